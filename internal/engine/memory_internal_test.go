@@ -12,6 +12,9 @@ func TestForgottenCallersAreOnTheSafeSide(t *testing.T) {
 	m := newMemory(limit)
 	of := func(key string) caller { return caller{m, key} }
 	of("first").show(3)
+	if of("first").couldKnow(3, m.count.Load()) {
+		t.Error("a call knows what was told when it came in")
+	}
 	call := m.count.Add(1)
 	if c := of("first"); c.showedOther(3) || !c.showedOther(4) || !c.couldKnow(3, call) || c.couldKnow(4, call) {
 		t.Error("the first caller is not remembered")

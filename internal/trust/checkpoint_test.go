@@ -55,6 +55,11 @@ func TestCheckpointsGoForward(t *testing.T) {
 		}
 		want(project, step.want)
 	}
+	other := checkpoint(9)
+	other.Entry = "another"
+	if err := f.Record(t.Context(), s, project, sessionID, other); err != nil || f.Checkpoints(s, project, sessionID)[sessionID].Entry != "ab" {
+		t.Errorf("a record of the same revision was replaced (%v)", err)
+	}
 	want(t.TempDir(), 0) // another project with a session of that id
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(project, link); err == nil {

@@ -34,6 +34,8 @@ func TestPermitsCommand(t *testing.T) {
 		"another text":                    {trust.Permits{make}, "make tests", workflow.SetByProject, time.Time{}},
 		"the person's own, of any text":   {trust.Permits{own}, "make test", workflow.SetByPerson, own.At},
 		"the project's by the person's":   {trust.Permits{own}, "make all", workflow.SetByProject, time.Time{}},
+		"a variable's by the person's":    {trust.Permits{own}, "make all", workflow.SetByEnvironment, time.Time{}},
+		"nobody's by the person's":        {trust.Permits{own}, "make all", "", time.Time{}},
 		"the person's by the text":        {trust.Permits{make}, "make test", workflow.SetByPerson, make.At},
 		"a text that is not what it says": {trust.Permits{edited}, "rm -rf .", workflow.SetByProject, time.Time{}},
 		"of another kind":                 {trust.Permits{rubric}, "make test", workflow.SetByProject, time.Time{}},

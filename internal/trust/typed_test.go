@@ -68,6 +68,12 @@ func TestTypedIsForOneGate(t *testing.T) {
 		t.Error("it is not good for exactly once")
 	}
 
+	// Blank words are none.
+	putTyped(t, f, trust.Typed{TypedGate: gate, Words: " \n", At: at})
+	if take(gate, true, at) {
+		t.Error("one with blank words was taken where words are needed")
+	}
+
 	// The last one counts, and has its words.
 	putTyped(t, f, trust.Typed{TypedGate: gate, Words: "first", At: at})
 	putTyped(t, f, trust.Typed{TypedGate: gate, Words: "second", At: at})

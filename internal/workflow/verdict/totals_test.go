@@ -1,8 +1,37 @@
 package verdict
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
+
+// TestCounts checks how rows are counted, and from how many on one text as the evidence of several is told.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	pass := workflow.Criterion{Result: workflow.ResultPass, Evidence: "all  Good"}
+	same, carried, checked, silent, failed := pass, pass, pass, pass, pass
+	same.Evidence, carried.From, checked.Check, silent.Evidence, failed.Result = "All good", 1, "C1", " ", workflow.ResultFail
+	for name, tt := range map[string]struct {
+		rows []workflow.Criterion
+		want int
+	}{
+		"three": {slices.Repeat([]workflow.Criterion{pass}, 3), 0}, "four": {append(slices.Repeat([]workflow.Criterion{pass}, 3), same), 4},
+		"carried": {append(slices.Repeat([]workflow.Criterion{pass}, 3), carried), 0}, "with a check": {append(slices.Repeat([]workflow.Criterion{pass}, 3), checked), 0},
+		"failed": {append(slices.Repeat([]workflow.Criterion{pass}, 3), failed), 0}, "without words": {slices.Repeat([]workflow.Criterion{silent}, 9), 0},
+	} {
+		if got := SameEvidence(tt.rows); got != tt.want {
+			t.Errorf("%s: got %d, want %d", name, got, tt.want)
+		}
+	}
+	proved := pass
+	proved.Proved = true
+	got := CountRows([]workflow.Criterion{pass, proved, carried, failed, {Result: workflow.ResultNotTested}, {Result: workflow.ResultOutOfScope}, {Result: "maybe"}})
+	if want := (Counts{Rows: 7, Passed: 3, Proved: 1, Carried: 1, Failed: 1, NotTested: 2, OutOfScope: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
 
 // TestRunnersExamples: each pattern matches the example beside it.
 func TestRunnersExamples(t *testing.T) {
