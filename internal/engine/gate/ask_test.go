@@ -8,8 +8,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

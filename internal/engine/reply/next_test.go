@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
@@ -387,7 +387,7 @@ func TestRubric(t *testing.T) {
 	}
 	const rubric = ".claude/bmad-rubrics/po.yaml"
 	own := t.TempDir()
-	text, err := os.ReadFile("../../workflow/audit/rubrics/po.yaml")
+	text, err := os.ReadFile("../../../workflow/audit/rubrics/po.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

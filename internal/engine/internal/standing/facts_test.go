@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
@@ -121,7 +121,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	for state, want := range map[workflow.State]workflow.Action{workflow.AwaitingConfirmation: "confirm", workflow.AwaitingApproval: "approve", workflow.Clarifying: "answer", workflow.Refining: "", workflow.Completed: ""} {
-		if got := standing.GateAction(state); got != want {
+		if got := state.GateAction(); got != want {
 			t.Errorf("%s: action %q, want %q", state, got, want)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"

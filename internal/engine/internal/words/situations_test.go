@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
