@@ -22,6 +22,10 @@ var disk = os.TempDir()
 // programs that they start use little, so that by default a third of their time is collecting it.
 const garbage = 400
 
+// ballast is never used, and takes no memory of the machine, but counts as memory in use: with it,
+// garbage of a few hundred megabytes may lie.
+var ballast []byte
+
 // name is the beginning of the names of the folders of tests.
 const name = "bmad-mcp-scratch-"
 
@@ -45,6 +49,7 @@ func Parallel(n int) {
 // was interrupted leaves its folder, which the next one removes.
 func Enter() (leave func()) {
 	if os.Getenv("GOGC") == "" {
+		ballast = make([]byte, 64<<20)
 		debug.SetGCPercent(garbage)
 		setenv("GOGC", strconv.Itoa(garbage))
 	}
