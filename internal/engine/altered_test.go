@@ -52,6 +52,7 @@ func (d *desk) restore() (*reply.Reply, error) {
 // TestApprovedTextsThatWereAltered checks that an approved text which is not as it was is reported, and stops a strict
 // run until it is restored.
 func TestApprovedTextsThatWereAltered(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	for name, row := range alterations() {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
@@ -115,6 +116,7 @@ func TestApprovedTextsThatWereAltered(t *testing.T) {
 
 // TestAlteredTextAtTheNextGate checks that the next to decide is told, by the message and by the question.
 func TestAlteredTextAtTheNextGate(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.back(t, approved)
 	d.write(approvedDocument, "# Something else\n")
@@ -143,6 +145,7 @@ func TestAlteredTextAtTheNextGate(t *testing.T) {
 
 // TestForgedAdoption checks that an entry which nobody sealed accepts nothing.
 func TestForgedAdoption(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.back(t, approved)
 	d.write(approvedDocument, "# Something else\n")

@@ -91,6 +91,7 @@ func (d *desk) removeNames(record bool) {
 
 // TestApprovalsOfAnotherProject replays a run in folders that it was not made in.
 func TestApprovalsOfAnotherProject(t *testing.T) {
+	t.Parallel()
 	const isCopy, otherID, noID = "it is a copy of the session in ", "it belongs to another project (local:", "this folder has no readable id in .bmad-task/project"
 	d := newDesk(t)
 	forget := func(d *desk) { d.remove(filepath.Join(d.state, "checkpoints")) }
@@ -178,6 +179,7 @@ func (d *desk) checkDisplaced(says string) {
 
 // TestMovedProjectIsToldOnce checks that a folder which was moved or renamed goes on as it was.
 func TestMovedProjectIsToldOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.back(t, approved)
 	here := d.dir
@@ -204,6 +206,7 @@ func TestMovedProjectIsToldOnce(t *testing.T) {
 // TestSealOfAnOlderProgram: a session that an older program sealed, which named no project, stays
 // valid if this machine recorded it, and its next step names the project.
 func TestSealOfAnOlderProgram(t *testing.T) {
+	t.Parallel()
 	const unvouched = "entries 1 to 7"
 	d := newDesk(t)
 	for _, row := range []struct {
@@ -240,6 +243,7 @@ func TestSealOfAnOlderProgram(t *testing.T) {
 
 // TestProjectFile: whatever happens to the file with the id, a run stays in its folder.
 func TestProjectFile(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	name := filepath.Join(d.dir, filepath.FromSlash(idFile))
 	whole, err := os.ReadFile(name)

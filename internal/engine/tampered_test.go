@@ -200,6 +200,7 @@ func (d *desk) action() request.Request {
 // TestEveryTamperingShows changes a session in every way that an editor can, and looks at it as it is
 // found, after the next action, and under a strict policy.
 func TestEveryTamperingShows(t *testing.T) {
+	t.Parallel()
 	rows := tamperings()
 	if len(rows) < 30 {
 		t.Fatalf("%d rows", len(rows))
@@ -276,6 +277,7 @@ func (d *desk) checkStopped(req request.Request, says string) {
 // TestForgedSession is a file that was written by hand under a new id: nothing was recorded
 // that it could differ from, and nothing vouches for it.
 func TestForgedSession(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	s := d.edited()
 	real := d.session
@@ -314,6 +316,7 @@ func TestForgedSession(t *testing.T) {
 // TestTamperedStrictSession checks that the policy which was in force counts, not the one that an
 // edit left.
 func TestTamperedStrictSession(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.back(t, approved)
 	d.under(workflow.GateStrict)

@@ -212,6 +212,7 @@ func (d *desk) checkUntouched(partly string) {
 
 // TestHonestUseShowsNothing does the acts of people, crashes and other machines.
 func TestHonestUseShowsNothing(t *testing.T) {
+	t.Parallel()
 	rows := honestRows()
 	if len(rows) < 15 {
 		t.Fatalf("%d rows", len(rows))
@@ -234,6 +235,7 @@ func TestHonestUseShowsNothing(t *testing.T) {
 
 // TestOlderFormatsShowNothing checks that sessions of older versions keep their words.
 func TestOlderFormatsShowNothing(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"v0", "v1"} {
 		found, err := filepath.Glob(filepath.Join("..", "..", "testdata", "sessions", format, "session-*.json"))
 		if err != nil || len(found) == 0 {
