@@ -295,7 +295,11 @@ func measureQuality(t *testing.T, n int, compared bool) {
 			}
 		})
 		for _, half := range halves {
-			for name, r := range base {
+			for _, name := range []string{"substring", "plain BM25"} {
+				r, measured := base[name]
+				if !measured {
+					continue
+				}
 				row(name, half, r)
 				if gain := got[half].mean() - r[half].mean(); gain < 0.25 {
 					t.Errorf("%d notes, %s: recall is ahead of %s by %.3f, want 0.25 or more", n, half, name, gain)
