@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -21,10 +22,6 @@ var disk = os.TempDir()
 // garbage is how much garbage there may be for each byte in use, in percent. The tests and the
 // programs that they start use little, so that by default a third of their time is collecting it.
 const garbage = 400
-
-// ballast is never used, and takes no memory of the machine, but counts as memory in use: with it,
-// garbage of a few hundred megabytes may lie.
-var ballast []byte
 
 // name is the beginning of the names of the folders of tests.
 const name = "bmad-mcp-scratch-"
@@ -48,6 +45,9 @@ func Parallel(n int) {
 // processes that tests start do the same. It returns a function that removes the folder. A run that
 // was interrupted leaves its folder, which the next one removes.
 func Enter() (leave func()) {
+	// The ballast is never touched, and takes no memory of the machine. It counts as memory in use, so that
+	// garbage of a few hundred megabytes may lie.
+	var ballast []byte
 	if os.Getenv("GOGC") == "" {
 		ballast = make([]byte, 64<<20)
 		debug.SetGCPercent(garbage)
@@ -72,6 +72,7 @@ func Enter() (leave func()) {
 	}
 	setenv("TMPDIR", dir)
 	return func() {
+		runtime.KeepAlive(ballast)
 		if err := remove(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
