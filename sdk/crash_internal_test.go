@@ -74,7 +74,7 @@ func TestCrash(t *testing.T) {
 	if err := before.Dir("/project").Mkdir(".bmad-task"); err != nil {
 		t.Fatal(err)
 	}
-	steps, outcomes := durabletest.Sweep(t, before, work, func(o durabletest.Outcome) {
+	steps, outcomes := durabletest.Sample(t, before, work, func(o durabletest.Outcome) {
 		if o.Seen {
 			return
 		}
@@ -154,7 +154,7 @@ func TestCrashAtAnOwnTool(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := 0
-			durabletest.Sweep(t, before, work, func(o durabletest.Outcome) {
+			durabletest.Sample(t, before, work, func(o durabletest.Outcome) {
 				ran := used
 				defer func() { used = ran }() // the same work can leave several disks
 				o.Disk.Plan(durabletest.Fault{})

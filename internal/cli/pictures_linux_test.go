@@ -30,6 +30,13 @@ type person struct {
 func newPerson(t *testing.T, variables ...string) person {
 	t.Helper()
 	folder := t.TempDir()
+	if strings.Contains(folder, " ") { // the program breaks lines there, which the pictures have whole
+		var err error
+		if folder, err = os.MkdirTemp("/tmp", strings.Repeat("long-", 12)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	}
 	p := person{folder: folder, project: filepath.Join(folder, "project")}
 	for _, name := range []string{"home", "project", "tmp"} {
 		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {

@@ -381,6 +381,9 @@ func TestEveryCutOfARecord(t *testing.T) { cutEvery(t, 10*every, true) }
 // each: what it had not synced, these have, or have written over.
 const reach = 2
 
+// firstCut is an action that every sample has: a person edits a draft at its gate, and lets it pass.
+const firstCut = 8
+
 // cutEvery cuts every n-th action of the run.
 func cutEvery(t *testing.T, nth int, recorded bool) {
 	run := crashRun()
@@ -407,7 +410,7 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 		t.Logf("%d actions, %d steps, %d different outcomes", len(run), steps.Load(), outcomes.Load())
 	})
 	for n, step := range run {
-		if n%nth != 1%nth {
+		if n%nth != firstCut%nth {
 			continue
 		}
 		t.Run(fmt.Sprintf("%02d_%s", n, step.req.Action), func(t *testing.T) {

@@ -403,9 +403,13 @@ func TestStateActionMatrix(t *testing.T) {
 	}
 	var out strings.Builder
 	for _, place := range places {
+		b := newBench(t)
+		b.rests(place.stage, place.state)
+		d, session := &desk{bench: b, project: b.dir, machine: b.state}, b.session
+		d.steps = []map[string]string{d.bothTrees()}
 		for _, action := range requests(place.stage) {
-			b := newBench(t)
-			b.rests(place.stage, place.state)
+			d.back(t, 0)
+			b.session = session
 			before := b.snapshot()
 			reply, err := b.try(action.req)
 			cell := ""

@@ -70,7 +70,7 @@ func TestLongViewsFitAReply(t *testing.T) {
 	b := newBench(t)
 	b.do(start("Build a clock"))
 	long := "# P\n" + strings.Repeat("日本語の行です。 a line of it\n", 1500) + "\nQuality Score: 95/100\n"
-	for range 30 {
+	for range 14 {
 		b.do(submit(workflow.PO, long))
 		b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: new(bool), Feedback: strings.Repeat("longer, ", 40)}})
 	}

@@ -76,7 +76,7 @@ func TestEveryCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var calls int
-	steps, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
+	steps, outcomes := durabletest.Sample(t, disk, func(d *durabletest.Disk) error {
 		kept = vault{}
 		e, w, r = onDisk(t, d, kept)
 		out, err := r.Resume(ctx, crashID)

@@ -124,7 +124,7 @@ func TestCollectCut(t *testing.T) {
 		return strings.Join(out, "|")
 	}
 	want := seen(disk)
-	_, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
+	_, outcomes := durabletest.Sample(t, disk, func(d *durabletest.Disk) error {
 		_, err := book(d).Collect(ctx, true)
 		return err
 	}, func(o durabletest.Outcome) {

@@ -92,7 +92,7 @@ func TestEveryCut(t *testing.T) {
 			continue
 		}
 		old, after := set(t, before), set(t, disk)
-		steps, outcomes := durabletest.Sweep(t, before, func(d *durabletest.Disk) error { return w.do(bookOn(d, n)) }, func(o durabletest.Outcome) {
+		steps, outcomes := durabletest.Sample(t, before, func(d *durabletest.Disk) error { return w.do(bookOn(d, n)) }, func(o durabletest.Outcome) {
 			got := set(t, o.Disk)
 			var unconfirmed *durable.UnconfirmedError
 			switch {

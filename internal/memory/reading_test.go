@@ -225,13 +225,13 @@ func TestRepliesAreBounded(t *testing.T) {
 	long := strings.Repeat(`the "long" \ <text> `, 150) + key + "\u202e"
 	var learnings, museum, decisions strings.Builder
 	runs := map[string]string{}
-	for n := range 200 {
+	for n := range 80 {
 		fmt.Fprintf(&learnings, "- [2026-01-01] %d use %s and %s\n", n, key, long)
 		fmt.Fprintf(&museum, "### [2026-01-01] CC-FAIL — %d %s\n**Leçon** : %s\n**Règle** : %s\n", n, long, long, long)
 		fmt.Fprintf(&decisions, "- [2026-01-01] %d %s\n", n, long)
 		runs[fmt.Sprintf("_bmad-output/.runs/b%d/branch.json", n)] = fmt.Sprintf(`{"branch":"b%d","purpose":%q}`, n, long)
 	}
-	state, err := json.Marshal(map[string]any{"status": "running", "agent_notes": long, "issues": strings.Split(strings.Repeat(long+"|", 300), "|"), "artefacts_produced": []any{map[string]any{"path": long}}})
+	state, err := json.Marshal(map[string]any{"status": "running", "agent_notes": long, "issues": strings.Split(strings.Repeat(long+"|", 120), "|"), "artefacts_produced": []any{map[string]any{"path": long}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -308,6 +308,7 @@ func TestNoProgramIsLeft(t *testing.T) {
 // TestCallsAnswerSoon: a call of a tool over the standard streams of a program takes at most 1 ms with the
 // server's part: 10 calls take 10 units.
 func TestCallsAnswerSoon(t *testing.T) {
+	scratch.NeedsTime(t, "it compares durations")
 	s, err := connect(t, "good", time.Minute)
 	if err != nil {
 		t.Fatal(err)

@@ -55,6 +55,7 @@ func BenchmarkTools(b *testing.B) {
 
 // TestToolsAnswerSoon: each tool works within the ten milliseconds that were asked for.
 func TestToolsAnswerSoon(t *testing.T) {
+	scratch.NeedsTime(t, "it compares durations")
 	for _, c := range toolWork {
 		scratch.Within(t, c.tool, 10, c.uses(t, vfs.NewToolbox(newFilled(t, 100), vfs.ToolOptions{})))
 	}

@@ -50,37 +50,38 @@ func TestBriefings(t *testing.T) {
 		"0 short": {24, 4, 0}, "370 short": {17, 2, 45}, "10000 short": {13, 1, 90},
 	}
 	for _, n := range []int{0, 370, 10000} {
-		x := built(distractors(n))
-		for _, half := range []string{"tuned", "held", "short"} {
-			related, found, kept, unrelated, others := 0, 0, 0, 0, 0
-			for _, o := range objectives {
-				if o.half != half {
-					continue
-				}
-				for _, d := range projects[o.project] {
-					x.Put(d)
-				}
-				related += len(o.related)
-				unrelated += len(projects[o.project]) - len(o.related)
-				for _, h := range x.Relevant(o.text, 5, nil) {
-					switch {
-					case slices.Contains(o.related, h.Key):
-						found++
-					case len(h.Key) == 1:
-						kept++
-					default:
-						others++
+		among(n, nil, func(x *recall.Index) {
+			for _, half := range []string{"tuned", "held", "short"} {
+				related, found, kept, unrelated, others := 0, 0, 0, 0, 0
+				for _, o := range objectives {
+					if o.half != half {
+						continue
+					}
+					for _, d := range projects[o.project] {
+						x.Put(d)
+					}
+					related += len(o.related)
+					unrelated += len(projects[o.project]) - len(o.related)
+					for _, h := range x.Relevant(o.text, 5, nil) {
+						switch {
+						case slices.Contains(o.related, h.Key):
+							found++
+						case len(h.Key) == 1:
+							kept++
+						default:
+							others++
+						}
+					}
+					for _, d := range projects[o.project] {
+						x.Drop(d.Key)
 					}
 				}
-				for _, d := range projects[o.project] {
-					x.Drop(d.Key)
+				name := fmt.Sprintf("%d %s", n, half)
+				t.Logf("%s: of %d related notes %d found, of %d unrelated ones %d kept, and %d of %d others", name, related, found, unrelated, kept, others, n)
+				if f := floors[name]; found < f[0] || kept > f[1] || others > f[2] {
+					t.Errorf("%s: found %d, want %d or more; kept %d unrelated, want %d at most, and %d others, want %d at most", name, found, f[0], kept, f[1], others, f[2])
 				}
 			}
-			name := fmt.Sprintf("%d %s", n, half)
-			t.Logf("%s: of %d related notes %d found, of %d unrelated ones %d kept, and %d of %d others", name, related, found, unrelated, kept, others, n)
-			if f := floors[name]; found < f[0] || kept > f[1] || others > f[2] {
-				t.Errorf("%s: found %d, want %d or more; kept %d unrelated, want %d at most, and %d others, want %d at most", name, found, f[0], kept, f[1], others, f[2])
-			}
-		}
+		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 )
 
 // judged is a query with the grades of the notes that answer it.
@@ -77,11 +78,24 @@ func judgedQueries(t testing.TB, folder string) []judged {
 // finder returns the keys of the best notes for a query.
 type finder func(query string) []string
 
-func ours(docs []recall.Doc) finder {
-	x := recall.New(recall.Builtin())
-	for _, d := range docs {
-		x.Put(d)
+// among has use look at an index of n distractors and some notes. The distractors are taken in once.
+func among(n int, notes []recall.Doc, use func(x *recall.Index)) {
+	if crowds[n] == nil {
+		crowds[n] = built(distractors(n))
 	}
+	for _, d := range notes {
+		crowds[n].Put(d)
+	}
+	use(crowds[n])
+	for _, d := range notes {
+		crowds[n].Drop(d.Key)
+	}
+}
+
+// crowds are indexes of distractors by their number.
+var crowds = map[int]*recall.Index{}
+
+func ours(x *recall.Index) finder {
 	return func(query string) []string {
 		var out []string
 		for _, h := range x.Search(query, 20, nil) {
@@ -241,11 +255,24 @@ var floors = map[int]map[string][7]float64{
 	},
 }
 
-// TestQuality prints, with -v, the measures of the judged queries beside those of a search for
-// substrings and of plain BM25. If RECALL_FAILED names a half, its failures are listed.
+// TestQuality prints, with -v, the measures of the judged queries, beside those of a search for substrings and of
+// plain BM25 if there are few notes. If RECALL_FAILED names a half, its failures are listed.
 func TestQuality(t *testing.T) {
-	notes, queries := judgedNotes(t, "testdata"), judgedQueries(t, "testdata")
 	for _, n := range []int{370, 10000} {
+		measureQuality(t, n, n == 370)
+	}
+}
+
+// TestQualityBesideOthers compares recall with the plain searches among many notes, too.
+func TestQualityBesideOthers(t *testing.T) {
+	scratch.NeedsTime(t, "a plain search among 10,000 notes, for each query")
+	measureQuality(t, 10000, true)
+}
+
+// measureQuality measures the judged queries among n other notes, and compares them with plain searches.
+func measureQuality(t *testing.T, n int, compared bool) {
+	notes, queries := judgedNotes(t, "testdata"), judgedQueries(t, "testdata")
+	among(n, notes, func(x *recall.Index) {
 		floor := floors[n]
 		docs := append(distractors(n), notes...)
 		var text strings.Builder
@@ -258,15 +285,21 @@ func TestQuality(t *testing.T) {
 			}
 			_, _ = fmt.Fprintln(w, strings.Join(cells, "\t"))
 		}
-		base := map[string]results{"substring": judge(queries, substring(docs), nil), "plain BM25": judge(queries, bm25(docs), nil)}
-		got := judge(queries, ours(docs), func(q judged, found []string) {
+		base := map[string]results{}
+		if compared {
+			base = map[string]results{"substring": judge(queries, substring(docs), nil), "plain BM25": judge(queries, bm25(docs), nil)}
+		}
+		got := judge(queries, ours(x), func(q judged, found []string) {
 			if q.half == os.Getenv("RECALL_FAILED") {
 				t.Logf("%d: %s %q wants %v and found %v", n, q.category, q.text, q.grades, found[:min(5, len(found))])
 			}
 		})
 		for _, half := range halves {
 			for _, name := range []string{"substring", "plain BM25"} {
-				r := base[name]
+				r, measured := base[name]
+				if !measured {
+					continue
+				}
 				row(name, half, r)
 				if gain := got[half].mean() - r[half].mean(); gain < 0.25 {
 					t.Errorf("%d notes, %s: recall is ahead of %s by %.3f, want 0.25 or more", n, half, name, gain)
@@ -281,7 +314,7 @@ func TestQuality(t *testing.T) {
 		}
 		_ = w.Flush()
 		t.Log("\n" + text.String())
-	}
+	})
 }
 
 // TestApart holds the quality on a set that neither the ranking nor the lexicon was made with.
@@ -289,13 +322,14 @@ func TestApart(t *testing.T) {
 	queries := judgedQueries(t, apart)
 	for n, floor := range map[int][2]float64{0: {0.80, 0.72}, 370: {0.72, 0.55}, 10000: {0.67, 0.47}} {
 		all, paraphrases := &mean{}, &mean{}
-		find := ours(append(distractors(n), judgedNotes(t, apart)...))
-		for _, q := range queries {
-			ndcg, rr := measure(q, find(q.text))
-			if all.add(ndcg, rr); q.category == "paraphrase" {
-				paraphrases.add(ndcg, rr)
+		among(n, judgedNotes(t, apart), func(x *recall.Index) {
+			for _, q := range queries {
+				ndcg, rr := measure(q, ours(x)(q.text))
+				if all.add(ndcg, rr); q.category == "paraphrase" {
+					paraphrases.add(ndcg, rr)
+				}
 			}
-		}
+		})
 		t.Logf("%d others: nDCG@5 / MRR %s, paraphrases %s", n, all, paraphrases)
 		if all.mean() < floor[0] || paraphrases.mean() < floor[1] {
 			t.Errorf("%d others: nDCG@5 is %.3f, of paraphrases %.3f, want %.2f and %.2f", n, all.mean(), paraphrases.mean(), floor[0], floor[1])
@@ -340,7 +374,7 @@ func TestWeakHits(t *testing.T) {
 		}
 		for _, n := range []int{0, 370, 10000} {
 			var a astray
-			a.add(t, built(append(distractors(n), notes...)), c.folder, c.half, notes)
+			among(n, notes, func(x *recall.Index) { a.add(t, x, c.folder, c.half, notes) })
 			within(fmt.Sprint(n, " others"), a, c.silent, c.loud)
 		}
 		var few astray

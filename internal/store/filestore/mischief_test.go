@@ -170,7 +170,7 @@ func TestRebuildCutWithParts(t *testing.T) {
 		_, err := storetest.Files(at(d)).Update(ctx, ids[1], nothing)
 		return err
 	}
-	steps, outcomes := durabletest.Sweep(t, disk, update, func(o durabletest.Outcome) {
+	steps, outcomes := durabletest.Sample(t, disk, update, func(o durabletest.Outcome) {
 		if err := update(o.Disk); err != nil {
 			t.Fatalf("%v: %v", o, err)
 		}

@@ -13,11 +13,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // enough is the number of acknowledged changes between two troubles.
-const enough = 60
+const enough = 40
 
 // load is changes of many writers, two on each session, and what they were told.
 type load struct {
@@ -84,7 +85,7 @@ func (l *load) change(ctx context.Context, t *testing.T, id, text string) {
 		}
 		l.done.Add(1)
 	case ctx.Err() == nil:
-		time.Sleep(time.Millisecond)                                                      // leaves the server the processors
+		time.Sleep(20 * time.Millisecond)                                                 // leaves the server the processors
 		if l.refused++; !fault.Is(err, fault.Storage) && !fault.Is(err, fault.Conflict) { // the wait for a lock is bounded
 			t.Errorf("got %v", err)
 		}
@@ -137,11 +138,11 @@ func TestKilledServersLoseNothing(t *testing.T) {
 	server := pgtest.Start(t)
 	address := server.Database(t)
 	migrate(t, address)
-	l := newLoad(t, open(t, address).Store(at), 8)
-	rounds := 1
+	rounds, sessions := 1, 4
 	if thorough {
-		rounds = 10
+		rounds, sessions = 10, 8
 	}
+	l := newLoad(t, open(t, address).Store(at), sessions)
 	for round := range rounds {
 		l.under(t, fmt.Sprint(round), func() {
 			server.Kill(t)
@@ -157,9 +158,7 @@ func TestKilledServersLoseNothing(t *testing.T) {
 // TestLossIsSeen is the control of the tests beside it: a database in which a change cannot ask to be written is killed,
 // and what it has acknowledged is lost.
 func TestLossIsSeen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it is about other tests")
-	}
+	scratch.NeedsTime(t, "the control of other tests kills servers until one has lost something")
 	server := pgtest.Start(t, "wal_writer_delay=10s", "wal_writer_flush_after=1GB")
 	address := server.Database(t)
 	migrate(t, address)
@@ -183,9 +182,7 @@ func TestLossIsSeen(t *testing.T) {
 // TestFailover kills a primary under writers, and promotes its synchronous standby. The same process goes on there, and
 // nothing that was acknowledged is lost.
 func TestFailover(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it starts two servers")
-	}
+	scratch.NeedsTime(t, "two servers under writers")
 	primary := pgtest.Start(t)
 	address := primary.Database(t)
 	migrate(t, address)

@@ -68,7 +68,7 @@ var stubborn = map[string]struct {
 	"it ignores being asked":               {"trap '' TERM; echo $$ >shell; echo begun; while :; do sleep 0.05; done", []string{"shell"}},
 	"its child ignores being asked":        {"(trap '' TERM; exec sleep 600) & echo $! >child; echo $$ >shell; echo begun; wait", []string{"child", "shell"}},
 	"its silent child ignores being asked": {"(trap '' TERM; exec sleep 600) >/dev/null 2>&1 & echo $! >child; echo $$ >shell; echo begun; wait", []string{"child", "shell"}},
-	"a grandchild holds the output":        {"sh -c 'sleep 600 & echo $! >grandchild; wait' & echo $! >child; echo $$ >shell; echo begun; wait", []string{"grandchild", "child", "shell"}},
+	"a grandchild holds the output":        {"rm -f grandchild; sh -c 'sleep 600 & echo $! >grandchild; wait' & echo $! >child; echo $$ >shell; until [ -s grandchild ]; do sleep 0.01; done; echo begun; wait", []string{"grandchild", "child", "shell"}},
 	"it is stopped":                        {"echo $$ >shell; echo begun; kill -STOP $$", []string{"shell"}},
 }
 

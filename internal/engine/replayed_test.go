@@ -1,4 +1,4 @@
-package cli_test
+package engine_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -14,9 +16,8 @@ import (
 // names are relative, with slashes.
 func (d *desk) copyTo(folder string, wanted func(name string) bool) {
 	d.t.Helper()
-	from := d.project
-	files := d.files()
-	d.project = folder
+	from, files := d.dir, d.bothTrees()
+	d.dir = folder
 	for name, text := range files {
 		if rel, err := filepath.Rel(from, name); err == nil && filepath.IsLocal(rel) && wanted(filepath.ToSlash(rel)) {
 			d.write(filepath.ToSlash(rel), text)
@@ -24,12 +25,10 @@ func (d *desk) copyTo(folder string, wanted func(name string) bool) {
 	}
 }
 
-func everything(string) bool { return true }
-
 // sessionAndTexts are the files that an approval needs to look complete.
 func sessionAndTexts(name string) bool {
 	base := filepath.Base(name)
-	return strings.HasPrefix(base, "session-") || strings.HasPrefix(name, ".bmad-task/temp/") || strings.HasPrefix(name, ".claude/") || strings.HasPrefix(name, "drafts/")
+	return strings.HasPrefix(base, "session-") || strings.HasPrefix(name, ".bmad-task/temp/") || strings.HasPrefix(name, ".claude/")
 }
 
 func withID(name string) bool { return name == idFile || sessionAndTexts(name) }
@@ -40,13 +39,13 @@ const idFile = ".bmad-task/project"
 // the folder that it comes from.
 func (d *desk) copyToOther() (from string) {
 	d.t.Helper()
-	from = d.project
-	d.project += "-copy"
+	from, mine := d.dir, d.session
+	d.dir += "-copy"
 	d.write("README.md", "another project\n")
-	d.run(0, "task", "start", "Build something else")
-	d.run(0, "task", "cancel")
-	other := d.project
-	d.project = from
+	d.do(start("Build something else"))
+	d.do(request.Request{Action: workflow.ActionCancel})
+	other := d.dir
+	d.dir, d.session = from, mine
 	d.copyTo(other, sessionAndTexts)
 	return from
 }
@@ -55,7 +54,7 @@ func (d *desk) copyToOther() (from string) {
 // has no id. If record is true, the record of this machine fits.
 func (d *desk) removeNames(record bool) {
 	d.t.Helper()
-	state := trust.UserState(filepath.Join(d.state, "bmad-mcp"))
+	state := trust.UserState(d.state)
 	signer, err := state.ReadSigner()
 	if err != nil {
 		d.t.Fatal(err)
@@ -80,10 +79,10 @@ func (d *desk) removeNames(record bool) {
 	if data, err = workflow.MarshalIndent(&s); err == nil {
 		err = os.WriteFile(d.file(), data, 0o600)
 	}
-	d.remove(filepath.Join(d.state, "bmad-mcp", "checkpoints"))
-	d.remove(filepath.Join(d.project, filepath.FromSlash(idFile)))
+	d.remove(filepath.Join(d.state, "checkpoints"))
+	d.remove(filepath.Join(d.dir, filepath.FromSlash(idFile)))
 	if c, ok := s.Checkpoint(signer, ""); err == nil && record && ok {
-		err = state.Record(d.t.Context(), signer, d.project, s.SessionID, c)
+		err = state.Record(d.t.Context(), signer, d.dir, s.SessionID, c)
 	}
 	if err != nil {
 		d.t.Fatal(err)
@@ -92,10 +91,10 @@ func (d *desk) removeNames(record bool) {
 
 // TestApprovalsOfAnotherProject replays a run in folders that it was not made in.
 func TestApprovalsOfAnotherProject(t *testing.T) {
+	t.Parallel()
 	const isCopy, otherID, noID = "it is a copy of the session in ", "it belongs to another project (local:", "this folder has no readable id in .bmad-task/project"
 	d := newDesk(t)
-	task, project := d.task, d.project
-	forget := func(d *desk) { d.remove(filepath.Join(d.state, "bmad-mcp", "checkpoints")) }
+	forget := func(d *desk) { d.remove(filepath.Join(d.state, "checkpoints")) }
 	for _, row := range []struct {
 		name string
 		do   func(d *desk)
@@ -103,117 +102,103 @@ func TestApprovalsOfAnotherProject(t *testing.T) {
 	}{
 		{"the file in another project", func(d *desk) { d.copyToOther() }, isCopy},
 		{"the file in another project, and gone from its own", func(d *desk) { d.remove(d.copyToOther()) }, otherID},
-		{"the file in a folder that is not a project", func(d *desk) { d.copyTo(d.project+"-copy", sessionAndTexts) }, isCopy},
+		{"the file in a folder that is not a project", func(d *desk) { d.copyTo(d.dir+"-copy", sessionAndTexts) }, isCopy},
 		{"the file in a folder that is not a project, and its own is gone", func(d *desk) {
-			here := d.project
+			here := d.dir
 			d.copyTo(here+"-copy", sessionAndTexts)
 			d.remove(here)
 		}, noID},
-		{"the file with the id", func(d *desk) { d.copyTo(d.project+"-copy", withID) }, isCopy},
-		{"the whole folder", func(d *desk) { d.copyTo(d.project+"-copy", everything) }, isCopy},
+		{"the file with the id", func(d *desk) { d.copyTo(d.dir+"-copy", withID) }, isCopy},
+		{"the whole folder", func(d *desk) { d.copyTo(d.dir+"-copy", everything) }, isCopy},
 		{"the file in another project, after the machine has forgotten it", func(d *desk) {
 			d.copyToOther()
 			forget(d)
 		}, otherID},
 		{"an older file with the id, in place of the folder", func(d *desk) {
-			here := d.project
+			here := d.dir
 			d.copyTo(here+"-copy", withID)
 			d.remove(here)
 			d.put(map[string]string{d.file(): d.steps[waits][filepath.Join(here, ".bmad-task", filepath.Base(d.file()))]}, everything)
 		}, older},
 		{"two copies of a folder that is gone, the second", func(d *desk) {
-			here := d.project
+			here := d.dir
 			d.copyTo(here+"-away", everything)
-			d.project = here
+			d.dir = here
 			d.copyTo(here+"-copy", everything)
 			d.remove(here)
-			d.project = here + "-away"
-			d.submitArchitecture()
-			d.project = here + "-copy"
+			d.dir = here + "-away"
+			d.do(nextDraft)
+			d.dir = here + "-copy"
 		}, isCopy},
 		{"the folder back, after its copy was taken to be it", func(d *desk) {
-			here := d.project
+			here := d.dir
 			d.copyTo(here+"-copy", everything)
 			d.rename(here, here+"-away")
-			d.submitArchitecture()
+			d.do(nextDraft)
 			d.rename(here+"-away", here)
-			d.project = here
+			d.dir = here
 		}, isCopy},
 	} {
 		t.Run(strings.ReplaceAll(row.name, " ", "_"), func(t *testing.T) {
-			d.t, d.task, d.project = t, task, project
-			d.back(approved)
+			d.back(t, approved)
 			row.do(d)
 			d.checkDisplaced(row.says)
 		})
 	}
 }
 
-// checkDisplaced checks that every face says of a run that it does not count here, and that a strict
-// gate does not go on with it.
+// checkDisplaced checks that a run is said not to count here, and that a strict gate does not go on with it.
 func (d *desk) checkDisplaced(says string) {
 	d.t.Helper()
-	task := d.task
-	for _, face := range []struct {
-		code int
-		args []string
-		want string
-	}{
-		{1, []string{"log", task, "--verify"}, says},
-		{0, []string{"log", task}, "Changed by other hands: "},
-		{0, []string{"show", task}, says},
-		{0, []string{"sessions"}, says},
-		{1, []string{"doctor"}, says},
-		{0, []string{"report", task}, "**it does not hold**"},
-		{0, []string{"task", "status", task, "--json"}, `"integrity":"changed"`},
-	} {
-		out := d.run(face.code, face.args...)
-		if !strings.Contains(out, face.want) || bareGrant.MatchString(out) && says != older {
-			d.t.Errorf("%v: %s", face.args, out)
+	s, v := d.inspect()
+	if !v.Changed() || !strings.Contains(v.Problem, says) || says != older && !v.Displaced {
+		d.t.Errorf("it is %+v, want %q", v, says)
+	}
+	for _, step := range s.Steps(v) {
+		if step.Grant != nil && !step.Unvouched && says != older {
+			d.t.Errorf("it vouches for %+v", step)
 		}
 	}
-	d.t.Setenv("BMAD_LANGUAGE", "zh")
-	if out := d.run(1, "log", task, "--verify"); !strings.Contains(out, "。") || strings.Contains(out, "it is") || strings.Contains(out, "history") {
-		d.t.Errorf("in Chinese: %s", out)
+	if text := v.In("zh").Problem; len(langtest.English(text)) > 0 || strings.Contains(text, "it is") || strings.Contains(text, "history") {
+		d.t.Errorf("in Chinese: %s", text)
 	}
-	d.t.Setenv("BMAD_LANGUAGE", "en")
-	d.t.Setenv("BMAD_GATE", "strict")
-	before := d.files()
-	if out := d.run(4, "task", "cancel", task); !strings.Contains(out, says) || !strings.Contains(out, "bmad-mcp adopt "+task) {
-		d.t.Errorf("strict: %s", out)
+	if listed, found := d.reported(); !strings.Contains(strings.Join(listed, "\n"), says) || !strings.Contains(strings.Join(found, "\n"), says) {
+		d.t.Errorf("listed %q, found %q", listed, found)
 	}
-	if !sameFiles(before, d.files()) {
-		d.t.Error("a refused action changed files")
+	if r := d.do(status("")); r.Integrity != "changed" {
+		d.t.Errorf("status says %q\n%s", r.Integrity, r.UserMessage)
 	}
-	d.t.Setenv("BMAD_GATE", "auto")
-	d.run(0, "task", "cancel", task)
-	if out := d.run(1, "log", task, "--verify"); !strings.Contains(out, "does not hold") || !strings.Contains(out, says) {
-		d.t.Errorf("after a step: %s", out)
+	cancel := request.Request{Action: workflow.ActionCancel}
+	d.checkStopped(cancel, says)
+	d.under(workflow.GateAuto)
+	d.do(cancel)
+	if _, v := d.inspect(); !v.Changed() || !strings.Contains(v.Problem, says) {
+		d.t.Errorf("after a step: %+v", v)
 	}
 }
 
-// TestMovedProjectIsToldOnce: a folder that was moved or renamed goes on as it was.
+// TestMovedProjectIsToldOnce checks that a folder which was moved or renamed goes on as it was.
 func TestMovedProjectIsToldOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
-	d.back(approved)
-	here := d.project
+	d.back(t, approved)
+	here := d.dir
 	d.rename(here, here+"-moved")
-	d.project = here + "-moved"
-	d.checkUntouched("")
-	for _, args := range [][]string{{"show", d.task}, {"log", d.task, "--verify"}} {
-		if out := d.run(0, args...); !strings.Contains(out, "Moved here from "+here+", which no longer has it") {
-			t.Errorf("%v: %s", args, out)
-		}
-	}
-	t.Setenv("BMAD_GATE", "strict")
-	if out := d.run(0, "task", "submit", d.task, "--stage", "architect", "--claude-result-path", "drafts/arch.json"); !strings.Contains(out, "Moved: this run was in `"+here) {
-		t.Error(out)
+	d.dir = here + "-moved"
+	if _, v := d.inspect(); v.MovedFrom != here {
+		t.Errorf("%+v", v)
 	}
 	d.checkUntouched("")
-	for _, args := range [][]string{{"show", d.task}, {"log", d.task, "--verify"}, {"task", "status", d.task}} {
-		if out := d.run(0, args...); strings.Contains(out, "Moved here") || strings.Contains(out, "Moved: ") {
-			t.Errorf("said twice, by %v: %s", args, out)
-		}
+	d.under(workflow.GateStrict)
+	if r := d.do(nextDraft); !strings.Contains(r.UserMessage, "Moved:** this run was in `"+here) {
+		t.Error(r.UserMessage)
+	}
+	d.checkUntouched("")
+	if _, v := d.inspect(); v.MovedFrom != "" {
+		t.Errorf("said twice: %+v", v)
+	}
+	if r := d.do(status("")); strings.Contains(r.UserMessage, "Moved:") {
+		t.Errorf("said twice: %s", r.UserMessage)
 	}
 	d.recordedName() // one: that of the folder it was in is gone
 }
@@ -221,6 +206,7 @@ func TestMovedProjectIsToldOnce(t *testing.T) {
 // TestSealOfAnOlderProgram: a session that an older program sealed, which named no project, stays
 // valid if this machine recorded it, and its next step names the project.
 func TestSealOfAnOlderProgram(t *testing.T) {
+	t.Parallel()
 	const unvouched = "entries 1 to 7"
 	d := newDesk(t)
 	for _, row := range []struct {
@@ -232,14 +218,11 @@ func TestSealOfAnOlderProgram(t *testing.T) {
 	}{
 		{"recorded", true, func(*desk) {}, "", ""},
 		{"not recorded", false, func(*desk) {}, "", unvouched},
-		{"moved", true, func(d *desk) { d.rename(d.project, d.project+"-moved"); d.project += "-moved" }, "", ""},
-		{"copied", true, func(d *desk) { d.copyTo(d.project+"-copy", everything) }, "it is a copy of the session in ", ""},
+		{"moved", true, func(d *desk) { d.rename(d.dir, d.dir+"-moved"); d.dir += "-moved" }, "", ""},
+		{"copied", true, func(d *desk) { d.copyTo(d.dir+"-copy", everything) }, "it is a copy of the session in ", ""},
 	} {
 		t.Run(strings.ReplaceAll(row.name, " ", "_"), func(t *testing.T) {
-			project := d.project
-			defer func() { d.project = project }()
-			d.t = t
-			d.back(approved)
+			d.back(t, approved)
 			d.removeNames(row.record)
 			row.do(d)
 			if row.says != "" {
@@ -247,12 +230,12 @@ func TestSealOfAnOlderProgram(t *testing.T) {
 				return
 			}
 			d.checkUntouched(row.partly)
-			d.submitArchitecture()
+			d.do(nextDraft)
 			d.checkUntouched(row.partly)
-			if id, named := at(d.session(), "history", -1)["project"].(string); !named || !strings.HasPrefix(id, "local:") {
+			if id, named := at(d.edited(), "history", -1)["project"].(string); !named || !strings.HasPrefix(id, "local:") {
 				t.Errorf("the next step names the project %q", id)
 			}
-			d.copyTo(d.project+"-away", sessionAndTexts)
+			d.copyTo(d.dir+"-away", sessionAndTexts)
 			d.checkDisplaced("it is a copy of the session in ")
 		})
 	}
@@ -260,8 +243,9 @@ func TestSealOfAnOlderProgram(t *testing.T) {
 
 // TestProjectFile: whatever happens to the file with the id, a run stays in its folder.
 func TestProjectFile(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
-	name := filepath.Join(d.project, filepath.FromSlash(idFile))
+	name := filepath.Join(d.dir, filepath.FromSlash(idFile))
 	whole, err := os.ReadFile(name)
 	if err != nil || !strings.HasPrefix(string(whole), "local:") {
 		t.Fatalf("%q, %v", whole, err)
@@ -275,14 +259,13 @@ func TestProjectFile(t *testing.T) {
 		"a link":    func() error { return os.Symlink("../README.md", name) },
 	} {
 		t.Run(strings.ReplaceAll(what, " ", "_"), func(t *testing.T) {
-			d.t = t
-			d.back(approved)
+			d.back(t, approved)
 			d.remove(name)
 			if err := put(); err != nil {
 				t.Skip(err)
 			}
 			d.checkUntouched("")
-			d.submitArchitecture()
+			d.do(nextDraft)
 			d.checkUntouched("")
 			now, err := os.ReadFile(name)
 			switch what {
