@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
@@ -40,9 +41,10 @@ func inTwo(decision, words answerForm) answerForm {
 	}
 }
 
-func launch(t testing.TB, dir string, l mcpserver.Launch, env ...string) *mcpserver.Client {
+// launchProgram returns a client of the program.
+func launchProgram(t testing.TB, dir string, l mcpserver.Launch) *mcpserver.Client {
 	t.Helper()
-	l.Command, l.Dir, l.Env = binary, dir, isolatedEnv(t, env...)
+	l.Command, l.Dir, l.Env = binary, dir, isolatedEnv(t)
 	c, err := mcpserver.Connect(context.Background(), l)
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +134,7 @@ func TestDecisionByForm(t *testing.T) {
 	}
 	for _, protocol := range protocols {
 		for _, tt := range tests {
-			t.Run(protocol+" "+tt.name, func(t *testing.T) {
-				t.Parallel()
+			inBubble(t, protocol+" "+tt.name, func(t *testing.T) {
 				dir := t.TempDir()
 				c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: tt.form, Name: "host", Version: "7"}, tt.env...)
 				gateOf(t, c)
@@ -188,28 +189,29 @@ func TestDecisionByForm(t *testing.T) {
 // no decision; if the last one was seen by nobody, the human is asked first.
 func TestFormIsTheQuestion(t *testing.T) {
 	t.Parallel()
-	c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(0, "cancel", nil)})
-	reply := gateOf(t, c)
-	gate, next := reply["gate"].(object), reply["next_call"].(object)
-	if gate["ask_by_form"] != true || reply["requires_user_confirmation"] != false || next["confirmed"] != nil || next["action"] != "confirm" {
-		t.Errorf("%v %v", gate, next)
-	}
-	reply, _ = call(t, c, next)
-	next = reply["next_call"].(object)
-	if reply["state"] != "awaiting_confirmation" || reply["requires_user_confirmation"] != true || next["confirmed"] == nil {
-		t.Errorf("after a form that nobody saw: %v", reply)
-	}
-	if status, _ := call(t, c, object{"action": "status"}); status["gate"].(object)["ask_by_form"] != nil {
-		t.Errorf("status still trusts the form: %v", status["gate"])
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(0, "cancel", nil)})
+		reply := gateOf(t, c)
+		gate, next := reply["gate"].(object), reply["next_call"].(object)
+		if gate["ask_by_form"] != true || reply["requires_user_confirmation"] != false || next["confirmed"] != nil || next["action"] != "confirm" {
+			t.Errorf("%v %v", gate, next)
+		}
+		reply, _ = call(t, c, next)
+		next = reply["next_call"].(object)
+		if reply["state"] != "awaiting_confirmation" || reply["requires_user_confirmation"] != true || next["confirmed"] == nil {
+			t.Errorf("after a form that nobody saw: %v", reply)
+		}
+		if status, _ := call(t, c, object{"action": "status"}); status["gate"].(object)["ask_by_form"] != nil {
+			t.Errorf("status still trusts the form: %v", status["gate"])
+		}
+	})
 }
 
 // TestFormShowsWhatIsTrue looks at the form itself.
 func TestFormShowsWhatIsTrue(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
-		t.Run(protocol, func(t *testing.T) {
-			t.Parallel()
+		inBubble(t, protocol, func(t *testing.T) {
 			var seen mcpserver.Form
 			dir := t.TempDir()
 			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(_ context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
@@ -254,8 +256,7 @@ func TestAnswersByForm(t *testing.T) {
 			{"relay asks by no form", fill(person, "accept", object{"answer_01": "us"}), []string{"BMAD_GATE=relay"}, "clarifying", ""},
 			{"no forms", nil, nil, "clarifying", ""},
 		} {
-			t.Run(protocol+" "+tt.name, func(t *testing.T) {
-				t.Parallel()
+			inBubble(t, protocol+" "+tt.name, func(t *testing.T) {
 				dir := t.TempDir()
 				c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: tt.form}, tt.env...)
 				call(t, c, object{"action": "start", "objective": "x"})
@@ -293,30 +294,32 @@ func TestAnswersByForm(t *testing.T) {
 // TestStrictTakesNoRelayedAnswers, but the person's own by a form.
 func TestStrictTakesNoRelayedAnswers(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	var forms atomic.Int32
-	c := launch(t, dir, mcpserver.Launch{Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
-		time.Sleep(person)
-		if forms.Add(1) == 1 {
-			return mcpserver.FormAnswer{Action: "decline"}, nil
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		var forms atomic.Int32
+		c := launch(t, dir, mcpserver.Launch{Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+			time.Sleep(person)
+			if forms.Add(1) == 1 {
+				return mcpserver.FormAnswer{Action: "decline"}, nil
+			}
+			return mcpserver.FormAnswer{Action: "accept", Content: object{"answer_01": "mine"}}, nil
+		}}, "BMAD_GATE=strict")
+		call(t, c, object{"action": "start", "objective": "x"})
+		call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
+		reply, refused := call(t, c, object{"action": "answer", "answers": object{"q1": "the model's"}})
+		if refused || reply["state"] != "refining" {
+			t.Fatalf("%v", reply)
 		}
-		return mcpserver.FormAnswer{Action: "accept", Content: object{"answer_01": "mine"}}, nil
-	}}, "BMAD_GATE=strict")
-	call(t, c, object{"action": "start", "objective": "x"})
-	call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
-	reply, refused := call(t, c, object{"action": "answer", "answers": object{"q1": "the model's"}})
-	if refused || reply["state"] != "refining" {
-		t.Fatalf("%v", reply)
-	}
-	if po := readStored(t, dir)["stages"].(object)["po"].(object); po["answers"].(object)["q1"] != "mine" {
-		t.Errorf("%v", po["answers"])
-	}
-	none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
-	call(t, none, object{"action": "start", "objective": "x"})
-	call(t, none, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
-	if reply, refused := call(t, none, object{"action": "answer", "answers": object{"q1": "a"}}); !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp answer x") {
-		t.Errorf("%v", reply)
-	}
+		if po := readStored(t, dir)["stages"].(object)["po"].(object); po["answers"].(object)["q1"] != "mine" {
+			t.Errorf("%v", po["answers"])
+		}
+		none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
+		call(t, none, object{"action": "start", "objective": "x"})
+		call(t, none, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
+		if reply, refused := call(t, none, object{"action": "answer", "answers": object{"q1": "a"}}); !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp answer x") {
+			t.Errorf("%v", reply)
+		}
+	})
 }
 
 // TestDraftChangedUnderAnOpenForm: the answer was for another text. The next form names the change,
@@ -324,8 +327,7 @@ func TestStrictTakesNoRelayedAnswers(t *testing.T) {
 func TestDraftChangedUnderAnOpenForm(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
-		t.Run(protocol, func(t *testing.T) {
-			t.Parallel()
+		inBubble(t, protocol, func(t *testing.T) {
 			dir := t.TempDir()
 			var form mcpserver.Form
 			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(_ context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
@@ -356,8 +358,7 @@ func TestDraftChangedUnderAnOpenForm(t *testing.T) {
 func TestSessionMovedUnderAnOpenForm(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
-		t.Run(protocol, func(t *testing.T) {
-			t.Parallel()
+		inBubble(t, protocol, func(t *testing.T) {
 			dir := t.TempDir()
 			other := launch(t, dir, mcpserver.Launch{})
 			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
@@ -379,7 +380,7 @@ func TestOpenFormsBlockNobody(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	release := make(chan struct{})
-	c := launch(t, dir, mcpserver.Launch{Protocol: "2025-11-25", Form: func(ctx context.Context, _ mcpserver.Form) (mcpserver.FormAnswer, error) {
+	c := launchProgram(t, dir, mcpserver.Launch{Protocol: "2025-11-25", Form: func(ctx context.Context, _ mcpserver.Form) (mcpserver.FormAnswer, error) {
 		select {
 		case <-release:
 		case <-ctx.Done():
@@ -425,50 +426,56 @@ func TestOpenFormsBlockNobody(t *testing.T) {
 // assistant told to call again at once, nor does its own yes count.
 func TestClosedFormIsAskedAgainWhenThePersonSaysSo(t *testing.T) {
 	t.Parallel()
-	c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(person, "decline", nil)})
-	gateOf(t, c)
-	reply, _ := call(t, c, object{"action": "confirm"})
-	gate, next := reply["gate"].(object), reply["next_call"].(object)
-	if reply["requires_user_confirmation"] != true || gate["ask_by_form"] != nil || next["confirmed"] != nil || !strings.Contains(fmt.Sprint(reply["user_message"]), "say **decide** when you are ready") {
-		t.Errorf("%v %v\n%v", gate, next, reply["user_message"])
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(person, "decline", nil)})
+		gateOf(t, c)
+		reply, _ := call(t, c, object{"action": "confirm"})
+		gate, next := reply["gate"].(object), reply["next_call"].(object)
+		if reply["requires_user_confirmation"] != true || gate["ask_by_form"] != nil || next["confirmed"] != nil || !strings.Contains(fmt.Sprint(reply["user_message"]), "say **decide** when you are ready") {
+			t.Errorf("%v %v\n%v", gate, next, reply["user_message"])
+		}
+	})
 }
 
 // TestHostAsksWhereItShowsNoForm checks that the next best channel is offered, not the assistant's
 // word.
 func TestHostAsksWhereItShowsNoForm(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"auto", "strict"} {
-		c := launch(t, t.TempDir(), mcpserver.Launch{Name: "claude-code", Version: "2.1.329"}, "BMAD_GATE="+policy)
-		reply := gateOf(t, c)
-		gate, next := reply["gate"].(object), reply["next_call"].(object)
-		if gate["ask_by_host"] != true || reply["requires_user_confirmation"] != false || next["tool"] != mcpserver.ConfirmTool || next["action"] != nil {
-			t.Fatalf("%s: %v %v", policy, gate, next)
+	synctest.Test(t, func(t *testing.T) {
+		for _, policy := range []string{"auto", "strict"} {
+			c := launch(t, t.TempDir(), mcpserver.Launch{Name: "claude-code", Version: "2.1.329"}, "BMAD_GATE="+policy)
+			reply := gateOf(t, c)
+			gate, next := reply["gate"].(object), reply["next_call"].(object)
+			if gate["ask_by_host"] != true || reply["requires_user_confirmation"] != false || next["tool"] != mcpserver.ConfirmTool || next["action"] != nil {
+				t.Fatalf("%s: %v %v", policy, gate, next)
+			}
+			delete(next, "tool")
+			if reply, refused := confirmCall(t, c, next); refused || reply["stage"] != "architect" {
+				t.Errorf("%s: next_call is refused: %v", policy, reply)
+			}
 		}
-		delete(next, "tool")
-		if reply, refused := confirmCall(t, c, next); refused || reply["stage"] != "architect" {
-			t.Errorf("%s: next_call is refused: %v", policy, reply)
+		none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
+		reply := gateOf(t, none)
+		if next := reply["next_call"].(object); next["action"] != "status" || next["wait"] != 50.0 || !strings.Contains(fmt.Sprint(reply["user_message"]), "bmad-mcp confirm x") {
+			t.Errorf("strict, with no way here: %v", reply)
 		}
-	}
-	none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
-	reply := gateOf(t, none)
-	if next := reply["next_call"].(object); next["action"] != "status" || next["wait"] != 50.0 || !strings.Contains(fmt.Sprint(reply["user_message"]), "bmad-mcp confirm x") {
-		t.Errorf("strict, with no way here: %v", reply)
-	}
+	})
 }
 
 // TestFormThatEndsInAnErrorLateWasSeen: some hosts tell of a dismissal so.
 func TestFormThatEndsInAnErrorLateWasSeen(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	c := launch(t, dir, mcpserver.Launch{Protocol: "2025-11-25", Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
-		time.Sleep(person)
-		return mcpserver.FormAnswer{}, errors.New("dismissed")
-	}})
-	gateOf(t, c)
-	if reply, _ := call(t, c, object{"action": "confirm", "confirmed": true}); reply["state"] != "awaiting_confirmation" {
-		t.Errorf("%v", reply)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		c := launch(t, dir, mcpserver.Launch{Protocol: "2025-11-25", Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+			time.Sleep(person)
+			return mcpserver.FormAnswer{}, errors.New("dismissed")
+		}})
+		gateOf(t, c)
+		if reply, _ := call(t, c, object{"action": "confirm", "confirmed": true}); reply["state"] != "awaiting_confirmation" {
+			t.Errorf("%v", reply)
+		}
+	})
 }
 
 // TestLeavingIsAskedForAsWhatItIs checks that under strict, a form about cancelling says so, and no
@@ -476,8 +483,7 @@ func TestFormThatEndsInAnErrorLateWasSeen(t *testing.T) {
 func TestLeavingIsAskedForAsWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
-		t.Run(protocol, func(t *testing.T) {
-			t.Parallel()
+		inBubble(t, protocol, func(t *testing.T) {
 			dir := t.TempDir()
 			var seen mcpserver.Form
 			answer := "approve"

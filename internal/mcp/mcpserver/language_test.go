@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -340,35 +341,37 @@ func TestEnglishRun(t *testing.T) {
 // TestChineseForms checks that the forms of a Chinese run are Chinese.
 func TestChineseForms(t *testing.T) {
 	t.Parallel()
-	var seen []mcpserver.Form
-	c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)}, "LC_ALL=C.UTF-8")
-	for _, arguments := range []object{
-		{"action": "start", "objective": "做一个时钟服务"},
-		{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_draft": "# 需求", "quality_score": 80, "questions": []object{{"id": "q1", "question": "谁使用？", "context": "决定范围", "options": []string{"我们"}}}})},
-		{"action": "answer", "answers": object{"q1": "我们"}},
-		{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": "# 需求二", "quality_score": 95})},
-		{"action": "confirm"},
-	} {
-		if reply, refused := call(t, c, arguments); refused {
-			t.Fatalf("%v: %v", arguments, reply)
-		}
-	}
-	if len(seen) != 2 {
-		t.Fatalf("%d forms", len(seen))
-	}
-	for _, form := range seen {
-		if !strings.Contains(form.Message, "任务“") {
-			t.Errorf("the form does not name the task: %s", form.Message)
-		}
-		shown := spokenRun{said: map[string]string{}}
-		shown.hear("form", form.Message)
-		shown.hear("schema", form.Schema)
-		for text, part := range shown.said {
-			if found := langtest.English(text); len(found) > 0 {
-				t.Errorf("%s: %q of %s", part, found, text)
+	synctest.Test(t, func(t *testing.T) {
+		var seen []mcpserver.Form
+		c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)})
+		for _, arguments := range []object{
+			{"action": "start", "objective": "做一个时钟服务"},
+			{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_draft": "# 需求", "quality_score": 80, "questions": []object{{"id": "q1", "question": "谁使用？", "context": "决定范围", "options": []string{"我们"}}}})},
+			{"action": "answer", "answers": object{"q1": "我们"}},
+			{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": "# 需求二", "quality_score": 95})},
+			{"action": "confirm"},
+		} {
+			if reply, refused := call(t, c, arguments); refused {
+				t.Fatalf("%v: %v", arguments, reply)
 			}
 		}
-	}
+		if len(seen) != 2 {
+			t.Fatalf("%d forms", len(seen))
+		}
+		for _, form := range seen {
+			if !strings.Contains(form.Message, "任务“") {
+				t.Errorf("the form does not name the task: %s", form.Message)
+			}
+			shown := spokenRun{said: map[string]string{}}
+			shown.hear("form", form.Message)
+			shown.hear("schema", form.Schema)
+			for text, part := range shown.said {
+				if found := langtest.English(text); len(found) > 0 {
+					t.Errorf("%s: %q of %s", part, found, text)
+				}
+			}
+		}
+	})
 }
 
 // TestChineseMethod checks that the sentences of the method's own tools, in their problems, hints
@@ -444,34 +447,32 @@ func TestChineseMethod(t *testing.T) {
 // the language of the objective.
 func TestChineseFolderForm(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t)
-	var seen []mcpserver.Form
-	c, err := mcpserver.Connect(t.Context(), mcpserver.Launch{Command: binary, Dir: a.project, Env: a.env("LC_ALL=C.UTF-8"), Protocol: "2025-11-25", Form: forms(&seen)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	for _, name := range []string{"src/Other", ".ssh", ".", ".config/nvim"} {
-		reply, refused := call(t, c, object{"action": "start", "objective": "做一个时钟服务", "cwd": a.at(name)})
-		if !refused {
-			t.Fatalf("%s: %v", name, reply)
-		}
-		for _, key := range []string{"error", "hint"} {
-			if text := reply[key].(string); len(langtest.English(text)) > 0 || !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
-				t.Errorf("%s: %s is %q", name, key, text)
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount(t)
+		var seen []mcpserver.Form
+		c := a.inside().connect(t, mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)})
+		for _, name := range []string{"src/Other", ".ssh", ".", ".config/nvim"} {
+			reply, refused := call(t, c, object{"action": "start", "objective": "做一个时钟服务", "cwd": a.at(name)})
+			if !refused {
+				t.Fatalf("%s: %v", name, reply)
+			}
+			for _, key := range []string{"error", "hint"} {
+				if text := reply[key].(string); len(langtest.English(text)) > 0 || !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+					t.Errorf("%s: %s is %q", name, key, text)
+				}
 			}
 		}
-	}
-	if len(seen) != 1 {
-		t.Fatalf("%d forms", len(seen))
-	}
-	lines := strings.Split(seen[0].Message, "\n")
-	if !strings.Contains(seen[0].Message, "允许 bmad-mcp") || len(langtest.English(seen[0].Message)) > 0 || visible.Columns(lines[0]) > formWidth {
-		t.Errorf("the form is %q", seen[0].Message)
-	}
-	if got := jsonText(seen[0].Schema); !strings.Contains(got, "你的决定") || !strings.Contains(got, "是，并记住") {
-		t.Errorf("its choices are %s", got)
-	}
+		if len(seen) != 1 {
+			t.Fatalf("%d forms", len(seen))
+		}
+		lines := strings.Split(seen[0].Message, "\n")
+		if !strings.Contains(seen[0].Message, "允许 bmad-mcp") || len(langtest.English(seen[0].Message)) > 0 || visible.Columns(lines[0]) > formWidth {
+			t.Errorf("the form is %q", seen[0].Message)
+		}
+		if got := jsonText(seen[0].Schema); !strings.Contains(got, "你的决定") || !strings.Contains(got, "是，并记住") {
+			t.Errorf("its choices are %s", got)
+		}
+	})
 }
 
 // TestChineseOverHTTP checks that a request that is not let in is refused in the language of the

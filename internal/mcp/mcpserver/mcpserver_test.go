@@ -89,12 +89,7 @@ func sixStages(t *testing.T) []string {
 
 func connect(t testing.TB, dir, protocol string) *mcpserver.Client {
 	t.Helper()
-	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolatedEnv(t), Protocol: protocol})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	return c
+	return launchProgram(t, dir, mcpserver.Launch{Protocol: protocol})
 }
 
 type object = map[string]any
