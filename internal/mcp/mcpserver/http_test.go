@@ -343,64 +343,6 @@ func TestThreeClientsOneProject(t *testing.T) {
 	}
 }
 
-// TestManyHTTPClients runs 64 clients at once on one project, half of each era: each has
-// its own session, nothing is lost and nothing goes to another.
-func TestManyHTTPClients(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := serve(t, dir, patient)
-	const clients = 64
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	ids := map[string]int{}
-	for n := range clients {
-		wg.Go(func() {
-			protocol := ""
-			if n%2 == 0 {
-				protocol = "2025-11-25"
-			}
-			c := s.connect(protocol, nil)
-			reply, refused, err := act(c, object{"action": "start", "objective": fmt.Sprintf("Build clock %d", n)})
-			if err != nil || refused {
-				t.Errorf("client %d: %v, %v", n, reply, err)
-				return
-			}
-			id, name := fmt.Sprint(reply["session_id"]), fmt.Sprint(reply["task_name"])
-			mu.Lock()
-			ids[id]++
-			mu.Unlock()
-			for _, args := range []object{
-				{"action": "submit", "stage": "po", "claude_result": fmt.Sprintf("# P of %d\nQuality Score: 95/100", n)},
-				{"action": "confirm", "confirmed": true, "revision": 2},
-				{"action": "status"},
-			} {
-				args["session_id"] = name
-				reply, refused, err := act(c, args)
-				if err != nil || refused || reply["session_id"] != id {
-					t.Errorf("client %d, %s: %v, %v", n, args["action"], reply, err)
-				}
-			}
-			var read mcp.ReadResourceRequest
-			read.Params.URI = "bmad-task://tasks/" + name + "/artifacts/po"
-			res, err := c.ReadResource(context.Background(), read)
-			if err != nil || !strings.Contains(fmt.Sprint(res.Contents), fmt.Sprintf("# P of %d\n", n)) {
-				t.Errorf("client %d reads %v, %v", n, res, err)
-			}
-		})
-	}
-	wg.Wait()
-	files, err := filepath.Glob(filepath.Join(dir, ".bmad-task", "session-*.json"))
-	if err != nil || len(files) != clients || len(ids) != clients {
-		t.Errorf("%d sessions on disk, %d ids, want %d, %v", len(files), len(ids), clients, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(data), `"current_stage": "architect"`) {
-			t.Errorf("%s: %v", file, err)
-		}
-	}
-}
-
 // slowForm answers a form as a person would.
 type slowForm struct{ asked chan string }
 

@@ -388,16 +388,13 @@ func unpack(t testing.TB, dir, layout string) {
 }
 
 // TestEveryRequestIsAnsweredBeforeTheEnd closes the input right behind a burst of
-// calls, 200 times; the last line lacks its newline.
+// calls, again and again; the last line lacks its newline.
 func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 	dir := t.TempDir()
-	// The end comes at another moment each time. .ci/run --all tries it most often, and the race
-	// detector, for which each process costs much, least.
+	// The end comes at another moment each time. .ci/run tries it more often, and with --all most.
 	const calls = 20
-	runs := map[bool]int{true: 200, false: 60}[os.Getenv("BMAD_EVERY_CUT") == "1"]
-	if testing.Short() {
-		runs = 10
-	}
+	runs := map[string]int{"1": 200, "3": 60}[os.Getenv("BMAD_EVERY_CUT")]
+	runs = max(runs, 8)
 	var input strings.Builder
 	input.WriteString(hello)
 	for id := 2; id < 2+calls; id++ {

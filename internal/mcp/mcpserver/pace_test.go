@@ -16,6 +16,7 @@ import (
 // within half of one, a workflow within two, and the lists of a server at work within a few milliseconds. The server
 // needs no more than 50 MB for it.
 func TestMethodAnswersSoon(t *testing.T) {
+	scratch.NeedsTime(t, "it measures how long answers take")
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
 	for n := range 60 {
