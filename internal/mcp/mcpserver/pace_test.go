@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,4 +77,26 @@ func TestMethodAnswersSoon(t *testing.T) {
 	} else {
 		t.Logf("the server needs %d MB", size>>20)
 	}
+}
+
+// residentBytes reads a figure of a process's memory as Linux gives it; 0 elsewhere.
+func residentBytes(t *testing.T, p *process, key string) int {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), key)
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		t.Fatal("the server has ended")
+	}
+	kilobytes, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
 }
