@@ -144,7 +144,7 @@ func (s *served) send(method, url, body string, header ...string) (int, string) 
 
 const listTools = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
 
-// TestHTTPKeepsOut lets nobody in who may not call.
+// TestHTTPKeepsOut lets nobody in who may not call. httpguard.TestWhoMayCall has all kinds of pages.
 func TestHTTPKeepsOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -165,25 +165,16 @@ func TestHTTPKeepsOut(t *testing.T) {
 	}{
 		{"as clients begin", "POST", open.url, hello, nil, 200, `"protocolVersion"`},
 		{"another host's name", "POST", open.url, hello, []string{"Host", "evil.example"}, 403, "is not this machine"},
-		{"another host's name and our port", "GET", open.url, "", []string{"Host", "evil.example:7777"}, 403, "is not this machine"},
 		{"localhost", "POST", open.url, hello, []string{"Host", "LOCALHOST:1"}, 200, ""},
-		{"ipv6 loopback", "POST", open.url, hello, []string{"Host", "[::1]:7777"}, 200, ""},
-		{"127.0.0.1.evil.example", "POST", open.url, hello, []string{"Host", "127.0.0.1.evil.example"}, 403, ""},
 		{"a page", "POST", open.url, hello, []string{"Origin", "https://evil.example"}, 403, "may not call this server"},
-		{"a sandboxed page", "POST", open.url, hello, []string{"Origin", "null"}, 403, ""},
-		{"an empty origin", "POST", open.url, hello, []string{"Origin", ""}, 403, ""},
-		{"a page reads a stream", "GET", open.url, "", []string{"Origin", "https://evil.example"}, 403, ""},
-		{"a page without an origin", "POST", open.url, hello, []string{"Sec-Fetch-Site", "cross-site"}, 403, ""},
 		{"a page of this machine", "POST", open.url, hello, []string{"Origin", "http://localhost:6274"}, 403, "--allow-origin http://localhost:6274"},
 		{"a page that may", "POST", open.url, hello, []string{"Origin", "https://inspector.example"}, 200, ""},
-		{"a page whose name begins so", "POST", open.url, hello, []string{"Origin", "https://inspector.example.evil.example"}, 403, ""},
 		{"too much", "POST", open.url, strings.Repeat(" ", 3000) + hello, nil, 413, "more than 2000 bytes"},
 		{"not JSON", "POST", open.url, "{", nil, 404, "begin with initialize"},
 		{"a long name", "POST", open.url, strings.Replace(hello, `"raw"`, `"`+strings.Repeat("x", 1900)+`"`, 1), nil, 413, ""},
 		{"a page asks before it calls", "OPTIONS", open.url, "", []string{"Origin", "https://inspector.example", "Access-Control-Request-Method", "POST"}, 204, ""},
 		{"another page asks", "OPTIONS", open.url, "", []string{"Origin", "https://evil.example", "Access-Control-Request-Method", "POST"}, 403, ""},
 		{"a page asks a server with a token", "OPTIONS", closed.url, "", []string{"Origin", "http://localhost:6274", "Access-Control-Request-Method", "POST"}, 403, ""},
-		{"the scheme in lower case", "POST", closed.url, hello, []string{bearer, strings.Replace(right, "Bearer", "bearer", 1)}, 200, ""},
 		{"another type", "POST", open.url, hello, []string{"Content-Type", "text/plain"}, 400, ""},
 		{"an unknown session", "POST", open.url, listTools, []string{"Mcp-Session-Id", "mcp-session-0"}, 404, ""},
 		{"no session", "POST", open.url, listTools, nil, 404, ""},
@@ -198,9 +189,6 @@ func TestHTTPKeepsOut(t *testing.T) {
 		{"a message that is kept", "POST", roomy.url, strings.Replace(hello, `"raw"`, `"`+strings.Repeat("x", 70<<10)+`"`, 1), nil, 413, "of this kind"},
 		{"no token", "POST", closed.url, hello, nil, 401, "the token is missing or wrong"},
 		{"wrong token", "POST", closed.url, hello, []string{bearer, right + "x"}, 401, ""},
-		{"shorter token", "POST", closed.url, hello, []string{bearer, right[:len(right)-1]}, 401, ""},
-		{"another scheme", "POST", closed.url, hello, []string{bearer, "Basic correct-horse-battery"}, 401, ""},
-		{"token alone", "POST", closed.url, hello, []string{bearer, "correct-horse-battery"}, 401, ""},
 		{"right token", "POST", closed.url, hello, []string{bearer, right}, 200, ""},
 		{"right token, a page", "POST", closed.url, hello, []string{bearer, right, "Origin", "https://evil.example"}, 403, ""},
 		{"figures without token", "GET", base(closed) + "/metrics", "", nil, 401, ""},
