@@ -45,7 +45,7 @@ func TestFolderForm(t *testing.T) {
 			"too long to be seen": {form: fill(person, "accept", allow), cwd: "src/" + strings.Repeat("long", 50), words: "is not a folder that bmad-mcp may work in"},
 		} {
 			inBubble(t, protocol+" "+name, func(t *testing.T) {
-				a := newAccount(t, ".", ".ssh", "Private")
+				a := newAccount(t, "Private")
 				asked := 0
 				l := mcpserver.Launch{Protocol: protocol}
 				if tt.form != nil {
@@ -85,7 +85,7 @@ func TestFolderForm(t *testing.T) {
 // program puts together: for the folder and those in it, and for no other.
 func TestAllowedFolderIsRemembered(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t, ".", ".ssh", "Private")
+	a := newAccount(t, "Private")
 	synctest.Test(t, func(t *testing.T) {
 		c := a.inside().connect(t, mcpserver.Launch{Form: fill(person, "accept", object{"decision": "allow"})})
 		if reply, refused := call(t, c, object{"action": "start", "objective": "x", "cwd": a.at("src/Other")}); refused {
@@ -148,7 +148,7 @@ func (a *account) checkFolderForm(f mcpserver.Form, protocol string) {
 func TestFolderFormIsForItsFolder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := newAccount(t)
+		a := newAccount(t, "Private")
 		send := a.inside().caller(t)
 		allow := object{"form": object{"action": "accept", "content": object{"decision": "allow"}}}
 		start := func(name string) object { return object{"action": "start", "objective": "x", "cwd": a.at(name)} }

@@ -256,11 +256,7 @@ var taskID = regexp.MustCompile(`"taskId":"([A-Z2-7]{26})"`)
 // binary and compares what it answers, byte by byte but for ids and times, and for tools of which
 // a line "# brief NAMES" wants the names only: their definitions stand in another transcript.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "mcp", "*.requests"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no transcripts", err)
-	}
-	for _, file := range files {
+	for _, file := range transcripts(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".requests")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -303,6 +299,16 @@ func TestTranscripts(t *testing.T) {
 			golden.Check(t, filepath.Join("..", "..", "..", "testdata", "mcp", name+".golden"), out.String())
 		})
 	}
+}
+
+// transcripts returns the files with the requests of the transcripts.
+func transcripts(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "mcp", "*.requests"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	return files
 }
 
 // shorten returns an answer with no more than the names of the brief tools in its list of tools.

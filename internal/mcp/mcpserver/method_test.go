@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
 
 const (
@@ -375,5 +377,40 @@ func TestInstallationAppearsToListeners(t *testing.T) {
 		if m.Method == listChanged {
 			t.Errorf("told of what it did not ask for: %+v", m)
 		}
+	}
+}
+
+// TestMethodTakesTexts checks that the tools of the method read an object that comes as text like
+// the object.
+func TestMethodTakesTexts(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-files")
+	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolatedEnv(t, "BMAD_TOOLSETS=method,method-classic,agents")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	ask := func(tool string, args any) string {
+		text, refused, err := c.Call(context.Background(), tool, args)
+		if err != nil || refused {
+			t.Fatalf("%s %v: %v, %s", tool, args, err, text)
+		}
+		return text
+	}
+	for tool, item := range map[string]string{"execute_workflow": "workflow_name", "bmad-workflow": "workflow"} {
+		words := map[string]string{"execute_workflow": "params", "bmad-workflow": "context"}[tool]
+		as := func(v any) string { return ask(tool, object{item: "dev-story", words: v}) }
+		if want := as(object{"story": "1.2"}); as(`{"story":"1.2"}`) != want || !strings.Contains(want, `{"story":"1.2"}`) {
+			t.Errorf("%s reads an object in another way than its text:\n%s", tool, want)
+		}
+	}
+	if got := ask("execute_workflow", object{"workflow_name": "dev-story", "params": "story 1.2"}); !strings.Contains(got, "story 1.2") {
+		t.Errorf("words are not taken as they are:\n%s", got)
+	}
+	if got := ask("bmm-analyst", `{"message": "half an idea"}`); !strings.Contains(got, "half an idea") {
+		t.Error(got)
+	}
+	if got := ask("list_workflows", `{"module": "cis"}`); !strings.Contains(got, "cis") {
+		t.Error(got)
 	}
 }

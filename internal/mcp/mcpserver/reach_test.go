@@ -625,7 +625,7 @@ func (a *account) terminal(args ...string) {
 // anywhere.
 func TestReachOfSettings(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t, ".", ".ssh", "Private")
+	a := newAccount(t, "Private")
 	a.write(a.at("Private/prompts/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
 	a.write(a.at(".ssh/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
 	a.write(filepath.Join(a.project, "own", "po.md"), "---\nstage: po\ntitle: Product Owner\n---\nOUR OWN\n")
@@ -686,7 +686,7 @@ func TestReachOfSettings(t *testing.T) {
 // but not one of the home's own folder or of what is out of reach.
 func TestReachOfTheMethod(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t)
+	a := newAccount(t, ".", "Private/deep")
 	read := func(h *host) string { return h.tool("bmad-agent", object{"agent": "keeper"}) }
 	for _, name := range []string{"src/relay/sub", "Private/deep/further"} {
 		a.mkdir(a.at(name))
