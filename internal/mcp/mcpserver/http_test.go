@@ -246,7 +246,7 @@ func TestHTTPRunInEveryProtocol(t *testing.T) {
 	for _, protocol := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, t.TempDir(), nil)
+			s := serveInside(t, t.TempDir(), nil)
 			c := s.connect(protocol, nil)
 			for _, step := range []struct {
 				args  object
@@ -348,7 +348,7 @@ func TestHTTPForms(t *testing.T) {
 	for _, protocol := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, t.TempDir(), nil)
+			s := serveInside(t, t.TempDir(), nil)
 			form := slowForm{make(chan string, 3)}
 			c := s.connect(protocol, form)
 			if reply, refused, err := act(c, object{"action": "start", "objective": "Build a clock"}); err != nil || refused {
@@ -515,7 +515,7 @@ func TestOneClientsYesIsNotForAnothersDraft(t *testing.T) {
 	for _, protocol := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, t.TempDir(), nil)
+			s := serveInside(t, t.TempDir(), nil)
 			a, b := s.connect(protocol, nil), s.connect(protocol, nil)
 			for _, step := range []struct {
 				c    *client.Client

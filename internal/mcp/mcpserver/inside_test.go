@@ -1,13 +1,17 @@
 package mcpserver_test
 
 import (
+	"context"
 	"encoding/json"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
@@ -41,10 +45,13 @@ type insideServer struct {
 	state string
 	// reach bounds the folders of calls; nil lets any be used.
 	reach *reach.Reach
+	// http is true for a server of several clients, for the projects in some folders: without any, for that of project.
+	http    bool
+	folders []string
 }
 
 // start puts a server together as the program does.
-func (o insideServer) start(t testing.TB) *server.MCPServer {
+func (o insideServer) start(t testing.TB) *mcpserver.Server {
 	t.Helper()
 	if o.state == "" {
 		o.state = t.TempDir()
@@ -54,13 +61,36 @@ func (o insideServer) start(t testing.TB) *server.MCPServer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	places := mcpserver.Places{Folder: o.project}
+	var within []string
+	if o.http {
+		places = mcpserver.Places{Remote: true, Served: o.folders}
+		if len(o.folders) == 0 {
+			places.Project, places.Served = o.project, []string{o.project}
+		}
+		within = places.Served
+	}
 	e := engine.New(engine.Options{
 		Trust: trust.UserState(o.state), Names: standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"},
-		Projects: project.New(project.Options{Backend: storetest.At, Settings: settings, Reach: o.reach, Known: project.Known{Folder: o.state}}),
+		Projects: project.New(project.Options{Backend: storetest.At, Settings: settings, Reach: o.reach, Within: within, Known: project.Known{Folder: o.state}}),
 	})
-	s := mcpserver.New(e, mcpserver.Options{Version: "test", Places: mcpserver.Places{Folder: o.project}, Reach: o.reach, HostConfirm: own.HostConfirm, State: o.state})
+	s := mcpserver.New(e, mcpserver.Options{Version: "test", Places: places, Reach: o.reach, HostConfirm: own.HostConfirm, State: o.state})
 	t.Cleanup(s.Close)
-	return s.MCPServer()
+	return s
+}
+
+// serveInside starts a server on HTTP in the test's own process, for a folder or for projects in some, and for web
+// pages of an origin.
+func serveInside(t *testing.T, dir string, settings []string, folders ...string) *served {
+	t.Helper()
+	s := &served{t: t, state: t.TempDir()}
+	h := insideServer{project: dir, settings: settings, state: s.state, http: true, folders: folders}.start(t).Handler(mcpserver.HTTPOptions{
+		Options: httpguard.Options{Origins: []string{inspectorOrigin}}, MaxBody: 32 << 20, Idle: time.Hour, Now: time.Now,
+	})
+	listener := httptest.NewServer(h)
+	t.Cleanup(func() { h.Close(context.Background()); listener.Close() })
+	s.url = listener.URL + mcpserver.Endpoint
+	return s
 }
 
 // launch returns a client of a server for a project.
@@ -76,7 +106,7 @@ func (o insideServer) connect(t testing.TB, l mcpserver.Launch) *mcpserver.Clien
 	if l.Form != nil {
 		options = append(options, transport.WithElicitationHandler(mcpserver.FormHandler(l.Form)))
 	}
-	c, err := mcpserver.ShakeHands(t.Context(), transport.NewInProcessTransportWithOptions(o.start(t), options...), l)
+	c, err := mcpserver.ShakeHands(t.Context(), transport.NewInProcessTransportWithOptions(o.start(t).MCPServer(), options...), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +120,7 @@ type insideCaller func(line string) (result, text object)
 // caller returns a client that writes each request itself.
 func (o insideServer) caller(t testing.TB) insideCaller {
 	t.Helper()
-	s := o.start(t)
+	s := o.start(t).MCPServer()
 	ctx := s.WithContext(t.Context(), server.NewInProcessSession("one", nil))
 	return func(line string) (result, text object) {
 		t.Helper()

@@ -214,7 +214,7 @@ func TestPagesDecideNothing(t *testing.T) {
 				if always {
 					env = append(env, "BMAD_HOST_CONFIRM=always")
 				}
-				s := serve(t, dir, env, "--allow-origin", inspectorOrigin)
+				s := serveInside(t, dir, env)
 				program := (&speaker{s: s, modern: modern}).greet()
 				program.waiting()
 				before := sessionFile(t, dir)
@@ -273,7 +273,7 @@ func TestPagesAnswerForNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			s := serve(t, dir, []string{"BMAD_GATE=strict"}, "--allow-origin", inspectorOrigin)
+			s := serveInside(t, dir, []string{"BMAD_GATE=strict"})
 			program := (&speaker{s: s}).greet()
 			program.waiting()
 			before := sessionFile(t, dir)
@@ -314,7 +314,7 @@ func TestPagesAnswerForNobody(t *testing.T) {
 func TestProgramsDoNotLendPagesTheirForms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serve(t, dir, []string{"BMAD_GATE=strict"}, "--allow-origin", inspectorOrigin)
+	s := serveInside(t, dir, []string{"BMAD_GATE=strict"})
 	(&speaker{s: s}).greet().waiting()
 	before := sessionFile(t, dir)
 	page := (&speaker{s: s, header: []string{"Origin", inspectorOrigin}}).greet()
@@ -333,7 +333,7 @@ func TestProgramsDoNotLendPagesTheirForms(t *testing.T) {
 func TestPagesAnswerNoStatelessForm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serve(t, dir, []string{"BMAD_GATE=strict"}, "--allow-origin", inspectorOrigin)
+	s := serveInside(t, dir, []string{"BMAD_GATE=strict"})
 	program := &speaker{s: s, modern: true}
 	program.waiting()
 	before := sessionFile(t, dir)
@@ -368,7 +368,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		dir := t.TempDir()
-		s := serve(t, dir, []string{"BMAD_HOST_CONFIRM=always", "BMAD_GATE=relay"}, "--allow-origin", inspectorOrigin)
+		s := serveInside(t, dir, []string{"BMAD_HOST_CONFIRM=always", "BMAD_GATE=relay"})
 		page := (&speaker{s: s, modern: modern, header: []string{"Origin", inspectorOrigin}}).greet()
 		page.waiting()
 		if reply := page.task(object{"action": "confirm", "confirmed": true, "revision": 2}); reply["current_stage"] != "architect" {
@@ -385,7 +385,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 // TestProgramsWithForms checks that the headers of programs do not make them pages.
 func TestProgramsWithForms(t *testing.T) {
 	t.Parallel()
-	s := serve(t, t.TempDir(), []string{"BMAD_GATE=strict"})
+	s := serveInside(t, t.TempDir(), []string{"BMAD_GATE=strict"})
 	for name, header := range map[string][]string{
 		"nothing":    nil,
 		"node fetch": {"Sec-Fetch-Mode", "cors", "User-Agent", "node", "Accept-Language", "*"},
