@@ -98,7 +98,7 @@ func TestAllowedFolderIsRemembered(t *testing.T) {
 		t.Error(answer)
 	}
 	for n, name := range []string{"src", "src/gone", "Private"} {
-		a.refusesAt(next, someDoors(n), a.at(name))
+		a.refusesAt(next.ask, someDoors(n), a.at(name))
 	}
 }
 

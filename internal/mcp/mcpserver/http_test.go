@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,39 +202,20 @@ func TestHTTPKeepsOut(t *testing.T) {
 	}
 }
 
-// TestHTTPStaysInItsRoots names projects that are not served, in every way a client can.
+// TestHTTPStaysInItsRoots names folders that are not served to each door, in both eras, and one that is.
 func TestHTTPStaysInItsRoots(t *testing.T) {
 	t.Parallel()
-	root, outside := t.TempDir(), t.TempDir()
-	for _, dir := range []string{"a", "b"} {
-		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
-			t.Fatal(err)
+	a := newAccount(t, "Private", "src/Other", "src/relay")
+	s := serve(t, a.at("src"), allDoors, "--root", a.project, "--root", a.at("src/Other"))
+	for modern, within := range map[bool]string{false: a.project, true: a.at("src/Other")} {
+		p := (&speaker{s: s, modern: modern}).greet()
+		if reply := p.task(object{"action": "start", "objective": "x"}); !strings.Contains(fmt.Sprint(reply["error"]), "not clear which project") {
+			t.Errorf("with two roots and no cwd: %v", reply)
 		}
-	}
-	s := serve(t, root, nil, "--root", filepath.Join(root, "a"), "--root", filepath.Join(root, "b"))
-	for _, protocol := range []string{"2025-06-18", ""} {
-		c := s.connect(protocol, nil)
-		if reply, refused, err := act(c, object{"action": "start", "objective": "x"}); err != nil || !refused || !strings.Contains(fmt.Sprint(reply["error"]), "not clear which project") {
-			t.Errorf("with two roots and no cwd: %v, %v", reply, err)
+		for n, cwd := range []string{a.at("Private"), a.at("src"), a.project + "/..", a.project + "/up", "/"} {
+			a.refusesAt(p.ask, someDoors(n), cwd)
 		}
-		for _, cwd := range []string{outside, root, filepath.Join(root, "a", ".."), "/"} {
-			reply, refused, err := act(c, object{"action": "start", "objective": "x", "cwd": cwd})
-			if err != nil || !refused || reply["code"] != "not_allowed" {
-				t.Errorf("%s: %v, %v", cwd, reply, err)
-			}
-		}
-		reply, refused, err := act(c, object{"action": "start", "objective": "Within", "cwd": filepath.Join(root, "b")})
-		if err != nil || refused {
-			t.Errorf("within: %v, %v", reply, err)
-		}
-		var read mcp.ReadResourceRequest
-		read.Params.URI = "bmad-task://sessions?cwd=" + url.PathEscape(outside)
-		if _, err := c.ReadResource(context.Background(), read); err == nil || !strings.Contains(err.Error(), "none of the folders that this server serves") {
-			t.Errorf("a resource of elsewhere: %v", err)
-		}
-	}
-	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
-		t.Errorf("outside: %v, %v", entries, err)
+		a.leads(p.ask, within)
 	}
 }
 

@@ -289,14 +289,12 @@ func TestLargeLists(t *testing.T) {
 	}
 }
 
-// TestHTTPMethod serves the method of each project to whoever names it, and of no folder that
-// is not served.
+// TestHTTPMethod serves the method of each project to whoever names it.
 func TestHTTPMethod(t *testing.T) {
 	t.Parallel()
-	root, outside := t.TempDir(), t.TempDir()
+	root := t.TempDir()
 	unpack(t, filepath.Join(root, "a"), "v6-files")
 	unpack(t, filepath.Join(root, "b"), "v4")
-	unpack(t, outside, "v6-skills")
 	if err := os.MkdirAll(filepath.Join(root, "b", "sub"), 0o750); err != nil {
 		t.Fatal(err)
 	}
@@ -326,11 +324,6 @@ func TestHTTPMethod(t *testing.T) {
 				t.Errorf("%s: %.200s", cwd, text)
 			}
 		}
-		for _, cwd := range []string{outside, root, "/"} {
-			if text, refused := ask(object{"agent": "analyst", "cwd": cwd}); !refused || !strings.Contains(text, "not_allowed") {
-				t.Errorf("%s: %.200s", cwd, text)
-			}
-		}
 		if text, refused := ask(object{"agent": "analyst"}); !refused || !strings.Contains(text, "not_found") {
 			t.Errorf("without a project: %.200s", text)
 		}
@@ -338,10 +331,6 @@ func TestHTTPMethod(t *testing.T) {
 		read.Params.URI = "bmad://bmm/config.yaml?cwd=" + strings.ReplaceAll(filepath.Join(root, "a"), "/", "%2F")
 		if res, err := c.ReadResource(context.Background(), read); err != nil || len(res.Contents) != 1 {
 			t.Errorf("a resource: %v, %v", res, err)
-		}
-		read.Params.URI = "bmad://_bmad/config.toml?cwd=" + strings.ReplaceAll(outside, "/", "%2F")
-		if _, err := c.ReadResource(context.Background(), read); err == nil || !strings.Contains(err.Error(), "none of the folders that this server serves") {
-			t.Errorf("a resource of elsewhere: %v", err)
 		}
 	}
 }

@@ -63,8 +63,11 @@ func (p *speaker) post(message object) *http.Response {
 		method, _ := message["method"].(string)
 		req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
 		req.Header.Set("Mcp-Method", method)
-		if params, ok := message["params"].(object); ok && params["name"] != nil {
-			req.Header.Set("Mcp-Name", fmt.Sprint(params["name"]))
+		params, _ := message["params"].(object)
+		for _, key := range []string{"name", "uri"} {
+			if params[key] != nil {
+				req.Header.Set("Mcp-Name", fmt.Sprint(params[key]))
+			}
 		}
 	} else if p.session != "" {
 		req.Header.Set("Mcp-Session-Id", p.session)
@@ -135,6 +138,19 @@ func (p *speaker) call(tool string, args, more object) (object, func() (object, 
 			return m, next
 		}
 	}
+}
+
+// ask sends a request and returns its answer, as it came.
+func (p *speaker) ask(method string, params object) string {
+	p.s.t.Helper()
+	p.ids++
+	res := p.post(object{"id": p.ids, "method": method, "params": params})
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.s.t.Fatal(err)
+	}
+	return string(answer)
 }
 
 // task calls bmad-task, and returns its reply; nil if it is a question for the person.

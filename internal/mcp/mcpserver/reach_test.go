@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -163,12 +164,15 @@ func (a *account) describe(dir, but string) string {
 	return out.String()
 }
 
+// allDoors are settings by which a server has each door.
+var allDoors = []string{"BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents,memory"}
+
 // env returns the environment of a server for the person.
 func (a *account) env(more ...string) []string {
 	return append(append([]string{
 		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
-		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"), "BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents,memory",
-	}, watching()...), more...)
+		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"),
+	}, append(allDoors, watching()...)...), more...)
 }
 
 // listKnown puts folders on the list of known projects, as an older server has it.
@@ -258,51 +262,45 @@ func (h *host) tool(name string, args object) string {
 	return h.ask("tools/call", object{"name": name, "arguments": args})
 }
 
+// asker sends a request and returns its answer, as it came.
+type asker func(method string, params object) string
+
 // door is a way by which a caller names a folder.
 type door struct {
 	name string
 	// open goes through it to a folder.
-	open func(h *host, cwd string) string
+	open func(ask asker, cwd string) string
 	// quiet is true if a refusal is an empty answer.
 	quiet bool
 }
 
 func doors() []door {
-	task := func(args object) func(*host, string) string {
-		return func(h *host, cwd string) string {
-			call := object{"cwd": cwd}
-			for k, v := range args {
-				call[k] = v
-			}
-			return h.tool("bmad-task", call)
+	// in returns arguments with the folder.
+	in := func(args object, cwd string) object {
+		out := object{"cwd": cwd}
+		maps.Copy(out, args)
+		return out
+	}
+	tool := func(name string, args object) func(asker, string) string {
+		return func(ask asker, cwd string) string {
+			return ask("tools/call", object{"name": name, "arguments": in(args, cwd)})
 		}
 	}
-	tool := func(name string, args object) func(*host, string) string {
-		return func(h *host, cwd string) string {
-			call := object{"cwd": cwd}
-			for k, v := range args {
-				call[k] = v
-			}
-			return h.tool(name, call)
+	task := func(args object) func(asker, string) string { return tool("bmad-task", args) }
+	prompt := func(name string, args object) func(asker, string) string {
+		return func(ask asker, cwd string) string {
+			return ask("prompts/get", object{"name": name, "arguments": in(args, cwd)})
 		}
 	}
-	resource := func(uri string) func(*host, string) string {
-		return func(h *host, cwd string) string {
-			return h.ask("resources/read", object{"uri": uri + "?cwd=" + url.PathEscape(cwd)})
+	uri := func(method, uri string) func(asker, string) string {
+		return func(ask asker, cwd string) string {
+			return ask(method, object{"uri": uri + "?cwd=" + url.PathEscape(cwd)})
 		}
 	}
-	prompt := func(name string, args object) func(*host, string) string {
-		return func(h *host, cwd string) string {
-			given := object{"cwd": cwd}
-			for k, v := range args {
-				given[k] = v
-			}
-			return h.ask("prompts/get", object{"name": name, "arguments": given})
-		}
-	}
-	complete := func(ref object, argument string) func(*host, string) string {
-		return func(h *host, cwd string) string {
-			return h.ask("completion/complete", object{"ref": ref, "argument": object{"name": argument, "value": ""}, "context": object{"arguments": object{"cwd": cwd, "task": privateTask}}})
+	resource := func(name string) func(asker, string) string { return uri("resources/read", name) }
+	complete := func(ref object, argument string) func(asker, string) string {
+		return func(ask asker, cwd string) string {
+			return ask("completion/complete", object{"ref": ref, "argument": object{"name": argument, "value": ""}, "context": object{"arguments": object{"cwd": cwd, "task": privateTask}}})
 		}
 	}
 	template := func(uri string) object { return object{"type": "ref/resource", "uri": uri} }
@@ -347,9 +345,7 @@ func doors() []door {
 		{name: "complete name", quiet: true, open: complete(template("bmad-task://tasks/{task}/artifacts/{name}{?cwd}"), "name")},
 		{name: "complete path", quiet: true, open: complete(template("bmad://{+path}"), "path")},
 		{name: "complete agent", quiet: true, open: complete(object{"type": "ref/prompt", "name": "bmad-agent"}, "agent")},
-		{name: "subscribe", quiet: true, open: func(h *host, cwd string) string {
-			return h.ask("resources/subscribe", object{"uri": "bmad-task://sessions/" + privateTask + "?cwd=" + url.PathEscape(cwd)})
-		}},
+		{name: "subscribe", quiet: true, open: uri("resources/subscribe", "bmad-task://sessions/"+privateTask)},
 	}
 }
 
@@ -368,11 +364,11 @@ func someDoors(n int) []door {
 }
 
 // refusesAt checks that none of some doors leads to a folder, nor leaves anything on the disk.
-func (a *account) refusesAt(h *host, some []door, cwd string) {
+func (a *account) refusesAt(ask asker, some []door, cwd string) {
 	a.t.Helper()
 	before := a.snapshot()
 	for _, d := range some {
-		answer := d.open(h, cwd)
+		answer := d.open(ask, cwd)
 		if strings.Contains(answer, marker) || strings.Contains(answer, "keeper.md") || strings.Contains(answer, " has started") {
 			a.t.Errorf("%s of %q: %s", d.name, cwd, answer)
 		}
@@ -408,7 +404,7 @@ func TestReachKeepsOut(t *testing.T) {
 		filepath.Join(a.project, "keys"), a.project + "/keys/not-there", a.project + "/up/deep", a.project + "/home/.ssh", a.at("src/Became"), // out of the project, or known once and another folder now
 		"/proc/self/root" + a.at(".ssh"), "/proc/self/cwd/keys", "~/.ssh", "file://" + a.at(".ssh"), "../../.ssh", a.project + "\x00/../../.ssh",
 	} {
-		a.refusesAt(h, someDoors(n), cwd)
+		a.refusesAt(h.ask, someDoors(n), cwd)
 	}
 	// Nor by the name of a session alone, though its folder is on the list of known ones.
 	before := a.snapshot()
@@ -437,7 +433,7 @@ func TestReachOfOddPlaces(t *testing.T) {
 			t.Errorf("started in %s: %s", dir, answer)
 		}
 		for m, cwd := range []string{".", ".ssh", "Private", ".config"} {
-			a.refusesAt(h, someDoors(n+m), a.at(cwd))
+			a.refusesAt(h.ask, someDoors(n+m), a.at(cwd))
 		}
 	}
 }
@@ -461,7 +457,7 @@ func TestReachOfOddHosts(t *testing.T) {
 		append([]string{"serve", "${user_config.folders}", a.at("src/named")}, odd...),
 		a.env("CLAUDE_PROJECT_DIR="+a.at("src/relay/home"), "BMAD_PROJECT_DIR="+a.home, "BMAD_PROJECT_ROOT="+a.at(".ssh"), "BMAD_PROJECTS="+strings.Join(append([]string{a.at("src/variable")}, odd...), string(os.PathListSeparator)))...)
 	for n, name := range []string{".", "..", ".ssh", ".ssh/x", ".aws", ".config", ".config/gh", ".config/nvim", ".hidden", "Private", "src/Other", "src/Became", "src/relay/keys", "src/relay/home"} {
-		a.refusesAt(h, someDoors(n), a.at(name))
+		a.refusesAt(h.ask, someDoors(n), a.at(name))
 	}
 	for _, name := range honest {
 		if answer := h.tool("bmad-task", object{"action": "start", "objective": name, "cwd": a.at("src/" + name)}); !strings.Contains(answer, " has started") {
@@ -486,7 +482,7 @@ func TestReachOfTheProject(t *testing.T) {
 		h := a.host(a.project, nil, nil, a.env(env...)...)
 		for n, name := range []string{"Private", ".ssh", "src/relay/.state/bmad-mcp", "empty"} {
 			if name != "src/relay/.state/bmad-mcp" || len(env) == 2 {
-				a.refusesAt(h, someDoors(n), a.at(name))
+				a.refusesAt(h.ask, someDoors(n), a.at(name))
 			}
 		}
 	}
@@ -504,7 +500,7 @@ func TestReachOfTheAccount(t *testing.T) {
 	h := a.host(a.project, []string{me.HomeDir}, nil, a.env("BMAD_PROJECTS="+me.HomeDir)...)
 	for _, cwd := range []string{me.HomeDir, filepath.Join(me.HomeDir, ".ssh"), filepath.Dir(me.HomeDir)} {
 		for _, d := range doors()[:2] {
-			if answer := d.open(h, cwd); !strings.Contains(answer, "not_allowed") {
+			if answer := d.open(h.ask, cwd); !strings.Contains(answer, "not_allowed") {
 				t.Errorf("%s of %s: %s", d.name, cwd, answer)
 			}
 		}
@@ -516,15 +512,20 @@ func TestReachOfTheAccount(t *testing.T) {
 func TestReachDoorsLead(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t, "Private")
-	h := a.host(a.at("Private"), nil, nil, a.env()...)
+	a.leads(a.host(a.at("Private"), nil, nil, a.env()...).ask, a.at("Private"))
+}
+
+// leads checks that each door shows a private folder, or does not refuse it.
+func (a *account) leads(ask asker, cwd string) {
+	a.t.Helper()
 	blind := []string{"confirm", "cancel", "submit a path", "workflow", "complete id", "subscribe", "start", "prompt bmad", "prompt stage", "resource history", "contract", "runs", "task", "remember"}
 	for _, d := range doors() {
-		answer := d.open(h, a.at("Private"))
+		answer := d.open(ask, cwd)
 		if strings.Contains(answer, "not_allowed") && d.name != "confirm" {
-			t.Errorf("%s is refused: %s", d.name, answer)
+			a.t.Errorf("%s is refused: %s", d.name, answer)
 		}
 		if !strings.Contains(answer, marker) && !strings.Contains(answer, "keeper") && !strings.Contains(answer, "01-product") && !slices.Contains(blind, d.name) {
-			t.Errorf("%s shows nothing: %s", d.name, answer)
+			a.t.Errorf("%s shows nothing: %s", d.name, answer)
 		}
 	}
 }
@@ -649,7 +650,7 @@ func TestReachOfSettings(t *testing.T) {
 			}
 			for _, d := range []string{"agents", "resource sessions", "prompt bmad", "status"} {
 				at := slices.IndexFunc(doors(), func(other door) bool { return other.name == d })
-				if answer := doors()[at].open(h, a.project); strings.Contains(answer, marker) || a.snapshot() != before {
+				if answer := doors()[at].open(h.ask, a.project); strings.Contains(answer, marker) || a.snapshot() != before {
 					t.Errorf("%s: %s by %s: %s", key, folder, d, answer)
 				}
 			}
@@ -728,7 +729,7 @@ func TestReachWhileLinksMove(t *testing.T) {
 	}()
 	for n := range 400 {
 		d := doors()[n%9]
-		if answer := d.open(h, moving); strings.Contains(answer, marker) {
+		if answer := d.open(h.ask, moving); strings.Contains(answer, marker) {
 			t.Errorf("%s: %s", d.name, answer)
 		}
 	}
