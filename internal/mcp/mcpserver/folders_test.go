@@ -36,7 +36,7 @@ func TestFolderForm(t *testing.T) {
 			"not now":             {form: fill(person, "accept", object{"decision": "not_now"}), asked: 2, words: "has not decided"},
 			"closed":              {form: fill(person, "cancel", nil), asked: 1, words: "closed or declined"},
 			"made up":             {form: fill(person, "accept", object{"decision": "approve"}), asked: 2, words: `"approve" is not a choice`},
-			"allowed at once":     {form: fill(0, "accept", allow), asked: 1, words: "no person has seen"},
+			"allowed at once":     {form: fill(soon, "accept", allow), asked: 1, words: "no person has seen"},
 			"too late":            {form: fill(1500*time.Millisecond, "accept", allow), env: []string{"BMAD_FORM_TIMEOUT=1s"}, asked: 2, words: "not answered in time"},
 			"no forms":            {words: "is not a folder that bmad-mcp may work in"},
 			"keys":                {form: fill(person, "accept", allow), cwd: ".ssh", words: "SSH keys are kept there"},

@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// person is more than what no person needs less than.
-const person = 1100 * time.Millisecond
+// No person needs less than soon to read a form and answer it, and person is more than that.
+const soon, person = 999 * time.Millisecond, 1100 * time.Millisecond
 
 // fill answers every form the same way after a time.
 func fill(after time.Duration, action string, content object) answerForm {
@@ -111,22 +111,22 @@ func TestDecisionByForm(t *testing.T) {
 		{name: "words where none are asked for", form: fill(person, "accept", object{"decision": "approve", "feedback": "ok"}), state: "generating", channel: "elicited"},
 		{name: "the words closed", form: inTwo(no, fill(person, "cancel", nil)), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was closed"},
 		{name: "the words declined", form: inTwo(no, fill(person, "decline", nil)), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was declined"},
-		{name: "the words at once", form: inTwo(no, fill(0, "accept", object{"feedback": "x"})), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "answered the form by itself"},
-		{name: "the words closed at once", form: inTwo(no, fill(0, "cancel", nil)), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "answered the form by itself"},
+		{name: "the words at once", form: inTwo(no, fill(soon, "accept", object{"feedback": "x"})), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "answered the form by itself"},
+		{name: "the words closed at once", form: inTwo(no, fill(soon, "cancel", nil)), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "answered the form by itself"},
 		{name: "no words", form: inTwo(no, fill(person, "accept", object{"feedback": " "})), said: object{"confirmed": true}, refused: `the field "feedback" is empty`},
 		{name: "not now", form: fill(person, "accept", object{"decision": "not_now"}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "not now"},
 		{name: "declined", form: fill(person, "decline", nil), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was declined"},
 		{name: "closed", form: fill(person, "cancel", nil), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was closed"},
 		{name: "made up", form: fill(person, "accept", object{"decision": "yes"}), said: object{"confirmed": true}, refused: `"yes" is not a choice of the field "decision"`},
-		{name: "at once, decided", form: fill(0, "accept", approve), state: "awaiting_confirmation", words: "answered the form by itself"},
-		{name: "at once, relayed", form: fill(0, "accept", object{}), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
-		{name: "declined at once, relayed", form: fill(0, "decline", nil), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
-		{name: "at once, strict", form: fill(0, "accept", approve), said: object{"confirmed": true}, env: []string{"BMAD_GATE=strict"}, words: "only the human's own act"},
+		{name: "at once, decided", form: fill(soon, "accept", approve), state: "awaiting_confirmation", words: "answered the form by itself"},
+		{name: "at once, relayed", form: fill(soon, "accept", object{}), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
+		{name: "declined at once, relayed", form: fill(soon, "decline", nil), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
+		{name: "at once, strict", form: fill(soon, "accept", approve), said: object{"confirmed": true}, env: []string{"BMAD_GATE=strict"}, words: "only the human's own act"},
 		{name: "time-out", form: fill(1500*time.Millisecond, "accept", approve), said: object{"confirmed": true}, env: []string{"BMAD_FORM_TIMEOUT=1s"}, state: "awaiting_confirmation", words: "1s"},
 		{name: "a no passed on", form: fill(person, "accept", approve), said: object{"confirmed": false, "feedback": "shorter"}, state: "refining", channel: "relayed"},
 		{name: "no forms", said: object{"confirmed": true}, state: "generating", channel: "relayed"},
 		{name: "no forms, strict", said: object{"confirmed": true}, env: []string{"BMAD_GATE=strict"}, words: "only the human's own act"},
-		{name: "relay shows none", form: fill(0, "decline", nil), said: object{"confirmed": true}, env: []string{"BMAD_GATE=relay"}, state: "generating", channel: "relayed"},
+		{name: "relay shows none", form: fill(soon, "decline", nil), said: object{"confirmed": true}, env: []string{"BMAD_GATE=relay"}, state: "generating", channel: "relayed"},
 	}
 	for _, protocol := range protocols {
 		for _, tt := range tests {
@@ -186,7 +186,7 @@ func TestDecisionByForm(t *testing.T) {
 func TestFormIsTheQuestion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(0, "cancel", nil)})
+		c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(soon, "cancel", nil)})
 		reply := gateOf(t, c)
 		gate, next := reply["gate"].(object), reply["next_call"].(object)
 		if gate["ask_by_form"] != true || reply["requires_user_confirmation"] != false || next["confirmed"] != nil || next["action"] != "confirm" {
@@ -248,7 +248,7 @@ func TestAnswersByForm(t *testing.T) {
 			{"filled", fill(person, "accept", object{"answer_01": "us", "answer_02": ""}), nil, "refining", "elicited"},
 			{"declined", fill(person, "decline", nil), nil, "clarifying", ""},
 			{"empty", fill(person, "accept", object{"answer_01": " "}), nil, "clarifying", ""},
-			{"at once", fill(0, "accept", object{"answer_01": "us"}), nil, "clarifying", ""},
+			{"at once", fill(soon, "accept", object{"answer_01": "us"}), nil, "clarifying", ""},
 			{"relay asks by no form", fill(person, "accept", object{"answer_01": "us"}), []string{"BMAD_GATE=relay"}, "clarifying", ""},
 			{"no forms", nil, nil, "clarifying", ""},
 		} {
