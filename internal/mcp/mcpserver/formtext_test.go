@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
@@ -67,6 +68,10 @@ func TestFormsFitTheirHost(t *testing.T) {
 				}
 				for _, form := range seen {
 					checkForm(t, form, draft, host == "claude-code")
+					text := form.Message + "\n" + strings.ReplaceAll(jsonText(form.Schema), `"`, "\n")
+					if name == "chinese" && len(langtest.English(text)) > 0 {
+						t.Errorf("the form has English: %s", text)
+					}
 				}
 				if !strings.HasPrefix(seen[0].Message, leads[0]) || !strings.HasPrefix(seen[1].Message, leads[1]) {
 					t.Errorf("%q\n%q", seen[0].Message, seen[1].Message)

@@ -146,37 +146,6 @@ func TestLanguageOfARun(t *testing.T) {
 	}
 }
 
-// TestChineseForms checks that the forms of a Chinese run are Chinese.
-func TestChineseForms(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var seen []mcpserver.Form
-		c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)})
-		for _, arguments := range []object{
-			{"action": "start", "objective": "做一个时钟服务"},
-			{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_draft": "# 需求", "quality_score": 80, "questions": []object{{"id": "q1", "question": "谁使用？", "context": "决定范围", "options": []string{"我们"}}}})},
-			{"action": "answer", "answers": object{"q1": "我们"}},
-			{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": "# 需求二", "quality_score": 95})},
-			{"action": "confirm"},
-		} {
-			if reply, refused := call(t, c, arguments); refused {
-				t.Fatalf("%v: %v", arguments, reply)
-			}
-		}
-		if len(seen) != 2 {
-			t.Fatalf("%d forms", len(seen))
-		}
-		for _, form := range seen {
-			if !strings.Contains(form.Message, "任务“") {
-				t.Errorf("the form does not name the task: %s", form.Message)
-			}
-			if text := form.Message + "\n" + strings.ReplaceAll(jsonText(form.Schema), `"`, "\n"); len(langtest.English(text)) > 0 {
-				t.Errorf("a form is %s", text)
-			}
-		}
-	})
-}
-
 // TestChineseMethod checks that the problems of a broken installation are told in Chinese.
 func TestChineseMethod(t *testing.T) {
 	for layout, files := range map[string]map[string]string{

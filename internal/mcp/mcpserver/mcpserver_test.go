@@ -490,35 +490,6 @@ func TestInvalidEncodingIsRefused(t *testing.T) {
 	}
 }
 
-func TestClientRootsAreTheProject(t *testing.T) {
-	project := t.TempDir()
-	r := raw(t, string(filepath.Separator)) // where some hosts start servers
-	r.send(strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"roots":{}}`, 1))
-	r.line()
-	r.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"x"}}}`)
-	ask := r.line()
-	if !strings.Contains(ask, `"method":"roots/list"`) {
-		t.Fatalf("not asked for roots: %s", ask)
-	}
-	r.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file://` + filepath.ToSlash(project) + `"}]}}`)
-	if got := r.line(); !strings.Contains(got, `po\",\"current_stage`) {
-		t.Errorf("got %s", got)
-	}
-	if _, err := os.Stat(filepath.Join(project, ".bmad-task")); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestNoPlaceAsksForCwd(t *testing.T) {
-	r := raw(t, string(filepath.Separator))
-	r.send(hello)
-	r.line()
-	r.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"x"}}}`)
-	if got := r.line(); !strings.Contains(got, "pass cwd") {
-		t.Errorf("got %s", got)
-	}
-}
-
 // textLimit bounds instructions and descriptions, in characters: Claude Code cuts both at 2,048.
 const textLimit = 2000
 

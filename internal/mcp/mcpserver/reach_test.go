@@ -429,7 +429,7 @@ func TestReachOfOddPlaces(t *testing.T) {
 	for n, dir := range []string{".", "..", ".ssh", ".config"} {
 		h := a.host(a.at(dir), nil, nil, a.env()...)
 		before := a.snapshot()
-		if answer := h.tool("bmad-task", object{"action": "start", "objective": "x"}); !strings.Contains(answer, "it is not clear which project") || a.snapshot() != before {
+		if answer := h.tool("bmad-task", object{"action": "start", "objective": "x"}); !strings.Contains(answer, "it is not clear which project") || !strings.Contains(answer, "pass cwd") || a.snapshot() != before {
 			t.Errorf("started in %s: %s", dir, answer)
 		}
 		for m, cwd := range []string{".", ".ssh", "Private", ".config"} {
