@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -71,6 +72,30 @@ func TestTextsOfADecision(t *testing.T) {
 	for _, text := range []string{"", "yes", "TRUE", "1", "null", "ok", "true!", "true\n", "是"} {
 		if q, err := Parse([]byte(`{"action":"approve","approved":` + strconv.Quote(text) + `}`)); !fault.Is(err, fault.InvalidArgument) {
 			t.Errorf("%q decides: %+v", text, q)
+		}
+	}
+}
+
+// TestTextsOfValues reads the calls of hosts that send each value as text: one that can mean one thing only is taken,
+// and every other is refused with a hint.
+func TestTextsOfValues(t *testing.T) {
+	q, err := Parse([]byte(`"{\"action\": \"answer\", \"answers\": \"{\\\"q1\\\": \\\"us\\\"}\", \"revision\": \"2\"}"`))
+	if err != nil || q.Action != workflow.ActionAnswer || q.Answers["q1"] != "us" || q.Revision == nil || *q.Revision != 2 {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if q, err = Parse([]byte(`{"action": "submit", "sprints": "[\"1\", 2]"}`)); err != nil || !slices.Equal(q.Sprints, []int{1, 2}) {
+		t.Errorf("%+v, %v", q, err)
+	}
+	for raw, want := range map[string]string{
+		`{"action": "answer", "answers": "q1: us"}`:      "answers must be an object",
+		`{"action": "answer", "answers": "{\"q1\": 1}"}`: "answers must be an object",
+		`{"action": "confirm", "confirmed": " true"}`:    "confirmed must be true or false, not a text",
+		`{"action": "submit", "sprints": "Sprint 1"}`:    "sprints must be a list of whole numbers",
+		`{"action": "submit", "sprints": ["1.0"]}`:       "sprints must be a list of whole numbers",
+		`{"action": "status", "revision": "two"}`:        "revision must be a whole number",
+	} {
+		if q, err := Parse([]byte(raw)); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || fault.From(err).Hint == "" {
+			t.Errorf("%s: %+v, %v", raw, q, err)
 		}
 	}
 }

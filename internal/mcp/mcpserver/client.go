@@ -79,6 +79,11 @@ func Connect(ctx context.Context, l Launch) (*Client, error) {
 			return cmd, nil
 		}),
 		transport.WithCommandStderrWriter(io.Discard))
+	return shakeHands(ctx, t, l)
+}
+
+// shakeHands returns a client that speaks with a server over a transport.
+func shakeHands(ctx context.Context, t transport.Interface, l Launch) (*Client, error) {
 	options := []client.ClientOption{client.WithProtocolVersion(l.Protocol)}
 	if l.Form != nil {
 		options = append(options, client.WithElicitationHandler(formHandler(l.Form)))

@@ -133,7 +133,7 @@ func TestConfirmToolOverHTTP(t *testing.T) {
 			t.Run(fmt.Sprintf("%s,modern=%v", tt.setting, modern), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				s := serve(t, dir, []string{"BMAD_GATE=strict", "BMAD_HOST_CONFIRM=" + tt.setting})
+				s := serveInside(t, dir, []string{"BMAD_GATE=strict", "BMAD_HOST_CONFIRM=" + tt.setting})
 				p := (&speaker{s: s, modern: modern}).greet()
 				p.waiting()
 				before := sessionFile(t, dir)

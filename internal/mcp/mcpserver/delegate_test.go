@@ -193,36 +193,30 @@ func TestDelegateRefused(t *testing.T) {
 	}
 }
 
-// TestDelegateWithoutTheMethod: the five agents that the tool names, and the roles of the workflow,
-// act in any project.
-func TestDelegateWithoutTheMethod(t *testing.T) {
-	c := startClient(t, t.TempDir(), "2026-07-28", withMemory)
-	for agent, want := range map[string]string{
-		"analyst": "Business Analyst", "architect": "System Architect", "qa": "QA Engineer", "sm": "Scrum Master", "tech-writer": "Technical Writer",
-		"dev": "Developer", "review": "Reviewer", "product-manager": "Product Owner",
-	} {
-		got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": agent, "task": "x"})
-		if refused || got["status"] != "needs_host" || got["agent"] != want || !strings.Contains(fmt.Sprint(got["persona"]), want) {
-			t.Errorf("%s: got %v", agent, got)
-		}
-	}
-}
-
-// TestDelegateOnEveryLayout: the five agents that the tool names act in every installation. An unknown
-// one is still refused, with a name that is like it.
+// TestDelegateOnEveryLayout: the five agents that the tool names, and the roles of the workflow, act in every
+// installation and in none. An unknown one is still refused, with a name of the installation that is like it.
 func TestDelegateOnEveryLayout(t *testing.T) {
-	for _, layout := range []string{"v4", "v6-alpha", "v6-files", "v6-skills-63", "v6-skills"} {
+	for _, layout := range []string{"", "v4", "v6-alpha", "v6-files", "v6-skills-63", "v6-skills"} {
 		dir := t.TempDir()
-		unpack(t, dir, layout)
+		if layout != "" {
+			unpack(t, dir, layout)
+		}
 		c := startClient(t, dir, "2026-07-28", withMemory)
-		for _, agent := range []string{"analyst", "architect", "qa", "sm", "tech-writer", "dev", "review"} {
+		for agent, title := range map[string]string{
+			"analyst": "Business Analyst", "architect": "System Architect", "qa": "QA Engineer", "sm": "Scrum Master", "tech-writer": "Technical Writer",
+			"dev": "Developer", "review": "Reviewer",
+		} {
 			got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": agent, "task": "x"})
-			if persona, _ := got["persona"].(string); refused || got["status"] != "needs_host" || got["agent"] == "" || persona == "" || utf8.RuneCountInString(persona) > 800 {
+			persona, _ := got["persona"].(string)
+			if refused || got["status"] != "needs_host" || got["agent"] == "" || persona == "" || utf8.RuneCountInString(persona) > 800 {
 				t.Errorf("%s, %s: got %v", layout, agent, got)
+			}
+			if layout == "" && (got["agent"] != title || !strings.Contains(persona, title)) {
+				t.Errorf("without the method, %s: got %v", agent, got)
 			}
 		}
 		got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": "analist", "task": "x"})
-		if !refused || !strings.Contains(fmt.Sprint(got["hint"]), "analyst?") {
+		if !refused || layout != "" && !strings.Contains(fmt.Sprint(got["hint"]), "analyst?") {
 			t.Errorf("%s: got %v", layout, got)
 		}
 	}

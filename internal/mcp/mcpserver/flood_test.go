@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 )
 
 // begins opens a session and returns its id.
@@ -30,7 +32,7 @@ func (s *served) begins() string {
 // TestFloodsKeepNobodyOut attacks the real server as one client can: with sessions, with
 // streams, and with large requests for sessions that there are not.
 func TestFloodsKeepNobodyOut(t *testing.T) {
-	t.Parallel()
+	scratch.NeedsTime(t, "a client opens thousands of sessions and hundreds of streams")
 	s := serve(t, t.TempDir(), nil)
 	mine := s.begins()
 	works := func(id string) bool {

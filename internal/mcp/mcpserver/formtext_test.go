@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
@@ -41,8 +42,7 @@ func TestFormsFitTheirHost(t *testing.T) {
 		"hostile": {"x" + hostile, hostile, hostile, hostile},
 	} {
 		for _, host := range []string{"claude-code", "codex-mcp-client"} {
-			t.Run(name+" "+host, func(t *testing.T) {
-				t.Parallel()
+			inBubble(t, name+" "+host, func(t *testing.T) {
 				leads, count, draft := []string{"2 questions from the Product Owner. Claims 80", "Approve the product requirements? Claims 95"}, "1 of 2", "Draft: "
 				if name == "chinese" {
 					leads, count, draft = []string{"产品负责人提出 2 个问题。自评 80", "批准产品需求？自评 95"}, "第 1 题，共 2 题", "草稿："
@@ -68,6 +68,10 @@ func TestFormsFitTheirHost(t *testing.T) {
 				}
 				for _, form := range seen {
 					checkForm(t, form, draft, host == "claude-code")
+					text := form.Message + "\n" + strings.ReplaceAll(jsonText(form.Schema), `"`, "\n")
+					if name == "chinese" && len(langtest.English(text)) > 0 {
+						t.Errorf("the form has English: %s", text)
+					}
 				}
 				if !strings.HasPrefix(seen[0].Message, leads[0]) || !strings.HasPrefix(seen[1].Message, leads[1]) {
 					t.Errorf("%q\n%q", seen[0].Message, seen[1].Message)
@@ -128,8 +132,7 @@ func checkForm(t *testing.T, form mcpserver.Form, draft string, cuts bool) {
 func TestDocumentCanBeViewedFirst(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
-		t.Run(protocol, func(t *testing.T) {
-			t.Parallel()
+		inBubble(t, protocol, func(t *testing.T) {
 			choice := "view"
 			asked := 0
 			dir := t.TempDir()
@@ -180,8 +183,7 @@ func TestOfferedAnswers(t *testing.T) {
 		{object{"answer_01": "option_01", "answer_01_other": "for staff only"}, nil, ""},
 	} {
 		for _, host := range []string{"claude-code", "another"} {
-			t.Run(fmt.Sprint(host, tt.first, tt.second), func(t *testing.T) {
-				t.Parallel()
+			inBubble(t, fmt.Sprint(host, tt.first, tt.second), func(t *testing.T) {
 				dir := t.TempDir()
 				asked := 0
 				c := launch(t, dir, mcpserver.Launch{Name: host, Protocol: "2025-06-18", Form: func(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/hook"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
 
 // TestHookReadsAsTheServer checks that the hook of Claude Code holds up a call in the turn of its
 // draft if, and only if, the server would open the gate by it.
 func TestHookReadsAsTheServer(t *testing.T) {
-	c := connect(t, t.TempDir(), "2025-06-18")
+	c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-06-18"})
 	turn := hook.Turn{}.After(hook.HookEvent{Name: "PostToolUse", Tool: "mcp__bmad__bmad-task", Input: json.RawMessage(`{"action":"submit","stage":"po"}`)})
 	opened := 0
 	for i, args := range []string{

@@ -3,6 +3,8 @@ package mcpserver_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,6 +41,9 @@ var codexKeys = hostKeys{
 	own:     []string{" " + about, "Enter", " " + house, "Enter"},
 }
 
+// draftPath matches the path of a document in a form.
+var draftPath = regexp.MustCompile(`\.bmad-task/work/[!-~]+\.md`)
+
 // about, house, shorter and known are texts that the person types.
 const (
 	about   = "about 400"
@@ -57,28 +62,36 @@ func realHost(t *testing.T, variable string) string {
 	return name
 }
 
-// TestHostsAnswerForms decides in each host as a person does, in a terminal of 24 rows: what the
-// forms look like, how many keys a decision takes, and what a key too many does.
+// TestHostsAnswerForms decides in each host as a person does, in a terminal of 80 columns: what the
+// forms look like, how many keys a decision takes, and what a key too many does. One terminal has more than
+// 24 rows, so that the chat above a form can be read too.
 func TestHostsAnswerForms(t *testing.T) {
 	t.Parallel()
+	plain := func(program string) screenHost { return claudeHost(program, plainEntry) }
 	for name, tt := range map[string]struct {
 		variable string
 		host     func(program string) screenHost
 		keys     hostKeys
+		language string
+		rows     int
 	}{
-		"claude-2.1.329": {"BMAD_CLAUDE", func(p string) screenHost { return claudeHost(p, plainEntry) }, claudeKeys},
-		"claude-2.1.197": {"BMAD_CLAUDE_OLDER", func(p string) screenHost { return claudeHost(p, plainEntry) }, claudeKeys},
-		"codex-0.169.0":  {"BMAD_CODEX", codexHost, codexKeys},
+		"claude-2.1.329":    {"BMAD_CLAUDE", plain, claudeKeys, "english", screenRows},
+		"claude-2.1.329-zh": {"BMAD_CLAUDE", func(p string) screenHost { return claudeHost(p, pluginEntry) }, claudeKeys, "chinese", tallRows},
+		"claude-2.1.197":    {"BMAD_CLAUDE_OLDER", plain, claudeKeys, "english", screenRows},
+		"codex-0.169.0":     {"BMAD_CODEX", codexHost, codexKeys, "english", screenRows},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := tt.host(realHost(t, tt.variable))
-			words := screenRuns["english"]
+			words := screenRuns[tt.language]
 			again := object{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": strings.Join(words.document, "\n") + "\n- Guests cannot sign in.", "quality_score": 95})}
 			work := words.work()
 			work = append(work[:3:3], append([]object{again}, work[3:]...)...)
 			model := &obedient{tool: host.tool, work: work}
-			p := &personAt{screen: openScreen(t, serveStandIn(t, model.play), host, screenRows), keys: tt.keys, folder: filepath.Join("testdata", "screens", name), words: words}
+			p := &personAt{screen: openScreen(t, serveStandIn(t, model.play), host, tt.rows), keys: tt.keys, folder: filepath.Join("testdata", "screens", name), words: words}
+			if tt.rows == tallRows {
+				p.model = model
+			}
 			p.begins()
 			p.answerQuestions()
 			p.gate()
@@ -93,26 +106,32 @@ type personAt struct {
 	keys   hostKeys
 	folder string // of the screens that are kept
 	words  screenWords
+	model  *obedient // if the screen has room for its words above a form, else nil
 }
 
-// shows waits for a form that has these words, and compares the screen with the one that is kept.
+// shows waits for a form that has these words, and compares the screen with the one that is kept. A host takes its
+// time to draw a form anew, so that the one that is kept is waited for.
 func (p *personAt) shows(name, lead string) {
 	p.t.Helper()
 	tried := time.Now()
-	here := func(form string) bool {
+	p.waitForForm("a form: "+lead, func(form string) bool {
 		if time.Since(tried) > 3*time.Second {
 			p.redraw()
 			tried = time.Now()
 		}
 		return strings.Contains(form, lead)
-	}
-	p.waitForForm("a form: "+lead, here)
+	})
 	p.redraw()
-	p.waitForForm("a form: "+lead, here)
+	file := filepath.Join(p.folder, name+".txt")
+	kept, _ := os.ReadFile(file) // golden.Check reports a file that is not there
+	shown := func() string { return strings.TrimSpace(p.host.form+p.host.formOn(p.text())) + "\n" }
+	for tries := 0; tries < 200 && shown() != string(kept); tries++ {
+		time.Sleep(50 * time.Millisecond)
+	}
 	if !strings.Contains(p.latest, p.host.form) {
 		p.t.Errorf("the form does not fit the screen:\n%s", p.latest)
 	}
-	golden.Check(p.t, filepath.Join(p.folder, name+".txt"), strings.TrimSpace(p.host.form+p.host.formOn(p.latest))+"\n")
+	golden.Check(p.t, file, shown())
 }
 
 // redraw has the host draw its screen anew. Claude Code 2.1.197 draws a form over the one before,
@@ -169,7 +188,7 @@ func (p *personAt) answerQuestions() {
 	p.t.Helper()
 	p.shows("questions", p.words.asks)
 	p.press(p.keys.answers...)
-	p.shows("answers", "In your own words")
+	p.shows("answers", p.words.own)
 	p.press(p.keys.own...)
 	p.waitForForm("the gate", func(form string) bool { return strings.Contains(form, p.words.confirms) })
 	answers, _ := p.stage("po")["answers"].(object)
@@ -184,17 +203,27 @@ func (p *personAt) gate() {
 	p.t.Helper()
 	before := sessionFile(p.t, p.dir)
 	p.shows("gate", p.words.confirms)
+	path := draftPath.FindString(p.host.formOn(p.latest))
+	if _, err := os.Stat(filepath.Join(p.dir, path)); path == "" || err != nil {
+		p.t.Errorf("the path in the form cannot be opened: %v", err)
+	}
+	if p.model != nil {
+		p.digest(p.model, append(slices.Clone(p.words.digest), p.words.gap)...)
+	}
 	p.press("Enter")
 	if !p.keys.views { // the form stays
 		p.escape()
 	}
 	p.checkNoDecision(before)
+	if text := p.text(); p.model != nil && !strings.Contains(flat(text), flat(p.words.waits)) {
+		p.t.Errorf("the chat does not say what the person can do:\n%s", text)
+	}
 	if text := p.text(); p.keys.views && !strings.Contains(text, strings.TrimLeft(p.words.document[len(p.words.document)-1], "- ")) {
 		p.t.Errorf("the chat does not show the document:\n%s", text)
 	}
 	p.decides(p.words.confirms)
-	p.saysWhy(p.keys.changes, p.words.confirms, "changes", "What is to change?", shorter)
-	p.waitForForm("the next round", func(form string) bool { return strings.Contains(form, "Claims 95") })
+	p.saysWhy(p.keys.changes, p.words.confirms, "changes", p.words.Word("What is to change?"), shorter)
+	p.waitForForm("the next round", func(form string) bool { return strings.Contains(form, p.words.again) })
 	history := readStored(p.t, p.dir)["history"].([]any)
 	p.checkGrant(history[len(history)-2].(object), "request_changes", shorter)
 	p.press(p.keys.approve...)
@@ -223,7 +252,10 @@ func (p *personAt) verdict() {
 	p.toReview()
 	p.says("go on")
 	p.shows("verdict", p.words.fails)
-	p.saysWhy(p.keys.risk, p.words.fails, "risk", "Why do you accept it?", known)
+	if p.model != nil {
+		p.digest(p.model, p.words.digest[0], p.words.Word("Report: "), p.words.finding, p.words.gap)
+	}
+	p.saysWhy(p.keys.risk, p.words.fails, "risk", p.words.Word("Why do you accept it? Your reason is recorded."), known)
 	p.idle()
 	p.checkGrant(lastEntry(p.t, p.dir), "override", known)
 }

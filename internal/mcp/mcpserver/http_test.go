@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,7 +143,7 @@ func (s *served) send(method, url, body string, header ...string) (int, string) 
 
 const listTools = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
 
-// TestHTTPKeepsOut lets nobody in who may not call.
+// TestHTTPKeepsOut lets nobody in who may not call. httpguard.TestWhoMayCall has all kinds of pages.
 func TestHTTPKeepsOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -165,25 +164,16 @@ func TestHTTPKeepsOut(t *testing.T) {
 	}{
 		{"as clients begin", "POST", open.url, hello, nil, 200, `"protocolVersion"`},
 		{"another host's name", "POST", open.url, hello, []string{"Host", "evil.example"}, 403, "is not this machine"},
-		{"another host's name and our port", "GET", open.url, "", []string{"Host", "evil.example:7777"}, 403, "is not this machine"},
 		{"localhost", "POST", open.url, hello, []string{"Host", "LOCALHOST:1"}, 200, ""},
-		{"ipv6 loopback", "POST", open.url, hello, []string{"Host", "[::1]:7777"}, 200, ""},
-		{"127.0.0.1.evil.example", "POST", open.url, hello, []string{"Host", "127.0.0.1.evil.example"}, 403, ""},
 		{"a page", "POST", open.url, hello, []string{"Origin", "https://evil.example"}, 403, "may not call this server"},
-		{"a sandboxed page", "POST", open.url, hello, []string{"Origin", "null"}, 403, ""},
-		{"an empty origin", "POST", open.url, hello, []string{"Origin", ""}, 403, ""},
-		{"a page reads a stream", "GET", open.url, "", []string{"Origin", "https://evil.example"}, 403, ""},
-		{"a page without an origin", "POST", open.url, hello, []string{"Sec-Fetch-Site", "cross-site"}, 403, ""},
 		{"a page of this machine", "POST", open.url, hello, []string{"Origin", "http://localhost:6274"}, 403, "--allow-origin http://localhost:6274"},
 		{"a page that may", "POST", open.url, hello, []string{"Origin", "https://inspector.example"}, 200, ""},
-		{"a page whose name begins so", "POST", open.url, hello, []string{"Origin", "https://inspector.example.evil.example"}, 403, ""},
 		{"too much", "POST", open.url, strings.Repeat(" ", 3000) + hello, nil, 413, "more than 2000 bytes"},
 		{"not JSON", "POST", open.url, "{", nil, 404, "begin with initialize"},
 		{"a long name", "POST", open.url, strings.Replace(hello, `"raw"`, `"`+strings.Repeat("x", 1900)+`"`, 1), nil, 413, ""},
 		{"a page asks before it calls", "OPTIONS", open.url, "", []string{"Origin", "https://inspector.example", "Access-Control-Request-Method", "POST"}, 204, ""},
 		{"another page asks", "OPTIONS", open.url, "", []string{"Origin", "https://evil.example", "Access-Control-Request-Method", "POST"}, 403, ""},
 		{"a page asks a server with a token", "OPTIONS", closed.url, "", []string{"Origin", "http://localhost:6274", "Access-Control-Request-Method", "POST"}, 403, ""},
-		{"the scheme in lower case", "POST", closed.url, hello, []string{bearer, strings.Replace(right, "Bearer", "bearer", 1)}, 200, ""},
 		{"another type", "POST", open.url, hello, []string{"Content-Type", "text/plain"}, 400, ""},
 		{"an unknown session", "POST", open.url, listTools, []string{"Mcp-Session-Id", "mcp-session-0"}, 404, ""},
 		{"no session", "POST", open.url, listTools, nil, 404, ""},
@@ -198,9 +188,6 @@ func TestHTTPKeepsOut(t *testing.T) {
 		{"a message that is kept", "POST", roomy.url, strings.Replace(hello, `"raw"`, `"`+strings.Repeat("x", 70<<10)+`"`, 1), nil, 413, "of this kind"},
 		{"no token", "POST", closed.url, hello, nil, 401, "the token is missing or wrong"},
 		{"wrong token", "POST", closed.url, hello, []string{bearer, right + "x"}, 401, ""},
-		{"shorter token", "POST", closed.url, hello, []string{bearer, right[:len(right)-1]}, 401, ""},
-		{"another scheme", "POST", closed.url, hello, []string{bearer, "Basic correct-horse-battery"}, 401, ""},
-		{"token alone", "POST", closed.url, hello, []string{bearer, "correct-horse-battery"}, 401, ""},
 		{"right token", "POST", closed.url, hello, []string{bearer, right}, 200, ""},
 		{"right token, a page", "POST", closed.url, hello, []string{bearer, right, "Origin", "https://evil.example"}, 403, ""},
 		{"figures without token", "GET", base(closed) + "/metrics", "", nil, 401, ""},
@@ -215,39 +202,20 @@ func TestHTTPKeepsOut(t *testing.T) {
 	}
 }
 
-// TestHTTPStaysInItsRoots names projects that are not served, in every way a client can.
+// TestHTTPStaysInItsRoots names folders that are not served to each door, in both eras, and one that is.
 func TestHTTPStaysInItsRoots(t *testing.T) {
 	t.Parallel()
-	root, outside := t.TempDir(), t.TempDir()
-	for _, dir := range []string{"a", "b"} {
-		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
-			t.Fatal(err)
+	a := newAccount(t, "Private", "src/Other", "src/relay")
+	s := serve(t, a.at("src"), allDoors, "--root", a.project, "--root", a.at("src/Other"))
+	for modern, within := range map[bool]string{false: a.project, true: a.at("src/Other")} {
+		p := (&speaker{s: s, modern: modern}).greet()
+		if reply := p.task(object{"action": "start", "objective": "x"}); !strings.Contains(fmt.Sprint(reply["error"]), "not clear which project") {
+			t.Errorf("with two roots and no cwd: %v", reply)
 		}
-	}
-	s := serve(t, root, nil, "--root", filepath.Join(root, "a"), "--root", filepath.Join(root, "b"))
-	for _, protocol := range []string{"2025-06-18", ""} {
-		c := s.connect(protocol, nil)
-		if reply, refused, err := act(c, object{"action": "start", "objective": "x"}); err != nil || !refused || !strings.Contains(fmt.Sprint(reply["error"]), "not clear which project") {
-			t.Errorf("with two roots and no cwd: %v, %v", reply, err)
+		for n, cwd := range []string{a.at("Private"), a.at("src"), a.project + "/..", a.project + "/up", "/"} {
+			a.refusesAt(p.ask, someDoors(n), cwd)
 		}
-		for _, cwd := range []string{outside, root, filepath.Join(root, "a", ".."), "/"} {
-			reply, refused, err := act(c, object{"action": "start", "objective": "x", "cwd": cwd})
-			if err != nil || !refused || reply["code"] != "not_allowed" {
-				t.Errorf("%s: %v, %v", cwd, reply, err)
-			}
-		}
-		reply, refused, err := act(c, object{"action": "start", "objective": "Within", "cwd": filepath.Join(root, "b")})
-		if err != nil || refused {
-			t.Errorf("within: %v, %v", reply, err)
-		}
-		var read mcp.ReadResourceRequest
-		read.Params.URI = "bmad-task://sessions?cwd=" + url.PathEscape(outside)
-		if _, err := c.ReadResource(context.Background(), read); err == nil || !strings.Contains(err.Error(), "none of the folders that this server serves") {
-			t.Errorf("a resource of elsewhere: %v", err)
-		}
-	}
-	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
-		t.Errorf("outside: %v, %v", entries, err)
+		a.leads(p.ask, within)
 	}
 }
 
@@ -258,7 +226,7 @@ func TestHTTPRunInEveryProtocol(t *testing.T) {
 	for _, protocol := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, t.TempDir(), nil)
+			s := serveInside(t, t.TempDir(), nil)
 			c := s.connect(protocol, nil)
 			for _, step := range []struct {
 				args  object
@@ -343,64 +311,6 @@ func TestThreeClientsOneProject(t *testing.T) {
 	}
 }
 
-// TestManyHTTPClients runs 64 clients at once on one project, half of each era: each has
-// its own session, nothing is lost and nothing goes to another.
-func TestManyHTTPClients(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := serve(t, dir, patient)
-	const clients = 64
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	ids := map[string]int{}
-	for n := range clients {
-		wg.Go(func() {
-			protocol := ""
-			if n%2 == 0 {
-				protocol = "2025-11-25"
-			}
-			c := s.connect(protocol, nil)
-			reply, refused, err := act(c, object{"action": "start", "objective": fmt.Sprintf("Build clock %d", n)})
-			if err != nil || refused {
-				t.Errorf("client %d: %v, %v", n, reply, err)
-				return
-			}
-			id, name := fmt.Sprint(reply["session_id"]), fmt.Sprint(reply["task_name"])
-			mu.Lock()
-			ids[id]++
-			mu.Unlock()
-			for _, args := range []object{
-				{"action": "submit", "stage": "po", "claude_result": fmt.Sprintf("# P of %d\nQuality Score: 95/100", n)},
-				{"action": "confirm", "confirmed": true, "revision": 2},
-				{"action": "status"},
-			} {
-				args["session_id"] = name
-				reply, refused, err := act(c, args)
-				if err != nil || refused || reply["session_id"] != id {
-					t.Errorf("client %d, %s: %v, %v", n, args["action"], reply, err)
-				}
-			}
-			var read mcp.ReadResourceRequest
-			read.Params.URI = "bmad-task://tasks/" + name + "/artifacts/po"
-			res, err := c.ReadResource(context.Background(), read)
-			if err != nil || !strings.Contains(fmt.Sprint(res.Contents), fmt.Sprintf("# P of %d\n", n)) {
-				t.Errorf("client %d reads %v, %v", n, res, err)
-			}
-		})
-	}
-	wg.Wait()
-	files, err := filepath.Glob(filepath.Join(dir, ".bmad-task", "session-*.json"))
-	if err != nil || len(files) != clients || len(ids) != clients {
-		t.Errorf("%d sessions on disk, %d ids, want %d, %v", len(files), len(ids), clients, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(data), `"current_stage": "architect"`) {
-			t.Errorf("%s: %v", file, err)
-		}
-	}
-}
-
 // slowForm answers a form as a person would.
 type slowForm struct{ asked chan string }
 
@@ -418,7 +328,7 @@ func TestHTTPForms(t *testing.T) {
 	for _, protocol := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, t.TempDir(), nil)
+			s := serveInside(t, t.TempDir(), nil)
 			form := slowForm{make(chan string, 3)}
 			c := s.connect(protocol, form)
 			if reply, refused, err := act(c, object{"action": "start", "objective": "Build a clock"}); err != nil || refused {
@@ -585,7 +495,7 @@ func TestOneClientsYesIsNotForAnothersDraft(t *testing.T) {
 	for _, protocol := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, t.TempDir(), nil)
+			s := serveInside(t, t.TempDir(), nil)
 			a, b := s.connect(protocol, nil), s.connect(protocol, nil)
 			for _, step := range []struct {
 				c    *client.Client

@@ -8,9 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +17,6 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
@@ -192,8 +189,8 @@ func TestContractIsCancelled(t *testing.T) {
 	}
 }
 
-// TestMemoryOverHTTP checks that a server of several projects lists cwd, takes it only in the
-// folders that it serves, and puts no notes into a folder of several projects.
+// TestMemoryOverHTTP checks that a server of several projects lists cwd, and puts no notes into a
+// folder of several projects.
 func TestMemoryOverHTTP(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"one/.git", "two/.git"} {
@@ -223,7 +220,7 @@ func TestMemoryOverHTTP(t *testing.T) {
 		}
 		return args
 	}
-	for _, cwd := range []string{"", root, t.TempDir(), filepath.Join(root, "..")} {
+	for _, cwd := range []string{"", root} {
 		if got, refused := useTool(t, c, "remember_structured", note(cwd)); !refused || got["code"] != "invalid_argument" && got["code"] != "not_allowed" {
 			t.Errorf("%q: got %v", cwd, got)
 		}
@@ -239,8 +236,7 @@ func TestMemoryOverHTTP(t *testing.T) {
 	}
 }
 
-// TestMemoryOfPages checks that a web page gets no question to a host's model, and only the folders
-// served.
+// TestMemoryOfPages checks that a web page gets no question to a host's model.
 func TestMemoryOfPages(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -250,10 +246,6 @@ func TestMemoryOfPages(t *testing.T) {
 			page := (&speaker{s: s, modern: modern, header: header, capabilities: object{"sampling": object{}}}).greet()
 			m, _ := page.call("delegate_to_agent", object{"agent_id": "analyst", "task": "x"}, nil)
 			if got := replyIn(m); got["status"] != "needs_host" {
-				t.Errorf("%s, modern %v: got %v", name, modern, m)
-			}
-			m, _ = page.call("recall_structured", object{"query": "x", "cwd": t.TempDir()}, nil)
-			if got := replyIn(m); got["code"] != "not_allowed" {
 				t.Errorf("%s, modern %v: got %v", name, modern, m)
 			}
 		}
@@ -324,64 +316,5 @@ func TestNotesAreWatched(t *testing.T) {
 	contents := r.request(20, "resources/read", object{"uri": uri}).Result["contents"].([]any)
 	if text := fmt.Sprint(contents[0].(object)["text"]); !strings.Contains(text, `"total":2`) {
 		t.Errorf("got %s", text)
-	}
-}
-
-// TestChineseMemory plays the transcripts of the tools in Chinese: what they say to people has no
-// English sentence of ours.
-func TestChineseMemory(t *testing.T) {
-	for _, name := range []string{"memory", "memory_notes", "memory_errors", "memory_off"} {
-		data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "mcp", name+".requests"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		r := raw(t, dir, append(directives(t, dir, string(data)), "BMAD_LANGUAGE=zh", "LC_ALL=C.UTF-8")...)
-		said := 0
-		var hear func(request, key string, v any)
-		hear = func(request, key string, v any) {
-			switch v := v.(type) {
-			case string:
-				var inner any
-				if key == "text" && json.Unmarshal([]byte(v), &inner) == nil {
-					hear(request, "", inner)
-				}
-				if !slices.Contains([]string{"problem", "hint", "error", "notes", "message"}, key) {
-					return
-				}
-				said++
-				// The rest is the parser's.
-				if found := langtest.English(regexp.MustCompile(`(?:invalid character|unexpected|yaml:|json:).*`).ReplaceAllString(v, "…")); len(found) > 0 {
-					t.Errorf("%q of %q in %s", found, v, request)
-				}
-			case []any:
-				for _, item := range v {
-					hear(request, key, item)
-				}
-			case object:
-				for key, item := range v {
-					hear(request, key, item)
-				}
-			}
-		}
-		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") {
-				continue
-			}
-			r.send(line)
-			if !strings.Contains(line, `"id"`) {
-				continue
-			}
-			var answer object
-			if err := json.Unmarshal([]byte(r.line()), &answer); err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(line, `"method":"tools/list"`) && !strings.Contains(line, `"initialize"`) {
-				hear(line, "", answer)
-			}
-		}
-		if said < 5 {
-			t.Errorf("%s: only %d texts were read", name, said)
-		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 // within half of one, a workflow within two, and the lists of a server at work within a few milliseconds. The server
 // needs no more than 50 MB for it.
 func TestMethodAnswersSoon(t *testing.T) {
+	scratch.NeedsTime(t, "it measures how long answers take")
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
 	for n := range 60 {
@@ -74,4 +77,26 @@ func TestMethodAnswersSoon(t *testing.T) {
 	} else {
 		t.Logf("the server needs %d MB", size>>20)
 	}
+}
+
+// residentBytes reads a figure of a process's memory as Linux gives it; 0 elsewhere.
+func residentBytes(t *testing.T, p *process, key string) int {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), key)
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		t.Fatal("the server has ended")
+	}
+	kilobytes, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
 }

@@ -63,8 +63,11 @@ func (p *speaker) post(message object) *http.Response {
 		method, _ := message["method"].(string)
 		req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
 		req.Header.Set("Mcp-Method", method)
-		if params, ok := message["params"].(object); ok && params["name"] != nil {
-			req.Header.Set("Mcp-Name", fmt.Sprint(params["name"]))
+		params, _ := message["params"].(object)
+		for _, key := range []string{"name", "uri"} {
+			if params[key] != nil {
+				req.Header.Set("Mcp-Name", fmt.Sprint(params[key]))
+			}
 		}
 	} else if p.session != "" {
 		req.Header.Set("Mcp-Session-Id", p.session)
@@ -135,6 +138,19 @@ func (p *speaker) call(tool string, args, more object) (object, func() (object, 
 			return m, next
 		}
 	}
+}
+
+// ask sends a request and returns its answer, as it came.
+func (p *speaker) ask(method string, params object) string {
+	p.s.t.Helper()
+	p.ids++
+	res := p.post(object{"id": p.ids, "method": method, "params": params})
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.s.t.Fatal(err)
+	}
+	return string(answer)
 }
 
 // task calls bmad-task, and returns its reply; nil if it is a question for the person.
@@ -214,7 +230,7 @@ func TestPagesDecideNothing(t *testing.T) {
 				if always {
 					env = append(env, "BMAD_HOST_CONFIRM=always")
 				}
-				s := serve(t, dir, env, "--allow-origin", inspectorOrigin)
+				s := serveInside(t, dir, env)
 				program := (&speaker{s: s, modern: modern}).greet()
 				program.waiting()
 				before := sessionFile(t, dir)
@@ -273,7 +289,7 @@ func TestPagesAnswerForNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			s := serve(t, dir, []string{"BMAD_GATE=strict"}, "--allow-origin", inspectorOrigin)
+			s := serveInside(t, dir, []string{"BMAD_GATE=strict"})
 			program := (&speaker{s: s}).greet()
 			program.waiting()
 			before := sessionFile(t, dir)
@@ -314,7 +330,7 @@ func TestPagesAnswerForNobody(t *testing.T) {
 func TestProgramsDoNotLendPagesTheirForms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serve(t, dir, []string{"BMAD_GATE=strict"}, "--allow-origin", inspectorOrigin)
+	s := serveInside(t, dir, []string{"BMAD_GATE=strict"})
 	(&speaker{s: s}).greet().waiting()
 	before := sessionFile(t, dir)
 	page := (&speaker{s: s, header: []string{"Origin", inspectorOrigin}}).greet()
@@ -333,7 +349,7 @@ func TestProgramsDoNotLendPagesTheirForms(t *testing.T) {
 func TestPagesAnswerNoStatelessForm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := serve(t, dir, []string{"BMAD_GATE=strict"}, "--allow-origin", inspectorOrigin)
+	s := serveInside(t, dir, []string{"BMAD_GATE=strict"})
 	program := &speaker{s: s, modern: true}
 	program.waiting()
 	before := sessionFile(t, dir)
@@ -368,7 +384,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		dir := t.TempDir()
-		s := serve(t, dir, []string{"BMAD_HOST_CONFIRM=always", "BMAD_GATE=relay"}, "--allow-origin", inspectorOrigin)
+		s := serveInside(t, dir, []string{"BMAD_HOST_CONFIRM=always", "BMAD_GATE=relay"})
 		page := (&speaker{s: s, modern: modern, header: []string{"Origin", inspectorOrigin}}).greet()
 		page.waiting()
 		if reply := page.task(object{"action": "confirm", "confirmed": true, "revision": 2}); reply["current_stage"] != "architect" {
@@ -385,7 +401,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 // TestProgramsWithForms checks that the headers of programs do not make them pages.
 func TestProgramsWithForms(t *testing.T) {
 	t.Parallel()
-	s := serve(t, t.TempDir(), []string{"BMAD_GATE=strict"})
+	s := serveInside(t, t.TempDir(), []string{"BMAD_GATE=strict"})
 	for name, header := range map[string][]string{
 		"nothing":    nil,
 		"node fetch": {"Sec-Fetch-Mode", "cors", "User-Agent", "node", "Accept-Language", "*"},
@@ -399,99 +415,6 @@ func TestProgramsWithForms(t *testing.T) {
 			p.task(object{"action": "submit", "stage": "po", "session_id": id, "claude_result": "# P\nQuality Score: 95/100"})
 			if m, _ := p.call("bmad-task", object{"action": "confirm", "session_id": id}, nil); !asksPerson(m) {
 				t.Errorf("%s, modern %v: no form: %v", name, modern, m)
-			}
-		}
-	}
-}
-
-// TestWhoMayCall tells the pages that may call from those that may not, before anything that
-// they send is looked at.
-func TestWhoMayCall(t *testing.T) {
-	t.Parallel()
-	s := serve(t, t.TempDir(), nil, "--allow-origin", inspectorOrigin, "--allow-origin", "https://Inspector.Example:443")
-	host := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/mcp") // 127.0.0.1:PORT
-	port := host[strings.LastIndex(host, ":"):]
-	for _, c := range []struct {
-		name   string
-		header []string
-		may    bool
-	}{
-		{"a program", nil, true},
-		{"a program by another name of this machine", []string{"Host", "localhost" + port}, true},
-		{"node's fetch", []string{"Sec-Fetch-Mode", "cors"}, true},
-
-		{"own", []string{"Origin", "http://" + host}, true},
-		{"own, by the name it is called", []string{"Host", "localhost" + port, "Origin", "http://localhost" + port}, true},
-		{"own, ipv6", []string{"Host", "[::1]" + port, "Origin", "http://[::1]" + port}, true},
-		{"own, letters", []string{"Host", "localhost" + port, "Origin", "HTTP://LOCALHOST" + port}, true},
-		{"own, default port", []string{"Host", "localhost", "Origin", "http://localhost:80"}, true},
-		{"allowed", []string{"Origin", inspectorOrigin}, true},
-		{"allowed by its plain form", []string{"Origin", "https://inspector.example"}, true},
-		{"own, no origin", []string{"Sec-Fetch-Site", "same-origin"}, true},
-		{"typed by a person", []string{"Sec-Fetch-Site", "none"}, true},
-
-		{"own, but asked for by another", []string{"Origin", "http://" + host, "Sec-Fetch-Site", "cross-site"}, false},
-		{"own host, other scheme", []string{"Origin", "https://" + host}, false},
-		{"another port", []string{"Origin", "http://127.0.0.1:3000"}, false},
-		{"another port, by name", []string{"Origin", "http://localhost:3000"}, false},
-		{"our port under another name of this machine", []string{"Origin", "http://localhost" + port}, false},
-		{"our port, ipv6", []string{"Origin", "http://[::1]" + port}, false},
-		{"our port, another loopback address", []string{"Origin", "http://127.0.0.2" + port}, false},
-		{"no port", []string{"Origin", "http://127.0.0.1"}, false},
-		{"trailing dot", []string{"Origin", "http://localhost." + port, "Host", "localhost" + port}, false},
-		{"trailing dot in both", []string{"Origin", "http://localhost." + port, "Host", "localhost." + port}, false},
-		{"a name that ends so", []string{"Origin", "http://evil-" + host}, false},
-		{"a name that begins so", []string{"Origin", "http://" + host + ".evil.example"}, false},
-		{"user part", []string{"Origin", "http://" + host + "@evil.example"}, false},
-		{"a path", []string{"Origin", "http://" + host + "/"}, false},
-		{"sandboxed", []string{"Origin", "null"}, false},
-		{"null in capitals", []string{"Origin", "NULL"}, false},
-		{"a file", []string{"Origin", "file://"}, false},
-		{"an extension", []string{"Origin", "chrome-extension://abcdefghijklmnop"}, false},
-		{"an empty origin", []string{"Origin", ""}, false},
-		{"two in one", []string{"Origin", "http://" + host + ", http://evil.example"}, false},
-		{"two, ours first", []string{"Origin", "http://" + host, "Origin", "http://evil.example"}, false},
-		{"two, ours last", []string{"Origin", "http://evil.example", "Origin", "http://" + host}, false},
-		{"ours twice", []string{"Origin", "http://" + host, "Origin", "http://" + host}, false},
-		{"allowed, other scheme", []string{"Origin", "https://localhost:6274"}, false},
-		{"allowed, other port", []string{"Origin", "http://localhost:6275"}, false},
-		{"allowed, as an address", []string{"Origin", "http://127.0.0.1:6274"}, false},
-		{"allowed, below", []string{"Origin", "https://a.inspector.example"}, false},
-		{"a look-alike", []string{"Host", "localhost" + port, "Origin", "http://localho\u017ft" + port}, false},
-
-		{"no origin, another site", []string{"Sec-Fetch-Site", "cross-site"}, false},
-		{"no origin, another port", []string{"Sec-Fetch-Site", "same-site"}, false},
-		{"no origin, an unknown word", []string{"Sec-Fetch-Site", "elsewhere"}, false},
-		{"no origin, no word", []string{"Sec-Fetch-Site", ""}, false},
-		{"no origin, two words", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Site", "cross-site"}, false},
-		{"rebound name", []string{"Host", "evil.example" + port, "Origin", "http://evil.example" + port, "Sec-Fetch-Site", "same-origin"}, false},
-	} {
-		for _, method := range []string{http.MethodPost, http.MethodOptions, http.MethodGet, http.MethodDelete} {
-			req, err := http.NewRequest(method, s.url, strings.NewReader(hello))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Content-Type", "application/json")
-			if method == http.MethodOptions {
-				req.Header.Set("Access-Control-Request-Method", "POST")
-			}
-			for i := 0; i < len(c.header); i += 2 {
-				if c.header[i] == "Host" {
-					req.Host = c.header[i+1]
-					continue
-				}
-				req.Header.Add(c.header[i], c.header[i+1])
-			}
-			res, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(c.name, err)
-			}
-			_ = res.Body.Close()
-			if may := res.StatusCode != http.StatusForbidden; may != c.may {
-				t.Errorf("%s, %s: status %d, may call: want %v", c.name, method, res.StatusCode, c.may)
-			}
-			if grant := res.Header.Get("Access-Control-Allow-Origin"); grant != "" && (!c.may || grant == "*") {
-				t.Errorf("%s, %s: it may read the answer (%q)", c.name, method, grant)
 			}
 		}
 	}

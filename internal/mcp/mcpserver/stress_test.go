@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 )
 
 // process is a server that can be killed, with the plainest of clients: a line of
@@ -103,6 +105,7 @@ func (p *process) kill() {
 // Whatever was acknowledged is there at the end, each transition has one winner, no
 // name is given twice, and every loser is told conflict and where the session stands.
 func TestKilledProcessesLoseNothing(t *testing.T) {
+	scratch.NeedsTime(t, "eight servers race for each of more than fifty transitions")
 	const servers, sessions = 8, 5
 	dir, env := t.TempDir(), append(os.Environ(), isolatedEnv(t, sixStages(t)...)...)
 	const seed = 20260304
@@ -280,4 +283,24 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		t.Error("no call died with its server: the kills came too late to show anything")
 	}
 	t.Logf("%d starts, %d races, %d kills, %d of them under a call that was never answered", len(started), len(steps)*len(ids), kills, died)
+}
+
+// readMapping returns the task name of each session in the mapping of a project.
+func readMapping(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "task-mapping.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries map[string]struct {
+		TaskName string `json:"task_name"`
+	}
+	if err := json.Unmarshal(data, &entries); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for id, e := range entries {
+		names[id] = e.TaskName
+	}
+	return names
 }

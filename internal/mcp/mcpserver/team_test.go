@@ -128,11 +128,11 @@ func TestHTTPFindsTheProject(t *testing.T) {
 					}
 				}
 				before := holders(t, root)
-				args := []string{"--root", root}
+				served := []string{root}
 				if c.here {
-					args = nil
+					served = nil
 				}
-				p := &rooted{speaker: speaker{s: serve(t, root, nil, args...), modern: modern, capabilities: object{"roots": object{}}}}
+				p := &rooted{speaker: speaker{s: serveInside(t, root, nil, served...), modern: modern, capabilities: object{"roots": object{}}}}
 				p.greet()
 				for _, r := range c.roots {
 					p.roots = append(p.roots, filepath.Join(root, filepath.FromSlash(r)))
@@ -173,7 +173,7 @@ func TestHTTPFindsTheProject(t *testing.T) {
 func TestHTTPClientsWithoutRoots(t *testing.T) {
 	t.Parallel()
 	root := team(t, "p1")
-	s := serve(t, root, nil, "--root", root)
+	s := serveInside(t, root, nil, root)
 	for _, modern := range []bool{false, true} {
 		p := (&speaker{s: s, modern: modern}).greet()
 		if reply := p.task(object{"action": "start", "objective": "x"}); reply["code"] != "invalid_argument" {

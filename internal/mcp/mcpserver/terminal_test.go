@@ -66,7 +66,7 @@ func (h screenHost) formOn(text string) string {
 // claudeHost returns a Claude Code with bmad-mcp set up in a way.
 func claudeHost(program string, entry claudeEntry) screenHost {
 	return screenHost{
-		tool: entry.tool, says: "❯ ", form: formBegins, footer: "Esc to cancel", ready: "shortcuts",
+		tool: entry.tool, says: "❯ ", form: "requests your input", footer: "Esc to cancel", ready: "shortcuts",
 		done: func(text string) bool { // the last line of the chat says so
 			chat, below, _ := strings.Cut(text, "\n───")
 			chat = strings.TrimSpace(chat)
@@ -307,108 +307,6 @@ func (s *screen) begins() {
 
 // noTaskTool is the answer of a model that is not offered the tool.
 const noTaskTool = "bmad-task is not there."
-
-// screenForm is a form as the screen shows it.
-type screenForm struct {
-	message []string // the lines above the fields, each as it is shown
-	fields  []screenField
-}
-
-type screenField struct {
-	title, value, description string
-	choices                   []string
-}
-
-const (
-	formBegins = "requests your input"
-	formEnds   = "Accept    Decline"
-)
-
-// form waits for a form whose message begins with these words, and reads it.
-func (s *screen) form(lead string) screenForm {
-	s.t.Helper()
-	return readForm(s.waitForForm("a form: "+lead, func(form string) bool { return strings.HasPrefix(strings.TrimSpace(form), lead) }))
-}
-
-// readForm reads the form that a screen shows.
-func readForm(text string) (f screenForm) {
-	_, text, _ = strings.Cut(text, formBegins)
-	text, _, _ = strings.Cut(text, formEnds)
-	part := 0 // lines of the message stand between two empty ones
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \n")
-		bare := strings.TrimLeft(line, " ❯✔*")
-		indent := strings.Index(line, bare)
-		switch last := len(f.fields) - 1; {
-		case line == "":
-			part++
-		case strings.Contains(line, "◯") || strings.Contains(line, "◉"):
-			f.fields[last].choices = append(f.fields[last].choices, strings.TrimLeft(bare, "◯◉ "))
-		case part < 2 || last < 0 && indent < 4:
-			f.message = append(f.message, strings.TrimSpace(line))
-		case len([]rune(line))-len([]rune(bare)) >= 8:
-			f.fields[last].description = strings.TrimSpace(bare)
-		default:
-			title, value, _ := strings.Cut(bare, ": ")
-			f.fields = append(f.fields, screenField{title: title, value: value})
-		}
-	}
-	return f
-}
-
-// focus goes to the line of a form that begins with these words.
-func (s *screen) focus(words string) {
-	s.t.Helper()
-	at := func(text string) bool {
-		_, below, _ := strings.Cut(text, formBegins)
-		for line := range strings.Lines(below) {
-			if here := strings.TrimSpace(line); strings.HasPrefix(here, "❯") && strings.HasPrefix(strings.TrimLeft(here, "❯✔*◯◉ "), words) {
-				return true
-			}
-		}
-		return false
-	}
-	for range 30 {
-		if at(s.text()) {
-			return
-		}
-		s.key("Down")
-	}
-	s.t.Fatalf("no way to %q:\n%s", words, s.latest)
-}
-
-// unfold opens the choices of a field, and reads the form then.
-func (s *screen) unfold(field string) screenForm {
-	s.t.Helper()
-	s.focus(field)
-	return readForm(s.key("Right"))
-}
-
-// choose takes a choice of a field that was unfolded.
-func (s *screen) choose(choice string) {
-	s.t.Helper()
-	s.focus(choice)
-	s.key("Space")
-}
-
-// accept sends a form. Forms that are answered within a second count as answered by a program.
-func (s *screen) accept() {
-	s.t.Helper()
-	s.focus("Accept")
-	time.Sleep(person)
-	s.ask("send-keys", "Enter")
-	s.waitForEnd()
-}
-
-// decline declines a form.
-func (s *screen) decline() {
-	s.t.Helper()
-	s.focus("Accept")
-	s.key("Down")
-	time.Sleep(person)
-	s.ask("send-keys", "Enter")
-	s.waitForEnd()
-}
 
 // escape closes a form.
 func (s *screen) escape() {

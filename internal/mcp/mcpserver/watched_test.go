@@ -77,7 +77,7 @@ func watching() []string {
 // addCounters adds the counters of the program's processes to the profile that the tests write,
 // and says how much of this package it was.
 func addCounters(dir, counters string) error {
-	const pkg = "github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	const pkg = "github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	percent, err := exec.Command("go", "tool", "covdata", "percent", "-i="+counters, "-pkg="+pkg).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go tool covdata: %w: %s", err, percent)

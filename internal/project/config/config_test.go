@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -293,6 +294,9 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		_, err := load(t, tt.project, tt.user, tt.env)
 		if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q%q%q: got %v, want %q", tt.project, tt.user, tt.env, err, tt.want)
+		}
+		if found := langtest.English(fault.From(err).In("zh"), "did not find expected"); len(found) > 0 {
+			t.Errorf("%q%q%q: English in Chinese: %q", tt.project, tt.user, tt.env, found)
 		}
 	}
 }

@@ -96,6 +96,19 @@ func TestFind(t *testing.T) {
 		"/": false, "": false, ".": false, "src/relay": false, "~": false, "~/src/relay": false, relay + "\x00": false, "file://" + relay: false,
 		relay + "/../../.ssh": false, relay + "/up/../../.ssh": false, "/proc/self/root" + w.at(".ssh"): false, "/proc/self/cwd/../..": false,
 	})
+	// Every way of writing a path that is not the project's.
+	keys := w.at(".ssh")
+	for _, name := range []string{
+		w.home + "/", w.home + "/.", filepath.Dir(filepath.Dir(w.home)), filepath.VolumeName(w.home) + "//", "/..", "/./.",
+		keys + "/", keys + "/.", keys + "/not-there", keys + "/../.ssh", "//" + strings.TrimLeft(keys, "/"), strings.ReplaceAll(keys, "/", "//"), keys + ".", keys + " ", w.at(".SSH"), strings.ToUpper(keys), w.at(".ſsh"),
+		relay + "/..", relay + "/../Other", relay + "/sub/../../../Documents", toKeys + "/", toKeys + "/.", toKeys + "/../keys", filepath.Join(toKeys, "not-there"),
+		"/proc/self/root", "/proc/self/cwd/keys", "/proc/1/root" + w.home, "/proc/self/fd/0", "/dev/fd", "/etc", "/proc", "/sys", "/dev", "/root", "/home", "/var/lib", os.TempDir(),
+		"~ana/.ssh", "$HOME/.ssh", "${HOME}", "%USERPROFILE%", "file:" + keys, "FILE:///" + w.home, "..", "./", "../../.ssh", ".ssh", "relative",
+		keys + "\x00", relay + "\x00/../../.ssh", relay + "\n" + keys, keys + "\r", "\ufeff" + keys, `\\localhost\c$`, `C:\Users\ana\.ssh`, `C:.ssh`, `\\?\` + keys,
+		strings.Repeat("/..", 100) + keys, relay + strings.Repeat("/sub/..", 200) + "/keys", "/" + strings.Repeat("x", 5000),
+	} {
+		w.expect(w.reach(relay), map[string]bool{name: false})
+	}
 	w.expect(w.reach(w.home, filepath.Dir(w.home), "/", w.at(".ssh"), w.at(".config"), w.at(".config/gh"), toKeys, "relative"), map[string]bool{
 		relay: false, w.home: false, w.at(".ssh"): false, w.at(".config/nvim"): false, w.at(".config/gh"): false, w.at("Documents"): false,
 	})
