@@ -34,8 +34,8 @@ var binary string
 const passedReport = "# R\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
 
 func TestMain(m *testing.M) {
-	// Tests with forms spend their time waiting as a person would.
-	parallel := 32
+	// Those that start the program spend a part of their time waiting, for it or as a person would.
+	parallel := 12
 	if raced {
 		parallel = 6 // these spend it computing, and so do the servers
 	}
@@ -171,25 +171,31 @@ type rpc struct {
 	inbox []message
 }
 
+// raw returns a raw client of the program.
 func raw(t *testing.T, dir string, env ...string) *rpc {
 	t.Helper()
-	cmd := exec.Command(binary)
-	cmd.Dir, cmd.Env = dir, isolatedEnv(t, env...)
-	stderr := &bytes.Buffer{}
-	cmd.Stderr = stderr
-	in, err := cmd.StdinPipe()
+	return startRPC(t, dir, isolatedEnv(t, env...))
+}
+
+// startRPC starts the program in a folder and an environment.
+func startRPC(t *testing.T, dir string, env []string, args ...string) *rpc {
+	t.Helper()
+	r := &rpc{t: t, cmd: exec.Command(binary, args...), stderr: &bytes.Buffer{}}
+	r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = dir, env, r.stderr
+	in, err := r.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
+	out, err := r.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { leave(cmd.Process, in); _ = cmd.Wait() })
-	return &rpc{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), stderr: stderr}
+	t.Cleanup(func() { leave(r.cmd.Process, in); _ = r.cmd.Wait() })
+	r.in, r.out = in, bufio.NewReader(out)
+	return r
 }
 
 // leave ends a server as hosts do, so that it can write down its coverage, and kills it

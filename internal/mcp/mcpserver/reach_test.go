@@ -1,10 +1,8 @@
 package mcpserver_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -194,21 +192,7 @@ type host struct {
 
 func (a *account) host(dir string, roots []string, args []string, env ...string) *host {
 	a.t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env = dir, env
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		a.t.Fatal(err)
-	}
-	a.t.Cleanup(func() { _ = in.Close(); _, _ = io.Copy(io.Discard, out); _ = cmd.Wait() })
-	h := &host{rpc: &rpc{t: a.t, cmd: cmd, in: in, out: bufio.NewReader(out)}, roots: roots, id: 100}
+	h := &host{rpc: startRPC(a.t, dir, env, args...), roots: roots, id: 100}
 	capabilities := `{}`
 	if roots != nil {
 		capabilities = `{"roots":{}}`
