@@ -1,10 +1,14 @@
 package internal_test
 
 import (
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -43,6 +47,40 @@ func TestOneBuild(t *testing.T) {
 	} {
 		if altersTheSource.MatchString(text) != altered {
 			t.Errorf("%s: found %t, want %t", text, !altered, altered)
+		}
+	}
+}
+
+// askedFor lists the libraries that the program was asked to be made with.
+var askedFor = []string{"github.com/mark3labs/mcp-go", "github.com/google/uuid", "github.com/gosimple/slug", "github.com/looplab/fsm"}
+
+// TestLibrariesAskedFor: each library that was asked for is a direct dependency, which code of the program imports.
+func TestLibrariesAskedFor(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var imported []string
+	for _, path := range goFiles(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			imported = append(imported, strings.Trim(spec.Path.Value, `"`))
+		}
+	}
+	for _, library := range askedFor {
+		requirement := regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(library) + ` v\S+ // (.+)$`).FindSubmatch(list)
+		if requirement == nil || string(requirement[1]) == "indirect" {
+			t.Errorf("go.mod does not require %s directly, with its reason", library)
+		}
+		if !slices.ContainsFunc(imported, func(path string) bool { return path == library || strings.HasPrefix(path, library+"/") }) {
+			t.Errorf("no code of the program imports %s", library)
 		}
 	}
 }
