@@ -53,6 +53,20 @@ func wireServer(t *testing.T) (url string, waiting chan struct{}) {
 	return ts.URL, waiting
 }
 
+// TestListTakesThePlace: a list of tools takes the place of an empty one, and of nothing that looks like it in a text.
+func TestListTakesThePlace(t *testing.T) {
+	e := edit{tools: json.RawMessage(`[{"name":"one"}]`)}
+	for answer, want := range map[string]string{
+		`{"id":1,"result":{"nextCursor":"x","tools":[]}}`:    `{"id":1,"result":{"nextCursor":"x","tools":[{"name":"one"}]}}`,
+		`{"id":"\"tools\":[]","result":{"tools":[]}}` + "\n": `{"id":"\"tools\":[]","result":{"tools":[{"name":"one"}]}}` + "\n",
+		`{"id":1,"error":{"message":"\"tools\":[]"}}`:        `{"id":1,"error":{"message":"\"tools\":[]"}}`,
+	} {
+		if got := string(e.in([]byte(answer))); got != want {
+			t.Errorf("%s: got %s, want %s", answer, got, want)
+		}
+	}
+}
+
 // post sends a message of an era and returns the session, and the messages that come back.
 func post(t *testing.T, url, session string, modern bool, id any, method string, params map[string]any) (string, []map[string]any) {
 	t.Helper()
