@@ -71,7 +71,7 @@ var may = map[string][]string{
 	"internal/store/transfer":             {"internal/base/durable", "internal/base/fault", "internal/store", "internal/workflow"},
 	"internal/store/pgstore":              {"internal/base/durable", "internal/base/fault", "internal/store", "internal/workflow"},
 	"internal/store/pgstore/pgtest":       {"internal/base/durable"},
-	"internal/store/filestore":            {"internal/base/durable", "internal/base/fault", "internal/base/lang", "internal/store", "internal/workflow"},
+	"internal/store/filestore":            {"internal/base/durable", "internal/base/fault", "internal/base/lang", "internal/base/recent", "internal/store", "internal/workflow"},
 	"internal/store/storetest":            {"internal/base/durable", "internal/base/durable/durabletest", "internal/base/fault", "internal/store", "internal/store/filestore", "internal/workflow"},
 	"internal/store/artifact":             {"internal/base/durable", "internal/base/fault", "internal/base/pattern", "internal/base/visible", "internal/workflow"},
 	"internal/memory/internal/grimoire":   {"internal/method/format", "internal/base/lang", "internal/engine/lesson", "internal/base/markdown", "internal/base/pattern"},
