@@ -13,7 +13,8 @@ require (
 	github.com/gofrs/flock v0.13.1 // file locks on systems without flock
 	github.com/google/jsonschema-go v0.4.2 // JSON Schema of Go types, and checks by it, for tools and outputs of the SDK; MIT
 	github.com/google/uuid v1.6.0 // ids
-	github.com/gosimple/unidecode v1.0.1 // other scripts by their sound, in names and in the search
+	github.com/gosimple/slug v1.15.0 // names of tasks; MPL-2.0
+	github.com/gosimple/unidecode v1.0.1 // other scripts by their sound, in the search; Apache-2.0
 	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL, the store of a team; MIT
 	github.com/kaptinlin/jsonrepair v0.2.15 // JSON as models break it
 	github.com/kljensen/snowball v0.10.0 // English and French stems; MIT

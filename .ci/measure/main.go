@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command measure measures the program beside a yardstick, in one go: what a start, a run and a
+// Command measure measures the program beside yardsticks, in one go: what a start, a run and a
 // list cost in processor time, memory, system calls and bytes. .ci/figures builds the programs and calls
 // it; see there for the flags.
 //
@@ -22,14 +22,15 @@ import (
 
 // options say what is measured, and how the outcome is shown.
 type options struct {
-	program, beside, yardstick string
-	samples                    string // the folder with the documents of the run
-	module                     string // the module's folder, for the row of the build
-	baseline, update           string // a file to compare with, a file to write
-	format                     string
-	rows                       string // the names of rows, with commas; "" for all but the large ones
-	rounds                     int
-	large                      bool
+	program, beside  string
+	yardstick, bare  string
+	samples          string // the folder with the documents of the run
+	module           string // the module's folder, for the row of the build
+	baseline, update string // a file to compare with, a file to write
+	format           string
+	rows             string // the names of rows, with commas; "" for all but the large ones
+	rounds           int
+	large            bool
 }
 
 func main() {
@@ -37,6 +38,7 @@ func main() {
 	flag.StringVar(&o.program, "program", "", "the program to measure")
 	flag.StringVar(&o.beside, "beside", "", "another program to measure in the same rounds, for example an earlier one")
 	flag.StringVar(&o.yardstick, "yardstick", "", "the program of ./yardstick")
+	flag.StringVar(&o.bare, "bare", "", "the program of ./bareserver")
 	flag.StringVar(&o.samples, "samples", "testdata/submissions/webhook-relay", "the folder with the documents of a run")
 	flag.StringVar(&o.module, "module", ".", "the module's folder")
 	flag.StringVar(&o.baseline, "baseline", "", "a file of ratios: fail for a row that is worse by more than a tenth")
@@ -128,16 +130,20 @@ func (b *bench) measure(f *figure) error {
 	if f.row.once {
 		rounds = 1
 	}
+	yardstick := b.o.yardstick
+	if f.row.bare {
+		yardstick = b.o.bare
+	}
 	for range rounds {
 		for _, side := range []struct {
 			program string
 			value   *float64
-		}{{b.o.yardstick, &f.yardstick}, {b.o.program, &f.value}, {b.o.beside, &f.beside}} {
+		}{{yardstick, &f.yardstick}, {b.o.program, &f.value}, {b.o.beside, &f.beside}} {
 			if side.program == "" {
 				continue
 			}
 			measure := f.row.measure
-			if side.program == b.o.yardstick {
+			if side.value == &f.yardstick {
 				if f.row.yardstick == nil {
 					continue
 				}

@@ -177,45 +177,61 @@ func (b *bench) runTime(program string, n int) (float64, error) {
 // pause is longer than the time without a call after which a server gives memory back.
 const pause = 6 * time.Second
 
-// afterRuns returns what a server's figure is after some runs, and what it is after a pause.
-func (b *bench) afterRuns(program string, runs int, figure func(*server) (float64, error)) (before, after float64, err error) {
+// afterRuns returns a server that has just made some runs.
+func (b *bench) afterRuns(program string, runs int) (*server, error) {
 	s, err := b.listening(program, nil)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	for range runs {
 		if err := b.walk(s, nil); err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 	}
-	if before, err = figure(s); err != nil {
-		return 0, 0, err
-	}
-	if runs > 0 {
-		time.Sleep(pause)
-	}
-	if after, err = figure(s); err != nil {
-		return 0, 0, err
-	}
-	_, err = s.stop()
-	return before, after, err
+	return s, nil
 }
 
-// memory returns the measure of a server's memory a pause after some runs; name is what /proc calls it.
+// memory returns the measure of a server's memory right after the last call of some runs; name is what /proc calls it.
 func memory(runs int, name string) func(*bench, string) (float64, error) {
-	return func(b *bench, program string) (float64, error) {
-		_, after, err := b.afterRuns(program, runs, func(s *server) (float64, error) { return status(s.cmd.Process.Pid, name) })
-		return after, err
+	return func(b *bench, program string) (float64, error) { return b.memory(program, runs, name, 0) }
+}
+
+// restedMemory returns the measure of the same a pause later.
+func restedMemory(runs int, name string) func(*bench, string) (float64, error) {
+	return func(b *bench, program string) (float64, error) { return b.memory(program, runs, name, pause) }
+}
+
+func (b *bench) memory(program string, runs int, name string, wait time.Duration) (float64, error) {
+	s, err := b.afterRuns(program, runs)
+	if err != nil {
+		return 0, err
 	}
+	time.Sleep(wait)
+	value, err := status(s.cmd.Process.Pid, name)
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.stop()
+	return value, err
 }
 
 // pauseTime is the processor's time of a pause after a run.
 func pauseTime(b *bench, program string) (float64, error) {
-	before, after, err := b.afterRuns(program, 1, func(s *server) (float64, error) {
-		cpu, err := s.cpu()
-		return ms(cpu), err
-	})
-	return after - before, err
+	s, err := b.afterRuns(program, 1)
+	if err != nil {
+		return 0, err
+	}
+	before, err := s.cpu()
+	if err != nil {
+		return 0, err
+	}
+	time.Sleep(pause)
+	after, err := s.cpu()
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.stop()
+	return ms(after - before), err
 }
 
 // waits are the system calls by which Go's runtime waits, and manages threads and memory. How many there

@@ -15,6 +15,13 @@ import (
 	"unsafe"
 )
 
+// protocol is the version that the clients speak, greeting their first request.
+const protocol = "2025-06-18"
+
+var greeting = map[string]any{
+	"protocolVersion": protocol, "clientInfo": map[string]string{"name": "figures", "version": "1"}, "capabilities": map[string]any{},
+}
+
 // server is a program that serves on stdio in a project of its own.
 type server struct {
 	cmd   *exec.Cmd
@@ -52,9 +59,7 @@ func (b *bench) start(program, project string, environ []string, wrap ...string)
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
-	_, err = s.request("initialize", map[string]any{
-		"protocolVersion": "2025-06-18", "clientInfo": map[string]string{"name": "figures", "version": "1"}, "capabilities": map[string]any{},
-	})
+	_, err = s.request("initialize", greeting)
 	return s, err
 }
 

@@ -108,6 +108,22 @@ func (f figure) measured(x float64) string {
 	return number(x) + " " + f.row.unit
 }
 
+// goal is the most that the row should be, with its unit.
+func (f figure) goal() string {
+	if f.row.bare {
+		return number(f.row.goal) + " times"
+	}
+	return f.measured(f.row.goal)
+}
+
+// met reports whether the row is within its goal.
+func (f figure) met() bool {
+	if f.row.bare {
+		return f.ratio() <= f.row.goal
+	}
+	return f.value <= f.row.goal
+}
+
 // show prints the figures as a table for a terminal, as one of Markdown, or as JSON.
 func show(out io.Writer, format string, figures []figure) error {
 	switch format {
@@ -117,11 +133,14 @@ func show(out io.Writer, format string, figures []figure) error {
 		_, err := fmt.Fprint(out, "| | now | goal | the yardstick |\n|---|---|---|---|\n")
 		for _, f := range figures {
 			now := f.measured(f.value)
-			if f.skipped != "" {
+			switch {
+			case f.skipped != "":
 				now = "not measured: " + f.skipped
+			case f.row.bare:
+				now += ", " + number(f.ratio()) + " times"
 			}
 			if err == nil {
-				_, err = fmt.Fprintf(out, "| %s | %s | ≤ %s | %s |\n", f.row.about, now, f.measured(f.row.goal), f.measured(f.yardstick))
+				_, err = fmt.Fprintf(out, "| %s | %s | ≤ %s | %s |\n", f.row.about, now, f.goal(), f.measured(f.yardstick))
 			}
 		}
 		return err
@@ -137,10 +156,10 @@ func show(out io.Writer, format string, figures []figure) error {
 			continue
 		}
 		mark := "missed"
-		if f.value <= f.row.goal {
+		if f.met() {
 			mark = "met"
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.row.name, f.measured(f.value), f.measured(f.row.goal), mark,
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.row.name, f.measured(f.value), f.goal(), mark,
 			f.measured(f.beside), f.measured(f.yardstick), number(f.ratio()), f.row.about)
 	}
 	return w.Flush()

@@ -16,7 +16,6 @@ type component struct {
 	Version  string     `json:"version,omitempty"`
 	Licences []licensed `json:"licenses"`
 	PURL     string     `json:"purl,omitempty"`
-	Pedigree *pedigree  `json:"pedigree,omitempty"`
 	Props    []property `json:"properties,omitempty"`
 }
 
@@ -24,10 +23,6 @@ type licensed struct {
 	License struct {
 		ID string `json:"id"`
 	} `json:"license"`
-}
-
-type pedigree struct {
-	Notes string `json:"notes"`
 }
 
 type property struct {
@@ -74,9 +69,6 @@ func billOfMaterials(version string, parts []part) ([]byte, error) {
 		}
 		if c.PURL != "" {
 			c.Ref = c.PURL
-		}
-		if p.changed != "" {
-			c.Pedigree = &pedigree{p.changed}
 		}
 		if p.sum != "" {
 			// What go.sum has is of the module's files one by one, not of one that could be downloaded.

@@ -20,9 +20,7 @@ import (
 type part struct {
 	name, version string
 	// sum is the module's checksum as go.sum has it, "" if there is none.
-	sum string
-	// changed tells what was changed in it, "" for nothing.
-	changed string
+	sum     string
 	texts   []string
 	licence string
 }
@@ -55,11 +53,10 @@ func partsOf(programs []string) ([]part, error) {
 		}
 		found["Go"] = part{name: "Go", version: info.GoVersion}
 		for _, dep := range info.Deps {
-			p := part{name: dep.Path, version: dep.Version, sum: dep.Sum}
 			if dep.Replace != nil {
-				p.changed = "its init compiles its schemas at their first use (.ci/build)"
+				return nil, fmt.Errorf("%s: %s is replaced by %s, whose licence and checksum are others", program, dep.Path, dep.Replace.Path)
 			}
-			found[p.name] = p
+			found[dep.Path] = part{name: dep.Path, version: dep.Version, sum: dep.Sum}
 		}
 	}
 	parts := slices.SortedFunc(maps.Values(found), func(a, b part) int { return cmp.Compare(a.name, b.name) })
@@ -146,9 +143,6 @@ func notices(parts []part) []byte {
 	var order []string
 	for _, p := range parts {
 		name := strings.TrimSpace(p.name + " " + p.version)
-		if p.changed != "" {
-			name += " (changed: " + p.changed + ")"
-		}
 		if p.licence == "MPL-2.0" {
 			name += " (source: https://" + p.name + ")"
 		}

@@ -1,6 +1,9 @@
 package workflow
 
-import "reflect"
+import (
+	"reflect"
+	"time"
+)
 
 // Clone returns a copy of the session that shares nothing with it that can be changed.
 func (s *Session) Clone() *Session {
@@ -48,8 +51,8 @@ func cloneValue(v reflect.Value) reflect.Value {
 // deep reports whether values of a type can have something that can be changed in place.
 func deep(t reflect.Type) bool {
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Struct:
+	case reflect.Pointer, reflect.Slice, reflect.Map:
 		return true
 	}
-	return false
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]()
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -27,15 +28,45 @@ type lists struct {
 	prompts       *prompts
 	resources     *resources
 	subscriptions *subscriptions
+	// encoded has the first pages of lists of tools, by toolsOf.
+	encoded sync.Map
+}
+
+// toolsOf has all that a list of tools depends on, but for agents that are tools of their own.
+type toolsOf struct{ asks, hasApp, mayHaveMethod bool }
+
+// toolPage is a page of a list of tools.
+type toolPage struct {
+	tools []mcp.Tool
+	next  mcp.Cursor
+	json  json.RawMessage
 }
 
 // listTools lists the tools of the caller's toolsets, and the agents.
-func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+func (l *lists) listTools(ctx context.Context, id any, message *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	base := l.callers.base(ctx)
 	shelf := l.offer.shelf(base)
-	out := withApp(ctx, l.tools(ctx, shelf))
-	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
+	page := l.toolPage(ctx, shelf, message.Params.Cursor)
+	result.NextCursor = page.next
+	if page.json == nil || !mcpwire.ListTools(ctx, id, result, page.json) {
+		result.Tools = page.tools
+	}
 	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
+}
+
+// toolPage returns the page of a caller's list of tools that begins after a cursor.
+func (l *lists) toolPage(ctx context.Context, shelf *method.Snapshot, cursor mcp.Cursor) (p toolPage) {
+	key := toolsOf{l.callers.hostConfirms(ctx), takesApps(ctx), l.offer.mayHave(shelf)}
+	sharable := cursor == "" && !l.offer.asksFor(config.ToolsetAgents)
+	if known, ok := l.encoded.Load(key); ok && sharable {
+		return known.(toolPage)
+	}
+	p.tools, p.next = pageOf(withApp(ctx, l.tools(ctx, shelf)), cursor, func(t mcp.Tool) string { return t.Name })
+	if data, err := json.Marshal(p.tools); err == nil && sharable {
+		p.json = data
+		l.encoded.Store(key, p)
+	}
+	return p
 }
 
 // tools returns the tools that a caller with this shelf gets, and the agents. The library may have cut its

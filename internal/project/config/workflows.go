@@ -189,10 +189,10 @@ func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
 // each other.
 func (c *Config) noteRefused() error {
 	for _, st := range c.stages() {
-		if err := c.rules.checkApprovers(st); err != nil {
+		force, project := c.rules.inForce(st)
+		if err := c.rules.checkApprovers(st, force); err != nil {
 			return err
 		}
-		force, project := c.rules.inForce(st)
 		for _, text := range listIgnored(st, project, force) {
 			c.note(text)
 		}

@@ -44,6 +44,12 @@ func TestName(t *testing.T) {
 		{strings.Repeat("x", 80), 0, strings.Repeat("x", 50)},
 		{strings.Repeat("x", 80), 7, strings.Repeat("x", 48) + "-7"},
 		{"a\nb\x00c", 0, "a-b-c"},
+		{"_a__b_", 0, "a-b"},
+		{"Don't ask “Q&A @ home” – tell", 0, "dont-ask-qanda-at-home-tell"},
+		{"一个系统", 0, "yi-ge-xi-tong"},
+		{"Lpt９", 0, "lpt9-task"},
+		{"🚀 a\xffb", 0, "ab"},
+		{strings.Repeat("系统", 200), 0, "xi-tong-xi-tong-xi-tong-xi-tong-xi-tong-xi-tong-xi"},
 	}
 	for _, tt := range tests {
 		if got := artifact.Name(tt.objective, id, tt.n); got != tt.want {

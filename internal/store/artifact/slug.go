@@ -3,9 +3,8 @@ package artifact
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/gosimple/unidecode"
+	"github.com/gosimple/slug"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
@@ -13,16 +12,9 @@ import (
 // MaxName is the maximum length of a task name, including its number, in bytes (all ASCII).
 const MaxName = 50
 
-var (
-	// separators matches the characters between the words of a slug.
-	separators = pattern.New(`[^a-z0-9]+`)
-	// windowsReserved matches the names of Windows devices, reserved with any extension:
-	// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
-	windowsReserved = pattern.New(`^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
-)
-
-// spelled are characters that a slug spells or leaves out. The sound of 一 is not in the tables of unidecode.
-var spelled = strings.NewReplacer(`"`, "", "'", "", "’", "", "&", "and", "@", "at", "一", "yi ")
+// windowsReserved matches the names of Windows devices, reserved with any extension:
+// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+var windowsReserved = pattern.New(`^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // Name returns the n-th candidate, from 0, for the task name of an objective: a
 // lower-case ASCII slug with other scripts transliterated, then the same with -1, -2, …
@@ -45,24 +37,18 @@ func Slug(objective string) string {
 	if r := []rune(objective); len(r) > 4*MaxName {
 		objective = string(r[:4*MaxName])
 	}
-	text := spelled.Replace(objective)
-	if !isASCII(text) {
-		text = unidecode.Unidecode(text) // which reads its tables, 1.5 MB, when it is called first
-	}
-	s := cut(separators.ReplaceAllString(strings.ToLower(text), "-"), MaxName)
+	// The tables of the library lack the sound of 一.
+	made := slug.Make(strings.ReplaceAll(objective, "一", "yi "))
+	words := strings.FieldsFunc(made, func(r rune) bool { return r == '-' || r == '_' })
+	s := cut(strings.Join(words, "-"), MaxName)
 	if windowsReserved.MatchString(s) {
 		s += "-task"
 	}
 	return s
 }
 
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
-}
-
 // cut shortens a slug after a whole word, or within a word that alone exceeds the limit.
 func cut(s string, limit int) string {
-	s = strings.Trim(s, "-")
 	if len(s) <= limit {
 		return s
 	}
@@ -72,5 +58,5 @@ func cut(s string, limit int) string {
 			head = head[:i]
 		}
 	}
-	return strings.Trim(head, "-")
+	return head
 }

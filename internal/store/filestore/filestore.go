@@ -18,11 +18,9 @@
 package filestore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
-	"sync"
 	"syscall"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -55,17 +53,6 @@ type Store struct {
 
 	dir  *durable.Dir
 	kept *Summaries
-
-	mu sync.Mutex
-	// latest is the session that was decoded last, of which nobody has more than a copy.
-	latest decoded
-}
-
-// decoded is a session and the bytes it was decoded from.
-type decoded struct {
-	id      string
-	data    []byte
-	session *workflow.Session
 }
 
 // Get returns a session by its id.
@@ -81,22 +68,22 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 }
 
 // fresh returns a copy of a session as it is stored now. It is decoded anew only if its file
-// has other bytes than the session that was decoded last.
+// has other bytes than when it was decoded.
 func (s *Store) fresh(id string) (*workflow.Session, error) {
 	data, err := s.load(id)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.latest.id != id || !bytes.Equal(s.latest.data, data) {
-		session, err := s.decode(id, data)
-		if err != nil {
-			return nil, err
-		}
-		s.latest = decoded{id, data, session}
+	file := s.dir.Join(store.SessionPath(id))
+	if session, ok := s.kept.decodedFrom(file, data); ok {
+		return session.Clone(), nil
 	}
-	return s.latest.session.Clone(), nil
+	session, err := s.decode(id, data)
+	if err != nil {
+		return nil, err
+	}
+	s.kept.keep(file, data, session)
+	return session.Clone(), nil
 }
 
 // missing returns the error for a session that does not exist: that of the state folder, if the folder itself

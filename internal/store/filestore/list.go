@@ -288,9 +288,7 @@ func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session
 		f.err = itself(f.summary.SessionID, id)
 	}
 	if f.err == nil && session != nil && one.before != nil { // it has changed, so that the next call is likely to ask for it
-		s.mu.Lock()
-		s.latest = decoded{id, data, session}
-		s.mu.Unlock()
+		s.kept.keep(s.dir.Join(store.SessionPath(id)), data, session)
 	}
 	return f, session
 }

@@ -1,20 +1,24 @@
 package filestore
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Summaries keeps, for all stores of one process, the summaries of session files, so that a file is read again
-// only when it has changed. It is safe for concurrent use.
+// only when it has changed, and the sessions that were asked for last. It is safe for concurrent use.
 type Summaries struct {
 	now func() time.Time
+	// decoded has the sessions that were asked for last, by the paths of their files.
+	decoded *recent.Map[string, decoded]
 
 	mu      sync.Mutex
 	folders map[string]*folder // by the path of the project
@@ -24,7 +28,32 @@ type Summaries struct {
 
 // NewSummaries returns summaries that take the time from now, the clock of this machine.
 func NewSummaries(now func() time.Time) *Summaries {
-	return &Summaries{now: now, folders: map[string]*folder{}}
+	return &Summaries{now: now, decoded: recent.New[string, decoded](keptSessions), folders: map[string]*folder{}}
+}
+
+// decoded is a session, of which nobody has more than a copy, and the bytes of the file that it was decoded from.
+type decoded struct {
+	data    []byte
+	session *workflow.Session
+}
+
+// keptSessions bounds the sessions that stay decoded, maxKeptFile the bytes of their files.
+const (
+	keptSessions = 4
+	maxKeptFile  = 512 << 10
+)
+
+// keep keeps the session that the bytes of a file are decoded to, for calls to come.
+func (k *Summaries) keep(file string, data []byte, session *workflow.Session) {
+	if len(data) <= maxKeptFile {
+		k.decoded.Put(file, decoded{data, session})
+	}
+}
+
+// decodedFrom returns the session of a file that still has the bytes that it was decoded from.
+func (k *Summaries) decodedFrom(file string, data []byte) (*workflow.Session, bool) {
+	known, ok := k.decoded.Get(file)
+	return known.session, ok && bytes.Equal(known.data, data)
 }
 
 // maxKept bounds the memory of all summaries, in bytes: about 100,000 sessions. The projects

@@ -114,23 +114,20 @@ func NewRules(homes, environ []string) Rules {
 		homes = homeFolders()
 	}
 	var r Rules
-	seen := map[kept]bool{}
-	add := func(k kept) {
-		k.key = keyOf(k.path)
-		if !seen[k] {
-			seen[k] = true
-			r.kept = append(r.kept, k)
-		}
+	below := make([]key, len(keptInHome)) // in any home
+	for i, k := range keptInHome {
+		below[i] = keyOf(k.path)
 	}
 	for _, home := range homes {
 		for _, home := range both(home) {
 			if home == filepath.Dir(home) {
 				continue // an account without a home: everything lies below /
 			}
-			r.homes, r.homeKeys = append(r.homes, home), append(r.homeKeys, keyOf(home))
-			for _, k := range keptInHome {
-				k.path = filepath.Join(home, filepath.FromSlash(k.path))
-				add(k)
+			of := keyOf(home)
+			r.homes, r.homeKeys = append(r.homes, home), append(r.homeKeys, of)
+			for i, k := range keptInHome {
+				k.path, k.key = filepath.Join(home, filepath.FromSlash(k.path)), of+below[i]
+				r.kept = append(r.kept, k)
 			}
 		}
 	}
@@ -143,7 +140,8 @@ func NewRules(homes, environ []string) Rules {
 		for _, value := range both(value) {
 			for _, k := range keptInHome {
 				if rest, below := strings.CutPrefix(k.path+"/", place+"/"); below {
-					add(kept{path: filepath.Join(value, filepath.FromSlash(rest)), why: k.why, itself: k.itself, own: true})
+					path := filepath.Join(value, filepath.FromSlash(rest))
+					r.kept = append(r.kept, kept{path: path, key: keyOf(path), why: k.why, itself: k.itself, own: true})
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package mcpwire
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -26,14 +27,33 @@ func (e Error) Error() string { return e.Text }
 type edit struct {
 	answer []byte // nil stands for the library's
 	status int    // over HTTP; 0 stands for the library's
+	// tools is the list of tools in JSON that takes the place of an empty one.
+	tools json.RawMessage
 }
+
+// noTools is an empty list of tools. No text in JSON looks like it, because its quotes are escaped.
+var noTools = []byte(`"tools":[]`)
 
 // in returns the answer that is written.
 func (e edit) in(answer []byte) []byte {
-	if e.answer == nil {
-		return answer
+	switch {
+	case e.answer != nil:
+		return e.answer
+	case e.tools != nil:
+		return bytes.Replace(answer, noTools, append([]byte(`"tools":`), e.tools...), 1)
 	}
-	return e.answer
+	return answer
+}
+
+// ListTools has the answer to a request carry a list of tools in JSON instead of the library's, which it encodes
+// anew for each request. It reports false if the request's answer cannot be edited.
+func ListTools(ctx context.Context, id any, result *mcp.ListToolsResult, tools json.RawMessage) bool {
+	answer, ok := ctx.Value(answererKey{}).(answerer)
+	if ok {
+		result.Tools = []mcp.Tool{}
+		answer.edit(id, edit{tools: tools})
+	}
+	return ok
 }
 
 // answerWith returns the edit by which a request gets a result, or an error if it is not nil.
@@ -47,7 +67,7 @@ func answerWith(id any, result map[string]any, failure *mcp.JSONRPCErrorDetails,
 	if err != nil {
 		return edit{}
 	}
-	return edit{append(answer, '\n'), status}
+	return edit{answer: append(answer, '\n'), status: status}
 }
 
 // details returns an error in the form of the protocol.

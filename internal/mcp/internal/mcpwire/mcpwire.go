@@ -10,6 +10,9 @@ package mcpwire
 import (
 	"context"
 	"log/slog"
+	"os"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -40,6 +43,7 @@ type Wire struct {
 	spoken lang.Language
 	log    *slog.Logger
 	tasks  *tasks
+	called sync.Once // a tool
 	// closing ends when the server begins to close: waiting for a person then goes on without
 	// an answer. It is of the server, not of a call, and therefore kept.
 	closing context.Context
@@ -58,6 +62,7 @@ func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...ser
 		now: o.Now, limits: defaultTaskLimits, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
 		self: self,
 	}
+	hooks.AddBeforeCallTool(func(context.Context, any, *mcp.CallToolRequest) { w.called.Do(collectAsUsual) })
 	hooks.AddOnError(noteFailure(o.Missing))
 	hooks.AddAfterCallTool(w.tasks.noteHandle)
 	hooks.AddBeforeSubscriptionsListen(w.tasks.follow)
@@ -74,6 +79,13 @@ func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...ser
 		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.tasks}.middleware),
 	}, options...)...)
 	return w
+}
+
+// collectAsUsual gives the collector of memory its usual pace, which the program does not have while it starts.
+func collectAsUsual() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
 }
 
 // Close ends all waiting for people. Requests that come over HTTP from now on are refused.

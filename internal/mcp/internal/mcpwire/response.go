@@ -144,7 +144,7 @@ func (r *response) Write(p []byte) (int, error) {
 	defer r.mu.Unlock()
 	var err error
 	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
-	case r.change.answer != nil && one && r.libraryStreams():
+	case one && r.libraryStreams() && (r.change.answer != nil || r.change.tools != nil):
 		err = r.event(r.change.in(message))
 	case r.libraryStreams():
 		_, err = r.rw.Write(p)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,43 @@ func wireServer(t *testing.T) (url string, waiting chan struct{}) {
 	})
 	_, ts := overHTTP(t, w, defaultLimits)
 	return ts.URL, waiting
+}
+
+// TestCallsCollectAsUsual: the first call of a tool ends the collector's patience, unless the person has set its pace.
+func TestCallsCollectAsUsual(t *testing.T) {
+	pace := debug.SetGCPercent(200)
+	t.Cleanup(func() { debug.SetGCPercent(pace) })
+	for _, tt := range []struct {
+		environ string
+		want    int
+	}{{"", 100}, {"300", 200}} {
+		t.Setenv("GOGC", tt.environ)
+		debug.SetGCPercent(200)
+		w := testWire()
+		w.MCP.AddTool(mcp.NewTool("one"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText("done"), nil
+		})
+		w.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		listed := debug.SetGCPercent(200)
+		w.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one"}}`))
+		if got := debug.SetGCPercent(200); listed != 200 || got != tt.want {
+			t.Errorf("GOGC=%q: %d after a list, %d after a call; want 200, %d", tt.environ, listed, got, tt.want)
+		}
+	}
+}
+
+// TestListTakesThePlace: a list of tools takes the place of an empty one, and of nothing that looks like it in a text.
+func TestListTakesThePlace(t *testing.T) {
+	e := edit{tools: json.RawMessage(`[{"name":"one"}]`)}
+	for answer, want := range map[string]string{
+		`{"id":1,"result":{"nextCursor":"x","tools":[]}}`:    `{"id":1,"result":{"nextCursor":"x","tools":[{"name":"one"}]}}`,
+		`{"id":"\"tools\":[]","result":{"tools":[]}}` + "\n": `{"id":"\"tools\":[]","result":{"tools":[{"name":"one"}]}}` + "\n",
+		`{"id":1,"error":{"message":"\"tools\":[]"}}`:        `{"id":1,"error":{"message":"\"tools\":[]"}}`,
+	} {
+		if got := string(e.in([]byte(answer))); got != want {
+			t.Errorf("%s: got %s, want %s", answer, got, want)
+		}
+	}
 }
 
 // post sends a message of an era and returns the session, and the messages that come back.
