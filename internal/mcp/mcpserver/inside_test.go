@@ -73,7 +73,11 @@ func (o insideServer) start(t testing.TB) *mcpserver.Server {
 		Trust: trust.UserState(o.state), Names: engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"},
 		Projects: project.New(project.Options{Backend: storetest.At, Settings: settings, Reach: o.reach, Within: within, Known: project.Known{Folder: o.state}}),
 	})
-	s := mcpserver.New(e, mcpserver.Options{Version: "test", Places: places, Reach: o.reach, HostConfirm: own.HostConfirm, State: o.state})
+	options := mcpserver.Options{Version: "test", Places: places, HostConfirm: own.HostConfirm, State: o.state}
+	if o.reach != nil { // a nil pointer would be an interface that is not nil
+		options.Reach = o.reach
+	}
+	s := mcpserver.New(e, options)
 	t.Cleanup(s.Close)
 	return s
 }

@@ -68,9 +68,9 @@ func TestCallsCollectAsUsual(t *testing.T) {
 		w.MCP.AddTool(mcp.NewTool("one"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText("done"), nil
 		})
-		w.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		w.MCP.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 		listed := debug.SetGCPercent(200)
-		w.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one"}}`))
+		w.MCP.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one"}}`))
 		if got := debug.SetGCPercent(200); listed != 200 || got != tt.want {
 			t.Errorf("GOGC=%q: %d after a list, %d after a call; want 200, %d", tt.environ, listed, got, tt.want)
 		}
