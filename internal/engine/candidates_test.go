@@ -84,7 +84,7 @@ func TestOneEngineOfTwo(t *testing.T) {
 	b := newBench(t)
 	b.do(start("build a relay with codex"))
 	r := b.do(submit(workflow.PO, "# P\nQuality Score: 70"))
-	if want := "Only Claude handed in a draft, though two engines were asked."; !strings.Contains(r.UserMessage, want) || len(r.Candidates) != 1 {
+	if want := "Only Claude handed in a draft, though two workers were asked."; !strings.Contains(r.UserMessage, want) || len(r.Candidates) != 1 {
 		t.Errorf("%s\n%+v", r.UserMessage, r.Candidates)
 	}
 	r = b.do(both(workflow.PO, "# P\nQuality Score: 70", "# Q\nQuality Score: 60"))

@@ -112,8 +112,8 @@ func TestChoose(t *testing.T) {
 		"asked for":               {stage: "po", flags: Flags{Engine: "codex"}, available: []string{"claude", "codex"}, want: "codex", why: "--engine asks for it"},
 		"asked for, for a stage":  {stage: "po", flags: Flags{Engine: "codex", EngineFor: map[workflow.StageID]string{"po": "claude"}}, available: []string{"claude", "codex"}, want: "claude", why: "--engine-for asks for it"},
 		"auto for a stage":        {stage: "po", flags: Flags{Engine: "codex", EngineFor: map[workflow.StageID]string{"po": Auto}}, available: []string{"claude", "codex"}, want: "claude", why: "the workflow names it for this stage"},
-		"asked for, and not here": {stage: "po", flags: Flags{Engine: "codex"}, available: []string{"claude"}, refused: `the engine "codex" cannot be used`},
-		"none":                    {stage: "po", refused: "there is no engine to work with"},
+		"asked for, and not here": {stage: "po", flags: Flags{Engine: "codex"}, available: []string{"claude"}, refused: `the worker "codex" cannot be used`},
+		"none":                    {stage: "po", refused: "there is no worker"},
 	} {
 		got, why, err := choose(stage(tt.stage), "build it", tt.flags, tt.available, tt.builder)
 		if tt.refused != "" {

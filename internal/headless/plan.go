@@ -224,7 +224,7 @@ func choose(
 		return name, lang.T("--engine asks for it"), nil
 	}
 	if len(available) == 0 {
-		return "", why, fault.New(fault.InvalidArgument, "there is no engine to work with: neither claude nor codex is on the PATH, and no API key is set").
+		return "", why, fault.New(fault.InvalidArgument, "there is no worker: neither claude nor codex is on the PATH, and no API key is set").
 			WithHint("install Claude Code (https://claude.com/claude-code) and log in; or install Codex and log in; or set ANTHROPIC_API_KEY, or OPENAI_API_KEY, for --engine api or openai. bmad-mcp demo --run shows a run without any")
 	}
 	var named []string
@@ -267,7 +267,7 @@ func notHere(name string, available []string) error {
 			why = lang.T("it is not here")
 		}
 	}
-	err := fault.New(fault.InvalidArgument, "the engine %q cannot be used: %s", name, why).WithHint("the engines are: %s", lang.Join(list, ", "))
+	err := fault.New(fault.InvalidArgument, "the worker %q cannot be used: %s", name, why).WithHint("the workers are: %s", lang.Join(list, ", "))
 	if slices.Contains(names, name) {
 		return err
 	}
@@ -288,10 +288,10 @@ func (o *Options) admitTree(tree *Tree, folder string) error {
 	switch {
 	case o.Flags.Dirty:
 	case tree == nil:
-		return fault.New(fault.NotAllowed, "%s is not in a git repository, so that nothing could show or undo what the engine changes", folder).
+		return fault.New(fault.NotAllowed, "%s is not in a git repository, so that nothing could show or undo what the worker changes", folder).
 			WithHint("git init and commit the files; or pass --allow-dirty")
 	case len(tree.Changed) > 0:
-		return fault.New(fault.NotAllowed, "the project has changes that are not committed, such as %s; they could not be told from the engine's", fileOf(tree.Changed[0])).
+		return fault.New(fault.NotAllowed, "the project has changes that are not committed, such as %s; they could not be told from the worker's", fileOf(tree.Changed[0])).
 			WithHint("commit or stash them; or pass --allow-dirty")
 	}
 	return nil

@@ -251,7 +251,7 @@ func (r *run) checkLimits(t *task) *Result {
 	case r.unproven:
 		out.Why = l.Say("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")
 	case limited && report.Unknown:
-		out.Why = l.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", budget)
+		out.Why = l.Say("the worker used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", budget)
 	case limited && (left == 0 || t.spent):
 		more := 2 * max(budget, report.Spent)
 		out.Resume = " --budget " + strings.TrimPrefix(more.Short(), "$")

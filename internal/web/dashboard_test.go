@@ -515,7 +515,7 @@ func TestHeadlessRuns(t *testing.T) {
 	for query, reads := range map[string]bool{"": false, "?show=all": true} {
 		_, text, _ := w.get(href+query, "en")
 		said := strings.Join(strings.Fields(readPage(t, href, text).text()), " ")
-		for _, want := range []string{"stopped", "the engines say $0.0025", "without models whose price is not known", "claude-sonnet-5-5", "1200", "price not known", "it waits for your decision"} {
+		for _, want := range []string{"stopped", "the workers say $0.0025", "without models whose price is not known", "claude-sonnet-5-5", "1200", "price not known", "it waits for your decision"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s%s does not say %q:\n%s", href, query, want, said)
 			}

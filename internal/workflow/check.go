@@ -79,7 +79,7 @@ func (r *reader) checkStage(i int) {
 	st.complete()
 	for n, e := range st.Engines {
 		if !slices.Contains(Engines(), e) || slices.Contains(st.Engines[:n], e) {
-			r.mistake(at("engines"), "stage %q: engine %q is not one of %s, each at most once", st.ID, e, join(Engines()))
+			r.mistake(at("engines"), "stage %q: worker %q is not one of %s, each at most once", st.ID, e, join(Engines()))
 		}
 	}
 	r.checkFiles(i)

@@ -202,7 +202,7 @@ func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, gone func(id string
 			}
 			why := p.Say("the session of this run is gone")
 			if listed {
-				why = p.Say("%s is finished, and this is what its engine printed", s.TaskName)
+				why = p.Say("%s is finished, and this is what its worker printed", s.TaskName)
 			}
 			t := Trimmed{store.RunFolder(run.Name()) + "/" + file.Name(), info.Size(), why}
 			if apply {

@@ -108,7 +108,7 @@ func (l *loader) setEngines(stage workflow.StageID, key string, values []string)
 		engines = append(engines, e)
 	}
 	if len(engines) == 0 {
-		return lang.Errorf("%s names no engine; valid engines: claude, codex", key)
+		return lang.Errorf("%s names no worker; valid workers: claude, codex", key)
 	}
 	l.rules.engines[stage] = engines
 	return nil

@@ -41,7 +41,7 @@ type options struct {
 	name                      string
 }
 
-var runExitHelp = terminal.WithExits("the budget or the time is spent", "the engine did not do the work; nothing was submitted")
+var runExitHelp = terminal.WithExits("the budget or the time is spent", "the worker did not do the work; nothing was submitted")
 
 // Command returns the command that runs all stages.
 // useAudits has the engine ask for a second opinion on the scores.
@@ -56,7 +56,7 @@ gates stay yours: at a terminal you are asked; elsewhere the run ends with exit 
 the command that decides, and --resume goes on. It calls models, by your login or key, and
 costs what they cost; --dry-run shows the plan, and bmad-mcp demo --run a run without any.
 
-The engine cannot decide at a gate, and commits nothing. A project with changes that are
+The worker cannot decide at a gate, and commits nothing. A project with changes that are
 not committed is refused without --allow-dirty. A run that was killed goes on where it was.
 
 ` + runExitHelp,
@@ -75,19 +75,19 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	flags.StringVar(&o.kept.From, "from", "", "take the documents of the stages before from this task")
 	flags.StringArrayVar(&o.docs, "doc", nil, "take the document of a stage before from a file, as STAGE=PATH")
 	flags.StringVar(&o.kept.Engine, "engine", "", "auto, claude, codex, api or openai (default: auto)")
-	flags.StringArrayVar(&o.engineFor, "engine-for", nil, "the engine of one stage, as STAGE=ENGINE")
-	flags.StringVar(&o.kept.Model, "model", "", "the model to use (default: the engine's own choice)")
+	flags.StringArrayVar(&o.engineFor, "engine-for", nil, "the worker of one stage, as STAGE=WORKER")
+	flags.StringVar(&o.kept.Model, "model", "", "the model to use (default: the worker's own choice)")
 	flags.StringArrayVar(&o.modelFor, "model-for", nil, "the model of one stage, as STAGE=MODEL")
 	flags.StringVar(&o.budget, "budget", "", "end before the call after this many US dollars, by our prices; none takes a budget back")
 	flags.IntVar(&o.kept.Minutes, "max-minutes", 0, "end after this many minutes")
 	flags.StringVar(&o.gates, "gates", "", "ask, stop or yes (default: ask at a terminal, else stop)")
 	flags.BoolVar(&o.yes, "yes", false, "say yes beforehand to every document that reaches its gate; never to failed work")
 	flags.StringVar(&o.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
-	flags.StringArrayVar(&o.kept.Commands, "allow-command", nil, "a command that the engine may run while it builds and tests, such as \"go test\"")
+	flags.StringArrayVar(&o.kept.Commands, "allow-command", nil, "a command that the worker may run while it builds and tests, such as \"go test\"")
 	OpenFlag(cmd, &o.kept.Open)
 	ToolFlag(cmd, &o.kept.ToolServers)
 	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, workers, gates and ceiling; start nothing")
 	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
 	tasks.CompleteWorkflows(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("resume", tasks.CompleteTasks) // the error is for a missing flag

@@ -129,7 +129,7 @@ func (v *view) printResult(r *headless.Result) error {
 	}
 	reported := ""
 	if r.Reported != nil {
-		reported = term.Lang.Say(" (the engines say %s)", headless.Stated(*r.Reported))
+		reported = term.Lang.Say(" (the workers say %s)", headless.Stated(*r.Reported))
 	}
 	term.Say("  cost:    %s%s, %d tokens", headless.Spending(term.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
 	if r.Cost.Unknown {
@@ -208,7 +208,7 @@ func dryRun(ctx context.Context, term *terminal.Terminal, o headless.Options, ob
 	if term.JSON {
 		return term.PrintJSON(plan)
 	}
-	rows := [][]string{term.Header("STAGE\tENGINE\tMODEL\tGATE\tBECAUSE")}
+	rows := [][]string{term.Header("STAGE\tWORKER\tMODEL\tGATE\tBECAUSE")}
 	for _, s := range plan.Stages {
 		gate := string(s.Gate)
 		if s.Score != nil {

@@ -37,7 +37,7 @@ func GC(u Upkeep) *cobra.Command {
 		Use:   "gc",
 		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
 		Long: `List what finished sessions no longer need: texts of the store, or below .bmad-task/temp/, that no stage,
-no history entry and no other session refers to, what the engines of runs printed, and
+no history entry and no other session refers to, what the workers of runs printed, and
 what doctor put into the trash, where these are older than --older-than; and, of any
 project, what this machine recorded of sessions that are gone. Every submission that log and diff show stays,
 as do sessions and artifacts. Nothing is removed without --apply.

@@ -89,7 +89,7 @@ you who fills them in. The folder stays for you to look at. Nothing else is touc
 			return runDemo(cmd.Context(), term, ask)
 		},
 	}
-	cmd.Flags().BoolVar(&run, "run", false, "show bmad-mcp run instead, with an engine and decisions that are played")
+	cmd.Flags().BoolVar(&run, "run", false, "show bmad-mcp run instead, with a worker and decisions that are played")
 	cmd.Flags().BoolVar(&ask, "ask", false, "fill in the forms yourself")
 	return cmd
 }

@@ -159,7 +159,7 @@ func demoOfRun(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, p
 	if terminal.IsTerminal(term.Raw) {
 		pace = demoPace
 	}
-	demoSay(term, "", "", term.Lang.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir))
+	demoSay(term, "", "", term.Lang.Say("A run without a host, in %s. The workers, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir))
 	played := new(int)
 	options := headless.Options{
 		Engine: tasks.Engine(), Workers: []headless.Worker{demoEngine{"claude", term.Lang, pace, played},

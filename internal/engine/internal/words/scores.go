@@ -81,7 +81,7 @@ func candidates(s *standing.Standing, rec *workflow.Record) string {
 	taken := rec.Candidates[at]
 	notTaken := slices.IndexFunc(rec.Candidates, func(c workflow.Candidate) bool { return !c.Taken })
 	if notTaken < 0 {
-		return s.Say("Only %s handed in a draft, though two engines were asked.", engineNames[taken.Engine])
+		return s.Say("Only %s handed in a draft, though two workers were asked.", engineNames[taken.Engine])
 	}
 	other := rec.Candidates[notTaken]
 	return s.Say("Taken: the draft of %s (%s), because %s. Not taken: that of %s (%s), `%s`.",
