@@ -214,6 +214,9 @@ func TestPast(t *testing.T) {
 	if dev.Sprints = nil; dev.Continuing() {
 		t.Error("a build without sprints does not go on")
 	}
+	if got := standing.Compare("# A\n\nx\n\n# A\n\ny\n", "# A\n\nx\n\n# A\n\nz\n"); !slices.Equal(got.Sections, []string{"A"}) {
+		t.Errorf("a title that stands there twice: %v", got.Sections)
+	}
 	old := at(workflow.PO, workflow.Refining)
 	old.SessionFile = "s.json"
 	if old.Waiting() != nil {
