@@ -227,3 +227,38 @@ func TestPast(t *testing.T) {
 		t.Errorf("an older draft: %+v", doc)
 	}
 }
+
+// TestDocumentOfAReopenedStage checks from which text a round starts, and when it is out of date.
+func TestDocumentOfAReopenedStage(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		state    workflow.State
+		stale    bool
+		modified bool // the artifact, on disk
+		edited   bool // the draft
+		ref      bool
+		want     string // path, stale, modified
+	}{
+		"stale, not begun":        {workflow.Generating, true, false, false, true, "work.md true false"},
+		"stale, begun":            {workflow.Refining, true, false, false, true, "work.md false false"},
+		"up to date":              {workflow.Generating, false, false, false, true, "work.md false false"},
+		"edited artifact":         {workflow.Refining, true, true, false, true, "saved.md true true"},
+		"edited artifact, draft":  {workflow.Refining, true, true, true, true, "work.md false true"},
+		"edited draft":            {workflow.Refining, false, false, true, true, "work.md false true"},
+		"artifact alone":          {workflow.Generating, true, false, false, false, "saved.md true false"},
+		"artifact alone, at gate": {workflow.AwaitingConfirmation, false, true, false, false, "saved.md false true"},
+	} {
+		s := at(workflow.PO, tt.state)
+		s.Draft = standing.Draft{Path: "work.md", Edited: tt.edited}
+		s.Saved = map[string]standing.File{"saved.md": {Modified: tt.modified}}
+		s.Current().Artifact = &workflow.Artifact{Path: "saved.md", Stale: tt.stale}
+		s.History = []workflow.Transition{{Event: workflow.EventReopened}}
+		if tt.ref {
+			s.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md"}
+		}
+		doc := s.Document(s.Stage)
+		if got := fmt.Sprint(doc.Path, " ", doc.Stale, " ", doc.Modified); got != tt.want {
+			t.Errorf("%s: got %+v, want %s", name, *doc, tt.want)
+		}
+	}
+}
