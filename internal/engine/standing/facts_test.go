@@ -262,3 +262,42 @@ func TestDocumentOfAReopenedStage(t *testing.T) {
 		}
 	}
 }
+
+// TestEditedRoute checks that a yes to an edited draft comes by a way that shows which text the person has read.
+func TestEditedRoute(t *testing.T) {
+	t.Parallel()
+	form := standing.Call{Asks: true, Forms: true}
+	for name, tt := range map[string]struct {
+		mode workflow.GateMode
+		call standing.Call
+		want standing.Route
+	}{
+		"a form":            {workflow.GateAuto, form, standing.ByForm},
+		"a form, relay":     {workflow.GateRelay, form, standing.ByOwnAct},
+		"no form":           {workflow.GateAuto, standing.Call{}, standing.ByOwnAct},
+		"no form, relay":    {workflow.GateRelay, standing.Call{}, standing.ByOwnAct},
+		"an unseen form":    {workflow.GateAuto, standing.Call{Asks: true, Forms: true, NoForms: true}, standing.ByOwnAct},
+		"a host that asks":  {workflow.GateAuto, standing.Call{HostConfirm: true}, standing.ByOwnAct},
+		"a form was closed": {workflow.GateAuto, standing.Call{Asks: true, Forms: true, Withheld: true}, standing.ByFormAgain},
+	} {
+		s := at(workflow.PO, workflow.AwaitingConfirmation)
+		s.Policy.Gate, s.Call, s.Draft.Edited, s.Draft.Edit = tt.mode, tt.call, true, &standing.Edit{}
+		if got := s.Route(); got != tt.want {
+			t.Errorf("%s: got route %d, want %d", name, got, tt.want)
+		}
+	}
+	s := at(workflow.PO, workflow.Clarifying)
+	if met(s); !s.Met() {
+		t.Error("a gate that is reached is not met")
+	}
+	if s.Policy.GateScore = ptr(96); s.Met() {
+		t.Error("a gate that was tightened since is met")
+	}
+	for severity, want := range map[string]bool{"critical": true, "major": false, "": false} {
+		s := at(workflow.Review, workflow.AwaitingApproval)
+		s.Current().Verdict, s.Current().Findings = workflow.Fail, []workflow.Finding{{Severity: severity}, {Severity: "critical", Status: "fixed"}}
+		if s.AcceptsCritical() != want || s.NeedsReason() != want {
+			t.Errorf("a finding that is %q: accepts a critical one %v, needs a reason %v", severity, s.AcceptsCritical(), s.NeedsReason())
+		}
+	}
+}
