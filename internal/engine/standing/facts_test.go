@@ -57,6 +57,8 @@ func TestBar(t *testing.T) {
 		"two, another":              {"ann", list{two, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
 		"two, of one who may not":   {"ann", list{two, approvers, gives("eve")}, fmt.Sprint(true, standing.NotBarred, 2)},
 		"two, of the writer":        {"bob", list{two, eyes, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 2)},
+		"two, of another":           {"cat", list{two, eyes, writes("ann"), gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"two, unwatched":            {"cat", list{two, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
 		"two, of an earlier text":   {"bob", list{two, gives("bob"), func(s *standing.Standing) { s.Draft.Edit = &standing.Edit{SHA256: "bb"} }}, fmt.Sprint(true, standing.NotBarred, 2)},
 		"two, enough":               {"bob", list{two, gives("bob"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 0)},
 		"one, given":                {"bob", list{approvers, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 0)},
