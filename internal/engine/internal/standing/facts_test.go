@@ -57,6 +57,8 @@ func TestBar(t *testing.T) {
 		"two, another":              {"ann", list{two, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
 		"two, of one who may not":   {"ann", list{two, approvers, gives("eve")}, fmt.Sprint(true, standing.NotBarred, 2)},
 		"two, of the writer":        {"bob", list{two, eyes, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 2)},
+		"two, of another":           {"cat", list{two, eyes, writes("ann"), gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"two, unwatched":            {"cat", list{two, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
 		"two, of an earlier text":   {"bob", list{two, gives("bob"), func(s *standing.Standing) { s.Draft.Edit = &standing.Edit{SHA256: "bb"} }}, fmt.Sprint(true, standing.NotBarred, 2)},
 		"two, enough":               {"bob", list{two, gives("bob"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 0)},
 		"one, given":                {"bob", list{approvers, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 0)},
@@ -214,6 +216,9 @@ func TestPast(t *testing.T) {
 	if dev.Sprints = nil; dev.Continuing() {
 		t.Error("a build without sprints does not go on")
 	}
+	if got := standing.Compare("# A\n\nx\n\n# A\n\ny\n", "# A\n\nx\n\n# A\n\nz\n"); !slices.Equal(got.Sections, []string{"A"}) {
+		t.Errorf("a title that stands there twice: %v", got.Sections)
+	}
 	old := at(workflow.PO, workflow.Refining)
 	old.SessionFile = "s.json"
 	if old.Waiting() != nil {
@@ -222,5 +227,79 @@ func TestPast(t *testing.T) {
 	old.Current().Extra = workflow.Extra{"draft": []byte(`"abc"`)}
 	if doc := old.Waiting(); doc == nil || *doc != (standing.Document{Stage: workflow.PO, Path: "s.json", Size: 3}) {
 		t.Errorf("an older draft: %+v", doc)
+	}
+}
+
+// TestDocumentOfAReopenedStage checks from which text a round starts, and when it is out of date.
+func TestDocumentOfAReopenedStage(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		state    workflow.State
+		stale    bool
+		modified bool // the artifact, on disk
+		edited   bool // the draft
+		ref      bool
+		want     string // path, stale, modified
+	}{
+		"stale, not begun":        {workflow.Generating, true, false, false, true, "work.md true false"},
+		"stale, begun":            {workflow.Refining, true, false, false, true, "work.md false false"},
+		"up to date":              {workflow.Generating, false, false, false, true, "work.md false false"},
+		"edited artifact":         {workflow.Refining, true, true, false, true, "saved.md true true"},
+		"edited artifact, draft":  {workflow.Refining, true, true, true, true, "work.md false true"},
+		"edited draft":            {workflow.Refining, false, false, true, true, "work.md false true"},
+		"artifact alone":          {workflow.Generating, true, false, false, false, "saved.md true false"},
+		"artifact alone, at gate": {workflow.AwaitingConfirmation, false, true, false, false, "saved.md false true"},
+	} {
+		s := at(workflow.PO, tt.state)
+		s.Draft = standing.Draft{Path: "work.md", Edited: tt.edited}
+		s.Saved = map[string]standing.File{"saved.md": {Modified: tt.modified}}
+		s.Current().Artifact = &workflow.Artifact{Path: "saved.md", Stale: tt.stale}
+		s.History = []workflow.Transition{{Event: workflow.EventReopened}}
+		if tt.ref {
+			s.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md"}
+		}
+		doc := s.Document(s.Stage)
+		if got := fmt.Sprint(doc.Path, " ", doc.Stale, " ", doc.Modified); got != tt.want {
+			t.Errorf("%s: got %+v, want %s", name, *doc, tt.want)
+		}
+	}
+}
+
+// TestEditedRoute checks that a yes to an edited draft comes by a way that shows which text the person has read.
+func TestEditedRoute(t *testing.T) {
+	t.Parallel()
+	form := standing.Call{Asks: true, Forms: true}
+	for name, tt := range map[string]struct {
+		mode workflow.GateMode
+		call standing.Call
+		want standing.Route
+	}{
+		"a form":            {workflow.GateAuto, form, standing.ByForm},
+		"a form, relay":     {workflow.GateRelay, form, standing.ByOwnAct},
+		"no form":           {workflow.GateAuto, standing.Call{}, standing.ByOwnAct},
+		"no form, relay":    {workflow.GateRelay, standing.Call{}, standing.ByOwnAct},
+		"an unseen form":    {workflow.GateAuto, standing.Call{Asks: true, Forms: true, NoForms: true}, standing.ByOwnAct},
+		"a host that asks":  {workflow.GateAuto, standing.Call{HostConfirm: true}, standing.ByOwnAct},
+		"a form was closed": {workflow.GateAuto, standing.Call{Asks: true, Forms: true, Withheld: true}, standing.ByFormAgain},
+	} {
+		s := at(workflow.PO, workflow.AwaitingConfirmation)
+		s.Policy.Gate, s.Call, s.Draft.Edited, s.Draft.Edit = tt.mode, tt.call, true, &standing.Edit{}
+		if got := s.Route(); got != tt.want {
+			t.Errorf("%s: got route %d, want %d", name, got, tt.want)
+		}
+	}
+	s := at(workflow.PO, workflow.Clarifying)
+	if met(s); !s.Met() {
+		t.Error("a gate that is reached is not met")
+	}
+	if s.Policy.GateScore = ptr(96); s.Met() {
+		t.Error("a gate that was tightened since is met")
+	}
+	for severity, want := range map[string]bool{"critical": true, "major": false, "": false} {
+		s := at(workflow.Review, workflow.AwaitingApproval)
+		s.Current().Verdict, s.Current().Findings = workflow.Fail, []workflow.Finding{{Severity: severity}, {Severity: "critical", Status: "fixed"}}
+		if s.AcceptsCritical() != want || s.NeedsReason() != want {
+			t.Errorf("a finding that is %q: accepts a critical one %v, needs a reason %v", severity, s.AcceptsCritical(), s.NeedsReason())
+		}
 	}
 }

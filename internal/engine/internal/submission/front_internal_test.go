@@ -22,4 +22,11 @@ func TestFrontMatterVerdict(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", front, got, want)
 		}
 	}
+	const broken = "---\nverdict: fail\ntitle: [a\n---\n\n"
+	for text, want := range map[string]int{broken + "# QA\n": 1, broken + rows: 0, "# QA\n": 0, rows: 0} {
+		r := readReport(workflow.Stage{ID: "qa", Kind: workflow.KindVerdict, Gate: workflow.GateVerdict}, text)
+		if len(r.Defects) != want {
+			t.Errorf("%q: defects %v, want %d", text, r.Defects, want)
+		}
+	}
 }

@@ -321,3 +321,36 @@ func TestAuditDocuments(t *testing.T) {
 		}
 	}
 }
+
+// TestAuditKnowsEarlierDocuments checks that a document is audited beside those of the stages before it, and none after.
+func TestAuditKnowsEarlierDocuments(t *testing.T) {
+	t.Parallel()
+	const requirements = "# PRD\n\n## Functional requirements\n\n- FR-1 (Must) The clock rings at the hour that was set.\n- FR-2 (Must) The clock is silent at night.\n"
+	missing := func(of workflow.StageID) bool {
+		b := open(t, workflow.Architect, workflow.Generating)
+		if _, err := b.p.Backend.Update(ctx, id, func(tx store.Tx, _ *workflow.Session) error {
+			refs, err := tx.Put(ctx, []store.Text{{Stage: of, Kind: "final_result", Body: requirements, At: noon}})
+			if err == nil {
+				b.s.Record(of).FinalResultRef = &refs[0]
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		sub, err := b.read(request.Result{Engine: workflow.Claude, Text: "# Architecture\n\nThe bell answers FR-1.\n"})
+		person := &permission.Person{Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
+		if err == nil {
+			err = sub.AuditDocuments(ctx, b.s, b.disk, person.In(b.p))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(encode(t, sub.Audit), "FR-2")
+	}
+	if !missing(workflow.PO) {
+		t.Error("a requirement that nothing answers is not missed")
+	}
+	if missing(workflow.SM) {
+		t.Error("a later document counts as an earlier one")
+	}
+}
