@@ -262,7 +262,7 @@ func TestNotFound(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	b.options.Flags.Workflow, b.options.Workers = "", nil
-	if _, err := headless.New(b.options).Start(ctx, "Build it", ""); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "no engine") {
+	if _, err := headless.New(b.options).Start(ctx, "Build it", ""); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "no worker") {
 		t.Errorf("got %v", err)
 	}
 	if entries, err := os.ReadDir(b.dir); err != nil || len(entries) != 1 {

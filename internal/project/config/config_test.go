@@ -271,7 +271,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "stages:\n  po: {gate_score: .nan}", want: "not a number from 0 to 100"},
 		{project: "stages:\n  sm: {gate_score: 90}", want: "stage \"sm\" has no score gate"},
 		{project: "stages:\n  po: {engines: [gemini]}", want: "\"gemini\" is not one of claude, codex"},
-		{project: "stages:\n  po: {engines: []}", want: "names no engine"},
+		{project: "stages:\n  po: {engines: []}", want: "names no worker"},
 		{project: "stages:\n  po: 90", want: "line 2: expected a block of key: value lines"},
 		{project: "stages: 90", want: "line 1: expected a block of key: value lines"},
 		{project: "- a\n- b", want: "line 1: expected a block"},

@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -45,11 +44,7 @@ func Parallel(n int) {
 // processes that tests start do the same. It returns a function that removes the folder. A run that
 // was interrupted leaves its folder, which the next one removes.
 func Enter() (leave func()) {
-	// The ballast is never touched, and takes no memory of the machine. It counts as memory in use, so that
-	// garbage of a few hundred megabytes may lie.
-	var ballast []byte
 	if os.Getenv("GOGC") == "" {
-		ballast = make([]byte, 64<<20)
 		debug.SetGCPercent(garbage)
 		setenv("GOGC", strconv.Itoa(garbage))
 	}
@@ -72,7 +67,6 @@ func Enter() (leave func()) {
 	}
 	setenv("TMPDIR", dir)
 	return func() {
-		runtime.KeepAlive(ballast)
 		if err := remove(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
