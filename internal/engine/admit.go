@@ -19,20 +19,20 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	if err := request.CheckStage(s.Workflow, r.req.Stage); err != nil {
 		return err
 	}
-	if want := r.req.Revision; want != nil && *want != s.Revision {
-		if *want < 0 || *want > s.Revision { // 0 is that of a session of an older server
-			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Revision).
+	if want := r.req.Revision; want != nil && *want != s.Session.Revision {
+		if *want < 0 || *want > s.Session.Revision { // 0 is that of a session of an older server
+			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Session.Revision).
 				WithHint("pass the revision of the reply you act on, or leave it out")
 		}
 		return r.lostRace(ctx, s.Session)
 	}
 	err := r.req.Fits(s)
 	// The human may have seen another document than the one that waits.
-	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision)
+	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Session.Revision)
 	// A call that does not fit would have fitted before another one moved the session, if that moved while
 	// this call was under way, or without this program having told its callers; and if its last move was
 	// this very step: then the caller has lost a race, or repeats a call whose answer it never saw.
-	late := !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.engine.born) || r.req.Repeats(s.Session)
+	late := !r.caller.couldKnow(s.Session.Revision, r.call) && !s.Session.Last().At.Before(r.engine.born) || r.req.Repeats(s.Session)
 	if err == nil && unseen || err != nil && late {
 		return r.lostRace(ctx, s.Session)
 	}
@@ -48,7 +48,7 @@ func goesOn(s *standing.Standing) error {
 	if !s.Stopped() {
 		return nil
 	}
-	name, task := s.Names.Program, s.TaskName
+	name, task := s.Names.Program, s.Session.TaskName
 	e := fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).
 		WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
 	if !s.Integrity.Changed() {

@@ -30,7 +30,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 		return Outcome{}, fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
 	case !before.Integrity.Changed() && len(before.Altered) == 0:
 		return Outcome{}, fault.New(fault.NotAllowed,
-			"there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.TaskName).
+			"there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.Session.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
 	}
 	grant, err := r.acceptance(ctx, before)
@@ -48,7 +48,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	}
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.History))+words.Message(s))
+	return r.reply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.Session.History))+words.Message(s))
 }
 
 // restore puts the approved texts back that were altered. It decides nothing, so that it needs no
@@ -56,10 +56,10 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error) {
 	switch {
 	case s.Integrity.Changed():
-		return Outcome{}, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.TaskName, s.Integrity.Reason()).
-			WithHint("put the session file back as it was, or accept it first: %s adopt %s", s.Names.Program, s.TaskName)
+		return Outcome{}, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.Session.TaskName, s.Integrity.Reason()).
+			WithHint("put the session file back as it was, or accept it first: %s adopt %s", s.Names.Program, s.Session.TaskName)
 	case len(s.Altered) == 0:
-		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.TaskName).
+		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.Session.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
 	}
 	said, err := r.disk.Restore(ctx, s, r.engine.Now())
@@ -74,13 +74,13 @@ func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error
 // acceptance asks the person at the terminal.
 func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
 	refuse := func(problem lang.Text) error {
-		return fault.New(fault.GatePending, "%s", problem).WithHint("type it in a terminal of your own: %s adopt %s", s.Names.Program, s.TaskName)
+		return fault.New(fault.GatePending, "%s", problem).WithHint("type it in a terminal of your own: %s adopt %s", s.Names.Program, s.Session.TaskName)
 	}
 	if r.req.Ask == nil {
 		return nil, refuse(lang.T("only a person at a terminal can adopt a session"))
 	}
 	q := gate.Question{
-		Bound: gate.Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
+		Bound: gate.Bind(s), Language: s.Language, TaskName: s.Session.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
 		Choices: []gate.Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
 	}
 	q.Action, q.SHA256 = workflow.ActionAdopt, ""

@@ -36,8 +36,8 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 			return err
 		}
 		event, met := workflow.EventAnswered, s.Met()
-		rec := s.Current()
-		on := workflow.ChangeRequest{Stage: s.CurrentStage, Round: rec.Iteration}
+		rec := s.Session.Current()
+		on := workflow.ChangeRequest{Stage: s.Session.CurrentStage, Round: rec.Iteration}
 		if rec.FinalResultRef != nil {
 			on.SHA256 = rec.FinalResultRef.SHA256
 		}

@@ -130,6 +130,6 @@ func notePolicy(s *standing.Standing, note workflow.Transition) {
 	}
 	if len(changes) > 0 {
 		note.Event, note.Policy = workflow.EventPolicyChanged, strings.Join(changes, "; ")
-		s.Note(note)
+		s.Session.Note(note)
 	}
 }

@@ -33,7 +33,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 		return err
 	}, func(tx store.Tx, s *standing.Standing) error {
 		if s.Met() { // the person takes it, or sends it back, without answering its questions
-			rec := s.Current()
+			rec := s.Session.Current()
 			note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: settle(rec, gate.Response{SkipRest: true}).skipped}
 			if err := r.fire(ctx, s, workflow.EventSkipped, note); err != nil {
 				return err
@@ -48,14 +48,14 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 	if edit != nil {
 		note = words.EditsNote(s.Language, edit.Edits)
 	}
-	if s.Last().Event == workflow.EventGranted {
+	if s.Session.Last().Event == workflow.EventGranted {
 		return r.reply(ctx, s, reply.Short, words.Counted(s, grant)+note+words.Message(s))
 	}
-	if s.CurrentState == workflow.Refining {
+	if s.Session.CurrentState == workflow.Refining {
 		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
 	}
 	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, r.disk.Kept)+note+words.Message(s))
-	if a := s.Record(from.ID).Artifact; out.Reply != nil && a != nil {
+	if a := s.Session.Record(from.ID).Artifact; out.Reply != nil && a != nil {
 		out.Artifact = a.Path
 	}
 	return out, err
@@ -64,7 +64,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 // carryOut moves the session by a decision. It runs under the session's lock, on the
 // revision that the decision is for. edit is the draft, if it was edited since it was scored.
 func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission) error {
-	rec, yes := s.Current(), grant.Decision != workflow.DecisionChanges
+	rec, yes := s.Session.Current(), grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
 		r.disk.Forget(s)
 		r.disk.GatherDraft(ctx, s)
@@ -85,11 +85,11 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	}
 	if more { // the gate stays until the others have said yes to the same text
 		note.Event, note.Action, note.By, note.Person, note.At = workflow.EventGranted, r.req.Action, r.req.By, grant.Person, r.engine.Now()
-		s.Note(note)
-		s.UpdatedAt = note.At
+		s.Session.Note(note)
+		s.Session.UpdatedAt = note.At
 		return nil
 	}
-	on := workflow.ChangeRequest{Stage: s.CurrentStage, Round: rec.Iteration, SHA256: note.SHA256}
+	on := workflow.ChangeRequest{Stage: s.Session.CurrentStage, Round: rec.Iteration, SHA256: note.SHA256}
 	rec.DropRequests(workflow.RequestUnmentioned) // an older program let a submission ignore them
 	event := s.Workflow.Decision(s.Session, yes)
 	switch event {
@@ -101,7 +101,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 			return err
 		}
 		// After the transition: a failed review has moved the session to dev.
-		s.Current().Feedback = note.Feedback
+		s.Session.Current().Feedback = note.Feedback
 		requests(s, grant, on)
 		return nil
 	}
@@ -139,7 +139,7 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 
 // showDocument shows the document that waits, as much of it as a reply holds.
 func (r *run) showDocument(ctx context.Context, s *standing.Standing) string {
-	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
+	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: s.Draft.Path})
 	if err != nil {
 		return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
 	}
@@ -264,17 +264,17 @@ func (r *run) readEdit(ctx context.Context, s *standing.Standing, g workflow.Gra
 
 // enterEdit makes a round of an edited draft, at the gate at which it waits.
 func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, sub *submission.Submission) error {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if err := sub.Keep(ctx, tx, r.disk, s, r.engine.Now()); err != nil {
 		return err
 	}
 	sub.EnterEdit(s.Language, rec)
 	rec.Iteration++
 	if s.Stage.Kind == workflow.KindPlan {
-		s.SetSprints(sub.Assessment.Sprints)
+		s.Session.SetSprints(sub.Assessment.Sprints)
 	}
 	audited, findings, _ := measure(s.Stage, rec)
-	s.Note(workflow.Transition{
+	s.Session.Note(workflow.Transition{
 		At: r.engine.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By, Person: r.engine.who(r.project),
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited,
 		FindingsOpen: findings, Rows: words.Rows(s.Language, rec.Criteria),

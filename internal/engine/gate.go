@@ -43,9 +43,9 @@ func (r *run) question(ctx context.Context) (gate.Question, error) {
 		return gate.Leave(s, workflow.DecisionReopen, words.ReopenLabel(workflow.StageID(r.req.Stage)), r.req.Feedback), nil
 	case r.req.Action == workflow.ActionCancel:
 		return gate.Leave(s, workflow.DecisionCancel, words.CancelLabel, r.req.Feedback), nil
-	case s.CurrentState == workflow.Clarifying:
+	case s.Session.CurrentState == workflow.Clarifying:
 		return gate.AskQuestions(s), nil
-	case s.CurrentState.Gated():
+	case s.Session.CurrentState.Gated():
 		return gate.Ask(s), nil
 	}
 	return gate.Question{}, words.NothingWaits(s.Session)
@@ -55,7 +55,7 @@ func (r *run) question(ctx context.Context) (gate.Question, error) {
 func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
-		Client: r.req.By, Person: r.engine.who(r.project), At: r.engine.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
+		Client: r.req.By, Person: r.engine.who(r.project), At: r.engine.Now(), Stage: s.Session.CurrentStage, Revision: s.Session.Revision, SHA256: b.SHA256, Policy: policy,
 		Passkey: a.Passkey,
 	}
 	if a.Took > 0 {
@@ -89,10 +89,10 @@ func (r *run) comments(ctx context.Context, s *standing.Standing, a gate.Respons
 	if len(a.Comments) == 0 {
 		return nil, nil
 	}
-	rec := s.Current()
-	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
+	rec := s.Session.Current()
+	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: s.Draft.Path})
 	if ref := rec.FinalResultRef; err != nil && ref != nil { // a no is possible to a draft that is gone
-		text, err = r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: ref.FilePath})
+		text, err = r.disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: ref.FilePath})
 	}
 	if err != nil {
 		return nil, err
@@ -102,14 +102,14 @@ func (r *run) comments(ctx context.Context, s *standing.Standing, a gate.Respons
 	if err != nil {
 		return nil, err
 	}
-	return s.NumberComments(rec.Iteration, checked), nil
+	return s.Session.NumberComments(rec.Iteration, checked), nil
 }
 
 // requests makes the comments of a decision the change requests of the stage that works next. on names
 // the document that the decision is about.
 func requests(s *standing.Standing, g workflow.Grant, on workflow.ChangeRequest) {
-	if on.At = g.At; on.Stage == s.CurrentStage {
+	if on.At = g.At; on.Stage == s.Session.CurrentStage {
 		on.Stage = ""
 	}
-	s.Current().AddRequests(g.Comments, on)
+	s.Session.Current().AddRequests(g.Comments, on)
 }

@@ -51,13 +51,13 @@ func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflo
 		return
 	}
 	if err := r.engine.options.Notes.Learn(ctx, r.project, lessons); err != nil {
-		r.engine.options.Log.Warn("the lessons of the run were not kept", "session", s.SessionID, "error", err)
+		r.engine.options.Log.Warn("the lessons of the run were not kept", "session", s.Session.SessionID, "error", err)
 	}
 }
 
 // confirmedText returns the document of a stage as the person has confirmed it, or "".
 func (r *run) confirmedText(ctx context.Context, s *standing.Standing, st workflow.Stage) string {
-	ref := s.Record(st.ID).FinalResultRef
+	ref := s.Session.Record(st.ID).FinalResultRef
 	if ref == nil {
 		return ""
 	}

@@ -24,11 +24,11 @@ func (r *run) reopen(ctx context.Context) (Outcome, error) {
 		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback, Grant: grant}); err != nil {
 			return err
 		}
-		rec := s.Current()
+		rec := s.Session.Current()
 		rec.Feedback = feedback
 		rec.DropOpenQuestions()
-		for _, st := range s.Workflow.Stages[s.Workflow.Index(s.CurrentStage):] {
-			s.Record(st.ID).DropRequests(workflow.RequestOutdated)
+		for _, st := range s.Workflow.Stages[s.Workflow.Index(s.Session.CurrentStage):] {
+			s.Session.Record(st.ID).DropRequests(workflow.RequestOutdated)
 		}
 		r.disk.WorkFromArtifact(r.standing(ctx, s.Session))
 		return nil

@@ -45,13 +45,13 @@ func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, me
 	role := prompt.Later(s.Stage.GateScore)
 	if d == reply.Whole {
 		role = prompt.Full(s.Stage.GateScore)
-		if s.CurrentState == workflow.Generating && s.Current().Iteration == 0 {
+		if s.Session.CurrentState == workflow.Generating && s.Session.Current().Iteration == 0 {
 			role = prompt.First(s.Stage.GateScore)
 		}
 		role = r.engine.persona(r.project, s.Stage) + role
 	}
 	out := Outcome{Standing: s}
-	out.Reply = reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English)))
+	out.Reply = reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Session.Objective, lang.English)))
 	r.recall(ctx, s, d, out.Reply)
 	return out, nil
 }

@@ -15,8 +15,8 @@ func (r *run) resume(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := r.reply(ctx, s, reply.Whole, s.Say("Objective: %s", visible.Fit(s.Objective, 300))+"\n\n"+words.Message(s))
-	if out.Reply != nil && !s.Stopped() && s.CurrentState == workflow.Refining && !s.Continuing() {
+	out, err := r.reply(ctx, s, reply.Whole, s.Say("Objective: %s", visible.Fit(s.Session.Objective, 300))+"\n\n"+words.Message(s))
+	if out.Reply != nil && !s.Stopped() && s.Session.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}
 	return out, err

@@ -47,12 +47,12 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), sub.Fixed(from, s.Record(from.ID)), r.disk.Kept) + words.EditsNote(s.Language, sub.Edits)
+	said := words.Outcome(s, from, artifact.WorkPath(s.Session.TaskName, from.ID), sub.Fixed(from, s.Session.Record(from.ID)), r.disk.Kept) + words.EditsNote(s.Language, sub.Edits)
 	out, err := r.reply(ctx, s, reply.DepthFor(s, from), said+words.Message(s))
-	if rec := s.Record(from.ID); out.Reply != nil && rec.Status == workflow.Done && rec.Artifact != nil {
+	if rec := s.Session.Record(from.ID); out.Reply != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}
-	if err == nil && s.CurrentState == workflow.Clarifying && r.req.Ask != nil && s.Policy.Gate != workflow.GateRelay {
+	if err == nil && s.Session.CurrentState == workflow.Clarifying && r.req.Ask != nil && s.Policy.Gate != workflow.GateRelay {
 		return r.askNow(ctx, s, out)
 	}
 	return out, err
@@ -61,8 +61,8 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 // askNow puts the questions of a submission to the person right away, if the caller
 // can. The submission is taken, whatever comes of it.
 func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcome) (Outcome, error) {
-	r.caller.show(s.Revision)
-	next := r.engine.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Revision, Caller: r.req.Caller}, r.call)
+	r.caller.show(s.Session.Revision)
+	next := r.engine.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Session.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
 	var none *gate.Silence
 	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
@@ -87,7 +87,7 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	} else if err := sub.AuditDocuments(ctx, s, r.disk, guard); err != nil {
 		return err
 	}
-	if err := sub.TakesUp(s.Current()); err != nil { // of two drafts, the one that is taken
+	if err := sub.TakesUp(s.Session.Current()); err != nil { // of two drafts, the one that is taken
 		return err
 	}
 	if !s.Workflow.Scoping(s.Session) { // nothing was changed yet
@@ -102,7 +102,7 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 
 // take records a submission in the session and fires its outcome.
 func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission.Submission) error {
-	rec, a, scoping := s.Current(), sub.Assessment, s.Workflow.Scoping(s.Session)
+	rec, a, scoping := s.Session.Current(), sub.Assessment, s.Workflow.Scoping(s.Session)
 	// A gate that is pending cannot be loosened by coming to it once more.
 	policy := s.Policy
 	st = st.Under(policy)
@@ -115,7 +115,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	if sub.Returned() {
 		return r.giveBack(ctx, s, st, sub, policy)
 	}
-	sub.Enter(s.Language, rec, st, st.EnginesFor(s.Objective))
+	sub.Enter(s.Language, rec, st, st.EnginesFor(s.Session.Objective))
 	reading := workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.OpenQuestions()) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
 	}
@@ -137,10 +137,10 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	}
 	switch {
 	case st.Kind == workflow.KindPlan:
-		s.SetSprints(a.Sprints)
+		s.Session.SetSprints(a.Sprints)
 	case st.Kind == workflow.KindBuild && !scoping:
 		rec.Scope = sub.Scope
-		s.MarkSprints(sub.Scope, workflow.SprintImplemented)
+		s.Session.MarkSprints(sub.Scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
 		if err := r.disk.SaveArtifact(ctx, tx, s, workflow.Grant{}, r.engine.Now()); err != nil {
@@ -161,7 +161,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 // giveBack returns a report to the assistant for its form; the third time in a row the person
 // decides. Everything but the round, its texts and the reasons stays that of the last judged one.
 func (r *run) giveBack(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission.Submission, policy workflow.Policy) error {
-	rec, spent := s.Current(), s.Returns()+1 >= workflow.MaxReturns
+	rec, spent := s.Session.Current(), s.Session.Returns()+1 >= workflow.MaxReturns
 	event := s.Workflow.Outcome(st, false, workflow.Reading{Returned: true, Exhausted: spent})
 	sub.EnterReturn(s.Language, rec, spent)
 	rec.Policy = &policy

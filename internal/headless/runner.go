@@ -128,13 +128,13 @@ func (r *run) facts() facts {
 	s, id := r.now.Standing, r.session.CurrentStage
 	st, planned := r.plan.stage(id)
 	f := facts{
-		state: s.CurrentState, passed: !planned, given: planned && st.Engine == "", changed: s.Stopped(),
-		ordinary: !s.Overrides() && !s.Blocked(), edited: s.CurrentState.Gated() && s.Draft.Edited,
+		state: s.Session.CurrentState, passed: !planned, given: planned && st.Engine == "", changed: s.Stopped(),
+		ordinary: !s.Overrides() && !s.Blocked(), edited: s.Session.CurrentState.Gated() && s.Draft.Edited,
 		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
 		barred: s.IsBarred(), pauses: s.WaitsForStart(), worked: r.worked, spent: r.state.Given[id],
 	}
 	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
-	open := s.Current().OpenQuestions()
+	open := s.Session.Current().OpenQuestions()
 	f.answers = len(open) > 0 && !slices.ContainsFunc(open, func(q workflow.Question) bool { return r.Answers[q.ID] == "" })
 	return f
 }

@@ -84,7 +84,7 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 	if err != nil {
 		return problem, err
 	}
-	rec := out.Standing.Record(at.Stage) // the reply is about the stage that the session has come to
+	rec := out.Standing.Session.Record(at.Stage) // the reply is about the stage that the session has come to
 	e := Event{
 		Type: Submitted, Round: r.now.Iteration + 1, State: out.State,
 		Score: rec.Score, Verdict: rec.Verdict, Returned: rec.Returned, Rows: engine.DescribeRows(r.language, rec.Criteria),

@@ -202,8 +202,8 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 		d.log.Warn("words that were sent stay kept", "error", err)
 	}
 	s := done.Standing
-	last := s.Last()
-	l, at := it.a.lang, place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)
+	last := s.Session.Last()
+	l, at := it.a.lang, place(it.a.lang, labelOf(s.Session.Definition().Stages, s.Session.CurrentStage), s.Session.CurrentState)
 	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, done.Revision}, nil
 }
 

@@ -40,7 +40,7 @@ func TestApprovals(t *testing.T) {
 		"failed, barred":   {workflow.QA, workflow.AwaitingApproval, workflow.Fail, 1, true, "[send_back_to_dev] " + ask},
 	} {
 		s := at(tt.stage, tt.state)
-		s.Current().Verdict, s.ReworkCount = tt.verdict, tt.rework
+		s.Session.Current().Verdict, s.Session.ReworkCount = tt.verdict, tt.rework
 		if tt.barred {
 			s.Policy.Approvers = []string{"ann"}
 		}
@@ -57,9 +57,9 @@ func TestApprovals(t *testing.T) {
 	}
 	for rounds, want := range map[int]bool{1: false, 2: true, 3: true} {
 		s := at(workflow.PO, workflow.Refining) // of three
-		s.History = nil
+		s.Session.History = nil
 		for range rounds {
-			s.History = append(s.History, workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventScoredBelow})
+			s.Session.History = append(s.Session.History, workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventScoredBelow})
 		}
 		if got := gate.Exhausted(s); got != want {
 			t.Errorf("after %d rounds the next one is the last: got %v, want %v", rounds, got, want)
@@ -79,16 +79,16 @@ func TestAsk(t *testing.T) {
 	}
 	asked := func(change func(s *standing.Standing)) *standing.Standing {
 		s := at(workflow.PO, workflow.Clarifying)
-		s.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionSkipped}}
+		s.Session.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionSkipped}}
 		change(s)
 		return s
 	}
 	met := func(s *standing.Standing) {
 		p := s.Policy
-		s.Current().ClaimedScore, s.Current().Policy = ptr(95), &p
+		s.Session.Current().ClaimedScore, s.Session.Current().Policy = ptr(95), &p
 	}
 	gated := at(workflow.PO, workflow.AwaitingConfirmation)
-	gated.FormTimeout, gated.Current().FinalResultRef = time.Minute, &workflow.ContentRef{FilePath: "r.md"}
+	gated.FormTimeout, gated.Session.Current().FinalResultRef = time.Minute, &workflow.ContentRef{FilePath: "r.md"}
 	gated.Draft.Size = 9
 	leaving := at(workflow.SM, workflow.Generating)
 	leaving.Call = standing.Call{Action: workflow.ActionReopen, Stage: "po", Forms: true}
@@ -153,13 +153,13 @@ func TestBarredYes(t *testing.T) {
 		"nothing at a review": {false, workflow.Fail, gate.Word{Via: workflow.ChannelRelayed}, "invalid_argument: approve needs approved: true or false"},
 	} {
 		s := at(workflow.Review, workflow.AwaitingApproval)
-		s.Draft.Edited, s.Current().Verdict, s.Call.Action = tt.edited, tt.verdict, workflow.ActionApprove
+		s.Draft.Edited, s.Session.Current().Verdict, s.Call.Action = tt.edited, tt.verdict, workflow.ActionApprove
 		if err := gate.OwnWord(s, tt.word, lang.Text{}); !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
 	}
 	spent := at(workflow.PO, workflow.AwaitingApproval) // a score gate that was not reached asks for no score once more
-	spent.Current().Score = ptr(10)
+	spent.Session.Current().Score = ptr(10)
 	if err := gate.Opens(spent); err != nil {
 		t.Errorf("the rounds are spent: %v", err)
 	}

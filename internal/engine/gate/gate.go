@@ -56,8 +56,8 @@ func Decidable(s *standing.Standing, w Word) error {
 
 // Opens refuses a yes at a score gate that asks for more than when the session came to it.
 func Opens(s *standing.Standing) error {
-	rec, p := s.Current(), s.Policy
-	if s.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
+	rec, p := s.Session.Current(), s.Policy
+	if s.Session.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
 		return nil
 	}
 	audited, gate := p.Scoring == workflow.ScoringAudited, words.Points(*p.GateScore)
@@ -145,7 +145,7 @@ func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 // LeavingPolicy returns the policy for cancelling and reopening: the strictest of the stages that
 // the session has come to, since the decision there is undone.
 func LeavingPolicy(s *standing.Standing) workflow.GateMode {
-	for _, st := range s.Workflow.Stages[:s.Workflow.Index(s.CurrentStage)] {
+	for _, st := range s.Workflow.Stages[:s.Workflow.Index(s.Session.CurrentStage)] {
 		if st.Policy().Gate == workflow.GateStrict && s.Workflow.Gated(st) {
 			return workflow.GateStrict
 		}
@@ -164,7 +164,7 @@ var AskFirst = lang.T("ask the human: true or false")
 // a document, the person says first which way it goes.
 func ConfirmCall(s *standing.Standing) map[string]any {
 	call := map[string]any{
-		"tool": s.Names.Confirm, "session_id": s.Handle(), "stage": s.CurrentStage,
+		"tool": s.Names.Confirm, "session_id": s.Handle(), "stage": s.Session.CurrentStage,
 		"decision": workflow.DecisionApprove, "sha256": Bind(s).SHA256,
 	}
 	if s.Overrides() || s.Blocked() {
@@ -185,7 +185,7 @@ func Allowed(s *standing.Standing) []workflow.Action {
 		// An action that only the person's own act can do is not offered to the caller.
 		own := []workflow.Action{workflow.ActionReopen, workflow.ActionCancel}
 		if s.Policy.Gate == workflow.GateStrict {
-			own = append(own, s.CurrentState.GateAction())
+			own = append(own, s.Session.CurrentState.GateAction())
 		}
 		actions = slices.DeleteFunc(actions, func(a workflow.Action) bool { return slices.Contains(own, a) })
 	}
@@ -208,7 +208,7 @@ func Approvals(s *standing.Standing) []string {
 
 func approvals(s *standing.Standing) []string {
 	switch {
-	case s.CurrentState == workflow.AwaitingConfirmation:
+	case s.Session.CurrentState == workflow.AwaitingConfirmation:
 		return []string{"confirm", "reject"}
 	case s.Stage.Gate == workflow.GateApproval:
 		return []string{"approve", "reject"}
@@ -219,7 +219,7 @@ func approvals(s *standing.Standing) []string {
 		return []string{"go_on", "accept_below_gate", "reopen", "cancel"}
 	case s.Blocked():
 		return []string{"unblock", "go_on_without_it", "cancel"}
-	case !s.FailedWork(s.Stage):
+	case !s.Session.FailedWork(s.Stage):
 		return []string{"accept_risk", "ask_again"}
 	case s.ReworkSpent():
 		return []string{"accept_risk", "cancel", "send_back_to_dev", "reopen"}

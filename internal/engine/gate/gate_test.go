@@ -54,7 +54,7 @@ func TestOpens(t *testing.T) {
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.GateScore, s.Policy.Scoring = &tt.gate, tt.scoring
-		s.Current().Score, s.Current().Audit = &tt.score, tt.audit
+		s.Session.Current().Score, s.Session.Current().Audit = &tt.score, tt.audit
 		if err := gate.Opens(s); !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
@@ -118,7 +118,7 @@ func TestAsks(t *testing.T) {
 		}
 	}
 	blocked := at(workflow.Review, workflow.AwaitingApproval)
-	blocked.Current().Verdict, blocked.Policy.Gate, blocked.Call.Asks = workflow.Blocked, workflow.GateAuto, true
+	blocked.Session.Current().Verdict, blocked.Policy.Gate, blocked.Call.Asks = workflow.Blocked, workflow.GateAuto, true
 	if !gate.Asks(blocked, gate.Word{Via: relayed, Given: true, No: true}) {
 		t.Error("a relayed no lets blocked work go on without the person")
 	}
@@ -187,7 +187,7 @@ func TestGranted(t *testing.T) {
 		"blocked, with words":      {stage: workflow.Review, verdict: workflow.Blocked, decision: workflow.DecisionApprove, words: "the key is there", want: workflow.DecisionApprove},
 	} {
 		s := at(tt.stage, workflow.AwaitingApproval)
-		s.Current().Verdict, s.ReworkCount = tt.verdict, tt.rework
+		s.Session.Current().Verdict, s.Session.ReworkCount = tt.verdict, tt.rework
 		g, err := gate.Granted(s, workflow.Grant{Decision: tt.decision, Feedback: tt.words})
 		if !isRefused(err, tt.refused) || err == nil && g.Decision != tt.want {
 			t.Errorf("%s: got %s, %v; want %s, %q", name, g.Decision, err, tt.want, tt.refused)
@@ -212,7 +212,7 @@ func TestChoices(t *testing.T) {
 		"blocked":      {workflow.QA, workflow.AwaitingApproval, workflow.Blocked, 0, "request_changes!: Go on without it, and say how [How does it go on without that?] | approve!: It can go on, and say what you did [What did you do or decide?]"},
 	} {
 		s := at(tt.stage, tt.state)
-		s.Current().Verdict, s.ReworkCount = tt.verdict, tt.rework
+		s.Session.Current().Verdict, s.Session.ReworkCount = tt.verdict, tt.rework
 		var parts []string
 		for _, c := range gate.Choices(s) {
 			mark := ""
@@ -284,12 +284,12 @@ func TestAllowed(t *testing.T) {
 func TestBindFollowsTheDraft(t *testing.T) {
 	t.Parallel()
 	s := at(workflow.PO, workflow.AwaitingConfirmation)
-	s.Revision = 7
+	s.Session.Revision = 7
 	want := gate.Bound{SessionID: "id", Stage: workflow.PO, Revision: 7, SHA256: "aa", Action: workflow.ActionConfirm}
 	if got := gate.Bind(s); got != want {
 		t.Errorf("at a gate: got %+v, want %+v", got, want)
 	}
-	s.CurrentState, want.SHA256, want.Action = workflow.Clarifying, "", workflow.ActionAnswer
+	s.Session.CurrentState, want.SHA256, want.Action = workflow.Clarifying, "", workflow.ActionAnswer
 	if got := gate.Bind(s); got != want {
 		t.Errorf("with questions: got %+v, want %+v", got, want)
 	}
@@ -313,7 +313,7 @@ func TestCommentsAsWords(t *testing.T) {
 		"failed, a cause": {workflow.Fail, workflow.DecisionApprove, "we ship", false},
 	} {
 		s := at(workflow.Review, workflow.AwaitingApproval)
-		s.Current().Verdict, s.ReworkCount = tt.verdict, 2
+		s.Session.Current().Verdict, s.Session.ReworkCount = tt.verdict, 2
 		if got := !gate.NeedsWords(s, tt.decision, tt.feedback, comments).Empty(); got != tt.needs {
 			t.Errorf("%s: needs words %v, want %v", name, got, tt.needs)
 		}

@@ -115,7 +115,7 @@ func (s *Silence) Error() string { return "no decision was taken: " + s.Why.Stri
 // Ask returns the question at the gate that a session waits at.
 func Ask(s *standing.Standing) Question {
 	q := Question{
-		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
+		Bound: Bind(s), Language: s.Language, TaskName: s.Session.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
 		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout, Page: s.Call.Page,
 		Edited: s.Draft.Edit != nil, Barred: words.Barred(s),
 	}
@@ -129,7 +129,7 @@ func Ask(s *standing.Standing) Question {
 // its gate, the person can take it as it is.
 func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
-	q.Choices, q.Questions = nil, s.Current().OpenQuestions()
+	q.Choices, q.Questions = nil, s.Session.Current().OpenQuestions()
 	if s.Met() && q.Barred == nil {
 		q.Text, q.SHA256 = words.Facts(s.AtGate()), Bind(s.AtGate()).SHA256
 		q.Choices = []Choice{{Decision: workflow.DecisionApprove, Label: words.TakeLabel(s)}}
@@ -156,8 +156,8 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 
 // Bind returns the gate that an answer is good for now.
 func Bind(s *standing.Standing) Bound {
-	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: s.CurrentState.GateAction()}
-	if s.CurrentState.Gated() {
+	b := Bound{SessionID: s.Session.SessionID, Stage: s.Session.CurrentStage, Revision: s.Session.Revision, Action: s.Session.CurrentState.GateAction()}
+	if s.Session.CurrentState.Gated() {
 		b.SHA256 = s.Draft.Now()
 	}
 	return b

@@ -100,18 +100,18 @@ func TestLean(t *testing.T) {
 	full := func(action workflow.Action, more ...func(*standing.Standing)) *standing.Standing {
 		return at(workflow.PO, workflow.Refining, append([]func(*standing.Standing){scored, func(s *standing.Standing) {
 			s.Call.Action = action
-			s.Sprints = []workflow.Sprint{{Number: 1}}
-			rec := s.Current()
+			s.Session.Sprints = []workflow.Sprint{{Number: 1}}
+			rec := s.Session.Current()
 			rec.Questions = []workflow.Question{{ID: "q1", Question: strings.Repeat("q", 50), Status: workflow.QuestionAnswered}}
 			rec.Answers = map[string]string{"q1": strings.Repeat("a", 150)}
 		}}, more...)...)
 	}
 	byForm := func(s *standing.Standing) {
-		s.Current().AnswerChannels = map[string]workflow.Channel{"q1": workflow.ChannelElicited}
+		s.Session.Current().AnswerChannels = map[string]workflow.Channel{"q1": workflow.ChannelElicited}
 	}
 	sparing := func(s *standing.Standing) { s.Sparing = true }
 	named := func(s *standing.Standing) {
-		s.Call.Action, s.Record(workflow.PO).FinalResultRef = workflow.ActionApprove, &workflow.ContentRef{FilePath: "po.md"}
+		s.Call.Action, s.Session.Record(workflow.PO).FinalResultRef = workflow.ActionApprove, &workflow.ContentRef{FilePath: "po.md"}
 	}
 	says := func(text string) func(*reply.Reply) { return func(out *reply.Reply) { out.UserMessage = text } }
 	unmoved := func(out *reply.Reply) { out.Unmoved() }
@@ -137,10 +137,10 @@ func TestLean(t *testing.T) {
 		"artifact, named":   {at(workflow.SM, workflow.Generating, named), reply.Whole, func(out *reply.Reply) { out.Artifact = "po.md" }, "artifact_path", ``},
 		"artifact, other":   {at(workflow.SM, workflow.Generating, named), reply.Whole, func(out *reply.Reply) { out.Artifact = "sm.md" }, "artifact_path", `artifact_path "sm.md"`},
 		"plan at its gate": {at(workflow.SM, workflow.AwaitingApproval, func(s *standing.Standing) {
-			s.Call.Action, s.Sprints = workflow.ActionSubmit, []workflow.Sprint{{Number: 1}}
+			s.Call.Action, s.Session.Sprints = workflow.ActionSubmit, []workflow.Sprint{{Number: 1}}
 		}), reply.Light, nil, "sprints", ``},
 		"complete": {at(workflow.QA, workflow.Completed, func(s *standing.Standing) {
-			s.Call.Action, s.Sprints = workflow.ActionApprove, []workflow.Sprint{{Number: 1}}
+			s.Call.Action, s.Session.Sprints = workflow.ActionApprove, []workflow.Sprint{{Number: 1}}
 		}), reply.Light, nil, "sprints user_message", `user_message "**clock** · complete\nPO → Architect → SM → Dev → Review → QA ●\n\nmessage"`},
 		"the message":        {at(workflow.PO, workflow.Refining, calls(standing.Call{Action: workflow.ActionSubmit})), reply.Light, nil, "user_message", `user_message "PO ↻ → Architect → SM → Dev → Review → QA\n\nmessage"`},
 		"the message, asked": {at(workflow.PO, workflow.Clarifying, calls(standing.Call{Action: workflow.ActionSubmit})), reply.Light, nil, "user_message", `user_message "**clock** · stage 1 of 6, Product Owner\nPO ● → Architect → SM → Dev → Review → QA\n\nmessage"`},
@@ -159,7 +159,7 @@ func TestLean(t *testing.T) {
 		"sparing, one answer":   {at(workflow.PO, workflow.Clarifying, sparing), reply.Light, nil, "pending_user_actions", ``},
 		"sparing, questions": {at(workflow.PO, workflow.Clarifying, sparing, func(s *standing.Standing) {
 			p := s.Policy
-			s.Current().ClaimedScore, s.Current().Policy = ptr(95), &p
+			s.Session.Current().ClaimedScore, s.Session.Current().Policy = ptr(95), &p
 		}), reply.Light, nil, "requires_user_confirmation pending_user_actions interaction_type session_id", `requires_user_confirmation true pending_user_actions ["answer_questions","confirm"]`},
 	} {
 		out := reply.New(tt.standing, tt.depth, "message", "role")
@@ -186,13 +186,13 @@ func TestStages(t *testing.T) {
 	t.Parallel()
 	s := at(workflow.Architect, workflow.Generating, func(s *standing.Standing) {
 		took := int64(5)
-		s.History = append(s.History, workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating", Grant: &workflow.Grant{
+		s.Session.History = append(s.Session.History, workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating", Grant: &workflow.Grant{
 			Channel: workflow.ChannelTerminal, Assurance: workflow.AssuranceMedium, Decision: workflow.DecisionApprove, TookMS: &took, Person: workflow.Person{Subject: "ann"},
 		}})
-		po := s.Record(workflow.PO)
+		po := s.Session.Record(workflow.PO)
 		po.Status, po.Iteration, po.Score, po.Audit, po.Artifact = workflow.Done, 2, ptr(95), &workflow.Audit{Score: 80}, &workflow.Artifact{Path: "a.md", Stale: true}
 		s.Saved = map[string]standing.File{"a.md": {Modified: true}, "q.md": {Missing: true}}
-		s.Record(workflow.QA).Verdict, s.Record(workflow.QA).Artifact = workflow.Pass, &workflow.Artifact{Path: "q.md"}
+		s.Session.Record(workflow.QA).Verdict, s.Session.Record(workflow.QA).Artifact = workflow.Pass, &workflow.Artifact{Path: "q.md"}
 		s.Trusting, s.Integrity.Unvouched = true, []workflow.Span{{From: 2, To: 2}}
 	})
 	out := reply.New(s, reply.Light, "", "")
@@ -238,13 +238,15 @@ func TestMaterial(t *testing.T) {
 	s := at(workflow.Review, workflow.AwaitingApproval)
 	for i := range 41 {
 		for _, result := range []string{workflow.ResultFail, workflow.ResultNotTested} {
-			s.Current().Criteria = append(s.Current().Criteria, workflow.Criterion{ID: fmt.Sprintf("AC-%d", i), Result: result})
+			s.Session.Current().Criteria = append(s.Session.Current().Criteria, workflow.Criterion{ID: fmt.Sprintf("AC-%d", i), Result: result})
 		}
 	}
 	if rows := reply.New(s, reply.Light, "", "").Rows; rows.Total != 82 || len(rows.FailedIDs) != 40 || len(rows.NotTestedIDs) != 40 || rows.FailedIDs[39] != "AC-39" {
 		t.Errorf("rows: %+v", rows)
 	}
-	out := reply.New(at(workflow.Dev, workflow.Refining, scored, func(s *standing.Standing) { s.Sprints = []workflow.Sprint{{Number: 3, Status: workflow.SprintPending}} }), reply.Short, "", "role")
+	out := reply.New(at(workflow.Dev, workflow.Refining, scored, func(s *standing.Standing) {
+		s.Session.Sprints = []workflow.Sprint{{Number: 3, Status: workflow.SprintPending}}
+	}), reply.Short, "", "role")
 	for _, tt := range []struct {
 		builds bool
 		want   string
@@ -266,7 +268,7 @@ func TestDepth(t *testing.T) {
 		s.Strict, s.Integrity.Status = true, workflow.ChainChanged
 		s.Integrity.Problem = "x"
 	}
-	again := func(s *standing.Standing) { s.ReworkCount, s.Current().Iteration = 1, 1 }
+	again := func(s *standing.Standing) { s.Session.ReworkCount, s.Session.Current().Iteration = 1, 1 }
 	for name, tt := range map[string]struct {
 		standing *standing.Standing
 		want     reply.Depth
@@ -296,7 +298,7 @@ func TestDepth(t *testing.T) {
 		want              reply.Depth
 	}{"sent back": {1, 1, reply.Short}, "not sent back": {0, 1, reply.Whole}, "first report": {1, 0, reply.Whole}} {
 		s := at(workflow.Review, workflow.Generating)
-		s.ReworkCount, s.Current().Iteration = tt.rework, tt.iteration
+		s.Session.ReworkCount, s.Session.Current().Iteration = tt.rework, tt.iteration
 		if got := reply.DepthFor(s, build); got != tt.want {
 			t.Errorf("review of a build that was %s: got %d, want %d", name, got, tt.want)
 		}

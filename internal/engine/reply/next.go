@@ -11,7 +11,7 @@ import (
 func interact(s *standing.Standing, out *Reply) {
 	st := s.Stage
 	out.InteractionType, out.PendingUserActions = WorkflowCompleted, []string{}
-	switch s.CurrentState {
+	switch s.Session.CurrentState {
 	case workflow.Generating, workflow.Refining:
 		askAssistant(s, out)
 	case workflow.Clarifying:
@@ -21,7 +21,7 @@ func interact(s *standing.Standing, out *Reply) {
 		}
 		askHuman(out, actions...)
 		answers := map[string]string{}
-		for _, q := range s.Current().OpenQuestions() {
+		for _, q := range s.Session.Current().OpenQuestions() {
 			answers[q.ID] = "…"
 		}
 		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
@@ -41,8 +41,8 @@ func interact(s *standing.Standing, out *Reply) {
 	if out.NextCall != nil {
 		out.NextCall["session_id"] = s.Handle()
 	}
-	if s.CurrentState.Gated() || s.Met() {
-		out.NextCall["revision"] = s.Revision // a decision is for the document that the human was shown
+	if s.Session.CurrentState.Gated() || s.Met() {
+		out.NextCall["revision"] = s.Session.Revision // a decision is for the document that the human was shown
 	}
 	switch {
 	case s.Unusable():
@@ -53,7 +53,7 @@ func interact(s *standing.Standing, out *Reply) {
 				out.NextCall[key] = false
 			}
 		}
-	case s.CurrentState.GateAction() != "":
+	case s.Session.CurrentState.GateAction() != "":
 		decides(s, out)
 	}
 }
@@ -61,7 +61,7 @@ func interact(s *standing.Standing, out *Reply) {
 // decides says who decides, and how, if that is more than the person's word to the
 // assistant, or was asked for.
 func decides(s *standing.Standing, out *Reply) {
-	if doc := s.Waiting(); s.Call.Chat && s.CurrentState.Gated() && doc != nil {
+	if doc := s.Waiting(); s.Call.Chat && s.Session.CurrentState.Gated() && doc != nil {
 		out.ShowFirst = s.Say("Before user_message, print all of `%s` in the chat, unless it is there already: the human may see no files here.", doc.Path)
 	}
 	way := s.Route()
@@ -69,7 +69,7 @@ func decides(s *standing.Standing, out *Reply) {
 		return
 	}
 	out.Gate = NewGateView(s)
-	if s.IsBarred() && s.CurrentState.Gated() {
+	if s.IsBarred() && s.Session.CurrentState.Gated() {
 		out.NextCall = waitCall(s) // the caller can only say no
 		return
 	}
@@ -126,7 +126,7 @@ func askHuman(out *Reply, actions ...string) {
 func askAssistant(s *standing.Standing, out *Reply) {
 	st := s.Stage
 	out.InteractionType = AwaitingGeneration
-	if s.CurrentState == workflow.Refining && !s.Continuing() {
+	if s.Session.CurrentState == workflow.Refining && !s.Continuing() {
 		out.InteractionType = AwaitingRegeneration
 	}
 	switch s.Wants() {
@@ -139,7 +139,7 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	}
 	out.RequiresUserConfirmation = len(out.PendingUserActions) > 0
 	out.NextCall = map[string]any{"action": workflow.ActionSubmit, "stage": st.ID}
-	for i, e := range st.EnginesFor(s.Objective) {
+	for i, e := range st.EnginesFor(s.Session.Objective) {
 		out.NextCall[string(e)+"_result_path"] = "…"
 		if i == 0 { // another engine writes into a file of its own
 			out.NextCall[string(e)+"_result_path"] = s.Draft.Work

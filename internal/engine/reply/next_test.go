@@ -49,17 +49,17 @@ func TestNextCall(t *testing.T) {
 	t.Parallel()
 	met := func(s *standing.Standing) { // a document that has reached its gate, and asks
 		p := s.Policy
-		s.Current().ClaimedScore, s.Current().Policy = ptr(95), &p
+		s.Session.Current().ClaimedScore, s.Session.Current().Policy = ptr(95), &p
 	}
 	strict := func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }
 	edited := func(s *standing.Standing) { s.Draft.Edited = true }
 	questions := func(s *standing.Standing) {
-		s.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionAnswered}, {ID: "q3"}}
+		s.Session.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionAnswered}, {ID: "q3"}}
 	}
 	sprints := func(status ...workflow.SprintStatus) func(*standing.Standing) {
 		return func(s *standing.Standing) {
 			for i, one := range status {
-				s.Sprints = append(s.Sprints, workflow.Sprint{Number: i + 1, Status: one})
+				s.Session.Sprints = append(s.Session.Sprints, workflow.Sprint{Number: i + 1, Status: one})
 			}
 		}
 	}
@@ -68,12 +68,12 @@ func TestNextCall(t *testing.T) {
 		many[i] = workflow.SprintPending
 	}
 	reopened := func(s *standing.Standing) {
-		s.Append(workflow.Transition{Action: workflow.ActionReopen, Event: workflow.EventReopened, From: "qa/completed", To: s.Place()})
+		s.Session.Append(workflow.Transition{Action: workflow.ActionReopen, Event: workflow.EventReopened, From: "qa/completed", To: s.Session.Place()})
 	}
 	pauses := func(s *standing.Standing) { s.Policy.Pause = workflow.PauseStages }
 	ruled := func(s *standing.Standing) { s.Policy.Approvers, s.Policy.Quorum = []string{"ann", "bob"}, 2 }
 	given := func(s *standing.Standing) {
-		s.Append(workflow.Transition{Event: workflow.EventGranted, Grant: &workflow.Grant{Person: workflow.Person{Subject: "ann"}, SHA256: "aa"}})
+		s.Session.Append(workflow.Transition{Event: workflow.EventGranted, Grant: &workflow.Grant{Person: workflow.Person{Subject: "ann"}, SHA256: "aa"}})
 	}
 	stopped := func(s *standing.Standing) {
 		s.Strict, s.Trusting, s.Altered = true, true, []workflow.Alteration{{Stage: workflow.PO, Path: "a.md"}}
@@ -90,7 +90,7 @@ func TestNextCall(t *testing.T) {
 		"at work":                  {po, workflow.Generating, nil, `false awaiting_generation [] {"action":"submit","claude_result_path":"work.md","session_id":"id","stage":"po"}`},
 		"another round":            {po, workflow.Refining, nil, `false awaiting_regeneration [] {"action":"submit","claude_result_path":"work.md","session_id":"id","stage":"po"}`},
 		"by the task's name":       {po, workflow.Generating, list{func(s *standing.Standing) { s.Named = true }}, `false awaiting_generation [] {"action":"submit","claude_result_path":"work.md","session_id":"clock","stage":"po"}`},
-		"with the codex engine":    {po, workflow.Generating, list{func(s *standing.Standing) { s.Objective += ", and use codex too" }}, `false awaiting_generation [] {"action":"submit","claude_result_path":"work.md","codex_result_path":"…","session_id":"id","stage":"po"}`},
+		"with the codex engine":    {po, workflow.Generating, list{func(s *standing.Standing) { s.Session.Objective += ", and use codex too" }}, `false awaiting_generation [] {"action":"submit","claude_result_path":"work.md","codex_result_path":"…","session_id":"id","stage":"po"}`},
 		"waits for a start":        {po, workflow.Generating, list{pauses}, `true awaiting_generation ["start_stage"] {"action":"submit","claude_result_path":"work.md","session_id":"id","stage":"po"}`},
 		"waits for a change":       {po, workflow.Refining, list{reopened}, `true awaiting_regeneration ["say_what_to_change"] {"action":"submit","claude_result_path":"work.md","session_id":"id","stage":"po"}`},
 		"waits for a scope":        {dev, workflow.Generating, list{sprints(workflow.SprintDone, workflow.SprintPending)}, `true awaiting_generation ["specify_sprint_scope_then_generate"] {"action":"submit","codex_result_path":"work.md","session_id":"id","sprints":[2],"stage":"dev"}`},
@@ -105,12 +105,12 @@ func TestNextCall(t *testing.T) {
 		"strict questions":         {po, workflow.Clarifying, list{questions, strict}, `true user_decision ["answer_questions"] null {"policy":"strict","waits_for":"human","terminal":"program answer clock"}`},
 		"confirm":                  {po, workflow.AwaitingConfirmation, nil, `true user_decision ["confirm" "reject"] {"action":"confirm","confirmed":"ask the human: true or false","revision":7,"session_id":"id","stage":"po"}`},
 		"confirm, described":       {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Action: workflow.ActionStatus, Page: "http://x"})}, `true user_decision ["confirm" "reject"] {"action":"confirm","confirmed":"ask the human: true or false","revision":7,"session_id":"id","stage":"po"} {"policy":"auto","waits_for":"human","terminal":"program confirm clock","page":"http://x"}`},
-		"confirm, below the floor": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Action: workflow.ActionResume}), func(s *standing.Standing) { s.Current().Audit = &workflow.Audit{Score: 59} }}, `true user_decision ["confirm" "reject"] {"action":"confirm","confirmed":"ask the human: true or false","revision":7,"session_id":"id","stage":"po"} {"policy":"auto","waits_for":"human","audit_floor":60,"terminal":"program confirm clock"}`},
+		"confirm, below the floor": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Action: workflow.ActionResume}), func(s *standing.Standing) { s.Session.Current().Audit = &workflow.Audit{Score: 59} }}, `true user_decision ["confirm" "reject"] {"action":"confirm","confirmed":"ask the human: true or false","revision":7,"session_id":"id","stage":"po"} {"policy":"auto","waits_for":"human","audit_floor":60,"terminal":"program confirm clock"}`},
 		"approve a plan":           {sm, workflow.AwaitingApproval, nil, `true user_decision ["approve" "reject"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"sm"}`},
 		"rounds spent":             {po, workflow.AwaitingApproval, nil, `true user_decision ["go_on" "accept_below_gate" "cancel"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"po"}`},
-		"failed":                   {review, workflow.AwaitingApproval, list{func(s *standing.Standing) { s.Current().Verdict = workflow.Fail }}, `true user_decision ["accept_risk" "send_back_to_dev"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"review"}`},
-		"failed too often":         {review, workflow.AwaitingApproval, list{func(s *standing.Standing) { s.Current().Verdict, s.ReworkCount = workflow.Fail, 2 }}, `true user_decision ["accept_risk" "cancel" "send_back_to_dev" "reopen"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"review"}`},
-		"blocked":                  {review, workflow.AwaitingApproval, list{edited, func(s *standing.Standing) { s.Current().Verdict = workflow.Blocked }}, `true user_decision ["unblock" "go_on_without_it" "cancel"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"review"}`},
+		"failed":                   {review, workflow.AwaitingApproval, list{func(s *standing.Standing) { s.Session.Current().Verdict = workflow.Fail }}, `true user_decision ["accept_risk" "send_back_to_dev"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"review"}`},
+		"failed too often":         {review, workflow.AwaitingApproval, list{func(s *standing.Standing) { s.Session.Current().Verdict, s.Session.ReworkCount = workflow.Fail, 2 }}, `true user_decision ["accept_risk" "cancel" "send_back_to_dev" "reopen"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"review"}`},
+		"blocked":                  {review, workflow.AwaitingApproval, list{edited, func(s *standing.Standing) { s.Session.Current().Verdict = workflow.Blocked }}, `true user_decision ["unblock" "go_on_without_it" "cancel"] {"action":"approve","approved":"ask the human: true or false","revision":7,"session_id":"id","stage":"review"}`},
 		"edited":                   {po, workflow.AwaitingConfirmation, list{edited}, `true user_decision ["confirm" "reject"] {"action":"confirm","confirmed":false,"feedback":"…","revision":7,"session_id":"id","stage":"po"}`},
 		"edited plan":              {sm, workflow.AwaitingApproval, list{edited}, `true user_decision ["approve" "reject"] {"action":"approve","approved":false,"feedback":"…","revision":7,"session_id":"id","stage":"sm"}`},
 		"by form":                  {po, workflow.AwaitingConfirmation, list{calls(form)}, `false user_decision ["confirm" "reject"] {"action":"confirm","revision":7,"session_id":"id","stage":"po"} {"policy":"auto","waits_for":"human","ask_by_form":true,"terminal":"program confirm clock"}`},

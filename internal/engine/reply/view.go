@@ -22,11 +22,11 @@ const (
 // DepthFor returns the depth of the briefing: whole when a stage begins, short for another round.
 func DepthFor(s *standing.Standing, from workflow.Stage) Depth {
 	switch {
-	case s.CurrentState == workflow.Generating && from.Kind == workflow.KindBuild && s.ReworkCount > 0 && s.Current().Iteration > 0:
+	case s.Session.CurrentState == workflow.Generating && from.Kind == workflow.KindBuild && s.Session.ReworkCount > 0 && s.Session.Current().Iteration > 0:
 		return Short // the reviewer has had the whole prompt before the rework
-	case s.CurrentState == workflow.Generating:
+	case s.Session.CurrentState == workflow.Generating:
 		return Whole
-	case s.CurrentState == workflow.Refining:
+	case s.Session.CurrentState == workflow.Refining:
 		return Short
 	}
 	return Light
@@ -34,7 +34,7 @@ func DepthFor(s *standing.Standing, from workflow.Stage) Depth {
 
 // Briefs reports whether a reply of that depth has a role prompt.
 func Briefs(s *standing.Standing, d Depth) bool {
-	return s.CurrentState.Active() && d > Light && !s.Stopped()
+	return s.Session.CurrentState.Active() && d > Light && !s.Stopped()
 }
 
 // New describes a session, with a message for the human, and the stage's role prompt of that
@@ -43,14 +43,14 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	if s.Stopped() {
 		d = Light
 	}
-	st, rec := s.Stage, s.Current()
+	st, rec := s.Stage, s.Session.Current()
 	out := &Reply{
 		Place: Place{
-			SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder,
-			Stage: s.CurrentStage, CurrentStage: s.CurrentStage, State: s.CurrentState, CurrentState: s.CurrentState,
+			SessionID: s.Session.SessionID, TaskName: s.Session.TaskName, Cwd: s.Folder,
+			Stage: s.Session.CurrentStage, CurrentStage: s.Session.CurrentStage, State: s.Session.CurrentState, CurrentState: s.Session.CurrentState,
 		},
 		Turn:      Turn{UserMessage: words.Headline(s) + "\n\n" + message},
-		Iteration: rec.Iteration, Rework: s.ReworkCount, Revision: s.Revision,
+		Iteration: rec.Iteration, Rework: s.Session.ReworkCount, Revision: s.Session.Revision,
 		file: s.SessionFile, language: s.Language, action: s.Call.Action, taskLine: words.TaskLine(s),
 		form: form{sparing: s.Sparing},
 	}
@@ -61,22 +61,22 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	case workflow.ActionStatus, workflow.ActionResume:
 		out.SessionFile = s.SessionFile
 	}
-	if s.CurrentState.Active() {
+	if s.Session.CurrentState.Active() {
 		// While generating, there is one only if an earlier stage was reopened.
 		out.Draft = waiting(s)
-		if out.Draft != nil && !s.CurrentState.Gated() {
+		if out.Draft != nil && !s.Session.CurrentState.Gated() {
 			out.Draft.SHA256 = ""
 		}
-		if out.Draft != nil && s.CurrentState.Gated() {
+		if out.Draft != nil && s.Session.CurrentState.Gated() {
 			out.Draft.SHA256, out.Draft.Summary = s.Draft.SHA256, "" // the digest says more
 		}
 	}
 	scores(s, st, out)
 	interact(s, out)
-	if s.CurrentState == workflow.Clarifying {
+	if s.Session.CurrentState == workflow.Clarifying {
 		out.Questions = rec.OpenQuestions()
 	}
-	if s.CurrentState.Active() && s.CurrentState != workflow.Generating {
+	if s.Session.CurrentState.Active() && s.Session.CurrentState != workflow.Generating {
 		out.Gaps = rec.Gaps
 	}
 	for _, asked := range rec.OpenRequests() {
@@ -86,8 +86,8 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	if d != Short {
 		out.StageDescription = s.Word(st.Description)
 	}
-	if st.Kind == workflow.KindBuild || s.CurrentState == workflow.AwaitingApproval || d == Light {
-		out.Sprints = s.Sprints
+	if st.Kind == workflow.KindBuild || s.Session.CurrentState == workflow.AwaitingApproval || d == Light {
+		out.Sprints = s.Session.Sprints
 	}
 	if Briefs(s, d) {
 		out.brief(s, d, role)
@@ -106,7 +106,7 @@ func OfProject(folder string, sparing bool) *Reply {
 // AddStages describes all stages.
 func (r *Reply) AddStages(s *standing.Standing) {
 	for _, st := range s.Workflow.Stages {
-		rec := s.Record(st.ID)
+		rec := s.Session.Record(st.ID)
 		view := StageView{Stage: st.ID, Status: rec.Status, Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict}
 		if rec.Audit != nil {
 			view.Audit = &rec.Audit.Score
@@ -130,7 +130,7 @@ func waiting(s *standing.Standing) *standing.Document {
 	switch {
 	case doc == nil:
 	case doc.Path == s.SessionFile:
-		doc.Summary = s.Say("it stands in this file, under stages.%s.draft", s.CurrentStage)
+		doc.Summary = s.Say("it stands in this file, under stages.%s.draft", s.Session.CurrentStage)
 	default:
 		doc.Summary = visible.Fit(doc.Summary, 120)
 	}
@@ -138,11 +138,11 @@ func waiting(s *standing.Standing) *standing.Document {
 }
 
 func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if st.Gate == workflow.GateScore {
 		out.GateScore = s.Policy.GateScore
 	}
-	if s.CurrentState == workflow.Generating {
+	if s.Session.CurrentState == workflow.Generating {
 		return // the record is of an earlier round
 	}
 	if st.Gate == workflow.GateScore {
@@ -152,7 +152,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	out.Candidates = rec.Candidates
 	if a := rec.Audit; a != nil {
 		out.Audit = &AuditView{Score: a.Score}
-		if s.CurrentState.Gated() && (s.CurrentState != workflow.AwaitingApproval || st.Gate != workflow.GateScore) {
+		if s.Session.CurrentState.Gated() && (s.Session.CurrentState != workflow.AwaitingApproval || st.Gate != workflow.GateScore) {
 			out.Audit.Findings = words.AuditFindings(s.Language, a)
 		}
 	}
@@ -168,7 +168,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	if st.Gate == workflow.GateVerdict {
 		out.Verdict, out.Needs, out.Objections, out.Progress = rec.Verdict, rec.Needs, rec.Objections, rec.Progress
 		out.Returned, out.Rows = rec.Returned, newRowsView(rec.Criteria)
-		if s.CurrentState == workflow.AwaitingApproval {
+		if s.Session.CurrentState == workflow.AwaitingApproval {
 			out.Findings = shortenFindings(workflow.OpenFindings(rec.Findings)) // the report has all of it
 		}
 	}
@@ -190,8 +190,8 @@ func lastBytes(s string, n int) string {
 }
 
 func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
-	st, rec, out := s.Stage, s.Current(), r
-	out.Engines = st.EnginesFor(s.Objective)
+	st, rec, out := s.Stage, s.Session.Current(), r
+	out.Engines = st.EnginesFor(s.Session.Objective)
 	owed := s.Owed()
 	if out.Owed = owed[:min(len(owed), maxOwed)]; len(owed) > maxOwed {
 		out.OwedMore = &OwedMore{Count: len(owed), Path: s.Draft.Work}
@@ -204,7 +204,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 		}
 		c.Answers = append(c.Answers, a)
 	}
-	for _, note := range s.Handed() {
+	for _, note := range s.Session.Handed() {
 		c.Comments = append(c.Comments, NewCommentView(note, ""))
 	}
 	if st.Gate == workflow.GateVerdict && rec.Iteration > 0 {
@@ -217,11 +217,11 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 		for _, judge := range judges {
 			id := judge.ID
 			tail := ""
-			if e := s.Record(id).Evidence; e.Failed() {
+			if e := s.Session.Record(id).Evidence; e.Failed() {
 				tail = lastBytes(e.Tail, shownTail)
 			}
-			out.Findings = append(out.Findings, words.JudgedFindings(s.Language, id, s.Record(id), tail)...)
-			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Held() {
+			out.Findings = append(out.Findings, words.JudgedFindings(s.Language, id, s.Session.Record(id), tail)...)
+			if ref := s.Session.Record(id).FinalResultRef; ref != nil && s.Session.Record(id).Held() {
 				c.Documents = append(c.Documents, standing.Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
 		}
@@ -230,7 +230,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	if d != Whole {
 		out.RolePrompt = words.Refinement(s, role)
 	} else if s.Call.Action == workflow.ActionStart || s.Call.Action == workflow.ActionResume {
-		c.Objective = s.Objective // later stages have it in the first document
+		c.Objective = s.Session.Objective // later stages have it in the first document
 	}
 	if out.RolePrompt != "" {
 		out.RolePrompt += words.TakeUp(len(out.ChangeRequests), len(c.Comments))
@@ -243,7 +243,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
 	var out []standing.Document
 	for _, before := range s.Workflow.Stages {
-		if scope := s.Record(before.ID).ApprovedScope; scope != nil {
+		if scope := s.Session.Record(before.ID).ApprovedScope; scope != nil {
 			out = append(out, standing.Document{Stage: before.ID, Path: scope.FilePath, Summary: s.Say("the approved scope"), Size: scope.Size})
 		}
 		if before.ID == st.ID {

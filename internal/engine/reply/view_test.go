@@ -67,7 +67,7 @@ func keysOf(t *testing.T, out *reply.Reply) string {
 
 // scored returns a change that gives the round that waits a score, an audit, gaps and findings.
 func scored(s *standing.Standing) {
-	rec := s.Current()
+	rec := s.Session.Current()
 	rec.Iteration, rec.Score, rec.ClaimedScore, rec.ScoreNote = 2, ptr(88), ptr(88), "two scores"
 	rec.Gaps, rec.Audit = []string{"no risks"}, &workflow.Audit{Score: 70, Findings: []workflow.AuditFinding{{ID: "THIN", Severity: "major", Problem: "thin", Points: 30, Line: 3}}}
 	rec.Candidates = []workflow.Candidate{{Engine: "claude"}}
@@ -75,7 +75,7 @@ func scored(s *standing.Standing) {
 
 // judged gives the stage a report that has failed.
 func judged(s *standing.Standing) {
-	rec := s.Current()
+	rec := s.Session.Current()
 	rec.Iteration, rec.Verdict, rec.Objections, rec.Returned, rec.Needs = 1, workflow.Fail, []string{"o"}, []string{"r"}, "n"
 	rec.Findings = []workflow.Finding{
 		{ID: "F1", Severity: "major", Problem: strings.Repeat("p", 121), Fix: "fix"}, {ID: "F2", Problem: "q", Status: "fixed"},
@@ -91,12 +91,12 @@ func judged(s *standing.Standing) {
 func TestView(t *testing.T) {
 	t.Parallel()
 	requests := func(s *standing.Standing) {
-		s.Current().ChangeRequests = []workflow.ChangeRequest{
+		s.Session.Current().ChangeRequests = []workflow.ChangeRequest{
 			{Comment: workflow.Comment{ID: "r1c1", From: 2, To: 4, Kind: workflow.CommentChange, Text: "x", Quote: "q"}, Stage: workflow.QA, Status: workflow.RequestOpen},
 			{Comment: workflow.Comment{ID: "r1c2"}, Status: workflow.RequestTakenUp},
 		}
 	}
-	plan := func(s *standing.Standing) { s.Sprints = []workflow.Sprint{{Number: 1, Title: "a"}} }
+	plan := func(s *standing.Standing) { s.Session.Sprints = []workflow.Sprint{{Number: 1, Title: "a"}} }
 	status := calls(standing.Call{Action: workflow.ActionStatus})
 	const measures = "score score_is_estimate gate_score score_note candidates audit gaps"
 	type list = []func(*standing.Standing)
@@ -109,15 +109,17 @@ func TestView(t *testing.T) {
 		keys   string
 		want   string
 	}{
-		"place":                {po, workflow.Generating, nil, reply.Whole, "session_id task_name cwd stage current_stage state current_state revision stage_description", `session_id "id" task_name "clock" cwd "/p" stage "po" current_stage "po" state "generating" current_state "generating" revision 7 stage_description "turns the objective into a product requirements document"`},
-		"file of a status":     {po, workflow.Refining, list{status}, reply.Light, "session_file rework_count iteration", `session_file "session.json"`},
-		"file of a start":      {po, workflow.Generating, list{calls(standing.Call{Action: workflow.ActionStart})}, reply.Whole, "session_file user_message", `session_file "session.json" user_message "message"`},
-		"no file":              {po, workflow.Refining, nil, reply.Light, "session_file", ``},
-		"no description":       {po, workflow.Refining, nil, reply.Short, "stage_description", ``},
-		"scored":               {po, workflow.Refining, list{scored}, reply.Short, measures + " draft", `score 88 gate_score 90 score_note "two scores" candidates [{"engine":"claude","audit_score":0}] audit {"score":70} gaps ["no risks"] draft {"stage":"po","path":"work.md","summary":"字×39…","size":9}`},
-		"scored, estimate":     {po, workflow.Refining, list{scored, func(s *standing.Standing) { s.Current().ClaimedScore, s.Current().EstimatedScore = nil, ptr(88) }}, reply.Short, "score score_is_estimate", `score 88 score_is_estimate true`},
-		"scored, older":        {po, workflow.Refining, list{scored, func(s *standing.Standing) { s.Current().ClaimedScore = nil }}, reply.Short, "score score_is_estimate", `score 88`},
-		"take up":              {po, workflow.Refining, list{requests, func(s *standing.Standing) { s.Current().Iteration = 0 }}, reply.Whole, "role_prompt", "role_prompt \"the role\\n\\nchange_requests are the human's comments on lines of your last version (of the report of `stage`, where one is named). Take up each, and name each in `resolved` of the JSON block at the end: {\\\"resolved\\\": [{\\\"id\\\": \\\"r1c1\\\", \\\"how\\\": \\\"…\\\"}]}. Where you do not follow one, add \\\"status\\\": \\\"declined\\\" and give the reason in `how`.\""},
+		"place":            {po, workflow.Generating, nil, reply.Whole, "session_id task_name cwd stage current_stage state current_state revision stage_description", `session_id "id" task_name "clock" cwd "/p" stage "po" current_stage "po" state "generating" current_state "generating" revision 7 stage_description "turns the objective into a product requirements document"`},
+		"file of a status": {po, workflow.Refining, list{status}, reply.Light, "session_file rework_count iteration", `session_file "session.json"`},
+		"file of a start":  {po, workflow.Generating, list{calls(standing.Call{Action: workflow.ActionStart})}, reply.Whole, "session_file user_message", `session_file "session.json" user_message "message"`},
+		"no file":          {po, workflow.Refining, nil, reply.Light, "session_file", ``},
+		"no description":   {po, workflow.Refining, nil, reply.Short, "stage_description", ``},
+		"scored":           {po, workflow.Refining, list{scored}, reply.Short, measures + " draft", `score 88 gate_score 90 score_note "two scores" candidates [{"engine":"claude","audit_score":0}] audit {"score":70} gaps ["no risks"] draft {"stage":"po","path":"work.md","summary":"字×39…","size":9}`},
+		"scored, estimate": {po, workflow.Refining, list{scored, func(s *standing.Standing) {
+			s.Session.Current().ClaimedScore, s.Session.Current().EstimatedScore = nil, ptr(88)
+		}}, reply.Short, "score score_is_estimate", `score 88 score_is_estimate true`},
+		"scored, older":        {po, workflow.Refining, list{scored, func(s *standing.Standing) { s.Session.Current().ClaimedScore = nil }}, reply.Short, "score score_is_estimate", `score 88`},
+		"take up":              {po, workflow.Refining, list{requests, func(s *standing.Standing) { s.Session.Current().Iteration = 0 }}, reply.Whole, "role_prompt", "role_prompt \"the role\\n\\nchange_requests are the human's comments on lines of your last version (of the report of `stage`, where one is named). Take up each, and name each in `resolved` of the JSON block at the end: {\\\"resolved\\\": [{\\\"id\\\": \\\"r1c1\\\", \\\"how\\\": \\\"…\\\"}]}. Where you do not follow one, add \\\"status\\\": \\\"declined\\\" and give the reason in `how`.\""},
 		"scored, at its gate":  {po, workflow.AwaitingConfirmation, list{scored}, reply.Short, measures + " draft", `score 88 gate_score 90 score_note "two scores" candidates [{"engine":"claude","audit_score":0}] audit {"score":70,"findings":["−30: thin (line 3)"]} gaps ["no risks"] draft {"stage":"po","path":"work.md","size":9,"sha256":"aa"}`},
 		"scored, rounds spent": {po, workflow.AwaitingApproval, list{scored}, reply.Short, measures, `score 88 gate_score 90 score_note "two scores" candidates [{"engine":"claude","audit_score":0}] audit {"score":70} gaps ["no risks"]`},
 		"scored, reopened":     {po, workflow.Generating, list{scored}, reply.Whole, measures + " draft", `gate_score 90 draft {"stage":"po","path":"work.md","summary":"字×39…","size":9}`},
@@ -129,24 +131,26 @@ func TestView(t *testing.T) {
 		"report at its gate":   {review, workflow.AwaitingApproval, list{judged}, reply.Light, "verdict findings", `verdict "fail" findings [{"id":"F1","severity":"major","problem":"p×117…"}]`},
 		"evidence":             {dev, workflow.Refining, list{judged}, reply.Short, "evidence verdict", `evidence {"command":"c×297…","exit_code":2,"notes":["note"],"tail":"…\ny×599"}`},
 		"evidence, not run": {dev, workflow.Refining, list{func(s *standing.Standing) {
-			s.Current().Evidence = &workflow.Evidence{Command: "make", NotRun: "no", Changed: "c"}
+			s.Session.Current().Evidence = &workflow.Evidence{Command: "make", NotRun: "no", Changed: "c"}
 		}}, reply.Short, "evidence", `evidence {"command":"make","not_run":"no","changed":"c"}`},
-		"evidence, passed": {dev, workflow.Refining, list{func(s *standing.Standing) { s.Current().Evidence = &workflow.Evidence{Command: "make", Tail: "ok"} }}, reply.Short, "evidence", `evidence {"command":"make","exit_code":0}`},
+		"evidence, passed": {dev, workflow.Refining, list{func(s *standing.Standing) {
+			s.Session.Current().Evidence = &workflow.Evidence{Command: "make", Tail: "ok"}
+		}}, reply.Short, "evidence", `evidence {"command":"make","exit_code":0}`},
 		"evidence, timed out": {dev, workflow.Refining, list{func(s *standing.Standing) {
-			s.Current().Evidence = &workflow.Evidence{Command: "make", TimedOut: true, Tail: strings.Repeat("y", 600)}
+			s.Session.Current().Evidence = &workflow.Evidence{Command: "make", TimedOut: true, Tail: strings.Repeat("y", 600)}
 		}}, reply.Short, "evidence", `evidence {"command":"make","exit_code":0,"timed_out":true,"tail":"y×600"}`},
 		"questions": {po, workflow.Clarifying, list{func(s *standing.Standing) {
-			s.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionSkipped}}
+			s.Session.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionSkipped}}
 		}}, reply.Light, "questions", `questions [{"id":"q1","question":""}]`},
 		"change requests": {po, workflow.Refining, list{requests}, reply.Light, "change_requests", `change_requests [{"id":"r1c1","lines":"2-4","stage":"qa","quote":"q","kind":"change","text":"x"}]`},
 		"older draft": {po, workflow.Refining, list{func(s *standing.Standing) {
-			s.Current().FinalResultRef = nil
-			s.Current().Extra = workflow.Extra{"draft": []byte(`"abc"`)}
+			s.Session.Current().FinalResultRef = nil
+			s.Session.Current().Extra = workflow.Extra{"draft": []byte(`"abc"`)}
 		}}, reply.Light, "draft", `draft {"stage":"po","path":"session.json","summary":"it stands in this file, under stages.po.draft","size":3}`},
 		"shown in the chat": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Chat: true})}, reply.Light, "show_first", "show_first \"Before user_message, print all of `work.md` in the chat, unless it is there already: the human may see no files here.\""},
-		"nothing handed in": {po, workflow.Generating, list{func(s *standing.Standing) { s.Current().FinalResultRef = nil }}, reply.Whole, "draft", ``},
+		"nothing handed in": {po, workflow.Generating, list{func(s *standing.Standing) { s.Session.Current().FinalResultRef = nil }}, reply.Whole, "draft", ``},
 		"chat, at work":     {po, workflow.Refining, list{calls(standing.Call{Chat: true})}, reply.Light, "show_first", ``},
-		"chat, no document": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Chat: true}), func(s *standing.Standing) { s.Current().FinalResultRef = nil }}, reply.Light, "show_first", ``},
+		"chat, no document": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Chat: true}), func(s *standing.Standing) { s.Session.Current().FinalResultRef = nil }}, reply.Light, "show_first", ``},
 		"no chat":           {po, workflow.AwaitingConfirmation, nil, reply.Light, "show_first", ``},
 		"changed by others": {po, workflow.Refining, list{func(s *standing.Standing) {
 			s.Integrity = workflow.Verification{Status: workflow.ChainChanged, Problem: "gone", Broken: 2}
@@ -163,7 +167,7 @@ func TestView(t *testing.T) {
 func TestBriefing(t *testing.T) {
 	t.Parallel()
 	answered := func(s *standing.Standing) {
-		rec := s.Current()
+		rec := s.Session.Current()
 		rec.Feedback = "shorter"
 		rec.Questions = []workflow.Question{
 			{ID: "q1", Question: strings.Repeat("a", 101), Status: workflow.QuestionAnswered}, {ID: "q2", Question: strings.Repeat("b", 101), Status: workflow.QuestionSkipped}, {ID: "q3", Question: "open"},
@@ -172,24 +176,24 @@ func TestBriefing(t *testing.T) {
 		rec.AnswerChannels = map[string]workflow.Channel{"q1": workflow.ChannelRelayed, "q2": workflow.ChannelTerminal}
 	}
 	earlier := func(s *standing.Standing) {
-		s.Record(workflow.PO).FinalResultRef = &workflow.ContentRef{FilePath: "po.md", Summary: "s", Size: 3, SHA256: "h"}
-		s.Record(workflow.PO).ApprovedScope = &workflow.ContentRef{FilePath: "scope.md", Size: 4}
+		s.Session.Record(workflow.PO).FinalResultRef = &workflow.ContentRef{FilePath: "po.md", Summary: "s", Size: 3, SHA256: "h"}
+		s.Session.Record(workflow.PO).ApprovedScope = &workflow.ContentRef{FilePath: "scope.md", Size: 4}
 	}
 	handed := func(s *standing.Standing) {
-		s.Append(workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating",
+		s.Session.Append(workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating",
 			Grant: &workflow.Grant{Comments: []workflow.Comment{{ID: "c1", Kind: workflow.CommentChange, Text: "heed"}}}})
 	}
 	faulty := func(s *standing.Standing) { // a review has sent the build back
-		s.ReworkCount = 1
-		judge := s.Record(workflow.QA)
-		s.Current().Iteration = 1
+		s.Session.ReworkCount = 1
+		judge := s.Session.Record(workflow.QA)
+		s.Session.Current().Iteration = 1
 		judge.Verdict, judge.Criteria = workflow.Fail, []workflow.Criterion{{ID: "AC-1", Result: workflow.ResultFail, Criterion: "rings", Evidence: "silent"}}
 		judge.FinalResultRef = &workflow.ContentRef{FilePath: "qa.md", Size: 5}
 		judge.Evidence = &workflow.Evidence{Command: "make", ExitCode: 1, Tail: "boom"}
 	}
 	continuing := func(s *standing.Standing) {
-		s.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintPending}}
-		s.Append(workflow.Transition{Event: workflow.EventReopened, From: "qa/completed", To: s.Place()})
+		s.Session.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintPending}}
+		s.Session.Append(workflow.Transition{Event: workflow.EventReopened, From: "qa/completed", To: s.Session.Place()})
 	}
 	type list = []func(*standing.Standing)
 	const keys = "engines context findings owed owed_more"
@@ -209,11 +213,11 @@ func TestBriefing(t *testing.T) {
 		"answers, whole":    {workflow.PO, workflow.Refining, list{answered}, reply.Whole, `engines ["claude"] context {"user_answers":[{"id":"q1","question":"a×101","answer":"字×81"},{"id":"q2","question":"b×101","answer":"d×241","skipped":true}],"feedback":"shorter"}`},
 		"rework":            {workflow.Dev, workflow.Refining, list{faulty}, reply.Short, "engines [\"codex\"] context {\"documents\":[{\"stage\":\"qa\",\"path\":\"qa.md\",\"size\":5}]} findings [{\"id\":\"AC-1\",\"severity\":\"critical\",\"problem\":\"criterion failed: rings silent\"},{\"id\":\"verify\",\"severity\":\"critical\",\"problem\":\"`make` failed with exit code 1; its output ends: boom\"}]"},
 		"rework, passed": {workflow.Dev, workflow.Refining, list{faulty, func(s *standing.Standing) {
-			s.Record(workflow.QA).Verdict, s.Record(workflow.QA).Criteria, s.Record(workflow.QA).Evidence = workflow.Pass, nil, nil
+			s.Session.Record(workflow.QA).Verdict, s.Session.Record(workflow.QA).Criteria, s.Session.Record(workflow.QA).Evidence = workflow.Pass, nil, nil
 		}}, reply.Short, `engines ["codex"] context {}`},
-		"first build":        {workflow.Dev, workflow.Generating, list{faulty, func(s *standing.Standing) { s.Current().Iteration = 0 }}, reply.Whole, `engines ["codex"] context {}`},
+		"first build":        {workflow.Dev, workflow.Generating, list{faulty, func(s *standing.Standing) { s.Session.Current().Iteration = 0 }}, reply.Whole, `engines ["codex"] context {}`},
 		"more sprints":       {workflow.Dev, workflow.Refining, list{faulty, continuing}, reply.Whole, `engines ["codex"] context {}`},
-		"a first report":     {workflow.Review, workflow.Generating, list{judged, func(s *standing.Standing) { s.Current().Iteration = 0 }}, reply.Whole, `engines ["codex"] context {}`},
+		"a first report":     {workflow.Review, workflow.Generating, list{judged, func(s *standing.Standing) { s.Session.Current().Iteration = 0 }}, reply.Whole, `engines ["codex"] context {}`},
 		"no report":          {workflow.PO, workflow.Refining, list{judged}, reply.Whole, `engines ["claude"] context {}`},
 		"a report, again":    {workflow.Review, workflow.Generating, list{judged}, reply.Whole, `engines ["codex"] context {} findings [{"id":"F1","severity":"major","problem":"p×121","fix":"fix"},{"id":"F2","problem":"q","status":"fixed"}]`},
 		"a report, in short": {workflow.Review, workflow.Refining, list{judged}, reply.Short, `engines ["codex"] context {} findings [{"id":"F1","severity":"major","problem":"p×117…"},{"id":"F2","problem":"q","status":"fixed"}]`},

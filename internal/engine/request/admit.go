@@ -13,30 +13,30 @@ import (
 // Fits refuses an action that the session's stage or state does not allow.
 func (q *Request) Fits(s *standing.Standing) error {
 	if q.Action == workflow.ActionReopen {
-		passed := s.CurrentState == workflow.Completed || s.Workflow.Index(workflow.StageID(q.Stage)) < s.Workflow.Index(s.CurrentStage)
+		passed := s.Session.CurrentState == workflow.Completed || s.Workflow.Index(workflow.StageID(q.Stage)) < s.Workflow.Index(s.Session.CurrentStage)
 		if err := q.checkAllowed(s); err != nil || passed {
 			return err
 		}
-		return fault.New(fault.WrongStage, "stage %q is not before the current stage %q", q.Stage, s.CurrentStage).
+		return fault.New(fault.WrongStage, "stage %q is not before the current stage %q", q.Stage, s.Session.CurrentStage).
 			WithHint("reopen an earlier stage; to change the current document, %s", words.NextMoveOf(s.Session))
 	}
-	if want := workflow.StageID(q.Stage); want != "" && want != s.CurrentStage {
-		return fault.New(fault.WrongStage, "the session is at stage %q, not %q", s.CurrentStage, q.Stage).
+	if want := workflow.StageID(q.Stage); want != "" && want != s.Session.CurrentStage {
+		return fault.New(fault.WrongStage, "the session is at stage %q, not %q", s.Session.CurrentStage, q.Stage).
 			WithHint("%s", words.NextMove(s))
 	}
 	return q.checkAllowed(s)
 }
 
 func (q *Request) checkAllowed(s *standing.Standing) error {
-	if slices.Contains(s.CurrentState.Allowed(), q.Action) || q.Action == workflow.ActionConfirm && s.Met() {
+	if slices.Contains(s.Session.CurrentState.Allowed(), q.Action) || q.Action == workflow.ActionConfirm && s.Met() {
 		return nil
 	}
 	code := fault.NotAllowed
-	if s.CurrentState.Gated() {
+	if s.Session.CurrentState.Gated() {
 		code = fault.GatePending
 	}
-	e := fault.New(code, "%q is not possible while the session is at %s", q.Action, s.Place()).WithHint("%s", words.NextMove(s))
-	if last := s.Last(); q.refuses() && last.Action == q.Action && !sentBack(last) { // the no comes after its yes
+	e := fault.New(code, "%q is not possible while the session is at %s", q.Action, s.Session.Place()).WithHint("%s", words.NextMove(s))
+	if last := s.Session.Last(); q.refuses() && last.Action == q.Action && !sentBack(last) { // the no comes after its yes
 		e.AddHint("; to take the decision back, reopen %s", last.FromStage())
 	}
 	return e
@@ -47,13 +47,13 @@ func (q *Request) Submitted(s *standing.Standing) []Result {
 	if len(q.Results) > 0 || q.Action != workflow.ActionSubmit {
 		return q.Results
 	}
-	return []Result{{Engine: s.Stage.EnginesFor(s.Objective)[0], Path: s.Draft.Work}}
+	return []Result{{Engine: s.Stage.EnginesFor(s.Session.Objective)[0], Path: s.Draft.Work}}
 }
 
 // NotStale refuses a stage's own document from before an earlier stage was reopened,
 // submitted unchanged from its own path: it cannot have taken the change into account.
 func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if rec.Artifact == nil || !rec.Artifact.Stale {
 		return nil
 	}

@@ -155,13 +155,13 @@ func TestFits(t *testing.T) {
 	t.Parallel()
 	yesTo := func(event workflow.Event) func(*standing.Standing) {
 		return func(s *standing.Standing) {
-			s.Append(workflow.Transition{Action: workflow.ActionConfirm, Event: event, From: "po/awaiting_confirmation", To: s.Place()})
+			s.Session.Append(workflow.Transition{Action: workflow.ActionConfirm, Event: event, From: "po/awaiting_confirmation", To: s.Session.Place()})
 		}
 	}
 	met := func(s *standing.Standing) { // a document that has reached its gate, and asks
 		score := 95.0
 		p := s.Policy
-		s.Current().ClaimedScore, s.Current().Policy = &score, &p
+		s.Session.Current().ClaimedScore, s.Session.Current().Policy = &score, &p
 	}
 	for name, tt := range map[string]struct {
 		stage  workflow.StageID
@@ -232,7 +232,7 @@ func TestRepeats(t *testing.T) {
 		if tt.last.From == "" {
 			tt.last.From, tt.last.To = "po/x", "sm/x"
 		}
-		s.History = append(s.History, tt.last)
+		s.Session.History = append(s.Session.History, tt.last)
 		if got := tt.req.Repeats(s.Session); got != tt.want {
 			t.Errorf("%s: got %v, want %v", name, got, tt.want)
 		}
@@ -303,7 +303,7 @@ func TestSubmitted(t *testing.T) {
 	} {
 		s := at(workflow.PO, workflow.Refining)
 		s.Draft.Edited, s.Saved = tt.edited, map[string]standing.File{"saved.md": tt.saved}
-		s.Current().Artifact, s.Current().FinalResultRef = &workflow.Artifact{Path: "saved.md", Stale: tt.stale}, &workflow.ContentRef{FilePath: "round.md"}
+		s.Session.Current().Artifact, s.Session.Current().FinalResultRef = &workflow.Artifact{Path: "saved.md", Stale: tt.stale}, &workflow.ContentRef{FilePath: "round.md"}
 		q := request.Request{Action: tt.action, Submit: request.Submit{Results: tt.results}}
 		if got := fmt.Sprint(q.Submitted(s)); got != tt.want {
 			t.Errorf("%s: hands in %s, want %s", name, got, tt.want)
@@ -342,7 +342,7 @@ func TestScope(t *testing.T) {
 	} {
 		s := at(tt.stage, workflow.Generating)
 		for _, n := range tt.plan {
-			s.Sprints = append(s.Sprints, workflow.Sprint{Number: n, Status: workflow.SprintPending})
+			s.Session.Sprints = append(s.Session.Sprints, workflow.Sprint{Number: n, Status: workflow.SprintPending})
 		}
 		q := request.Request{Submit: request.Submit{Sprints: tt.call}}
 		got, err := q.Scope(s, tt.named)
@@ -422,7 +422,7 @@ func TestAnswers(t *testing.T) {
 		"not open, skip":  {map[string]string{"q3": "x"}, true, `invalid_argument: question "q3" is not open`},
 	} {
 		s := at(workflow.PO, workflow.Clarifying)
-		s.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2"}, {ID: "q3", Status: workflow.QuestionAnswered}}
+		s.Session.Current().Questions = []workflow.Question{{ID: "q1"}, {ID: "q2"}, {ID: "q3", Status: workflow.QuestionAnswered}}
 		if err := request.CheckAnswers(s.Session, tt.answers, tt.skipRest); !isRefused(err, tt.want) {
 			t.Errorf("%s: got %q, want %q", name, told(err), tt.want)
 		}

@@ -68,14 +68,14 @@ func sayNext(term *terminal.Terminal, s *engine.Standing, person bool) {
 	}
 	where := term.Lang.Say("From the terminal:")
 	if person && hasWork(s) {
-		where = term.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", s.TaskName)
+		where = term.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", s.Session.TaskName)
 	}
 	fmt.Fprintf(term.Out, "\n%s\n%s", where, next)
 }
 
 // hasWork reports whether an assistant has work to do.
 func hasWork(s *engine.Standing) bool {
-	return s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() && !s.Stopped()
+	return s.Session.CurrentState.Active() && !s.Session.CurrentState.WaitsForHuman() && !s.Stopped()
 }
 
 // nextCommands lists the commands to run at the terminal now, "" if there is no session. While an assistant has work to
@@ -84,16 +84,16 @@ func nextCommands(s *engine.Standing, person bool) string {
 	if s == nil {
 		return ""
 	}
-	task := terminal.ShellWord(s.TaskName)
+	task := terminal.ShellWord(s.Session.TaskName)
 	var lines []string
-	switch action := s.CurrentState.GateAction(); {
+	switch action := s.Session.CurrentState.GateAction(); {
 	case s.Stopped():
 		lines = []string{"adopt " + task}
 	case person && hasWork(s):
 		lines = []string{"run --resume " + task}
-	case s.CurrentState == workflow.Generating, s.CurrentState == workflow.Refining:
-		lines = []string{"task submit " + task + " --stage " + string(s.CurrentStage) + " --claude-result-path FILE"}
-	case s.CurrentState.Gated(): // for the person; scripts use bmad-mcp task
+	case s.Session.CurrentState == workflow.Generating, s.Session.CurrentState == workflow.Refining:
+		lines = []string{"task submit " + task + " --stage " + string(s.Session.CurrentStage) + " --claude-result-path FILE"}
+	case s.Session.CurrentState.Gated(): // for the person; scripts use bmad-mcp task
 		lines = []string{string(action) + " " + task, "reject " + task}
 	case s.Met():
 		lines = []string{string(action) + " " + task, "confirm " + task}

@@ -18,7 +18,7 @@ import (
 // SaveArtifact makes the current stage's document its deliverable, whose file [Disk.Settle] writes
 // once the session is stored.
 func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, at time.Time) error {
-	rec, st := s.Current(), s.Stage
+	rec, st := s.Session.Current(), s.Stage
 	if st.Artifact == "" {
 		return nil
 	}
@@ -37,10 +37,10 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	if body, err = d.compose(ctx, s, st, body, &grant); err != nil {
 		return err
 	}
-	if err := artifact.CheckTask(s.TaskName); err != nil {
+	if err := artifact.CheckTask(s.Session.TaskName); err != nil {
 		return err
 	}
-	saved, body := artifact.New(s.TaskName, st.Artifact, body, at)
+	saved, body := artifact.New(s.Session.TaskName, st.Artifact, body, at)
 	if rec.Artifact != nil {
 		saved.Replaces = rec.Artifact.SHA256
 	}
@@ -54,14 +54,14 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	}
 	saved.Text = &ref
 	d.saveLater(saved, body)
-	s.SetArtifact(s.Workflow, st.ID, saved)
+	s.Session.SetArtifact(s.Workflow, st.ID, saved)
 	return nil
 }
 
 // compose returns the artifact of a stage: its document, with all that belongs to it. grant is the
 // decision by which it is saved; nil for none.
 func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.Stage, body string, grant *workflow.Grant) (string, error) {
-	rec := s.Record(st.ID)
+	rec := s.Session.Record(st.ID)
 	if st.Gate == workflow.GateVerdict {
 		if verdict.TablesIn(body) == "" { // a report of an older server
 			body = strings.TrimRight(body, "\n") + "\n\n" + verdict.Tables(s.Documents, rec)
@@ -70,7 +70,7 @@ func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.St
 	}
 	if st.Appends != "" {
 		// The work under review belongs to the review: its report is only run state otherwise.
-		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
+		if ref := s.Session.Record(st.Appends).FinalResultRef; ref != nil {
 			appended, _ := s.Workflow.Stage(st.Appends)
 			report, err := d.text(ctx, *ref)
 			if err != nil {
@@ -100,7 +100,7 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 		if a.Record {
 			err = artifact.SaveWork(d.project.Dir, a.Path, body)
 		} else {
-			saved := *s.Record(a.Stage).Artifact
+			saved := *s.Session.Record(a.Stage).Artifact
 			saved.SavedAt = at // of the copy of an edited one
 			kept, err = artifact.Save(d.project.Dir, saved, body, saved.SHA256)
 		}
@@ -117,7 +117,7 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 	}
 	if len(lost) > 0 {
 		err = fault.New(fault.NotFound, "the approved text of %s is nowhere in the project any more", strings.Join(lost, ", ")).
-			WithHint("restore it from version control or a backup, or accept it as it is: %s adopt %s", s.Names.Program, s.TaskName)
+			WithHint("restore it from version control or a backup, or accept it as it is: %s adopt %s", s.Names.Program, s.Session.TaskName)
 	}
 	return said, err
 }
@@ -126,19 +126,19 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 // the session's file, so that only those count to which this program writes such texts.
 func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.Alteration) (body string, ok bool) {
 	st, _ := s.Workflow.Stage(a.Stage)
-	rec := s.Record(a.Stage)
+	rec := s.Session.Record(a.Stage)
 	ref := rec.FinalResultRef
 	if a.Record && rec.ApprovedScope != nil && rec.ApprovedScope.FilePath == a.Path {
 		ref = rec.ApprovedScope
 	}
 	switch {
-	case ref == nil, a.Record && !strings.HasPrefix(a.Path, store.ContentFolder(s.SessionID)+"/"):
+	case ref == nil, a.Record && !strings.HasPrefix(a.Path, store.ContentFolder(s.Session.SessionID)+"/"):
 		return "", false
-	case !a.Record && (rec.Artifact == nil || a.Path != artifact.Path(s.TaskName, st.Artifact)):
+	case !a.Record && (rec.Artifact == nil || a.Path != artifact.Path(s.Session.TaskName, st.Artifact)):
 		return "", false
 	}
 	_, grant := s.Grant(a.Stage)
-	candidates := []string{string(d.read(artifact.WorkPath(s.TaskName, a.Stage), 0).data)}
+	candidates := []string{string(d.read(artifact.WorkPath(s.Session.TaskName, a.Stage), 0).data)}
 	if record, err := d.text(ctx, *ref); err == nil {
 		candidates = append(candidates, record)
 	}
@@ -152,7 +152,7 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 		default:
 			var err error
 			body, err = d.compose(ctx, s, st, text, grant)
-			_, body = artifact.New(s.TaskName, st.Artifact, body, rec.Artifact.SavedAt)
+			_, body = artifact.New(s.Session.TaskName, st.Artifact, body, rec.Artifact.SavedAt)
 			ok = err == nil && workflow.Hash([]byte(body)) == rec.Artifact.SHA256
 		}
 		if ok {

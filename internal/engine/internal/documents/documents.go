@@ -114,13 +114,13 @@ func (f file) state(hash string) standing.File {
 // stage's previous report. sources are the files that are handed in at the given time.
 func (d *Disk) Fingerprint(s *standing.Standing, sources []string, at time.Time) (now, same string) {
 	documents, last := map[string]time.Time{}, time.Time{}
-	for _, e := range s.History {
+	for _, e := range s.Session.History {
 		for _, source := range e.Sources {
 			if _, known := documents[source]; !known { // from the first time on
 				documents[source] = e.At
 			}
 		}
-		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.Session.CurrentStage {
 			last = e.At
 		}
 	}

@@ -84,10 +84,10 @@ func (b *bench) put(stage workflow.StageID, kind, body string) workflow.ContentR
 // submit stores a round of a stage, and enters it in the history.
 func (b *bench) submit(stage workflow.StageID, body string) *workflow.ContentRef {
 	b.t.Helper()
-	ref, rec := b.put(stage, "final_result", body), b.s.Record(stage)
+	ref, rec := b.put(stage, "final_result", body), b.s.Session.Record(stage)
 	rec.Iteration++
 	rec.FinalResultRef = &ref
-	b.s.Append(workflow.Transition{
+	b.s.Session.Append(workflow.Transition{
 		At: noon, Action: workflow.ActionSubmit, Event: workflow.EventScoredReady, From: string(stage) + "/generating", To: string(stage) + "/awaiting_confirmation",
 		Path: ref.FilePath, SHA256: ref.SHA256, Iteration: rec.Iteration,
 	})
@@ -100,7 +100,7 @@ func (b *bench) save(stage workflow.StageID, body string) *workflow.Artifact {
 	st, _ := b.s.Workflow.Stage(stage)
 	a, body := artifact.New("clock", st.Artifact, body, noon)
 	b.write(a.Path, body)
-	b.s.Record(stage).Status, b.s.Record(stage).Artifact = workflow.Done, &a
+	b.s.Session.Record(stage).Status, b.s.Session.Record(stage).Artifact = workflow.Done, &a
 	return &a
 }
 
@@ -198,15 +198,15 @@ func TestReadRound(t *testing.T) {
 		"gone, copy edited": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) { b.remove(ref.FilePath); b.write(b.work(), "two\n") }, `storage: the file ".bmad-task/temp/` + id + `/po_final_result_20260102T120000.000Z.md" that the session refers to cannot be read | restore the file, or send`},
 		"no hash": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) {
 			b.write(ref.FilePath, "other\n")
-			b.s.History[1].SHA256 = ""
-			b.s.Current().FinalResultRef.SHA256 = ""
+			b.s.Session.History[1].SHA256 = ""
+			b.s.Session.Current().FinalResultRef.SHA256 = ""
 		}, "other\n edited false"},
 		"unknown":            {workflow.PO, 2, nil, `not_found: stage "po" has no submission 2 | its submissions are: 1`},
 		"edited at its gate": {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) { b.write(b.work(), "---\nquality_score: 95\n---\n\ntwo\n") }, "two\n edited false"},
 		"not edited":         {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) { b.write(b.work(), "one\n\n\n") }, `not_found: stage "po" has no submission 2 `},
 		"edited at work": {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) {
 			b.write(b.work(), "two\n")
-			b.s.CurrentState = workflow.Refining
+			b.s.Session.CurrentState = workflow.Refining
 		}, `not_found: stage "po" has no submission 2 `},
 		"edited, unknown one": {workflow.PO, 2, func(b *bench, ref *workflow.ContentRef) { b.write(b.work(), "two\n"); b.write(ref.FilePath, "x") }, `not_found: stage "po" has no submission 2 `},
 		"of another stage":    {workflow.QA, 1, nil, `not_found: stage "qa" has no submission 1 | its submissions are: `},
@@ -249,13 +249,13 @@ func TestSaveArtifact(t *testing.T) {
 			b.write(b.work(), "# PRD\n")
 		}, "# PRD\n"},
 		"no line end": {workflow.PO, "# PRD", nil, "# PRD\n"},
-		"no round":    {workflow.PO, "# PRD\n", func(b *bench, _ round, _ *workflow.Grant) { b.s.Current().FinalResultRef = nil }, `storage: the session has no document for stage "po" | send it back (confirm or approve with false)`},
-		"not a task":  {workflow.PO, "# PRD\n", func(b *bench, _ round, _ *workflow.Grant) { b.s.TaskName = "../x" }, "storage: "},
+		"no round":    {workflow.PO, "# PRD\n", func(b *bench, _ round, _ *workflow.Grant) { b.s.Session.Current().FinalResultRef = nil }, `storage: the session has no document for stage "po" | send it back (confirm or approve with false)`},
+		"not a task":  {workflow.PO, "# PRD\n", func(b *bench, _ round, _ *workflow.Grant) { b.s.Session.TaskName = "../x" }, "storage: "},
 		"override": {workflow.PO, "# PRD\n", func(_ *bench, _ round, g *workflow.Grant) {
 			g.Decision, g.Feedback, g.Channel = workflow.DecisionOverride, "ship it", workflow.ChannelTerminal
 		}, "> **Risk accepted** on 0001-01-01: it had not reached its gate in 1 round and the human let it go on. Their words: “ship it”\n\n# PRD\n"},
 		"report": {workflow.QA, report, func(b *bench, _ round, _ *workflow.Grant) {
-			b.s.Current().Criteria = []workflow.Criterion{{ID: "AC-1", Result: workflow.ResultPass, Evidence: "303"}}
+			b.s.Session.Current().Criteria = []workflow.Criterion{{ID: "AC-1", Result: workflow.ResultPass, Evidence: "303"}}
 		}, "# QA\n\nAll good.\n\n## Criteria\n\n| Id | Criterion | Result | Basis | Evidence |\n|---|---|---|---|---|\n| AC-1 |  | pass | claimed | 303 |\n"},
 		"review":           {workflow.Review, "# Review\n", func(b *bench, _ round, _ *workflow.Grant) { b.submit(workflow.Dev, "# Work\n") }, "# Review\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n# Work\n"},
 		"without artifact": {workflow.Dev, "# Work\n", nil, "-"},
@@ -265,7 +265,7 @@ func TestSaveArtifact(t *testing.T) {
 		if tt.change != nil {
 			tt.change(b, ref, &grant)
 		}
-		b.s.Current().Artifact = &workflow.Artifact{SHA256: "former"}
+		b.s.Session.Current().Artifact = &workflow.Artifact{SHA256: "former"}
 		err := b.change(func(tx store.Tx) error { return b.SaveArtifact(ctx, tx, b.s, grant, noon) })
 		file := artifact.Path("clock", b.s.Stage.Artifact)
 		if b.s.Stage.Artifact != "" && b.content(file) != "-" {
@@ -279,7 +279,7 @@ func TestSaveArtifact(t *testing.T) {
 		if got != tt.want && (err == nil || !strings.HasPrefix(got, tt.want)) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, tt.want)
 		}
-		if a := b.s.Current().Artifact; err == nil && b.s.Stage.Artifact != "" {
+		if a := b.s.Session.Current().Artifact; err == nil && b.s.Stage.Artifact != "" {
 			kept, _ := b.p.Texts.Read(ctx, *a.Text)
 			if name != "copy stands in" && kept != got || a.Replaces != "former" || a.SHA256 != workflow.Hash([]byte(got)) || !slices.Equal(b.Written, []string{file}) || (a.Text.FilePath == ref.FilePath) != (tt.body == got) {
 				t.Errorf("%s: artifact %+v, its text %q, written %q", name, a, kept, b.Written)

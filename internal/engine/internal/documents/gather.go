@@ -21,7 +21,7 @@ func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
 	d.GatherDraft(ctx, s)
 	s.Draft.Changes = d.changes(ctx, s)
 	d.GatherCriteria(ctx, s)
-	if ref := s.Current().FinalResultRef; ref != nil && s.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
+	if ref := s.Session.Current().FinalResultRef; ref != nil && s.Session.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
 		text, _ := d.text(ctx, *ref) // a document that is gone is told by Draft.Missing
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); line != "" {
@@ -36,11 +36,11 @@ func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
 	s.Altered = d.Altered(ctx, s.Session, s.Integrity)
 	s.Saved = map[string]standing.File{}
 	for _, st := range s.Workflow.Stages {
-		if a := s.Record(st.ID).Artifact; a != nil {
+		if a := s.Session.Record(st.ID).Artifact; a != nil {
 			s.Saved[a.Path] = d.read(a.Path, a.Size).state(a.SHA256)
 		}
 	}
-	for _, name := range s.Artifacts {
+	for _, name := range s.Session.Artifacts {
 		if _, known := s.Saved[name]; !known {
 			s.Saved[name] = standing.File{Missing: !d.project.Dir.Exists(name)}
 		}
@@ -84,9 +84,9 @@ func replaces(s *workflow.Session, path, hash string) bool {
 // GatherDraft finds the draft of the current stage. Without a working copy it is the record of
 // the round that counts.
 func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
-	draft, ref := &s.Draft, s.Current().FinalResultRef
+	draft, ref := &s.Draft, s.Session.Current().FinalResultRef
 	draft.Edit = nil
-	if !s.CurrentState.Active() {
+	if !s.Session.CurrentState.Active() {
 		return
 	}
 	draft.SHA256 = d.draftHash(ctx, s)
@@ -97,7 +97,7 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 		state := f.state(draft.SHA256)
 		var large *durable.TooLargeError
 		draft.Missing, draft.Edited, draft.Size = state.Missing, state.Modified || errors.As(f.err, &large), state.Size
-		if draft.Edited && s.AtGate().CurrentState.Gated() && !s.Blocked() && !s.Current().Spent() {
+		if draft.Edited && s.AtGate().Session.CurrentState.Gated() && !s.Blocked() && !s.Session.Current().Spent() {
 			d.gatherEdit(ctx, s, f)
 		}
 		return
@@ -116,7 +116,7 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 // gatherEdit compares the working copy at a gate with the document that was scored. A copy that
 // differs in nothing that a submission keeps is not edited.
 func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work file) {
-	scored, err := d.text(ctx, *s.Current().FinalResultRef)
+	scored, err := d.text(ctx, *s.Session.Current().FinalResultRef)
 	if err != nil || work.err != nil || workflow.Hash([]byte(scored)) != s.Draft.SHA256 {
 		return
 	}
@@ -137,9 +137,9 @@ func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work file) 
 // TakenBack returns the parts of the latest edit that a text takes back: the edit that the person's
 // decision on the current stage's document found.
 func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string) []standing.EditedLine {
-	rounds := Rounds(s.Session, s.CurrentStage)
-	for _, e := range slices.Backward(s.History) {
-		if e.Event != workflow.EventEdited || e.FromStage() != s.CurrentStage {
+	rounds := Rounds(s.Session, s.Session.CurrentStage)
+	for _, e := range slices.Backward(s.Session.History) {
+		if e.Event != workflow.EventEdited || e.FromStage() != s.Session.CurrentStage {
 			continue
 		}
 		i := slices.IndexFunc(rounds, func(r Round) bool { return r.Path == e.Path })
@@ -166,12 +166,12 @@ func (d *Disk) bothTexts(ctx context.Context, before, after workflow.ContentRef)
 // draftHash returns the hash of the document that waits, as it was handed in. A session of an
 // older server may know none; it is that of the text then.
 func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if rec.FinalResultRef != nil && rec.FinalResultRef.SHA256 != "" {
 		return rec.FinalResultRef.SHA256
 	}
-	for _, e := range slices.Backward(s.History) {
-		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && e.SHA256 != "" {
+	for _, e := range slices.Backward(s.Session.History) {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.Session.CurrentStage && e.SHA256 != "" {
 			return e.SHA256
 		}
 	}
@@ -188,11 +188,11 @@ func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 // changes compares the document at a gate with that of the round before; nil if there is
 // none, or it is gone.
 func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
-	ref := s.Current().FinalResultRef
-	if !s.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
+	ref := s.Session.Current().FinalResultRef
+	if !s.Session.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
 		return nil
 	}
-	rounds := Rounds(s.Session, s.CurrentStage)
+	rounds := Rounds(s.Session, s.Session.CurrentStage)
 	if len(rounds) < 2 {
 		return nil
 	}
@@ -219,7 +219,7 @@ func (d *Disk) readKept(ctx context.Context, rec *workflow.Record) string {
 // Adopt gives the current stage of a session that an older server wrote its document as a
 // reference: that server kept the text of an engine, or a draft in the session itself.
 func (d *Disk) Adopt(ctx context.Context, tx store.Tx, s *standing.Standing) error {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if rec.FinalResultRef != nil {
 		return nil
 	}
@@ -227,7 +227,7 @@ func (d *Disk) Adopt(ctx context.Context, tx store.Tx, s *standing.Standing) err
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
-	refs, err := tx.Put(ctx, []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document + "\n", At: s.UpdatedAt}})
+	refs, err := tx.Put(ctx, []store.Text{{Stage: s.Session.CurrentStage, Kind: "final_result", Body: document + "\n", At: s.Session.UpdatedAt}})
 	if err != nil {
 		return err
 	}
@@ -240,34 +240,34 @@ func (d *Disk) Adopt(ctx context.Context, tx store.Tx, s *standing.Standing) err
 func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
 	w := s.Workflow
 	plan, planned := w.OfKind(workflow.KindPlan)
-	if len(s.History) > 0 || len(s.Sprints) > 0 || !planned || w.Index(s.CurrentStage) < w.Index(plan.ID) {
+	if len(s.Session.History) > 0 || len(s.Session.Sprints) > 0 || !planned || w.Index(s.Session.CurrentStage) < w.Index(plan.ID) {
 		return
 	}
-	s.SetSprints(intake.Read(plan, d.readKept(ctx, s.Record(plan.ID))).Sprints)
+	s.Session.SetSprints(intake.Read(plan, d.readKept(ctx, s.Session.Record(plan.ID))).Sprints)
 }
 
 // GatherCriteria reads the criteria of a session from its documents, if a report owes them or a
 // decision is about them.
 func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	judges := s.Stage.Gate == workflow.GateVerdict
-	if !s.CurrentState.Active() || !judges && !s.CurrentState.Gated() {
+	if !s.Session.CurrentState.Active() || !judges && !s.Session.CurrentState.Gated() {
 		return
 	}
 	src := sourcesOf(s)
 	for _, st := range s.Workflow.Stages {
-		rec := s.Record(st.ID)
+		rec := s.Session.Record(st.ID)
 		if rec.ApprovedScope != nil {
 			text, same := d.readApproved(ctx, s, *rec.ApprovedScope)
 			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
 		}
-		if st.ID == s.CurrentStage && judges {
+		if st.ID == s.Session.CurrentStage && judges {
 			break
 		}
 		if rec.FinalResultRef == nil || rec.FinalResultRef == rec.ApprovedScope {
 			continue
 		}
 		text, same := d.readApproved(ctx, s, *rec.FinalResultRef)
-		scoping := st.ID == s.CurrentStage && s.Workflow.Scoping(s.Session)
+		scoping := st.ID == s.Session.CurrentStage && s.Workflow.Scoping(s.Session)
 		switch {
 		case st.Kind == workflow.KindDocument || scoping:
 			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
@@ -276,7 +276,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 		default:
 			src.Others = append(src.Others, text)
 		}
-		if st.ID == s.CurrentStage {
+		if st.ID == s.Session.CurrentStage {
 			break
 		}
 	}
@@ -289,12 +289,12 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 // sourcesOf returns the sources of criteria without their texts.
 func sourcesOf(s *standing.Standing) verdict.Sources {
 	// A report judges the sprints of the last build, and those that were built before and have not passed.
-	src := verdict.Sources{Sprints: s.Sprints, InScope: s.OpenSprints(workflow.SprintImplemented)}
+	src := verdict.Sources{Sprints: s.Session.Sprints, InScope: s.Session.OpenSprints(workflow.SprintImplemented)}
 	if build, ok := s.Workflow.OfKind(workflow.KindBuild); ok {
-		src.InScope = append(src.InScope, s.Record(build.ID).Scope...)
+		src.InScope = append(src.InScope, s.Session.Record(build.ID).Scope...)
 	}
 	if plan, ok := s.Workflow.OfKind(workflow.KindPlan); ok {
-		src.Approved = s.Record(plan.ID).Approved
+		src.Approved = s.Session.Record(plan.ID).Approved
 	}
 	return src
 }
@@ -307,7 +307,7 @@ func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, ref workf
 	if err == nil && fits(text) {
 		return text, true
 	}
-	for _, rec := range s.Stages {
+	for _, rec := range s.Session.Stages {
 		if rec == nil || rec.Artifact == nil {
 			continue
 		}

@@ -25,17 +25,17 @@ func TestDraft(t *testing.T) {
 		"edited":            {workflow.PO, at, func(b *bench) { b.write(b.work(), "three\n") }, "false true 6 copy 2-line same"},
 		"edited in spaces":  {workflow.PO, at, func(b *bench) { b.write(b.work(), "two\n\n\n") }, "false false 6 copy no-edit same"},
 		"edited at work":    {workflow.PO, workflow.Refining, func(b *bench) { b.write(b.work(), "three\n") }, "false true 6 copy no-edit same"},
-		"edited, no record": {workflow.PO, at, func(b *bench) { b.write(b.work(), "three\n"); b.remove(b.s.Current().FinalResultRef.FilePath) }, "false true 6 copy no-edit same"},
+		"edited, no record": {workflow.PO, at, func(b *bench) { b.write(b.work(), "three\n"); b.remove(b.s.Session.Current().FinalResultRef.FilePath) }, "false true 6 copy no-edit same"},
 		"line ends":         {workflow.PO, at, func(b *bench) { b.write(b.work(), "two\r\n") }, "false false 5 copy no-edit same"},
 		"no copy":           {workflow.PO, at, nil, "false false 4 round no-edit same"},
-		"no copy, changed":  {workflow.PO, at, func(b *bench) { b.write(b.s.Current().FinalResultRef.FilePath, "x") }, "false true 1 round no-edit same"},
-		"both gone":         {workflow.PO, at, func(b *bench) { b.remove(b.s.Current().FinalResultRef.FilePath) }, "true false 4 round no-edit same"},
-		"blocked":           {workflow.Review, workflow.AwaitingApproval, func(b *bench) { b.write(b.work(), "three\n"); b.s.Current().Verdict = workflow.Blocked }, "false true 6 copy no-edit same"},
+		"no copy, changed":  {workflow.PO, at, func(b *bench) { b.write(b.s.Session.Current().FinalResultRef.FilePath, "x") }, "false true 1 round no-edit same"},
+		"both gone":         {workflow.PO, at, func(b *bench) { b.remove(b.s.Session.Current().FinalResultRef.FilePath) }, "true false 4 round no-edit same"},
+		"blocked":           {workflow.Review, workflow.AwaitingApproval, func(b *bench) { b.write(b.work(), "three\n"); b.s.Session.Current().Verdict = workflow.Blocked }, "false true 6 copy no-edit same"},
 		"ended":             {workflow.PO, workflow.Completed, func(b *bench) { b.write(b.work(), "three\n") }, "false false 0 copy no-edit other"},
-		"hash of the entry": {workflow.PO, at, func(b *bench) { b.s.Current().FinalResultRef.SHA256 = "" }, "false false 4 round no-edit same"},
+		"hash of the entry": {workflow.PO, at, func(b *bench) { b.s.Session.Current().FinalResultRef.SHA256 = "" }, "false false 4 round no-edit same"},
 		"of another stage": {workflow.PO, at, func(b *bench) {
-			b.s.Current().FinalResultRef.SHA256, b.s.History[1].SHA256, b.s.History[2].SHA256 = "", "", ""
-			b.s.Append(workflow.Transition{Action: workflow.ActionSubmit, From: "qa/generating", SHA256: "aa"})
+			b.s.Session.Current().FinalResultRef.SHA256, b.s.Session.History[1].SHA256, b.s.Session.History[2].SHA256 = "", "", ""
+			b.s.Session.Append(workflow.Transition{Action: workflow.ActionSubmit, From: "qa/generating", SHA256: "aa"})
 		}, "false false 4 round no-edit same"},
 	} {
 		b := open(t, tt.stage, tt.state)
@@ -74,7 +74,7 @@ func TestGather(t *testing.T) {
 	a := b.save(workflow.PO, "# PRD\n\n## Acceptance criteria\n\n- AC-1: it rings\n")
 	b.submit(workflow.Architect, "# A\n\nIt rings at dawn.\n")
 	edit := b.submit(workflow.Architect, "# A\n\nIt rings at dusk.\n")
-	b.s.Artifacts = []string{a.Path, "gone.md"}
+	b.s.Session.Artifacts = []string{a.Path, "gone.md"}
 	look := func() string {
 		b.fresh().Gather(ctx, b.s)
 		altered := make([]string, len(b.s.Altered))
@@ -104,7 +104,7 @@ func TestGather(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
-	b.s.History[len(b.s.History)-1].Event = workflow.EventEdited
+	b.s.Session.History[len(b.s.Session.History)-1].Event = workflow.EventEdited
 	if got := b.TakenBack(ctx, b.s, "# A\n\nIt rings at dawn.\n"); len(got) != 1 || got[0].Before != "It rings at dawn." || got[0].After != "It rings at dusk." {
 		t.Errorf("taken back: %+v", got)
 	}
@@ -124,33 +124,33 @@ func TestOlder(t *testing.T) {
 	plan := "# Plan\n\n## Sprint 1: Ring\n\nx\n"
 	b := open(t, workflow.SM, workflow.AwaitingApproval)
 	ref := b.put(workflow.SM, "claude_result", plan)
-	b.s.Current().ClaudeResultRef, b.s.History = &ref, nil
+	b.s.Session.Current().ClaudeResultRef, b.s.Session.History = &ref, nil
 	b.GatherDraft(ctx, b.s)
 	if b.s.Draft.SHA256 != workflow.Hash([]byte(plan)) {
 		t.Errorf("the draft has the hash %s", b.s.Draft.SHA256)
 	}
 	b.AdoptSprints(ctx, b.s)
-	if len(b.s.Sprints) != 1 || b.s.Sprints[0].Title != "Ring" {
-		t.Errorf("sprints %+v", b.s.Sprints)
+	if len(b.s.Session.Sprints) != 1 || b.s.Session.Sprints[0].Title != "Ring" {
+		t.Errorf("sprints %+v", b.s.Session.Sprints)
 	}
-	if err := b.change(func(tx store.Tx) error { return b.Adopt(ctx, tx, b.s) }); err != nil || b.s.Current().FinalResultRef.SHA256 != workflow.Hash([]byte(plan)) {
-		t.Errorf("adopted %+v (%v)", b.s.Current().FinalResultRef, err)
+	if err := b.change(func(tx store.Tx) error { return b.Adopt(ctx, tx, b.s) }); err != nil || b.s.Session.Current().FinalResultRef.SHA256 != workflow.Hash([]byte(plan)) {
+		t.Errorf("adopted %+v (%v)", b.s.Session.Current().FinalResultRef, err)
 	}
-	had := b.s.Current().FinalResultRef
-	if err := b.change(func(tx store.Tx) error { return b.Adopt(ctx, tx, b.s) }); err != nil || b.s.Current().FinalResultRef != had {
-		t.Errorf("adopted once more: %+v (%v)", b.s.Current().FinalResultRef, err)
+	had := b.s.Session.Current().FinalResultRef
+	if err := b.change(func(tx store.Tx) error { return b.Adopt(ctx, tx, b.s) }); err != nil || b.s.Session.Current().FinalResultRef != had {
+		t.Errorf("adopted once more: %+v (%v)", b.s.Session.Current().FinalResultRef, err)
 	}
 	for name, change := range map[string]func(*standing.Standing){
-		"with a history": func(s *standing.Standing) { s.History = []workflow.Transition{{}} },
-		"before it":      func(s *standing.Standing) { s.CurrentStage = workflow.PO },
-		"nothing":        func(s *standing.Standing) { s.Current().ClaudeResultRef = nil },
+		"with a history": func(s *standing.Standing) { s.Session.History = []workflow.Transition{{}} },
+		"before it":      func(s *standing.Standing) { s.Session.CurrentStage = workflow.PO },
+		"nothing":        func(s *standing.Standing) { s.Session.Current().ClaudeResultRef = nil },
 	} {
 		b := open(t, workflow.SM, workflow.AwaitingApproval)
 		ref := b.put(workflow.SM, "claude_result", plan)
-		b.s.Current().ClaudeResultRef, b.s.History = &ref, nil
+		b.s.Session.Current().ClaudeResultRef, b.s.Session.History = &ref, nil
 		change(b.s)
-		if b.AdoptSprints(ctx, b.s); len(b.s.Sprints) != 0 {
-			t.Errorf("%s: sprints %+v", name, b.s.Sprints)
+		if b.AdoptSprints(ctx, b.s); len(b.s.Session.Sprints) != 0 {
+			t.Errorf("%s: sprints %+v", name, b.s.Session.Sprints)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestReopened(t *testing.T) {
 	if later, _ := b.Fingerprint(b.s, []string{"report.md"}, noon); later != now || now == none {
 		t.Error("a document that is handed in counts as work")
 	}
-	b.s.Append(workflow.Transition{Action: workflow.ActionSubmit, From: "qa/generating", At: noon, Sources: []string{"report.md"}})
+	b.s.Session.Append(workflow.Transition{Action: workflow.ActionSubmit, From: "qa/generating", At: noon, Sources: []string{"report.md"}})
 	if later, _ := b.Fingerprint(b.s, nil, noon); later != now {
 		t.Error("a document that was handed in counts as work")
 	}
@@ -229,12 +229,12 @@ func TestCriteria(t *testing.T) {
 		"ended":              {"bmad", workflow.QA, workflow.Completed, func(b *bench) { b.submit(workflow.PO, list("AC-1")) }, "none []"},
 		"a scope":            {"fix", workflow.Dev, workflow.AwaitingApproval, func(b *bench) { b.submit(workflow.Dev, "# Scope\n\n\n AC-1: it rings\n") }, "[AC-1] false [# Scope AC-1: it rings]"},
 		"an approved scope": {"fix", workflow.Review, workflow.Generating, func(b *bench) {
-			b.s.Record(workflow.Dev).ApprovedScope = b.submit(workflow.Dev, list("AC-1"))
+			b.s.Session.Record(workflow.Dev).ApprovedScope = b.submit(workflow.Dev, list("AC-1"))
 			b.submit(workflow.Dev, list("AC-2"))
 		}, "[AC-1] false []"},
 		"a scope, changed": {"fix", workflow.Review, workflow.Generating, func(b *bench) {
-			b.s.Record(workflow.Dev).ApprovedScope = b.submit(workflow.Dev, list("AC-1"))
-			b.write(b.s.Record(workflow.Dev).ApprovedScope.FilePath, list("AC-3"))
+			b.s.Session.Record(workflow.Dev).ApprovedScope = b.submit(workflow.Dev, list("AC-1"))
+			b.write(b.s.Session.Record(workflow.Dev).ApprovedScope.FilePath, list("AC-3"))
 		}, "[AC-3] true []"},
 	} {
 		b := open(t, tt.stage, tt.state)

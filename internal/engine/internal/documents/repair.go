@@ -13,11 +13,11 @@ import (
 // step, unless all are asked for: the others may have been cleared away. Files that people have edited stay.
 func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 	for _, st := range s.Workflow.Stages {
-		a := s.Record(st.ID).Artifact
+		a := s.Session.Record(st.ID).Artifact
 		switch {
-		case a == nil, a.Text == nil, a.Path != artifact.Path(s.TaskName, st.Artifact):
+		case a == nil, a.Text == nil, a.Path != artifact.Path(s.Session.TaskName, st.Artifact):
 			continue
-		case !all && !s.CurrentState.Active() && s.Last().FromStage() != st.ID:
+		case !all && !s.Session.CurrentState.Active() && s.Session.Last().FromStage() != st.ID:
 			continue
 		case !d.lacks(s, st.ID, *a):
 			continue
@@ -34,7 +34,7 @@ func (d *Disk) lacks(s *standing.Standing, stage workflow.StageID, a workflow.Ar
 	f := d.read(a.Path, a.Size)
 	switch {
 	case f.missing && !f.there:
-		return !s.Accepted(workflow.Alteration{Stage: stage, Path: a.Path, Missing: true}, s.Integrity)
+		return !s.Session.Accepted(workflow.Alteration{Stage: stage, Path: a.Path, Missing: true}, s.Integrity)
 	case f.err != nil: // something else is in its place
 		d.Unwritten = append(d.Unwritten, a.Path)
 	}

@@ -63,11 +63,11 @@ func TestRestore(t *testing.T) {
 		}, at: artifact.Path("other", "01-product-requirements.md"), want: lost(artifact.Path("other", "01-product-requirements.md")), file: "x"},
 		"no round": {damage: func(b *bench, _ *workflow.ContentRef, a *workflow.Artifact) {
 			b.remove(a.Path)
-			b.s.Record(workflow.PO).FinalResultRef = nil
+			b.s.Session.Record(workflow.PO).FinalResultRef = nil
 		}, want: lost(saved), file: "-"},
 		"no artifact": {damage: func(b *bench, _ *workflow.ContentRef, a *workflow.Artifact) {
 			b.remove(a.Path)
-			b.s.Record(workflow.PO).Artifact = nil
+			b.s.Session.Record(workflow.PO).Artifact = nil
 		}, want: lost(saved), file: "-"},
 	} {
 		b := open(t, workflow.PO, workflow.AwaitingConfirmation)
@@ -114,20 +114,20 @@ func TestRepair(t *testing.T) {
 		"a run that has ended":  {nil, true, false, "-"},
 		"all of one that ended": {nil, true, true, "# PRD\n"},
 		"accepted as gone": {func(b *bench, a *workflow.Artifact) {
-			b.s.Append(workflow.Transition{Event: workflow.EventAdopted, From: b.s.Place(), To: b.s.Place(), Adoption: &workflow.Adoption{Texts: []workflow.Alteration{{Stage: workflow.PO, Path: a.Path, Missing: true}}}})
+			b.s.Session.Append(workflow.Transition{Event: workflow.EventAdopted, From: b.s.Session.Place(), To: b.s.Session.Place(), Adoption: &workflow.Adoption{Texts: []workflow.Alteration{{Stage: workflow.PO, Path: a.Path, Missing: true}}}})
 		}, false, false, "-"},
 	} {
 		b := open(t, workflow.Architect, workflow.Generating)
 		ref, a := b.submit(workflow.PO, "# PRD\n"), b.save(workflow.PO, "# PRD\n")
 		a.Text = ref
 		b.remove(a.Path)
-		b.s.Append(workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating"})
+		b.s.Session.Append(workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating"})
 		if tt.change != nil {
 			tt.change(b, a)
 		}
 		if tt.ended {
-			b.s.CurrentStage, b.s.CurrentState = workflow.QA, workflow.Completed
-			b.s.Append(workflow.Transition{Event: workflow.EventFinished, From: "qa/awaiting_approval", To: "qa/completed"})
+			b.s.Session.CurrentStage, b.s.Session.CurrentState = workflow.QA, workflow.Completed
+			b.s.Session.Append(workflow.Transition{Event: workflow.EventFinished, From: "qa/awaiting_approval", To: "qa/completed"})
 		}
 		b.Repair(ctx, b.s, tt.all)
 		err := b.Settle()
@@ -196,15 +196,15 @@ func TestLayOut(t *testing.T) {
 		"an earlier, at once":     {workflow.PO, "one\n", noon, nil, "two\n"},
 		"an earlier, put back":    {workflow.PO, "one\n", newer, nil, "one\n"},
 		"edits":                   {workflow.PO, "mine\n", older, nil, "mine\n"},
-		"edits that were kept":    {workflow.PO, "mine\n", older, func(b *bench) { b.s.History[2].Kept = b.put(workflow.PO, "edited", "mine\n").FilePath }, "two\n"},
-		"a round of another":      {workflow.PO, "one\n", older, func(b *bench) { b.s.History[1].From = "sm/generating" }, "one\n"},
-		"none, record changed":    {workflow.PO, "", noon, func(b *bench) { b.write(b.s.Current().FinalResultRef.FilePath, "x") }, "-"},
-		"none, record gone":       {workflow.PO, "", noon, func(b *bench) { b.remove(b.s.Current().FinalResultRef.FilePath) }, "-"},
-		"none, no hash":           {workflow.PO, "", noon, func(b *bench) { b.s.Current().FinalResultRef.SHA256 = "" }, "two\n"},
-		"none, ended":             {workflow.PO, "", noon, func(b *bench) { b.s.CurrentState = workflow.Completed }, "-"},
-		"none, nothing handed in": {workflow.PO, "", noon, func(b *bench) { b.s.Current().FinalResultRef = nil }, "-"},
-		"the form of a report":    {workflow.Review, "", noon, func(b *bench) { b.s.Current().FinalResultRef = nil }, "FORM"},
-		"a form, filled in":       {workflow.Review, "# mine\n", older, func(b *bench) { b.s.Current().FinalResultRef = nil }, "# mine\n"},
+		"edits that were kept":    {workflow.PO, "mine\n", older, func(b *bench) { b.s.Session.History[2].Kept = b.put(workflow.PO, "edited", "mine\n").FilePath }, "two\n"},
+		"a round of another":      {workflow.PO, "one\n", older, func(b *bench) { b.s.Session.History[1].From = "sm/generating" }, "one\n"},
+		"none, record changed":    {workflow.PO, "", noon, func(b *bench) { b.write(b.s.Session.Current().FinalResultRef.FilePath, "x") }, "-"},
+		"none, record gone":       {workflow.PO, "", noon, func(b *bench) { b.remove(b.s.Session.Current().FinalResultRef.FilePath) }, "-"},
+		"none, no hash":           {workflow.PO, "", noon, func(b *bench) { b.s.Session.Current().FinalResultRef.SHA256 = "" }, "two\n"},
+		"none, ended":             {workflow.PO, "", noon, func(b *bench) { b.s.Session.CurrentState = workflow.Completed }, "-"},
+		"none, nothing handed in": {workflow.PO, "", noon, func(b *bench) { b.s.Session.Current().FinalResultRef = nil }, "-"},
+		"the form of a report":    {workflow.Review, "", noon, func(b *bench) { b.s.Session.Current().FinalResultRef = nil }, "FORM"},
+		"a form, filled in":       {workflow.Review, "# mine\n", older, func(b *bench) { b.s.Session.Current().FinalResultRef = nil }, "# mine\n"},
 		"a form, a report came":   {workflow.Review, "FORM", older, nil, "two\n"},
 	} {
 		b := open(t, tt.stage, workflow.Refining)

@@ -18,7 +18,7 @@ import (
 
 // Text reads the document of a stage: the saved artifact, or its last round.
 func (d *Disk) Text(ctx context.Context, s *standing.Standing, doc standing.Document) (string, error) {
-	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
+	if ref := s.Session.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
 		return d.text(ctx, *ref)
 	}
 	f := d.read(doc.Path, doc.Size)
@@ -51,11 +51,11 @@ func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...str
 // removed it. A copy that is still an earlier round makes room for the newest, which another checkout has
 // handed in, or a process that was killed.
 func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
-	ref := s.Current().FinalResultRef
-	if !s.CurrentState.Active() {
+	ref := s.Session.Current().FinalResultRef
+	if !s.Session.CurrentState.Active() {
 		return
 	}
-	info, err := d.project.Dir.Stat(artifact.WorkPath(s.TaskName, s.CurrentStage))
+	info, err := d.project.Dir.Stat(artifact.WorkPath(s.Session.TaskName, s.Session.CurrentStage))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil, ref == nil, !d.isOutdated(ctx, s, info.ModTime(), *ref):
@@ -82,16 +82,16 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 	if written.After(newest.LastUpdated) {
 		return false
 	}
-	work := d.read(artifact.WorkPath(s.TaskName, s.CurrentStage), 0)
+	work := d.read(artifact.WorkPath(s.Session.TaskName, s.Session.CurrentStage), 0)
 	if work.err != nil || work.hash == newest.SHA256 {
 		return false
 	}
 	if s.Stage.Gate == workflow.GateVerdict && verdict.Read(string(work.data), nil).Blank() {
 		return true
 	}
-	return slices.ContainsFunc(s.History, func(e workflow.Transition) bool {
+	return slices.ContainsFunc(s.Session.History, func(e workflow.Transition) bool {
 		switch {
-		case e.FromStage() != s.CurrentStage:
+		case e.FromStage() != s.Session.CurrentStage:
 			return false
 		case e.SHA256 == work.hash:
 			return true
@@ -122,7 +122,7 @@ func (d *Disk) SaveWork(s *workflow.Session, body string) {
 // if people have edited it since: another round starts from that. A working copy with
 // edits of its own stays.
 func (d *Disk) WorkFromArtifact(s *standing.Standing) {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if rec.Artifact == nil || rec.FinalResultRef == nil || !s.Saved[rec.Artifact.Path].Modified || s.Draft.Edited {
 		return
 	}

@@ -11,23 +11,23 @@ import (
 
 // Ask returns the question for the briefing of the current stage.
 func Ask(s *standing.Standing) lesson.Question {
-	texts := []string{s.Objective}
+	texts := []string{s.Session.Objective}
 	switch {
-	case s.Stage.Kind == workflow.KindBuild && s.Current().Iteration > 0:
+	case s.Stage.Kind == workflow.KindBuild && s.Session.Current().Iteration > 0:
 		for _, judge := range s.Workflow.JudgesOf(s.Stage.ID) {
-			for _, f := range workflow.OpenFindings(s.Record(judge.ID).Findings) {
+			for _, f := range workflow.OpenFindings(s.Session.Record(judge.ID).Findings) {
 				texts = append(texts, f.Problem)
 			}
 		}
-		texts = append(texts, s.Current().Feedback)
+		texts = append(texts, s.Session.Current().Feedback)
 	case s.Stage.Kind == workflow.KindBuild:
-		for _, sprint := range s.Sprints {
+		for _, sprint := range s.Session.Sprints {
 			if sprint.Status == workflow.SprintPending {
 				texts = append(texts, sprint.Title)
 			}
 		}
 	}
-	return lesson.Question{Text: strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n"), Types: typesFor(s.Workflow, s.Stage), Session: s.SessionID}
+	return lesson.Question{Text: strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n"), Types: typesFor(s.Workflow, s.Stage), Session: s.Session.SessionID}
 }
 
 // typesFor returns the types of notes that help in a stage, for example failures if it judges the work.

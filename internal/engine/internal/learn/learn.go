@@ -49,7 +49,7 @@ func Of(s *standing.Standing, entries []workflow.Transition, document func(workf
 
 // failures returns the open findings of a report as lessons, or the reason for another round if there are none.
 func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition) []lesson.Lesson {
-	rec := s.Record(st.ID)
+	rec := s.Session.Record(st.ID)
 	var out []lesson.Lesson
 	agent := string(st.ID)
 	// A report that was returned, or is asked for again, is its author's own fault.
@@ -69,7 +69,7 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 		if f.Fix != "" {
 			text = s.Say("%s; fix: %s", trimStop(text), f.Fix)
 		}
-		out = append(out, lesson.Lesson{Session: s.SessionID, Finding: key(st, f.ID), Type: lesson.Failures, Agent: agent, Text: clip(text),
+		out = append(out, lesson.Lesson{Session: s.Session.SessionID, Finding: key(st, f.ID), Type: lesson.Failures, Agent: agent, Text: clip(text),
 			Tags: []string{category(s, st, rec, f, entry), severity(f.Severity), string(st.ID)}})
 	}
 	if len(out) > 0 {
@@ -83,14 +83,14 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 	if text == "" {
 		return nil
 	}
-	return []lesson.Lesson{{Session: s.SessionID, Finding: key(st, "round-"+workflow.Hash([]byte(text))[:12]), Type: lesson.Failures, Agent: agent, Text: clip(text),
+	return []lesson.Lesson{{Session: s.Session.SessionID, Finding: key(st, "round-"+workflow.Hash([]byte(text))[:12]), Type: lesson.Failures, Agent: agent, Text: clip(text),
 		Tags: []string{category(s, st, rec, workflow.Finding{}, entry), severity(""), string(st.ID)}}}
 }
 
 // outcomes returns the outcomes of findings that are closed.
 func outcomes(s *standing.Standing, st workflow.Stage) []lesson.Lesson {
 	var out []lesson.Lesson
-	for _, f := range s.Record(st.ID).Findings {
+	for _, f := range s.Session.Record(st.ID).Findings {
 		if f.Open() {
 			continue
 		}
@@ -98,7 +98,7 @@ func outcomes(s *standing.Standing, st workflow.Stage) []lesson.Lesson {
 		if f.Status == lesson.Withdrawn {
 			tag = lesson.Withdrawn
 		}
-		out = append(out, lesson.Lesson{Session: s.SessionID, Finding: key(st, f.ID), Type: lesson.Failures, Tags: []string{tag}})
+		out = append(out, lesson.Lesson{Session: s.Session.SessionID, Finding: key(st, f.ID), Type: lesson.Failures, Tags: []string{tag}})
 	}
 	return out
 }
@@ -121,7 +121,7 @@ func severity(of string) string {
 func category(s *standing.Standing, st workflow.Stage, rec *workflow.Record, f workflow.Finding, entry workflow.Transition) string {
 	evidence := rec.Evidence
 	if st.SendsBackTo != "" && evidence == nil {
-		evidence = s.Record(st.SendsBackTo).Evidence
+		evidence = s.Session.Record(st.SendsBackTo).Evidence
 	}
 	switch {
 	case evidence.Failed():
@@ -180,11 +180,11 @@ func plain(text string) string {
 
 // story returns the lesson of the run itself, once it is finished.
 func story(s *standing.Standing, st workflow.Stage) lesson.Lesson {
-	text := s.Objective
-	if len(s.Artifacts) > 0 {
-		text = s.Say("%s; documents: %s", trimStop(clip(text)), strings.Join(s.Artifacts, ", "))
+	text := s.Session.Objective
+	if len(s.Session.Artifacts) > 0 {
+		text = s.Say("%s; documents: %s", trimStop(clip(text)), strings.Join(s.Session.Artifacts, ", "))
 	}
-	return lesson.Lesson{Session: s.SessionID, Finding: "story", Type: lesson.Stories, Agent: string(st.ID), Text: clip(text), Tags: []string{s.Definition().Name}}
+	return lesson.Lesson{Session: s.Session.SessionID, Finding: "story", Type: lesson.Stories, Agent: string(st.ID), Text: clip(text), Tags: []string{s.Session.Definition().Name}}
 }
 
 // trimStop returns a text without the full stop at its end, so that more can follow.
@@ -205,7 +205,7 @@ func decisions(s *standing.Standing, st workflow.Stage, document string) []lesso
 	for _, text := range all[:min(len(all), maxDecisions)] {
 		finding := key(st, workflow.Hash([]byte(plain(text)))[:12])
 		out = append(out, lesson.Lesson{
-			Session: s.SessionID, Finding: finding, Type: lesson.Decisions, Agent: string(st.ID), Text: clip(text), Tags: []string{string(st.ID)},
+			Session: s.Session.SessionID, Finding: finding, Type: lesson.Decisions, Agent: string(st.ID), Text: clip(text), Tags: []string{string(st.ID)},
 		})
 	}
 	return out

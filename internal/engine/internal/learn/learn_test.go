@@ -63,10 +63,10 @@ func TestCategory(t *testing.T) {
 		{name: "other words", stage: workflow.SM, feedback: "split sprint 2", want: lesson.WrongAssumption},
 	} {
 		s := session(c.stage)
-		rec := s.Record(c.stage)
+		rec := s.Session.Record(c.stage)
 		*rec = c.record
-		s.Record(workflow.Dev).Evidence = c.dev
-		s.Record(workflow.PO).Answers = map[string]string{"q1": "Only the billing  team sends them.", "q2": "all"}
+		s.Session.Record(workflow.Dev).Evidence = c.dev
+		s.Session.Record(workflow.PO).Answers = map[string]string{"q1": "Only the billing  team sends them.", "q2": "all"}
 		if got := category(s, s.Stage, rec, c.finding, workflow.Transition{Feedback: c.feedback}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -75,12 +75,12 @@ func TestCategory(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	s := session(workflow.Dev)
-	s.Sprints = []workflow.Sprint{{Number: 1, Title: "Signatures", Status: workflow.SprintImplemented}, {Number: 2, Title: "Retries", Status: workflow.SprintPending}}
+	s.Session.Sprints = []workflow.Sprint{{Number: 1, Title: "Signatures", Status: workflow.SprintImplemented}, {Number: 2, Title: "Retries", Status: workflow.SprintPending}}
 	if q := Ask(s); q.Text != "Build a relay\nRetries" || fmt.Sprint(q.Types) != "[agent-learnings failures decisions]" {
 		t.Errorf("a build asks %+v", q)
 	}
-	s.Current().Iteration, s.Current().Feedback = 1, "hurry"
-	s.Record(workflow.QA).Findings = []workflow.Finding{{ID: "1", Problem: "it is slow"}, {ID: "2", Problem: "old", Status: "fixed"}}
+	s.Session.Current().Iteration, s.Session.Current().Feedback = 1, "hurry"
+	s.Session.Record(workflow.QA).Findings = []workflow.Finding{{ID: "1", Problem: "it is slow"}, {ID: "2", Problem: "old", Status: "fixed"}}
 	if q := Ask(s); q.Text != "Build a relay\nit is slow\nhurry" {
 		t.Errorf("a rework asks %q", q.Text)
 	}
@@ -97,7 +97,7 @@ func TestAsk(t *testing.T) {
 func TestManyFindings(t *testing.T) {
 	s := session(workflow.Review)
 	for i := range 9 {
-		s.Current().Findings = append(s.Current().Findings, workflow.Finding{ID: fmt.Sprint(i), Problem: strings.Repeat("é", 900)})
+		s.Session.Current().Findings = append(s.Session.Current().Findings, workflow.Finding{ID: fmt.Sprint(i), Problem: strings.Repeat("é", 900)})
 	}
 	entry := workflow.Transition{Event: workflow.EventFailed, Action: workflow.ActionSubmit, From: "review/generating"}
 	lessons := Of(s, []workflow.Transition{entry, {Event: workflow.EventPolicyChanged}, {Event: workflow.EventFailed, From: "gone/refining"}}, nil)

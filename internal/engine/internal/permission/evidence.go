@@ -25,11 +25,11 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 	if checked, _ := s.Workflow.Stage(stage); !checked.Verify {
 		return nil
 	}
-	kept := g.plan(stage, s.KeptVerify()[stage], g.at()).Keep
+	kept := g.plan(stage, s.Session.KeptVerify()[stage], g.at()).Keep
 	if kept.Command == "" {
 		return nil
 	}
-	if e := s.Record(stage).Evidence; stage != s.Stage.ID && e != nil && e.NotRun == "" {
+	if e := s.Session.Record(stage).Evidence; stage != s.Stage.ID && e != nil && e.NotRun == "" {
 		if kept.Instead == nil && e.ChangedTo == nil {
 			return nil
 		}
@@ -99,7 +99,7 @@ func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyComman
 func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []lang.Text {
 	by := s.Stage.VerifiedBy()
 	if now == nil && by != s.Stage.ID {
-		now = s.Record(by).Evidence
+		now = s.Session.Record(by).Evidence
 	}
 	if now == nil || !verdict.Passes() {
 		return nil
@@ -214,8 +214,8 @@ func (g *Guard) KeepVerify(s *workflow.Session) {
 // NoteVerify records in the history how the session's verify commands have changed since its
 // last change, in an entry that begins as note does.
 func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
-	next := s.KeptVerify()
-	edited := !workflow.SameVerifyCommands(s.VerifyCommands, next)
+	next := s.Session.KeptVerify()
+	edited := !workflow.SameVerifyCommands(s.Session.VerifyCommands, next)
 	if next == nil {
 		next = map[workflow.StageID]workflow.VerifyCommand{}
 	}
@@ -242,8 +242,8 @@ func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
 	if len(news) == 0 {
 		return
 	}
-	note.Event, note.Policy, note.VerifyCommands = workflow.EventPolicyChanged, strings.Join(news, "; "), s.KeepVerify(next)
-	s.Note(note)
+	note.Event, note.Policy, note.VerifyCommands = workflow.EventPolicyChanged, strings.Join(news, "; "), s.Session.KeepVerify(next)
+	s.Session.Note(note)
 }
 
 // AcceptVerify notes that the person has decided in knowledge of how the configuration
@@ -253,7 +253,7 @@ func AcceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyComm
 	if seen == nil || seen.ChangedTo == nil {
 		return nil
 	}
-	next, accepted := s.KeptVerify(), false
+	next, accepted := s.Session.KeptVerify(), false
 	for stage, kept := range next {
 		if kept.Command == seen.Command && kept.Instead != nil && process.Same(*kept.Instead, *seen.ChangedTo) && !kept.Accepted {
 			kept.Accepted, accepted = true, true
@@ -263,7 +263,7 @@ func AcceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyComm
 	if !accepted {
 		return nil
 	}
-	return s.KeepVerify(next)
+	return s.Session.KeepVerify(next)
 }
 
 // planText says how a session's verify command changes; "" if it does not.

@@ -176,7 +176,7 @@ func TestEvidence(t *testing.T) {
 	t.Parallel()
 	other, none := "false", ""
 	keep := func(b *bench, c workflow.VerifyCommand) {
-		b.s.VerifyCommands = map[workflow.StageID]workflow.VerifyCommand{workflow.Dev: c}
+		b.s.Session.VerifyCommands = map[workflow.StageID]workflow.VerifyCommand{workflow.Dev: c}
 	}
 	const notYet = "you have not allowed it in this project yet; in a terminal: program allow"
 	for name, tt := range map[string]struct {
@@ -193,16 +193,16 @@ func TestEvidence(t *testing.T) {
 		"of the review":   {workflow.Review, func(b *bench) { b.command(workflow.Dev, "exit 3", workflow.SetByProject); b.allow("exit 3") }, "exit 3 by project: exit 3"},
 		"handed in before": {workflow.Review, func(b *bench) {
 			b.command(workflow.Dev, "true", workflow.SetByProject)
-			b.s.Record(workflow.Dev).Evidence = &workflow.Evidence{Command: "true"}
+			b.s.Session.Record(workflow.Dev).Evidence = &workflow.Evidence{Command: "true"}
 		}, "none"},
 		"not run before": {workflow.Review, func(b *bench) {
 			b.command(workflow.Dev, "true", workflow.SetByProject)
-			b.s.Record(workflow.Dev).Evidence = &workflow.Evidence{Command: "true", NotRun: "x"}
+			b.s.Session.Record(workflow.Dev).Evidence = &workflow.Evidence{Command: "true", NotRun: "x"}
 		}, "true by project: not run: " + notYet},
 		"changed since": {workflow.Review, func(b *bench) {
 			b.command(workflow.Dev, "false", workflow.SetByProject)
 			keep(b, workflow.VerifyCommand{Command: "true", SetBy: workflow.SetByProject})
-			b.s.Record(workflow.Dev).Evidence = &workflow.Evidence{Command: "true", SetBy: workflow.SetByProject, Notes: []string{"old"}}
+			b.s.Session.Record(workflow.Dev).Evidence = &workflow.Evidence{Command: "true", SetBy: workflow.SetByProject, Notes: []string{"old"}}
 		}, "true by project: exit 0 changed: the configuration names `false` instead"},
 		"taken out, accepted": {workflow.Dev, func(b *bench) {
 			keep(b, workflow.VerifyCommand{Command: "true", SetBy: workflow.SetByProject, Instead: &none, Accepted: true})
@@ -303,7 +303,7 @@ func TestOpposes(t *testing.T) {
 		"of another build":  {workflow.QA, nil, failed, workflow.Pass, ""},
 	} {
 		b := open(t, tt.stage, workflow.Generating)
-		b.s.Record(workflow.Dev).Evidence = tt.earlier
+		b.s.Session.Record(workflow.Dev).Evidence = tt.earlier
 		if got := strings.Join(lang.English.SayAll(permission.Opposes(b.s, tt.now, tt.verdict)), "; "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
@@ -326,30 +326,30 @@ func TestKeptCommands(t *testing.T) {
 			b.command(workflow.QA, "make", workflow.SetByPerson)
 		}, "verify of dev: `true` (your own file) → `make` (your own file); verify of qa: none → `make` (your own file)"},
 		"of both alike": {lang.English, func(b *bench) {
-			delete(b.s.History[0].VerifyCommands, workflow.Dev)
+			delete(b.s.Session.History[0].VerifyCommands, workflow.Dev)
 			b.command(workflow.QA, "true", workflow.SetByPerson)
 		}, "verify of dev, qa: none → `true` (your own file); verify: the session file was edited, and the commands of its history count"},
-		"the file edited": {lang.English, func(b *bench) { b.s.VerifyCommands = nil }, "verify: the session file was edited, and the commands of its history count"},
+		"the file edited": {lang.English, func(b *bench) { b.s.Session.VerifyCommands = nil }, "verify: the session file was edited, and the commands of its history count"},
 		"in Chinese":      {lang.Language("zh"), func(b *bench) { b.command(workflow.Dev, "make", workflow.SetByPerson) }, "dev 的验证：`true`（你自己的文件） → `make`（你自己的文件）"},
-		"edited, Chinese": {lang.Language("zh"), func(b *bench) { b.s.VerifyCommands = nil }, "验证：会话文件被改过，以其历史记录中的命令为准"},
+		"edited, Chinese": {lang.Language("zh"), func(b *bench) { b.s.Session.VerifyCommands = nil }, "验证：会话文件被改过，以其历史记录中的命令为准"},
 	} {
 		b := open(t, workflow.PO, workflow.Generating)
 		b.command(workflow.Dev, "true", workflow.SetByPerson)
 		b.guard().KeepVerify(b.s.Session)
-		if kept := b.s.History[0].VerifyCommands; len(kept) != 1 || kept[workflow.Dev].Command != "true" || b.s.VerifyCommands[workflow.Dev].Command != "true" {
+		if kept := b.s.Session.History[0].VerifyCommands; len(kept) != 1 || kept[workflow.Dev].Command != "true" || b.s.Session.VerifyCommands[workflow.Dev].Command != "true" {
 			t.Fatalf("%s: a new run keeps %v", name, kept)
 		}
 		b.s.Language = tt.language
 		tt.change(b)
 		b.guard().NoteVerify(b.s, workflow.Transition{At: noon, By: "me"})
-		last := b.s.Last()
-		noted := len(b.s.History) == 2 && last.Event == workflow.EventPolicyChanged && last.By == "me" && workflow.SameVerifyCommands(last.VerifyCommands, b.s.VerifyCommands)
+		last := b.s.Session.Last()
+		noted := len(b.s.Session.History) == 2 && last.Event == workflow.EventPolicyChanged && last.By == "me" && workflow.SameVerifyCommands(last.VerifyCommands, b.s.Session.VerifyCommands)
 		if last.Policy != tt.want || noted != (tt.want != "") {
 			t.Errorf("%s:\n got %s\nwant %s (%+v)", name, last.Policy, tt.want, last)
 		}
 	}
 	b := open(t, workflow.PO, workflow.Generating)
-	if b.guard().KeepVerify(b.s.Session); b.s.VerifyCommands != nil || b.s.History[0].VerifyCommands != nil {
+	if b.guard().KeepVerify(b.s.Session); b.s.Session.VerifyCommands != nil || b.s.Session.History[0].VerifyCommands != nil {
 		t.Error("a run without commands keeps some")
 	}
 	to, other := "false", "make"
@@ -367,10 +367,10 @@ func TestKeptCommands(t *testing.T) {
 		"accepted already": {&workflow.Evidence{Command: "true", ChangedTo: &to}, workflow.VerifyCommand{Command: "true", Instead: &to, Accepted: true}, false},
 	} {
 		b := open(t, workflow.QA, workflow.AwaitingApproval)
-		b.s.Record(workflow.QA).Evidence = tt.seen
-		b.s.VerifyCommands = map[workflow.StageID]workflow.VerifyCommand{workflow.QA: tt.kept}
+		b.s.Session.Record(workflow.QA).Evidence = tt.seen
+		b.s.Session.VerifyCommands = map[workflow.StageID]workflow.VerifyCommand{workflow.QA: tt.kept}
 		got := permission.AcceptVerify(b.s)
-		if (got != nil) != tt.want || tt.want && (!got[workflow.QA].Accepted || !b.s.VerifyCommands[workflow.QA].Accepted) {
+		if (got != nil) != tt.want || tt.want && (!got[workflow.QA].Accepted || !b.s.Session.VerifyCommands[workflow.QA].Accepted) {
 			t.Errorf("%s: accepted %v, want %v", name, got, tt.want)
 		}
 	}

@@ -164,8 +164,8 @@ func TestOthers(t *testing.T) {
 		b := open(t, workflow.PO, workflow.Generating)
 		kept := workflow.VerifyCommand{Command: "true", SetBy: workflow.SetByProject, At: noon}
 		tt.change(b, &kept)
-		b.s.CurrentState = tt.state
-		b.s.VerifyCommands = map[workflow.StageID]workflow.VerifyCommand{workflow.Dev: kept}
+		b.s.Session.CurrentState = tt.state
+		b.s.Session.VerifyCommands = map[workflow.StageID]workflow.VerifyCommand{workflow.Dev: kept}
 		if err := b.p.Backend.Create(ctx, b.s.Session, storetest.Numbered("clock")); err != nil {
 			t.Fatal(err)
 		}

@@ -24,19 +24,19 @@ func (s *Standing) Unbuilt() []int {
 	if s.Builder() == "" {
 		return nil
 	}
-	return s.OpenSprints(workflow.SprintPending)
+	return s.Session.OpenSprints(workflow.SprintPending)
 }
 
 // Continuing reports whether the build was reopened for sprints that are still open.
 func (s *Standing) Continuing() bool {
-	return s.Stage.Kind == workflow.KindBuild && s.Moved().Event == workflow.EventReopened &&
-		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
+	return s.Stage.Kind == workflow.KindBuild && s.Session.Moved().Event == workflow.EventReopened &&
+		len(s.Session.OpenSprints(workflow.SprintPending)) > 0 && len(s.Session.OpenSprints(workflow.SprintImplemented)) == 0
 }
 
 // Unexplained reports whether the person has just asked for another round of a document
 // without naming a change.
 func (s *Standing) Unexplained() bool {
-	last := s.Moved()
+	last := s.Session.Moved()
 	again := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened
 	commented := last.Grant != nil && len(last.Grant.Comments) > 0
 	return again && !commented && last.Feedback == ""
@@ -55,9 +55,9 @@ const (
 
 // Wants returns the word that the person owes before the assistant works on the stage.
 func (s *Standing) Wants() Want {
-	refining := s.CurrentState == workflow.Refining
+	refining := s.Session.CurrentState == workflow.Refining
 	switch {
-	case !refining && s.CurrentState != workflow.Generating:
+	case !refining && s.Session.CurrentState != workflow.Generating:
 		return WantsNothing
 	case s.AsksScope() && (!refining || s.Continuing()):
 		return WantsScope
@@ -75,10 +75,10 @@ func (s *Standing) WaitsForStart() bool { return s.Wants() == WantsStart }
 // DefaultScope returns the sprints of "start development": those in rework, else those not built
 // yet, else all.
 func (s *Standing) DefaultScope() []int {
-	if again := s.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
+	if again := s.Session.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
 		return again
 	}
-	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+	if open := s.Session.OpenSprints(workflow.SprintPending); len(open) > 0 {
 		return open
 	}
 	return s.SprintNumbers()
@@ -86,8 +86,8 @@ func (s *Standing) DefaultScope() []int {
 
 // SprintNumbers returns the numbers of all sprints of the plan.
 func (s *Standing) SprintNumbers() []int {
-	out := make([]int, len(s.Sprints))
-	for i, sprint := range s.Sprints {
+	out := make([]int, len(s.Session.Sprints))
+	for i, sprint := range s.Session.Sprints {
 		out[i] = sprint.Number
 	}
 	return out
@@ -95,7 +95,7 @@ func (s *Standing) SprintNumbers() []int {
 
 // SubmittedSince reports whether a stage has had a submission since the session last went back.
 func (s *Standing) SubmittedSince(stage workflow.StageID) bool {
-	for _, e := range slices.Backward(s.History) {
+	for _, e := range slices.Backward(s.Session.History) {
 		switch {
 		case e.Event == workflow.EventReopened, e.Event == workflow.EventSentBack:
 			return false
@@ -109,7 +109,7 @@ func (s *Standing) SubmittedSince(stage workflow.StageID) bool {
 // Grant returns the person's latest decision on a stage and its entry, counted from 1; nil
 // if there is none.
 func (s *Standing) Grant(stage workflow.StageID) (entry int, g *workflow.Grant) {
-	for i, e := range slices.Backward(s.History) {
+	for i, e := range slices.Backward(s.Session.History) {
 		noted := e.Event == workflow.EventAdopted || e.Event == workflow.EventGranted
 		if e.Grant != nil && !noted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
 			return i + 1, e.Grant

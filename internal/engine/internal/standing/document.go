@@ -22,20 +22,20 @@ func (s *Standing) Waiting() *Document {
 	if doc := s.Document(s.Stage); doc != nil {
 		return doc
 	}
-	if text := s.Current().InlineDraft(); text != "" { // of an older server
-		return &Document{Stage: s.CurrentStage, Path: s.SessionFile, Size: int64(len(text))}
+	if text := s.Session.Current().InlineDraft(); text != "" { // of an older server
+		return &Document{Stage: s.Session.CurrentStage, Path: s.SessionFile, Size: int64(len(text))}
 	}
 	return nil
 }
 
 // Document refers to a stage's saved artifact, or to its submission if that is newer or the only one.
 func (s *Standing) Document(st workflow.Stage) *Document {
-	rec := s.Record(st.ID)
+	rec := s.Session.Record(st.ID)
 	var doc *Document
 	if ref := rec.FinalResultRef; ref != nil {
 		doc = &Document{Stage: st.ID, Path: ref.FilePath, Summary: ref.Summary, Size: ref.Size, SHA256: ref.SHA256}
 	}
-	working := doc != nil && st.ID == s.CurrentStage && s.CurrentState.Active()
+	working := doc != nil && st.ID == s.Session.CurrentStage && s.Session.CurrentState.Active()
 	if working {
 		doc.Path, doc.Modified, doc.Size = s.Draft.Path, s.Draft.Edited, s.Draft.Size
 	}
@@ -44,7 +44,7 @@ func (s *Standing) Document(st workflow.Stage) *Document {
 		return doc
 	}
 	if doc != nil { // until there is a new submission, it is of before the reopen
-		doc.Stale = a.Stale && s.CurrentState == workflow.Generating
+		doc.Stale = a.Stale && s.Session.CurrentState == workflow.Generating
 	}
 	saved := s.Saved[a.Path]
 	// Another round starts from the artifact as people have edited it, and not from the

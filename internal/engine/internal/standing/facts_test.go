@@ -15,7 +15,7 @@ func ptr(f float64) *float64 { return &f }
 // met makes a document that asks one that has reached its gate.
 func met(s *standing.Standing) {
 	p := s.Policy
-	s.Current().ClaimedScore, s.Current().Policy = ptr(95), &p
+	s.Session.Current().ClaimedScore, s.Session.Current().Policy = ptr(95), &p
 }
 
 // TestBar checks whose yes counts, in the order of the reasons, and how many people more have to say it.
@@ -27,12 +27,12 @@ func TestBar(t *testing.T) {
 	two := func(s *standing.Standing) { s.Policy.Quorum = 2 }
 	writes := func(who string) func(*standing.Standing) {
 		return func(s *standing.Standing) {
-			s.History = []workflow.Transition{{Action: workflow.ActionSubmit, From: "sm/generating", Person: workflow.Person{Subject: who}}}
+			s.Session.History = []workflow.Transition{{Action: workflow.ActionSubmit, From: "sm/generating", Person: workflow.Person{Subject: who}}}
 		}
 	}
 	gives := func(who string) func(*standing.Standing) {
 		return func(s *standing.Standing) {
-			s.History = append(s.History, workflow.Transition{Event: workflow.EventGranted, From: "sm/x", Grant: &workflow.Grant{Person: workflow.Person{Subject: who}, SHA256: "aa"}})
+			s.Session.History = append(s.Session.History, workflow.Transition{Event: workflow.EventGranted, From: "sm/x", Grant: &workflow.Grant{Person: workflow.Person{Subject: who}, SHA256: "aa"}})
 		}
 	}
 	type list = []func(*standing.Standing)
@@ -41,30 +41,35 @@ func TestBar(t *testing.T) {
 		change list
 		want   string // ruled, bar, missing
 	}{
-		"no rules":                  {"", nil, fmt.Sprint(false, standing.NotBarred, 1)},
-		"nobody known":              {"", list{approvers}, fmt.Sprint(true, standing.BarUnknown, 1)},
-		"an approver":               {"bob", list{approvers}, fmt.Sprint(true, standing.NotBarred, 1)},
-		"another":                   {"eve", list{approvers}, fmt.Sprint(true, standing.BarApprover, 1)},
-		"nobody approves":           {"ann", list{func(s *standing.Standing) { s.Policy.Approvers = []string{} }}, fmt.Sprint(true, standing.BarApprover, 1)},
-		"the writer":                {"ann", list{eyes, writes("ann")}, fmt.Sprint(true, standing.BarWriter, 1)},
-		"the writer, unwatched":     {"ann", list{approvers, writes("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
-		"another than the writer":   {"bob", list{eyes, writes("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
-		"no writer known":           {"bob", list{eyes, writes("")}, fmt.Sprint(true, standing.BarUnwritten, 1)},
-		"no writer, unwatched":      {"bob", list{approvers, writes("")}, fmt.Sprint(true, standing.NotBarred, 1)},
-		"an edited draft":           {"bob", list{eyes, writes("ann"), func(s *standing.Standing) { s.Draft.Edited = true }}, fmt.Sprint(true, standing.BarEdited, 1)},
-		"two, the first":            {"bob", list{two}, fmt.Sprint(true, standing.NotBarred, 2)},
-		"two, the same again":       {"bob", list{two, gives("bob")}, fmt.Sprint(true, standing.BarGiven, 1)},
-		"two, another":              {"ann", list{two, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
-		"two, of one who may not":   {"ann", list{two, approvers, gives("eve")}, fmt.Sprint(true, standing.NotBarred, 2)},
-		"two, of the writer":        {"bob", list{two, eyes, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 2)},
-		"two, of another":           {"cat", list{two, eyes, writes("ann"), gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
-		"two, unwatched":            {"cat", list{two, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
-		"two, of an earlier text":   {"bob", list{two, gives("bob"), func(s *standing.Standing) { s.Draft.Edit = &standing.Edit{SHA256: "bb"} }}, fmt.Sprint(true, standing.NotBarred, 2)},
-		"two, enough":               {"bob", list{two, gives("bob"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 0)},
-		"one, given":                {"bob", list{approvers, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 0)},
-		"at work":                   {"", list{approvers, func(s *standing.Standing) { s.CurrentState = workflow.Refining }}, fmt.Sprint(false, standing.NotBarred, 1)},
-		"asks, and has reached it":  {"", list{approvers, met, func(s *standing.Standing) { s.CurrentState, s.Policy.GateScore = workflow.Clarifying, ptr(90); met(s) }}, fmt.Sprint(true, standing.BarUnknown, 1)},
-		"blocked, a yes is nothing": {"", list{approvers, func(s *standing.Standing) { s.Stage.Gate, s.Current().Verdict = workflow.GateVerdict, workflow.Blocked }}, fmt.Sprint(false, standing.NotBarred, 1)},
+		"no rules":                {"", nil, fmt.Sprint(false, standing.NotBarred, 1)},
+		"nobody known":            {"", list{approvers}, fmt.Sprint(true, standing.BarUnknown, 1)},
+		"an approver":             {"bob", list{approvers}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"another":                 {"eve", list{approvers}, fmt.Sprint(true, standing.BarApprover, 1)},
+		"nobody approves":         {"ann", list{func(s *standing.Standing) { s.Policy.Approvers = []string{} }}, fmt.Sprint(true, standing.BarApprover, 1)},
+		"the writer":              {"ann", list{eyes, writes("ann")}, fmt.Sprint(true, standing.BarWriter, 1)},
+		"the writer, unwatched":   {"ann", list{approvers, writes("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"another than the writer": {"bob", list{eyes, writes("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"no writer known":         {"bob", list{eyes, writes("")}, fmt.Sprint(true, standing.BarUnwritten, 1)},
+		"no writer, unwatched":    {"bob", list{approvers, writes("")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"an edited draft":         {"bob", list{eyes, writes("ann"), func(s *standing.Standing) { s.Draft.Edited = true }}, fmt.Sprint(true, standing.BarEdited, 1)},
+		"two, the first":          {"bob", list{two}, fmt.Sprint(true, standing.NotBarred, 2)},
+		"two, the same again":     {"bob", list{two, gives("bob")}, fmt.Sprint(true, standing.BarGiven, 1)},
+		"two, another":            {"ann", list{two, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"two, of one who may not": {"ann", list{two, approvers, gives("eve")}, fmt.Sprint(true, standing.NotBarred, 2)},
+		"two, of the writer":      {"bob", list{two, eyes, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 2)},
+		"two, of another":         {"cat", list{two, eyes, writes("ann"), gives("bob")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"two, unwatched":          {"cat", list{two, writes("ann"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 1)},
+		"two, of an earlier text": {"bob", list{two, gives("bob"), func(s *standing.Standing) { s.Draft.Edit = &standing.Edit{SHA256: "bb"} }}, fmt.Sprint(true, standing.NotBarred, 2)},
+		"two, enough":             {"bob", list{two, gives("bob"), gives("ann")}, fmt.Sprint(true, standing.NotBarred, 0)},
+		"one, given":              {"bob", list{approvers, gives("bob")}, fmt.Sprint(true, standing.NotBarred, 0)},
+		"at work":                 {"", list{approvers, func(s *standing.Standing) { s.Session.CurrentState = workflow.Refining }}, fmt.Sprint(false, standing.NotBarred, 1)},
+		"asks, and has reached it": {"", list{approvers, met, func(s *standing.Standing) {
+			s.Session.CurrentState, s.Policy.GateScore = workflow.Clarifying, ptr(90)
+			met(s)
+		}}, fmt.Sprint(true, standing.BarUnknown, 1)},
+		"blocked, a yes is nothing": {"", list{approvers, func(s *standing.Standing) {
+			s.Stage.Gate, s.Session.Current().Verdict = workflow.GateVerdict, workflow.Blocked
+		}}, fmt.Sprint(false, standing.NotBarred, 1)},
 	} {
 		s := at(workflow.SM, workflow.AwaitingApproval)
 		s.Draft.SHA256, s.Call.Subject = "aa", tt.me
@@ -92,16 +97,16 @@ func TestFacts(t *testing.T) {
 		"at work": {workflow.Refining, &workflow.Audit{}, ptr(60), false, false}, "asks": {workflow.Clarifying, &workflow.Audit{}, ptr(60), false, false}, "asks, met": {workflow.Clarifying, &workflow.Audit{}, ptr(60), true, true},
 	} {
 		s := at(workflow.PO, tt.state)
-		s.Current().Audit, s.Policy.AuditFloor = tt.audit, tt.floor
+		s.Session.Current().Audit, s.Policy.AuditFloor = tt.audit, tt.floor
 		if tt.met {
 			met(s)
 		}
 		if got := s.BelowFloor(); got != tt.want {
 			t.Errorf("below the floor, %s: %v", name, got)
 		}
-		place := s.Place()
-		if now := s.AtGate(); s.Met() != tt.met || tt.met && now.CurrentState != workflow.AwaitingConfirmation || !tt.met && now != s || s.Place() != place {
-			t.Errorf("%s: met %v, at %s, and the session at %s", name, s.Met(), now.Place(), s.Place())
+		place := s.Session.Place()
+		if now := s.AtGate(); s.Met() != tt.met || tt.met && now.Session.CurrentState != workflow.AwaitingConfirmation || !tt.met && now != s || s.Session.Place() != place {
+			t.Errorf("%s: met %v, at %s, and the session at %s", name, s.Met(), now.Session.Place(), s.Session.Place())
 		}
 	}
 	altered := []workflow.Alteration{{}}
@@ -134,7 +139,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	s := at(workflow.PO, workflow.Refining)
-	s.TaskName, s.Tasks = "clock", "specs/clock/"
+	s.Session.TaskName, s.Tasks = "clock", "specs/clock/"
 	if got := s.Handle() + " " + s.ArtifactPath(s.Stage) + " " + s.ArtifactPath(workflow.Stage{}) + " " + string(s.Builder()); got != "id specs/clock/01-product-requirements.md  dev" {
 		t.Errorf("names: %s", got)
 	}
@@ -143,7 +148,7 @@ func TestFacts(t *testing.T) {
 	}
 	s.Policy.Pause = workflow.PauseStages
 	for state, want := range map[workflow.State]bool{workflow.Generating: true, workflow.Refining: true, workflow.Clarifying: false, workflow.AwaitingConfirmation: false} {
-		if s.CurrentState = state; s.Pauses() != want {
+		if s.Session.CurrentState = state; s.Pauses() != want {
 			t.Errorf("pauses at %s: %v", state, s.Pauses())
 		}
 	}
@@ -177,7 +182,7 @@ func TestPast(t *testing.T) {
 		"one of several":       {[]workflow.Transition{entry(workflow.EventGranted, "confirm", "po/x", yes)}, "false 0 false"},
 	} {
 		s := at(workflow.PO, workflow.Refining)
-		s.History = tt.history
+		s.Session.History = tt.history
 		n, g := s.Grant(workflow.PO)
 		if got := fmt.Sprint(s.Unexplained(), n, s.SubmittedSince(workflow.PO)); got != tt.want || (g != nil) != (n > 0) {
 			t.Errorf("%s: got %s, want %s", name, got, tt.want)
@@ -187,7 +192,7 @@ func TestPast(t *testing.T) {
 	round := func(n int, e workflow.Event, from string) workflow.Transition {
 		return workflow.Transition{Action: workflow.ActionSubmit, Event: e, From: from, Iteration: n}
 	}
-	s.History = []workflow.Transition{round(1, workflow.EventFailed, "qa/x"), round(2, workflow.EventReturned, "qa/x"), round(3, workflow.EventExhausted, "qa/x"), round(4, workflow.EventFailed, "review/x")}
+	s.Session.History = []workflow.Transition{round(1, workflow.EventFailed, "qa/x"), round(2, workflow.EventReturned, "qa/x"), round(3, workflow.EventExhausted, "qa/x"), round(4, workflow.EventFailed, "review/x")}
 	s.Criteria = &verdict.Criteria{All: []verdict.Criterion{{ID: "AC-1", Owed: true}, {ID: "AC-2"}}}
 	s.Policy.Verdict, s.Policy.Proved = workflow.VerdictStated, workflow.ProvedSome
 	if c := s.Contract(); c.Round != 1 || c.Owes != workflow.OwesCriteria || !c.Stated || c.Proved != workflow.ProvedSome || c.Criteria != s.Criteria {
@@ -196,7 +201,7 @@ func TestPast(t *testing.T) {
 	if got := s.Owed(); !slices.Equal(got, []string{"AC-1"}) {
 		t.Errorf("owed: %v", got)
 	}
-	if s.CurrentState = workflow.AwaitingApproval; s.Owed() != nil {
+	if s.Session.CurrentState = workflow.AwaitingApproval; s.Owed() != nil {
 		t.Errorf("owed at a gate: %v", s.Owed())
 	}
 	review := at(workflow.Review, workflow.Generating)
@@ -205,15 +210,15 @@ func TestPast(t *testing.T) {
 		t.Error("a review that owes findings owes rows")
 	}
 	dev := at(workflow.Dev, workflow.Refining)
-	dev.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintDone}, {Number: 2, Status: workflow.SprintPending}}
-	dev.History = []workflow.Transition{entry(workflow.EventReopened, "reopen", "qa/x", nil)}
+	dev.Session.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintDone}, {Number: 2, Status: workflow.SprintPending}}
+	dev.Session.History = []workflow.Transition{entry(workflow.EventReopened, "reopen", "qa/x", nil)}
 	if got := fmt.Sprint(dev.Unbuilt(), dev.Continuing(), dev.AsksScope(), s.AsksScope()); got != "[2] true true false" {
 		t.Errorf("a build that goes on: %s", got)
 	}
-	if dev.Sprints[0].Status = workflow.SprintImplemented; dev.Continuing() {
+	if dev.Session.Sprints[0].Status = workflow.SprintImplemented; dev.Continuing() {
 		t.Error("a build whose work is judged does not go on")
 	}
-	if dev.Sprints = nil; dev.Continuing() {
+	if dev.Session.Sprints = nil; dev.Continuing() {
 		t.Error("a build without sprints does not go on")
 	}
 	if got := standing.Compare("# A\n\nx\n\n# A\n\ny\n", "# A\n\nx\n\n# A\n\nz\n"); !slices.Equal(got.Sections, []string{"A"}) {
@@ -224,7 +229,7 @@ func TestPast(t *testing.T) {
 	if old.Waiting() != nil {
 		t.Error("nothing waits")
 	}
-	old.Current().Extra = workflow.Extra{"draft": []byte(`"abc"`)}
+	old.Session.Current().Extra = workflow.Extra{"draft": []byte(`"abc"`)}
 	if doc := old.Waiting(); doc == nil || *doc != (standing.Document{Stage: workflow.PO, Path: "s.json", Size: 3}) {
 		t.Errorf("an older draft: %+v", doc)
 	}
@@ -253,10 +258,10 @@ func TestDocumentOfAReopenedStage(t *testing.T) {
 		s := at(workflow.PO, tt.state)
 		s.Draft = standing.Draft{Path: "work.md", Edited: tt.edited}
 		s.Saved = map[string]standing.File{"saved.md": {Modified: tt.modified}}
-		s.Current().Artifact = &workflow.Artifact{Path: "saved.md", Stale: tt.stale}
-		s.History = []workflow.Transition{{Event: workflow.EventReopened}}
+		s.Session.Current().Artifact = &workflow.Artifact{Path: "saved.md", Stale: tt.stale}
+		s.Session.History = []workflow.Transition{{Event: workflow.EventReopened}}
 		if tt.ref {
-			s.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md"}
+			s.Session.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md"}
 		}
 		doc := s.Document(s.Stage)
 		if got := fmt.Sprint(doc.Path, " ", doc.Stale, " ", doc.Modified); got != tt.want {
@@ -297,7 +302,7 @@ func TestEditedRoute(t *testing.T) {
 	}
 	for severity, want := range map[string]bool{"critical": true, "major": false, "": false} {
 		s := at(workflow.Review, workflow.AwaitingApproval)
-		s.Current().Verdict, s.Current().Findings = workflow.Fail, []workflow.Finding{{Severity: severity}, {Severity: "critical", Status: "fixed"}}
+		s.Session.Current().Verdict, s.Session.Current().Findings = workflow.Fail, []workflow.Finding{{Severity: severity}, {Severity: "critical", Status: "fixed"}}
 		if s.AcceptsCritical() != want || s.NeedsReason() != want {
 			t.Errorf("a finding that is %q: accepts a critical one %v, needs a reason %v", severity, s.AcceptsCritical(), s.NeedsReason())
 		}

@@ -20,7 +20,7 @@ const (
 
 // Route returns the best route that the caller has and the policy accepts.
 func (s *Standing) Route() Route {
-	gated := s.CurrentState.Gated() // questions are put in the call that raises them
+	gated := s.Session.CurrentState.Gated() // questions are put in the call that raises them
 	form := s.Call.Asks && s.Call.Forms && gated
 	shown := form && !s.Call.NoForms
 	relayed := s.Policy.Gate == workflow.GateRelay
@@ -46,19 +46,19 @@ func (s *Standing) Route() Route {
 // person's word is for one session, whichever others have its name by then.
 func (s *Standing) Handle() string {
 	if s.Named {
-		return s.TaskName
+		return s.Session.TaskName
 	}
-	return s.SessionID
+	return s.Session.SessionID
 }
 
 // Met reports whether the session asks about a document that has reached its gate: the person can
 // then confirm it as well as answer.
-func (s *Standing) Met() bool { return s.GateMet() && s.Current().Met(s.Policy) }
+func (s *Standing) Met() bool { return s.Session.GateMet() && s.Session.Current().Met(s.Policy) }
 
 // BelowFloor reports whether the audit of the document that waits is below the floor of its gate.
 func (s *Standing) BelowFloor() bool {
-	waits := s.CurrentState.Gated() || s.Met()
-	a, floor := s.Current().Audit, s.Policy.AuditFloor
+	waits := s.Session.CurrentState.Gated() || s.Met()
+	a, floor := s.Session.Current().Audit, s.Policy.AuditFloor
 	return waits && a != nil && floor != nil && a.Score < *floor
 }
 
@@ -75,12 +75,12 @@ func (s *Standing) AtGate() *Standing {
 
 // Overrides reports whether a yes lets work go on that its gate has not let through.
 func (s *Standing) Overrides() bool {
-	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate != workflow.GateApproval && !s.Blocked()
+	return s.Session.CurrentState == workflow.AwaitingApproval && s.Stage.Gate != workflow.GateApproval && !s.Blocked()
 }
 
 // Blocked reports whether a stage waits for an act or a decision of the person.
 func (s *Standing) Blocked() bool {
-	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate == workflow.GateVerdict && s.Current().Verdict == workflow.Blocked
+	return s.Session.CurrentState == workflow.AwaitingApproval && s.Stage.Gate == workflow.GateVerdict && s.Session.Current().Verdict == workflow.Blocked
 }
 
 // NeedsReason reports whether an override needs the person's reason: if the ordinary rounds have
@@ -89,24 +89,24 @@ func (s *Standing) NeedsReason() bool { return s.RoundsSpent() || s.AcceptsCriti
 
 // RoundsSpent reports whether the person is asked because the ordinary rounds have not led there.
 func (s *Standing) RoundsSpent() bool {
-	return s.Overrides() && (s.Stage.Gate == workflow.GateScore || s.ReworkSpent() || s.Current().Spent())
+	return s.Overrides() && (s.Stage.Gate == workflow.GateScore || s.ReworkSpent() || s.Session.Current().Spent())
 }
 
 // AcceptsCritical reports whether a yes would let work go on with a critical finding open.
 func (s *Standing) AcceptsCritical() bool {
-	return s.Overrides() && slices.ContainsFunc(workflow.OpenFindings(s.Current().Findings), func(f workflow.Finding) bool { return f.Severity == "critical" })
+	return s.Overrides() && slices.ContainsFunc(workflow.OpenFindings(s.Session.Current().Findings), func(f workflow.Finding) bool { return f.Severity == "critical" })
 }
 
 // ReworkSpent reports whether the work has come back as often as it may without the person
 // saying why once more.
 func (s *Standing) ReworkSpent() bool {
-	return s.Stage.Gate == workflow.GateVerdict && s.ReworkCount >= s.MaxRework
+	return s.Stage.Gate == workflow.GateVerdict && s.Session.ReworkCount >= s.MaxRework
 }
 
 // RoundsBelow counts the current stage's submissions since the person last decided on it.
 func (s *Standing) RoundsBelow() int {
 	n := 0
-	for _, e := range slices.Backward(s.History) {
+	for _, e := range slices.Backward(s.Session.History) {
 		switch {
 		case e.Event == workflow.EventScoredBelow, e.Event == workflow.EventExhausted, e.Event == workflow.EventQuestioned:
 			n++
@@ -122,7 +122,7 @@ func (s *Standing) RoundsBelow() int {
 // Unusable reports whether the draft at a gate is not the document that was handed in, and cannot
 // be taken as it is.
 func (s *Standing) Unusable() bool {
-	if !s.CurrentState.Gated() || s.Blocked() {
+	if !s.Session.CurrentState.Gated() || s.Blocked() {
 		return false
 	}
 	return s.Draft.Missing || s.Draft.Edited && s.Draft.Edit == nil

@@ -23,7 +23,7 @@ const (
 // Ruled reports whether it matters who says yes at the gate that the session waits at. To a stage that is blocked a
 // yes opens nothing.
 func (s *Standing) Ruled() bool {
-	return s.Policy.Ruled() && (s.CurrentState.Gated() || s.Met()) && !s.Blocked()
+	return s.Policy.Ruled() && (s.Session.CurrentState.Gated() || s.Met()) && !s.Blocked()
 }
 
 // IsBarred reports whether the yes of the caller does not count.
@@ -34,7 +34,7 @@ func (s *Standing) Bar() Bar {
 	if !s.Ruled() {
 		return NotBarred
 	}
-	me, writers := s.Call.Subject, s.Writers()
+	me, writers := s.Call.Subject, s.Session.Writers()
 	switch {
 	case me == "":
 		return BarUnknown
@@ -59,7 +59,7 @@ func (s *Standing) approves(subject string) bool {
 // Given returns the yeses that count for the draft as it is now.
 func (s *Standing) Given() []workflow.Grant {
 	return slices.DeleteFunc(s.Session.Given(s.Draft.Now()), func(g workflow.Grant) bool {
-		return !s.approves(g.Subject) || s.Policy.Watched() && slices.Contains(s.Writers(), g.Subject)
+		return !s.approves(g.Subject) || s.Policy.Watched() && slices.Contains(s.Session.Writers(), g.Subject)
 	})
 }
 

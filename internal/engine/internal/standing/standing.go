@@ -16,7 +16,7 @@ import (
 
 // Standing is a session with every fact about it at one moment.
 type Standing struct {
-	*workflow.Session
+	Session *workflow.Session
 	// Language is the one that the session's person is spoken to in, Documents that of its
 	// documents.
 	lang.Language
@@ -105,13 +105,13 @@ type Changes struct {
 // Stopped reports whether the person has to accept the session, or an approved text of it, as it is
 // before anything else. The texts of a run that has ended are free to change.
 func (s *Standing) Stopped() bool {
-	altered := s.Trusting && s.CurrentState.Active() && len(s.Altered) > 0
+	altered := s.Trusting && s.Session.CurrentState.Active() && len(s.Altered) > 0
 	return s.Strict && (altered || s.Integrity.Changed())
 }
 
 // Pauses reports whether the stage waits for the person's word before each of its rounds.
 func (s *Standing) Pauses() bool {
-	working := s.CurrentState == workflow.Generating || s.CurrentState == workflow.Refining
+	working := s.Session.CurrentState == workflow.Generating || s.Session.CurrentState == workflow.Refining
 	return working && s.Policy.Pause == workflow.PauseStages
 }
 
@@ -168,19 +168,19 @@ func (s *Standing) ArtifactPath(st workflow.Stage) string {
 
 // Evidence returns the evidence for the work that the current stage judges.
 func (s *Standing) Evidence() *workflow.Evidence {
-	st, _ := s.Definition().Stage(s.CurrentStage)
+	st, _ := s.Session.Definition().Stage(s.Session.CurrentStage)
 	return s.Session.Evidence(st)
 }
 
 // Contract returns the rows that the report of the current stage owes.
 func (s *Standing) Contract() verdict.Contract {
 	c := verdict.Contract{
-		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Current(),
+		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Session.Current(),
 		Stated: s.Policy.Verdict == workflow.VerdictStated, Proved: s.Policy.Proved,
 	}
-	for _, e := range slices.Backward(s.History) { // its last report that was judged
+	for _, e := range slices.Backward(s.Session.History) { // its last report that was judged
 		returned := e.Event == workflow.EventReturned || e.Event == workflow.EventExhausted
-		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && !returned {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.Session.CurrentStage && !returned {
 			c.Round = e.Iteration
 			break
 		}
@@ -190,7 +190,7 @@ func (s *Standing) Contract() verdict.Contract {
 
 // Owed returns the ids of the criteria for which the report of the current stage owes a row.
 func (s *Standing) Owed() []string {
-	working := s.CurrentState == workflow.Generating || s.CurrentState == workflow.Refining
+	working := s.Session.CurrentState == workflow.Generating || s.Session.CurrentState == workflow.Refining
 	if s.Stage.Gate != workflow.GateVerdict || s.Stage.Owed() != workflow.OwesCriteria || !working {
 		return nil
 	}

@@ -74,7 +74,7 @@ func TestGateFacts(t *testing.T) {
 		"at work, draft edited":  {stage: workflow.PO, state: workflow.Refining, draft: standing.Draft{Edited: true, Missing: true}},
 	} {
 		s := at(tt.stage, tt.state)
-		s.ReworkCount, s.Draft, s.Current().Verdict = tt.rework, tt.draft, tt.verdict
+		s.Session.ReworkCount, s.Draft, s.Session.Current().Verdict = tt.rework, tt.draft, tt.verdict
 		got := [4]bool{s.Overrides(), s.Blocked(), s.NeedsReason(), s.Unusable()}
 		if want := [4]bool{tt.overrides, tt.blocked, tt.reason, tt.unusable}; got != want {
 			t.Errorf("%s: overrides, blocked, needs a reason, unusable: got %v, want %v", name, got, want)
@@ -105,9 +105,9 @@ func TestRoundsBelow(t *testing.T) {
 		"neither does a new policy": {[]workflow.Event{workflow.EventScoredBelow, workflow.EventPolicyChanged, workflow.EventScoredBelow}, 2},
 	} {
 		s := at(workflow.PO, workflow.Refining)
-		s.History = nil
+		s.Session.History = nil
 		for _, e := range tt.events {
-			s.History = append(s.History, entry(e))
+			s.Session.History = append(s.Session.History, entry(e))
 		}
 		if got := s.RoundsBelow(); got != tt.want {
 			t.Errorf("%s: got %d rounds, want %d", name, got, tt.want)
@@ -128,7 +128,7 @@ func TestDefaultScope(t *testing.T) {
 	} {
 		s := at(workflow.Dev, workflow.Generating)
 		for i, status := range tt.status {
-			s.Sprints = append(s.Sprints, workflow.Sprint{Number: i + 1, Status: status})
+			s.Session.Sprints = append(s.Session.Sprints, workflow.Sprint{Number: i + 1, Status: status})
 		}
 		got := s.DefaultScope()
 		if len(got) != len(tt.want) {
@@ -167,7 +167,7 @@ func TestDocument(t *testing.T) {
 		s := at(workflow.PO, workflow.Refining)
 		s.Draft = standing.Draft{Path: "work.md", Size: 7}
 		st, _ := s.Workflow.Stage(tt.stage)
-		rec := s.Record(tt.stage)
+		rec := s.Session.Record(tt.stage)
 		if rec.Status = tt.status; tt.ref {
 			rec.FinalResultRef = &workflow.ContentRef{FilePath: "round.md"}
 		}
@@ -275,7 +275,7 @@ func TestWants(t *testing.T) {
 	} {
 		s := at(tt.stage, tt.state)
 		s.Policy.Pause = workflow.PauseStages
-		s.History = append(s.History, workflow.Transition{Event: tt.event})
+		s.Session.History = append(s.Session.History, workflow.Transition{Event: tt.event})
 		if got := s.Wants(); got != tt.want {
 			t.Errorf("%s: got %d, want %d", name, got, tt.want)
 		}

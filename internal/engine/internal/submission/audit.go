@@ -21,9 +21,9 @@ func (sub *Submission) AuditDocuments(ctx context.Context, s *standing.Standing,
 		return err
 	}
 	plan, _ := w.OfKind(workflow.KindPlan)
-	known := audit.Background{Language: s.Language, Objective: s.Objective, Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
-	for _, id := range slices.Sorted(maps.Keys(s.Stages)) { // always in the same order
-		answers := s.Stages[id].Answers
+	known := audit.Background{Language: s.Language, Objective: s.Session.Objective, Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	for _, id := range slices.Sorted(maps.Keys(s.Session.Stages)) { // always in the same order
+		answers := s.Session.Stages[id].Answers
 		for _, q := range slices.Sorted(maps.Keys(answers)) {
 			known.Answers = append(known.Answers, answers[q])
 		}

@@ -35,9 +35,9 @@ func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *st
 		return nil, fault.New(fault.InvalidArgument, "the draft %s has no document in it any more", s.Draft.Path).
 			WithHint("restore the text and decide again, or ask for another round; nothing was changed")
 	}
-	read := intake.Assessment{Document: found.Document, Claimed: s.Current().ClaimedScore, Estimated: found.Estimated, Sprints: found.Sprints}
+	read := intake.Assessment{Document: found.Document, Claimed: s.Session.Current().ClaimedScore, Estimated: found.Estimated, Sprints: found.Sprints}
 	if s.Stage.Kind == workflow.KindPlan && len(read.Sprints) == 0 {
-		before, err := disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Current().FinalResultRef.FilePath})
+		before, err := disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: s.Session.Current().FinalResultRef.FilePath})
 		if err != nil {
 			return nil, err
 		}
@@ -45,14 +45,14 @@ func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *st
 			return nil, fault.New(fault.InvalidArgument, "the plan %s has no sprint any more, as it was edited", s.Draft.Path).
 				WithHint("restore its headings (`## Sprint 1: title`) and decide again, or ask for another round; nothing was changed")
 		}
-		read.Sprints = s.Sprints // the round before stated them beside its text
+		read.Sprints = s.Session.Sprints // the round before stated them beside its text
 	}
-	return &Submission{Assessment: read, drafts: []draft{{engine: s.Stage.EnginesFor(s.Objective)[0], text: text, read: read}}}, nil
+	return &Submission{Assessment: read, drafts: []draft{{engine: s.Stage.EnginesFor(s.Session.Objective)[0], text: text, read: read}}}, nil
 }
 
 // ofReport reads a report that was edited at its gate, and judges it by its block.
 func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, text string) (*Submission, error) {
-	judged, err := disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Current().FinalResultRef.FilePath})
+	judged, err := disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: s.Session.Current().FinalResultRef.FilePath})
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, t
 		return nil, fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", s.Draft.Path, lang.Join(r.Refused, "; ")).
 			WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
 	}
-	r.Held = append(r.Held, permission.Opposes(s, s.Current().Evidence, r.Judgement.Verdict)...)
+	r.Held = append(r.Held, permission.Opposes(s, s.Session.Current().Evidence, r.Judgement.Verdict)...)
 	read := report(r.Report)
 	return &Submission{
-		Assessment: read, Report: r.Report, Judgement: r.Judgement, Evidence: s.Current().Evidence, WorkTree: s.Current().WorkTree,
-		drafts: []draft{{engine: s.Stage.EnginesFor(s.Objective)[0], text: text, read: read, report: r.Report}},
+		Assessment: read, Report: r.Report, Judgement: r.Judgement, Evidence: s.Session.Current().Evidence, WorkTree: s.Session.Current().WorkTree,
+		drafts: []draft{{engine: s.Stage.EnginesFor(s.Session.Objective)[0], text: text, read: read, report: r.Report}},
 	}, nil
 }
 

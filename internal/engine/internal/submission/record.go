@@ -181,7 +181,7 @@ func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.E
 // SameAsBefore says so if the document is word for word that of the round before, so that
 // the person who decides on it knows.
 func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.document(s))) != rec.FinalResultRef.SHA256 {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Di
 	}
 	var texts []store.Text
 	add := func(kind, body string) int {
-		texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: kind, Body: body, At: at})
+		texts = append(texts, store.Text{Stage: s.Session.CurrentStage, Kind: kind, Body: body, At: at})
 		return len(texts) - 1
 	}
 	document := add("final_result", sub.document(s))
@@ -232,7 +232,7 @@ func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Di
 		}
 		return nil
 	}
-	rec := s.Current()
+	rec := s.Session.Current()
 	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[document], ref(workflow.Claude), ref(workflow.Codex)
 	disk.SaveWork(s.Session, texts[document].Body)
 	return nil

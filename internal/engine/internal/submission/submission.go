@@ -81,7 +81,7 @@ func (sub *Submission) choose(s *standing.Standing) {
 	first, second := sub.drafts[0], sub.drafts[1]
 	two := false
 	if s.Stage.Gate == workflow.GateVerdict {
-		sub.Report, two = verdict.Merge(first.report, second.report, first.engine, second.engine, workflow.OpenFindings(s.Current().Findings))
+		sub.Report, two = verdict.Merge(first.report, second.report, first.engine, second.engine, workflow.OpenFindings(s.Session.Current().Findings))
 		sub.why = lang.T("both verdicts are equal and it is the first")
 		if first.report.Verdict() != second.report.Verdict() {
 			sub.why = lang.T("its verdict is the worse one")

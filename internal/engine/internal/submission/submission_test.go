@@ -179,7 +179,7 @@ func TestKeep(t *testing.T) {
 			sub.JudgeReport(b.s)
 		}
 		b.keep(sub)
-		rec := b.s.Current()
+		rec := b.s.Session.Current()
 		text := func(ref *workflow.ContentRef) string {
 			body, err := b.p.Texts.Read(ctx, *ref)
 			if err != nil {
@@ -241,10 +241,10 @@ func TestOfEdit(t *testing.T) {
 		"too large":       {workflow.PO, scored(95), "# Mine\n", func(b *bench) { b.p.Config.MaxSubmission = 6 }, "invalid_argument: "},
 		"plan":            {workflow.SM, plan, strings.Replace(plan, "Ring", "Bell", 1), nil, "# Plan\n\n## Sprint 1: Bell\n\nx <nil> [{1 Bell pending map[]}] "},
 		"no sprint":       {workflow.SM, plan, "# Plan\n", nil, "invalid_argument: the plan .bmad-task/work/clock/sm.md has no sprint any more, as it was edited | restore its headings"},
-		"sprints beside":  {workflow.SM, "# Plan\n", "# Mine\n", func(b *bench) { b.s.Sprints = []workflow.Sprint{{Number: 4}} }, "# Mine <nil> [{4   map[]}] "},
+		"sprints beside":  {workflow.SM, "# Plan\n", "# Mine\n", func(b *bench) { b.s.Session.Sprints = []workflow.Sprint{{Number: 4}} }, "# Mine <nil> [{4   map[]}] "},
 		"report":          {workflow.QA, fmt.Sprintf(qaReport, "pass"), `"result": "pass"=>"result": "fail"`, nil, "# QA\n\nAll good. <nil> [] fail"},
 		"report, refused": {workflow.QA, fmt.Sprintf(qaReport, "pass"), "# QA\n\n```json\n{\"criteria\": [\n```\n", nil, "invalid_argument: the report .bmad-task/work/clock/qa.md cannot be taken as it was edited: "},
-		"report, opposed": {workflow.QA, fmt.Sprintf(qaReport, "fail"), `"result": "fail"=>"result": "pass"`, func(b *bench) { b.s.Current().Evidence = &workflow.Evidence{Command: "make", ExitCode: 1} }, "# QA\n\nAll good. <nil> [] pass (held)"},
+		"report, opposed": {workflow.QA, fmt.Sprintf(qaReport, "fail"), `"result": "fail"=>"result": "pass"`, func(b *bench) { b.s.Session.Current().Evidence = &workflow.Evidence{Command: "make", ExitCode: 1} }, "# QA\n\nAll good. <nil> [] pass (held)"},
 	} {
 		b := open(t, tt.stage, workflow.AwaitingApproval)
 		sub, err := b.read(request.Result{Engine: workflow.Claude, Text: tt.was})
@@ -255,7 +255,7 @@ func TestOfEdit(t *testing.T) {
 			sub.JudgeReport(b.s)
 		}
 		b.keep(sub)
-		b.s.Current().ClaimedScore = sub.Assessment.Claimed
+		b.s.Session.Current().ClaimedScore = sub.Assessment.Claimed
 		edited := tt.edited
 		if from, to, part := strings.Cut(edited, "=>"); part {
 			edited = strings.Replace(sub.document(b.s), from, to, 1)
@@ -331,7 +331,7 @@ func TestAuditKnowsEarlierDocuments(t *testing.T) {
 		if _, err := b.p.Backend.Update(ctx, id, func(tx store.Tx, _ *workflow.Session) error {
 			refs, err := tx.Put(ctx, []store.Text{{Stage: of, Kind: "final_result", Body: requirements, At: noon}})
 			if err == nil {
-				b.s.Record(of).FinalResultRef = &refs[0]
+				b.s.Session.Record(of).FinalResultRef = &refs[0]
 			}
 			return err
 		}); err != nil {

@@ -62,8 +62,8 @@ func TakenBack(l lang.Language, lines []standing.EditedLine) string {
 
 // takenBack says so of the latest round of the current stage.
 func takenBack(s *standing.Standing) string {
-	for _, e := range slices.Backward(s.History) {
-		if e.Action != workflow.ActionSubmit || e.FromStage() != s.CurrentStage {
+	for _, e := range slices.Backward(s.Session.History) {
+		if e.Action != workflow.ActionSubmit || e.FromStage() != s.Session.CurrentStage {
 			continue
 		}
 		if e.Event == workflow.EventEdited || e.Edit == "" {

@@ -49,7 +49,7 @@ func ownAct(s *standing.Standing) string {
 	case s.Call.Waits && s.Route() == standing.ByOwnAct:
 		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. The assistant goes on once you have decided.", Terminal(s))
 	}
-	if s.Call.HostConfirm && s.CurrentState.Gated() && s.Draft.Edit == nil {
+	if s.Call.HostConfirm && s.Session.CurrentState.Gated() && s.Draft.Edit == nil {
 		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal, or let the assistant call %s, about which your host asks you. Then tell the assistant to go on.", Terminal(s), s.Names.Confirm)
 	}
 	return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. Then tell the assistant to go on.", Terminal(s))
@@ -70,7 +70,7 @@ func gateMessage(s *standing.Standing, draft, target string) string {
 func gateOptions(s *standing.Standing, target string) string {
 	st := s.Stage
 	switch {
-	case s.CurrentState == workflow.AwaitingConfirmation:
+	case s.Session.CurrentState == workflow.AwaitingConfirmation:
 		return options(s,
 			s.Say("say **confirm**: it is saved as `%s` and the next stage begins", target),
 			s.Say("or say what to change: it goes into another round"))
@@ -96,13 +96,13 @@ func gateOptions(s *standing.Standing, target string) string {
 			s.Say("or **cancel**"))
 	}
 	back := s.Say("say **send it back**: the developer gets these findings")
-	if !s.FailedWork(st) {
+	if !s.Session.FailedWork(st) {
 		back = s.Say("say **ask again**: the %s hands in another report", s.Word(st.Role))
 	}
-	if s.Current().Spent() {
+	if s.Session.Current().Spent() {
 		return options(s, back, s.Say("or say **go on without a verdict**, and why: `%s` records your reason", target))
 	}
-	if s.Current().Doubted() && !s.NeedsReason() {
+	if s.Session.Current().Doubted() && !s.NeedsReason() {
 		return options(s, back, s.Say("or say **it passes**: it goes on, and `%s` records that you let it", target))
 	}
 	if s.NeedsReason() {
@@ -119,11 +119,11 @@ func gateOptions(s *standing.Standing, target string) string {
 // out if it is named elsewhere.
 func digestOf(s *standing.Standing, draft string) digest {
 	d := digest{Language: s.Language}
-	st, rec := s.Stage, s.Current()
+	st, rec := s.Stage, s.Session.Current()
 	if draft != "" && s.Draft.Missing {
 		draft += s.Say(" — **missing on disk**: restore it, or ask for another round")
 	}
-	d.add(visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…"))
+	d.add(visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Session.Objective))), goalColumns, "…"))
 	d.add(AlteredNote(s))
 	for _, line := range needs(s) {
 		d.add(line)
@@ -131,7 +131,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 	switch {
 	case st.Gate == workflow.GateScore:
 		d.add(scores(s))
-		if s.CurrentState == workflow.AwaitingApproval {
+		if s.Session.CurrentState == workflow.AwaitingApproval {
 			d.add(s.Say("After %s it has not reached the gate; from here it goes on as you decide.", s.Count(s.RoundsBelow(), "round")))
 		}
 		d.add(describeChanges(s))
@@ -140,7 +140,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.add(addLabel(s.Say("Draft: "), draft))
 		d.addEdits(s)
 		title := s.Say("Known gaps:")
-		if s.CurrentState == workflow.AwaitingApproval {
+		if s.Session.CurrentState == workflow.AwaitingApproval {
 			title = s.Say("Still missing:")
 		}
 		d.list(title, gaps(s.Language, rec))
@@ -155,13 +155,13 @@ func digestOf(s *standing.Standing, draft string) digest {
 			d.spare(Audit(s.Language, rec.Audit))
 		}
 		d.add(candidates(s, rec))
-		if len(s.Sprints) == 0 && st.Kind == workflow.KindPlan {
+		if len(s.Session.Sprints) == 0 && st.Kind == workflow.KindPlan {
 			d.add(s.Say("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work."))
 		}
 		d.add(Coverage(s))
 		d.quote(s.Say("It says:"), s.Draft.Lines)
 		var sprints []string
-		for _, sp := range s.Sprints {
+		for _, sp := range s.Session.Sprints {
 			sprints = append(sprints, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
 		}
 		d.list(s.Say("Its sprints:"), sprints)
@@ -184,7 +184,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 			d.add(s.Say("The %s **failed** the work%s.", s.Word(st.Role), tally(s)))
 		}
 		if s.ReworkSpent() {
-			d.add(s.Say("The work has come back %s already, and may go on coming back.", s.Count(s.ReworkCount, "time")))
+			d.add(s.Say("The work has come back %s already, and may go on coming back.", s.Count(s.Session.ReworkCount, "time")))
 		}
 		addReport(s, &d, draft)
 	}
@@ -213,7 +213,7 @@ func elsewhere(s *standing.Standing, st workflow.Stage) string {
 
 // addReport adds the results of a review or QA report, beside its verdict.
 func addReport(s *standing.Standing, d *digest, draft string) {
-	rec := s.Current()
+	rec := s.Session.Current()
 	d.add(Rows(s.Language, rec.Criteria))
 	d.add(judgedBy(s, rec))
 	d.add(addLabel(s.Say("Report: "), draft))
@@ -265,7 +265,7 @@ func lastLine(text string) string {
 // Facts describes the document that waits, as plain text behind the first lines of a form
 // or at a terminal.
 func Facts(s *standing.Standing) string {
-	if s.CurrentState == workflow.Clarifying {
+	if s.Session.CurrentState == workflow.Clarifying {
 		return ""
 	}
 	d := digestOf(s, "")

@@ -13,20 +13,20 @@ func AlteredNote(s *standing.Standing) string {
 		return ""
 	}
 	return s.Say("**Not as you approved it:** %s. `%s adopt %s`, typed at a terminal, accepts it as it is; with `--restore` it puts the approved text back.",
-		workflow.AlterationsText(s.Altered), s.Names.Program, s.TaskName)
+		workflow.AlterationsText(s.Altered), s.Names.Program, s.Session.TaskName)
 }
 
 // ChangedNote says in one line that a session was changed by other hands.
 func ChangedNote(s *standing.Standing) string {
 	return s.Say("**Changed by other hands:** %s. `%s log %s` shows what stands there now; `%s adopt %s`, typed at a terminal, accepts it.",
-		s.Integrity.Problem, s.Names.Program, s.TaskName, s.Names.Program, s.TaskName)
+		s.Integrity.Problem, s.Names.Program, s.Session.TaskName, s.Names.Program, s.Session.TaskName)
 }
 
 // Stopped returns the message of a session that goes on only once the person has accepted it.
 func Stopped(s *standing.Standing) string {
-	notes, now := AlteredNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the approved texts back.", s.Names.Program, s.TaskName)
+	notes, now := AlteredNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the approved texts back.", s.Names.Program, s.Session.TaskName)
 	if s.Integrity.Changed() {
-		notes, now = ChangedNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the session file back as it was.", s.Names.Program, s.TaskName)
+		notes, now = ChangedNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the session file back as it was.", s.Names.Program, s.Session.TaskName)
 		notes += addLabel("\n\n", AlteredNote(s))
 	}
 	return Headline(s) + "\n\n" + notes + "\n\n" + s.Say("The policy is strict, so nothing goes on before that.") + "\n\n" + now
@@ -45,22 +45,22 @@ func AdoptQuestion(s *standing.Standing) string {
 	texts := ""
 	for _, a := range s.Altered { // each with the text that was approved, if that is another file
 		line := a.Text()
-		if ref := s.Record(a.Stage).FinalResultRef; ref != nil && !a.Record {
+		if ref := s.Session.Record(a.Stage).FinalResultRef; ref != nil && !a.Record {
 			line = lang.T("%s (approved: %s)", line, ref.FilePath)
 		}
 		texts += "- " + line.In(s.Language) + "\n"
 	}
 	if !s.Integrity.Changed() {
 		return s.Say("Its history holds; texts that were approved differ since:\n%sAdopting accepts them as they are now; the history keeps which. %s adopt %s --restore puts the approved ones back instead.",
-			texts, s.Names.Program, s.TaskName)
+			texts, s.Names.Program, s.Session.TaskName)
 	}
 	if texts != "" {
 		texts = s.Say("\nTexts that were approved differ since, and are accepted with it:\n%s", texts)
 	}
-	meaning := s.Say("From entry %d of %d on it is not known to be what happened.", s.Integrity.Broken, len(s.History))
+	meaning := s.Say("From entry %d of %d on it is not known to be what happened.", s.Integrity.Broken, len(s.Session.History))
 	if s.Integrity.Displaced {
 		meaning = s.Say("Its history shows no change, but its decisions were made elsewhere: here they stay unvouched.")
 	}
 	return s.Say("The session was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
-		s.Integrity.Problem, meaning, s.Place(), s.Revision, s.Names.Program, s.TaskName) + texts
+		s.Integrity.Problem, meaning, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts
 }

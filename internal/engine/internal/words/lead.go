@@ -24,9 +24,9 @@ func Lead(s *standing.Standing) string {
 }
 
 func lead(s *standing.Standing, figures string) (text string) {
-	st, rec := s.Stage, s.Current()
+	st, rec := s.Stage, s.Session.Current()
 	switch {
-	case s.CurrentState == workflow.Clarifying:
+	case s.Session.CurrentState == workflow.Clarifying:
 		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), sentence(figures))
 	case s.Draft.Edit != nil:
 		text = s.Say("Approve with this change? %s", sentence(figures))
@@ -43,8 +43,8 @@ func lead(s *standing.Standing, figures string) (text string) {
 	case st.Kind == workflow.KindBuild: // the scope of a change
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(auditFigure(s)))
 	case st.Gate == workflow.GateApproval:
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joinParts(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
-	case s.CurrentState == workflow.AwaitingApproval:
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joinParts(s.Language, s.Count(len(s.Session.Sprints), "sprint"), auditFigure(s))))
+	case s.Session.CurrentState == workflow.AwaitingApproval:
 		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures), s.Count(s.RoundsBelow(), "round"))
 	default:
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(figures))
@@ -54,7 +54,7 @@ func lead(s *standing.Standing, figures string) (text string) {
 
 // speaks says how many things speak against a stated pass.
 func speaks(s *standing.Standing) string {
-	n := len(s.Current().Objections)
+	n := len(s.Session.Current().Objections)
 	if n == 1 {
 		return s.Say("one thing speaks")
 	}
@@ -63,7 +63,7 @@ func speaks(s *standing.Standing) string {
 
 // figures returns the scores of the current document, beside its gate if that is asked for.
 func figures(s *standing.Standing, gate bool) string {
-	rec, p := s.Current(), s.Policy
+	rec, p := s.Session.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
 		return auditFigure(s)
 	}
@@ -79,7 +79,7 @@ func figures(s *standing.Standing, gate bool) string {
 }
 
 func auditFigure(s *standing.Standing) string {
-	a := s.Current().Audit
+	a := s.Session.Current().Audit
 	switch {
 	case a == nil:
 		return ""
@@ -108,7 +108,7 @@ var severities = []string{"critical", "major", "minor"}
 
 // tally counts the faults of the work.
 func tally(s *standing.Standing) string {
-	rec := s.Current()
+	rec := s.Session.Current()
 	open := workflow.OpenFindings(rec.Findings)
 	var parts []string
 	for _, severity := range severities {
@@ -136,13 +136,13 @@ func tally(s *standing.Standing) string {
 
 // Worst names in one line the gravest reason against going on, in its own words.
 func Worst(s *standing.Standing) string {
-	st, rec := s.Stage, s.Current()
+	st, rec := s.Stage, s.Session.Current()
 	theirs := func(text string) string {
 		return visible.Shorten(s.Say("Assistant: %s", Quoted(text, 300)), formColumns, "…”")
 	}
 	ours := func(text string) string { return visible.Shorten(visible.Line(text), formColumns, "…") }
 	switch {
-	case s.CurrentState == workflow.Clarifying:
+	case s.Session.CurrentState == workflow.Clarifying:
 		return s.Say("Leave open what you do not know. No passwords or keys belong here.")
 	case s.Draft.Edit != nil:
 		return visible.Shorten(Edit(s.Language, s.Draft.Edit), formColumns, "…”")
@@ -164,7 +164,7 @@ func Worst(s *standing.Standing) string {
 }
 
 func verdictWorst(s *standing.Standing, theirs, ours func(string) string) string {
-	rec := s.Current()
+	rec := s.Session.Current()
 	if rec.Spent() {
 		return ours(sentence(rec.Returned[0]))
 	}

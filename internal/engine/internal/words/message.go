@@ -37,14 +37,14 @@ func Headline(s *standing.Standing) string { return TaskLine(s) + Pipeline(s.Wor
 
 // TaskLine returns the first line of a headline.
 func TaskLine(s *standing.Standing) string {
-	return fmt.Sprintf("**%s** · %s\n", s.TaskName, Place(s))
+	return fmt.Sprintf("**%s** · %s\n", s.Session.TaskName, Place(s))
 }
 
 // Place tells the place of a session, for example "stage 2 of 6, System Architect", or its end.
 func Place(s *standing.Standing) string {
 	w := s.Workflow
-	place := s.Say("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), s.Word(s.Stage.Role))
-	switch s.CurrentState {
+	place := s.Say("stage %d of %d, %s", w.Index(s.Session.CurrentStage)+1, len(w.Stages), s.Word(s.Stage.Role))
+	switch s.Session.CurrentState {
 	case workflow.Completed:
 		place = s.Say("complete")
 		if open := s.Unbuilt(); len(open) > 0 {
@@ -58,10 +58,10 @@ func Place(s *standing.Standing) string {
 
 // Message describes the state of the session and the human's choices.
 func Message(s *standing.Standing) string {
-	st, rec := s.Stage, s.Current()
+	st, rec := s.Stage, s.Session.Current()
 	target := path.Base(s.ArtifactPath(st)) // the start names the folder, and the decision the path
 	draft := draftPlace(s, rec)
-	switch s.CurrentState {
+	switch s.Session.CurrentState {
 	case workflow.Generating:
 		if s.AsksScope() {
 			return devMessage(s)
@@ -80,7 +80,7 @@ func Message(s *standing.Standing) string {
 		return completedMessage(s)
 	case workflow.Cancelled:
 		saved := ""
-		if len(s.Artifacts) > 0 {
+		if len(s.Session.Artifacts) > 0 {
 			saved = s.Say(" The saved documents stay in `%s`.", s.Tasks)
 		}
 		return s.Say("This run is cancelled.") + saved + "\n\n" + s.Say("**You can now** start a new one.")
@@ -137,7 +137,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	if s.Route() == standing.ByOwnAct {
 		text := b.String() + "\n" + ownAct(s)
 		if s.Met() {
-			text += "\n" + s.Say("It has reached its gate: to take it without answering, type `%s`.", s.Names.Program+" confirm "+s.TaskName)
+			text += "\n" + s.Say("It has reached its gate: to take it without answering, type `%s`.", s.Names.Program+" confirm "+s.Session.TaskName)
 		}
 		return text
 	}
@@ -157,7 +157,7 @@ func draftPlace(s *standing.Standing, rec *workflow.Record) string {
 		return "`" + refs[0].FilePath + "`"
 	}
 	if rec.InlineDraft() != "" {
-		return s.Say("in the session file `%s`, under stages.%s.draft", s.SessionFile, s.CurrentStage)
+		return s.Say("in the session file `%s`, under stages.%s.draft", s.SessionFile, s.Session.CurrentStage)
 	}
 	return ""
 }
@@ -165,14 +165,14 @@ func draftPlace(s *standing.Standing, rec *workflow.Record) string {
 func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record) string {
 	var b strings.Builder
 	// The last gate or question has shown the rest.
-	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
+	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Session.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
-	if text := takenBack(s); text != "" && s.Moved().Event == workflow.EventScoredBelow {
+	if text := takenBack(s); text != "" && s.Session.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
 	round, role, document := rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)
-	if s.Moved().Event == workflow.EventReturned {
+	if s.Session.Moved().Event == workflow.EventReturned {
 		b.WriteString(describeReturn(s) + "\n- " + strings.Join(plain(rec.Returned), "\n- ") + "\n\n")
 	}
 	if s.Pauses() {
@@ -180,8 +180,8 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	} else {
 		b.WriteString(s.Say("Round %d: the %s now revises the %s.", round, role, document))
 	}
-	if n := len(s.History); n > 1 && s.History[n-1].Event == workflow.EventChangesRequested && s.History[n-2].Event == workflow.EventEdited {
-		e := s.History[n-2]
+	if n := len(s.Session.History); n > 1 && s.Session.History[n-1].Event == workflow.EventChangesRequested && s.Session.History[n-2].Event == workflow.EventEdited {
+		e := s.Session.History[n-2]
 		b.WriteString("\n" + s.Say("Round %d is the draft as it was edited. %s", e.Iteration, plain([]string{e.Edit})[0]))
 	}
 	if rec.Feedback != "" {
@@ -190,14 +190,14 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	if n := len(rec.OpenRequests()); n > 0 {
 		b.WriteString("\n" + s.Say("Change requests from your comments: %d. The next version has to take up each by its id.", n))
 	}
-	if s.Moved().Event == workflow.EventScoredBelow && len(rec.Gaps) > 0 {
+	if s.Session.Moved().Event == workflow.EventScoredBelow && len(rec.Gaps) > 0 {
 		b.WriteString("\n" + s.Say("To close:") + listGaps(s, rec.Gaps))
 	}
-	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
-		if most := s.MaxRework; s.ReworkCount <= most {
-			b.WriteString("\n" + s.Say("Rework %d of %d.", s.ReworkCount, most))
+	if st.Kind == workflow.KindBuild && s.Session.ReworkCount > 0 {
+		if most := s.MaxRework; s.Session.ReworkCount <= most {
+			b.WriteString("\n" + s.Say("Rework %d of %d.", s.Session.ReworkCount, most))
 		} else {
-			b.WriteString("\n" + s.Say("Rework %d.", s.ReworkCount))
+			b.WriteString("\n" + s.Say("Rework %d.", s.Session.ReworkCount))
 		}
 	}
 	switch {
@@ -223,20 +223,20 @@ func listGaps(s *standing.Standing, gaps []string) (out string) {
 }
 
 func devMessage(s *standing.Standing) string {
-	if len(s.Sprints) == 0 {
+	if len(s.Session.Sprints) == 0 {
 		return s.Say("The plan has no numbered sprints, so it is built as one piece.\n\n**You can now** say **start development**, or say what to build first.")
 	}
 	var b strings.Builder
-	b.WriteString(s.Say("The plan has %s:\n", s.Count(len(s.Sprints), "sprint")))
-	for _, sp := range s.Sprints {
+	b.WriteString(s.Say("The plan has %s:\n", s.Count(len(s.Session.Sprints), "sprint")))
+	for _, sp := range s.Session.Sprints {
 		b.WriteString(s.Say("- Sprint %d: %s — %s\n", sp.Number, sp.Title, sp.Status))
 	}
-	if len(s.OpenSprints(workflow.SprintDone)) == len(s.Sprints) {
+	if len(s.Session.OpenSprints(workflow.SprintDone)) == len(s.Session.Sprints) {
 		b.WriteString(s.Say("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all."))
 		return b.String()
 	}
-	example := s.Sprints[0].Number
-	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+	example := s.Session.Sprints[0].Number
+	if open := s.Session.OpenSprints(workflow.SprintPending); len(open) > 0 {
 		example = open[0]
 	}
 	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", example))
@@ -251,7 +251,7 @@ func completedMessage(s *standing.Standing) string {
 	} else {
 		b.WriteString(s.Say("All stages are done. The documents are in `%s`:\n", s.Tasks))
 	}
-	for _, p := range s.Artifacts {
+	for _, p := range s.Session.Artifacts {
 		changed := ""
 		switch file := s.Saved[p]; {
 		case file.Missing:
@@ -261,8 +261,8 @@ func completedMessage(s *standing.Standing) string {
 		}
 		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), changed))
 	}
-	if s.ReworkCount > 0 {
-		b.WriteString("\n" + s.Say("The work went back to the developer %s.\n", s.Count(s.ReworkCount, "time")))
+	if s.Session.ReworkCount > 0 {
+		b.WriteString("\n" + s.Say("The work went back to the developer %s.\n", s.Count(s.Session.ReworkCount, "time")))
 	}
 	for _, risk := range risks(s) {
 		b.WriteString("\n" + risk + "\n")
@@ -279,12 +279,12 @@ func completedMessage(s *standing.Standing) string {
 func risks(s *standing.Standing) []string {
 	var out []string
 	for _, st := range s.Workflow.Stages {
-		for _, e := range slices.Backward(s.History) {
+		for _, e := range slices.Backward(s.Session.History) {
 			if e.FromStage() != st.ID || e.Grant == nil || e.ToStage() == st.ID {
 				continue
 			}
 			if e.Grant.Decision == workflow.DecisionOverride {
-				out = append(out, strings.TrimSpace(strings.TrimPrefix(OverrideNote(s.Language, st, s.Record(st.ID), *e.Grant), "> ")))
+				out = append(out, strings.TrimSpace(strings.TrimPrefix(OverrideNote(s.Language, st, s.Session.Record(st.ID), *e.Grant), "> ")))
 			}
 			break
 		}

@@ -17,8 +17,8 @@ import (
 // now. work is the stage's working copy, resolved how many findings it reports resolved, and
 // kept the place of an edited artifact that it replaced.
 func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved int, kept string) string {
-	rec := s.Record(from.ID)
-	if from.ID == s.CurrentStage && s.CurrentState != workflow.Completed {
+	rec := s.Session.Record(from.ID)
+	if from.ID == s.Session.CurrentStage && s.Session.CurrentState != workflow.Completed {
 		return ""
 	}
 	var b strings.Builder
@@ -66,18 +66,18 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 // Decided describes the result of a decision at the gate of a stage. kept is as for [Outcome].
 func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept string) string {
 	said := ""
-	if a := s.Record(from.ID).Artifact; a != nil {
+	if a := s.Session.Record(from.ID).Artifact; a != nil {
 		if said = unwritten(s, a); said == "" {
 			said = s.Say("Saved: `%s` (%d bytes).", a.Path, a.Size)
 		}
 	}
-	if s.Moved().Event == workflow.EventScopeApproved {
+	if s.Session.Moved().Event == workflow.EventScopeApproved {
 		said = s.Say("The scope is approved.")
 	}
 	if g.Decision == workflow.DecisionOverride {
 		said = s.Say("The risk is accepted and recorded. ") + said
 	}
-	if n := len(s.Handed()); n > 0 && s.CurrentState.Active() {
+	if n := len(s.Session.Handed()); n > 0 && s.Session.CurrentState.Active() {
 		said += s.Say(" Comments for the next stage: %d.", n)
 	}
 	return GrantNote(s.Language, g) + said + keptNote(s, kept) + "\n\n"
@@ -94,7 +94,7 @@ func unwritten(s *standing.Standing, a *workflow.Artifact) string {
 
 // Undecided says that a question brought no decision, and why.
 func Undecided(s *standing.Standing, why lang.Text) string {
-	if s.CurrentState == workflow.Clarifying && s.Call.Action != workflow.ActionConfirm {
+	if s.Session.CurrentState == workflow.Clarifying && s.Call.Action != workflow.ActionConfirm {
 		return s.Say("**No answers were given:** %s. Nothing was changed.", why) + "\n\n"
 	}
 	return s.Say("**No decision was taken:** %s. Nothing was changed.", why) + "\n\n"
@@ -129,7 +129,7 @@ func Started(s *standing.Standing, where, settings string) string {
 	if settings != "" && !s.Pauses() {
 		stop = stops(s, settings)
 	}
-	return s.Say("**%s** has started%s: %s. Its documents will be in `%s`.%s", s.TaskName, where, Pipeline(s.Workflow, s.Session), s.Tasks, stop) + "\n\n" + Message(s)
+	return s.Say("**%s** has started%s: %s. Its documents will be in `%s`.%s", s.Session.TaskName, where, Pipeline(s.Workflow, s.Session), s.Tasks, stop) + "\n\n" + Message(s)
 }
 
 // stops says where a run stops for the person, and how it stops before each stage, behind another sentence.
@@ -149,10 +149,10 @@ func stops(s *standing.Standing, settings string) string {
 
 // Reopened says to which stage the session went back, and which artifacts are out of date.
 func Reopened(s *standing.Standing) string {
-	said := s.Say("Reopened %s.", s.CurrentStage)
+	said := s.Say("Reopened %s.", s.Session.CurrentStage)
 	var stale []string
 	for _, st := range s.Workflow.Stages {
-		if a := s.Record(st.ID).Artifact; a != nil && a.Stale {
+		if a := s.Session.Record(st.ID).Artifact; a != nil && a.Stale {
 			stale = append(stale, "`"+a.Path+"`")
 		}
 	}
@@ -214,11 +214,11 @@ func Viewed(s *standing.Standing, shown string, size int) string {
 
 // Refinement returns the short prompt of a later round: its changes, and the form.
 func Refinement(s *standing.Standing, later string) string {
-	st, rec, how := s.Stage, s.Current(), "Edit it there."
+	st, rec, how := s.Stage, s.Session.Current(), "Edit it there."
 	if s.Call.Inline {
 		how = "Answer with the whole new version."
 	}
-	if len(rec.Returned) > 0 && s.Moved().Event == workflow.EventReturned {
+	if len(rec.Returned) > 0 && s.Session.Moved().Event == workflow.EventReturned {
 		said := "You are still the " + st.Role + ". Your report was returned: `returned` lists what it lacks. It is at draft.path, and has to end with its block of JSON. " + how +
 			" Correct the block and hand in the whole report again; test what the new rows need, and change nothing else."
 		if s.Call.Action == workflow.ActionResume { // perhaps in a conversation that has not seen the form

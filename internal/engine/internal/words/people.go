@@ -67,7 +67,7 @@ func mayDecide(s *standing.Standing) lang.Text {
 
 // writers names those who answer for the round, as far as they are known.
 func writers(s *standing.Standing) []string {
-	return slices.DeleteFunc(s.Writers(), func(subject string) bool { return subject == "" })
+	return slices.DeleteFunc(s.Session.Writers(), func(subject string) bool { return subject == "" })
 }
 
 // needs says which people have to let the document pass, and whose yes is missing; nil if anybody can.

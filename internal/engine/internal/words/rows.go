@@ -79,7 +79,7 @@ func judgedBy(s *standing.Standing, rec *workflow.Record) string {
 
 func describeReturn(s *standing.Standing) string {
 	said := s.Say("The report was returned to the %s: it is incomplete.", s.Word(s.Stage.Role))
-	if s.CurrentState == workflow.AwaitingApproval {
+	if s.Session.CurrentState == workflow.AwaitingApproval {
 		said = s.Say("The report was returned %d times and is still incomplete, so it has no verdict.", workflow.MaxReturns)
 	}
 	return said
@@ -94,7 +94,7 @@ func Coverage(s *standing.Standing) string {
 	switch c := s.Criteria; {
 	case c == nil || !slices.ContainsFunc(s.Workflow.Stages, judges):
 		return ""
-	case len(c.All) == 0 && len(s.Record(s.CurrentStage).Verdict) == 0:
+	case len(c.All) == 0 && len(s.Session.Record(s.Session.CurrentStage).Verdict) == 0:
 		return s.Say("No document names acceptance criteria (AC-1, AC-2, …): QA will have no list to test against.")
 	case s.Stage.Kind != workflow.KindPlan:
 		return ""

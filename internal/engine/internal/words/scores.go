@@ -17,11 +17,11 @@ func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // scores says how the stage's document was scored: by the assistant, and by the server. Of several
 // drafts it says which one was taken.
 func scores(s *standing.Standing) string {
-	return strings.TrimPrefix(describeScore(s)+addLabel("\n", candidates(s, s.Current())), "\n")
+	return strings.TrimPrefix(describeScore(s)+addLabel("\n", candidates(s, s.Session.Current())), "\n")
 }
 
 func describeScore(s *standing.Standing) string {
-	rec, p := s.Current(), s.Policy
+	rec, p := s.Session.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
 		return Audit(s.Language, rec.Audit)
 	}

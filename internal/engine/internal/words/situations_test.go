@@ -34,7 +34,7 @@ func gaps(n int) (out []string) {
 
 // scored gives the round that waits a score, an audit and gaps.
 func scored(s *standing.Standing) {
-	rec := s.Current()
+	rec := s.Session.Current()
 	rec.Iteration, rec.ClaimedScore, rec.Score, rec.ScoreNote = 2, ptr(88), ptr(88), "the last of two"
 	rec.Gaps, rec.FoundGaps = gaps(10), []string{"gap 2"}
 	rec.Audit = &workflow.Audit{Score: 55, Summary: "no goals", Findings: []workflow.AuditFinding{{Severity: "minor", Problem: "short", Points: 5, Line: 3}, {Severity: "major", Problem: "no goals", Points: 40, Fix: "add them"}}}
@@ -45,7 +45,7 @@ func scored(s *standing.Standing) {
 // judged gives the stage a report of a verdict.
 func judged(v workflow.Verdict, objections ...string) func(*standing.Standing) {
 	return func(s *standing.Standing) {
-		rec := s.Current()
+		rec := s.Session.Current()
 		rec.Iteration, rec.Verdict, rec.Objections, rec.Needs = 1, v, objections, "a key"
 		rec.Findings = []workflow.Finding{{ID: "F1", Severity: "minor", Problem: "a typo", File: "a.go:1"}, {ID: "F2", Severity: "critical", Problem: "it leaks"}, {ID: "F3", Severity: "major", Problem: "slow", Status: "fixed"}}
 		rec.Criteria = []workflow.Criterion{{ID: "AC-1", Criterion: "rings", Result: workflow.ResultPass, Evidence: "303"}, {ID: "AC-2", Result: workflow.ResultFail, Evidence: "silent"}, {ID: "AC-3", Result: workflow.ResultNotTested, Why: "no clock"}}
@@ -62,14 +62,14 @@ func again(event workflow.Event, more ...func(*standing.Standing)) func(*standin
 		for _, change := range more {
 			change(s)
 		}
-		s.Append(workflow.Transition{Event: event, From: string(s.CurrentStage) + "/x", To: s.Place()})
+		s.Session.Append(workflow.Transition{Event: event, From: string(s.Session.CurrentStage) + "/x", To: s.Session.Place()})
 	}
 }
 
 func planned(status ...workflow.SprintStatus) func(*standing.Standing) {
 	return func(s *standing.Standing) {
 		for i, one := range status {
-			s.Sprints = append(s.Sprints, workflow.Sprint{Number: i + 1, Title: fmt.Sprint("part ", i+1), Status: one})
+			s.Session.Sprints = append(s.Session.Sprints, workflow.Sprint{Number: i + 1, Title: fmt.Sprint("part ", i+1), Status: one})
 		}
 	}
 }
@@ -77,12 +77,12 @@ func planned(status ...workflow.SprintStatus) func(*standing.Standing) {
 func situations() []situation {
 	const po, sm, dev, review, qa = workflow.PO, workflow.SM, workflow.Dev, workflow.Review, workflow.QA
 	edited := &standing.Edit{SHA256: "bb", Lines: []standing.EditedLine{{Before: "it rings", After: "it sings", At: 3}, {After: "and more"}}}
-	rework := func(n int) func(*standing.Standing) { return func(s *standing.Standing) { s.ReworkCount = n } }
+	rework := func(n int) func(*standing.Standing) { return func(s *standing.Standing) { s.Session.ReworkCount = n } }
 	ruled := func(s *standing.Standing) {
 		yes := true
 		s.Policy.Approvers, s.Policy.FourEyes, s.Policy.Quorum = []string{"ann", "bob", "cat"}, &yes, 2
-		s.Append(workflow.Transition{Action: workflow.ActionSubmit, From: "sm/generating", Person: workflow.Person{Subject: "ann"}})
-		s.Append(workflow.Transition{Event: workflow.EventGranted, From: "sm/x", Grant: &workflow.Grant{Person: workflow.Person{Subject: "bob"}, SHA256: "aa"}})
+		s.Session.Append(workflow.Transition{Action: workflow.ActionSubmit, From: "sm/generating", Person: workflow.Person{Subject: "ann"}})
+		s.Session.Append(workflow.Transition{Event: workflow.EventGranted, From: "sm/x", Grant: &workflow.Grant{Person: workflow.Person{Subject: "bob"}, SHA256: "aa"}})
 	}
 	all := func(changes ...func(*standing.Standing)) func(*standing.Standing) {
 		return func(s *standing.Standing) {
@@ -100,11 +100,11 @@ func situations() []situation {
 		{"a later stage", sm, workflow.Generating, nil},
 		{"a start that waits", po, workflow.Generating, func(s *standing.Standing) { s.Policy.Pause = workflow.PauseStages }},
 		{"ten gaps", po, workflow.Refining, again(workflow.EventScoredBelow, scored)},
-		{"eleven gaps", po, workflow.Refining, again(workflow.EventScoredBelow, scored, func(s *standing.Standing) { s.Current().Gaps = gaps(11) })},
+		{"eleven gaps", po, workflow.Refining, again(workflow.EventScoredBelow, scored, func(s *standing.Standing) { s.Session.Current().Gaps = gaps(11) })},
 		{"a round that waits", po, workflow.Refining, again(workflow.EventScoredBelow, func(s *standing.Standing) { s.Policy.Pause = workflow.PauseStages })},
 		{"no change is named", po, workflow.Refining, again(workflow.EventChangesRequested)},
 		{"change requests", po, workflow.Refining, again(workflow.EventScoredReady, func(s *standing.Standing) {
-			s.Current().Feedback, s.Current().ChangeRequests = "shorter", []workflow.ChangeRequest{{Status: workflow.RequestOpen}}
+			s.Session.Current().Feedback, s.Session.Current().ChangeRequests = "shorter", []workflow.ChangeRequest{{Status: workflow.RequestOpen}}
 		})},
 		{"rework, the last", dev, workflow.Refining, again(workflow.EventSentBack, rework(2))},
 		{"rework, one more", dev, workflow.Refining, again(workflow.EventSentBack, rework(3))},
@@ -112,7 +112,7 @@ func situations() []situation {
 		{"thirty sprints", dev, workflow.Generating, planned(many[1:]...)},
 		{"more sprints", dev, workflow.Generating, planned(many...)},
 		{"sprints that are left", dev, workflow.Refining, again(workflow.EventReopened, planned(workflow.SprintDone, workflow.SprintPending))},
-		{"a returned report", qa, workflow.Refining, again(workflow.EventReturned, func(s *standing.Standing) { s.Current().Returned = []string{"no rows"} })},
+		{"a returned report", qa, workflow.Refining, again(workflow.EventReturned, func(s *standing.Standing) { s.Session.Current().Returned = []string{"no rows"} })},
 		{"a score that is reached", po, workflow.AwaitingConfirmation, scored},
 		{"the rounds are spent", po, workflow.AwaitingApproval, scored},
 		{"an edited draft", po, workflow.AwaitingConfirmation, all(scored, func(s *standing.Standing) { s.Draft.Edited, s.Draft.Edit = true, edited })},
@@ -138,16 +138,16 @@ func situations() []situation {
 		{"a failure", qa, workflow.AwaitingApproval, judged(workflow.Fail, "a total differs")},
 		{"a failure too often", qa, workflow.AwaitingApproval, all(judged(workflow.Fail), rework(2))},
 		{"a blocked stage", qa, workflow.AwaitingApproval, judged(workflow.Blocked)},
-		{"a report without verdict", qa, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Returned = []string{"no rows"} }},
+		{"a report without verdict", qa, workflow.AwaitingApproval, func(s *standing.Standing) { s.Session.Current().Returned = []string{"no rows"} }},
 		{"questions", po, workflow.Clarifying, func(s *standing.Standing) {
-			s.Current().Questions = []workflow.Question{{ID: "q1", Question: "For whom?", Context: "it matters", Options: []string{"all"}}}
+			s.Session.Current().Questions = []workflow.Question{{ID: "q1", Question: "For whom?", Context: "it matters", Options: []string{"all"}}}
 		}},
 		{"complete", qa, workflow.Completed, all(planned(workflow.SprintDone), func(s *standing.Standing) {
-			s.Artifacts, s.ReworkCount = []string{"a.md", "b.md", "c.md"}, 1
+			s.Session.Artifacts, s.Session.ReworkCount = []string{"a.md", "b.md", "c.md"}, 1
 			s.Saved = map[string]standing.File{"a.md": {}, "b.md": {Missing: true}, "c.md": {Modified: true}}
 		})},
 		{"complete but for a sprint", qa, workflow.Completed, planned(workflow.SprintDone, workflow.SprintPending)},
-		{"cancelled", po, workflow.Cancelled, func(s *standing.Standing) { s.Artifacts = []string{"a.md"} }},
+		{"cancelled", po, workflow.Cancelled, func(s *standing.Standing) { s.Session.Artifacts = []string{"a.md"} }},
 		{"changed by others", po, workflow.AwaitingConfirmation, func(s *standing.Standing) {
 			s.Strict, s.Trusting, s.Altered = true, true, []workflow.Alteration{{Stage: po, Path: "a.md", SHA256: "x"}}
 			s.Integrity = workflow.Verification{Status: workflow.ChainChanged, Problem: "an entry is gone", Broken: 2, MovedFrom: "/old"}
@@ -166,7 +166,7 @@ func describe(s *standing.Standing) string {
 	say("place", words.Place(s))
 	say("message", words.Message(s))
 	say("next", words.NextMove(s).In(s.Language))
-	if s.CurrentState.WaitsForHuman() {
+	if s.Session.CurrentState.WaitsForHuman() {
 		yes, no := words.Labels(s)
 		say("lead", words.Lead(s))
 		say("worst", words.Worst(s))
@@ -220,8 +220,8 @@ func TestSentences(t *testing.T) {
 	both := func(a, b string) string { return a + " | " + b }
 	after := func(event workflow.Event, v workflow.Verdict) *standing.Standing {
 		s := at(workflow.QA, workflow.Refining)
-		s.Current().Verdict, s.Current().Returned = v, []string{"no rows"}
-		s.Append(workflow.Transition{Event: event, From: "qa/x", To: s.Place()})
+		s.Session.Current().Verdict, s.Session.Current().Returned = v, []string{"no rows"}
+		s.Session.Append(workflow.Transition{Event: event, From: "qa/x", To: s.Session.Place()})
 		return s
 	}
 	for name, tt := range map[string]struct{ got, want string }{

@@ -8,7 +8,7 @@ import (
 
 // Terminal returns the command that a person types to decide, or to answer.
 func Terminal(s *standing.Standing) string {
-	return s.Names.Program + " " + string(s.CurrentState.GateAction()) + " " + s.TaskName
+	return s.Names.Program + " " + string(s.Session.CurrentState.GateAction()) + " " + s.Session.TaskName
 }
 
 // StillWaiting says that nothing has happened since the person was told about the decision that waits.
@@ -23,12 +23,12 @@ func StillWaiting(s *standing.Standing) string {
 func Ways(s *standing.Standing) lang.Text {
 	command := Terminal(s)
 	if s.Call.Leaving() {
-		command = s.Names.Program + " " + string(s.Call.Action) + " " + s.TaskName
+		command = s.Names.Program + " " + string(s.Call.Action) + " " + s.Session.TaskName
 		if s.Call.Stage != "" {
 			command += " --stage " + s.Call.Stage
 		}
 	}
-	if s.Call.HostConfirm && s.CurrentState.Gated() && s.Draft.Edit == nil && !s.Call.Leaving() {
+	if s.Call.HostConfirm && s.Session.CurrentState.Gated() && s.Draft.Edit == nil && !s.Call.Leaving() {
 		return lang.T("the human decides here, with the tool %s, about which the host asks the human; or in a terminal: %s", s.Names.Confirm, command)
 	}
 	if s.Call.Page != "" && !s.Call.Leaving() {
@@ -39,7 +39,7 @@ func Ways(s *standing.Standing) lang.Text {
 
 // NextMove names the next step of a session, and how the caller can take it.
 func NextMove(s *standing.Standing) lang.Text {
-	if s.CurrentState.GateAction() != "" && s.Route() == standing.ByOwnAct {
+	if s.Session.CurrentState.GateAction() != "" && s.Route() == standing.ByOwnAct {
 		return Ways(s)
 	}
 	return NextMoveOf(s.Session)
@@ -126,13 +126,13 @@ func plainLabels(s *standing.Standing) (yes, no string) {
 		return s.Say("It can go on, and say what you did"), s.Say("Go on without it, and say how")
 	case s.Overrides() && s.Stage.Gate == workflow.GateScore:
 		return s.Say("Accept it below the gate, and say why"), s.Say("More rounds, and say what to change")
-	case s.Current().Spent():
+	case s.Session.Current().Spent():
 		return s.Say("Go on without a verdict, and say why"), s.Say("Ask for the report again")
-	case s.Overrides() && s.Current().Doubted() && !s.FailedWork(s.Stage):
+	case s.Overrides() && s.Session.Current().Doubted() && !s.Session.FailedWork(s.Stage):
 		return s.Say("It passes: go on"), s.Say("Ask for the report again")
 	case s.NeedsReason():
 		return s.Say("Accept the risk, and say why"), s.Say("Send it back to the developer")
-	case s.Overrides() && s.Current().Doubted():
+	case s.Overrides() && s.Session.Current().Doubted():
 		return s.Say("It passes: go on"), s.Say("Send it back to the developer")
 	case s.Overrides():
 		return s.Say("Accept the risk and go on"), s.Say("Send it back to the developer")

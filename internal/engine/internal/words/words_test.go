@@ -39,11 +39,13 @@ func TestMessage(t *testing.T) {
 		want    []string
 		without string
 	}{
-		"at work":       {workflow.PO, workflow.Generating, nil, []string{"The Product Owner now ", "Nothing is needed from you"}, "**You can now**"},
-		"stale version": {workflow.PO, workflow.Generating, func(s *standing.Standing) { s.Current().Artifact = &workflow.Artifact{Path: "a.md", Stale: true} }, []string{"`a.md` is out of date"}, ""},
-		"another round": {workflow.PO, workflow.Refining, func(s *standing.Standing) { s.Current().Iteration, s.Current().Feedback = 1, "shorter" }, []string{"Round 2: ", "Your feedback: shorter"}, ""},
+		"at work": {workflow.PO, workflow.Generating, nil, []string{"The Product Owner now ", "Nothing is needed from you"}, "**You can now**"},
+		"stale version": {workflow.PO, workflow.Generating, func(s *standing.Standing) {
+			s.Session.Current().Artifact = &workflow.Artifact{Path: "a.md", Stale: true}
+		}, []string{"`a.md` is out of date"}, ""},
+		"another round": {workflow.PO, workflow.Refining, func(s *standing.Standing) { s.Session.Current().Iteration, s.Session.Current().Feedback = 1, "shorter" }, []string{"Round 2: ", "Your feedback: shorter"}, ""},
 		"questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) {
-			s.Current().Questions = []workflow.Question{{ID: "q1", Question: "For **whom**?", Options: []string{"all", "some"}}}
+			s.Session.Current().Questions = []workflow.Question{{ID: "q1", Question: "For **whom**?", Options: []string{"all", "some"}}}
 		}, []string{"- **q1** “For whom?” — “all” / “some”", "answer in your own words"}, ""},
 		"strict questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"Only your own act counts", "`the-program answer clock`"}, "the-tool"},
 		"a gate by word":   {workflow.PO, workflow.AwaitingConfirmation, nil, []string{"say **confirm**: it is saved as `"}, "form"},
@@ -59,24 +61,26 @@ func TestMessage(t *testing.T) {
 			s.Draft.Edited, s.Draft.Edit, s.Call.HostConfirm = true, &standing.Edit{Lines: []standing.EditedLine{{Before: "a", After: "b"}, {Before: "**c**"}, {After: "d"}}}, true
 		}, []string{"3 lines were changed since it was scored:\n- “b”, which was “a”\n- gone: “c”\n- new: “d”", "Only your own act counts", "`the-program confirm clock`", "say what to change"}, "the-tool"},
 		"an edit taken back": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
-			s.History = []workflow.Transition{{Action: workflow.ActionSubmit, From: "po/refining", Iteration: 3, Edit: "takes back the person's edit: “b” is “a” again"}}
+			s.Session.History = []workflow.Transition{{Action: workflow.ActionSubmit, From: "po/refining", Iteration: 3, Edit: "takes back the person's edit: “b” is “a” again"}}
 		}, []string{"**Round 3 takes back the person's edit: “b” is “a” again.**"}, ""},
 		"missing": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
-			s.Draft.Missing, s.Current().FinalResultRef = true, &workflow.ContentRef{}
+			s.Draft.Missing, s.Session.Current().FinalResultRef = true, &workflow.ContentRef{}
 		}, []string{"`work.md` — **missing on disk**", "restore the file"}, "say **confirm**"},
 		"rounds spent": {workflow.PO, workflow.AwaitingApproval, nil, []string{"say **go on**", "after at most 3 rounds", "**accept it**, and why", "or **cancel**"}, "**reopen**"},
-		"a plan":       {workflow.SM, workflow.AwaitingApproval, func(s *standing.Standing) { s.Sprints = []workflow.Sprint{{Number: 1, Title: "hands"}} }, []string{"Its sprints:\n- Sprint 1: “hands”", "development can begin"}, "no heading"},
-		"failed":       {workflow.Review, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Verdict = workflow.Fail }, []string{"**failed** the work", "**send it back**", "**accept the risk**: it goes on"}, "and why"},
-		"failed again": {workflow.Review, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Verdict, s.ReworkCount = workflow.Fail, 2 }, []string{"come back 2 times", "**accept the risk**, and why", "**reopen**"}, ""},
-		"blocked":      {workflow.QA, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Verdict, s.Current().Needs = workflow.Blocked, "a key" }, []string{"**blocked** and needs something from you: “a key”"}, "accept the risk"},
+		"a plan":       {workflow.SM, workflow.AwaitingApproval, func(s *standing.Standing) { s.Session.Sprints = []workflow.Sprint{{Number: 1, Title: "hands"}} }, []string{"Its sprints:\n- Sprint 1: “hands”", "development can begin"}, "no heading"},
+		"failed":       {workflow.Review, workflow.AwaitingApproval, func(s *standing.Standing) { s.Session.Current().Verdict = workflow.Fail }, []string{"**failed** the work", "**send it back**", "**accept the risk**: it goes on"}, "and why"},
+		"failed again": {workflow.Review, workflow.AwaitingApproval, func(s *standing.Standing) { s.Session.Current().Verdict, s.Session.ReworkCount = workflow.Fail, 2 }, []string{"come back 2 times", "**accept the risk**, and why", "**reopen**"}, ""},
+		"blocked": {workflow.QA, workflow.AwaitingApproval, func(s *standing.Standing) {
+			s.Session.Current().Verdict, s.Session.Current().Needs = workflow.Blocked, "a key"
+		}, []string{"**blocked** and needs something from you: “a key”"}, "accept the risk"},
 		"doubted": {workflow.QA, workflow.AwaitingApproval, func(s *standing.Standing) {
-			s.Current().Verdict, s.Current().Objections = workflow.Pass, []string{"two tests fail"}
+			s.Session.Current().Verdict, s.Session.Current().Objections = workflow.Pass, []string{"two tests fail"}
 		}, []string{"reports **pass**, but one thing speaks against it", "say **it passes**"}, ""},
 		"complete": {workflow.QA, workflow.Completed, func(s *standing.Standing) {
-			s.Artifacts, s.Saved = []string{"a.md", "b.md", "c.md"}, map[string]standing.File{"a.md": {}, "b.md": {Modified: true}, "c.md": {Missing: true}}
+			s.Session.Artifacts, s.Saved = []string{"a.md", "b.md", "c.md"}, map[string]standing.File{"a.md": {}, "b.md": {Modified: true}, "c.md": {Missing: true}}
 		}, []string{"- `a.md`\n- `b.md` — modified since it was saved\n- `c.md` — **missing on disk**\n", "review and commit"}, ""},
 		"not all built": {workflow.QA, workflow.Completed, func(s *standing.Standing) {
-			s.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintDone}, {Number: 2, Status: workflow.SprintPending}}
+			s.Session.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintDone}, {Number: 2, Status: workflow.SprintPending}}
 		}, []string{"sprint 2 is not built yet", "reopen dev"}, "All stages are done"},
 		"cancelled": {workflow.PO, workflow.Cancelled, nil, []string{"This run is cancelled."}, "stays in"},
 	} {
@@ -122,7 +126,7 @@ func TestScores(t *testing.T) {
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.GateScore = ptr(95)
-		*s.Current() = tt.rec
+		*s.Session.Current() = tt.rec
 		if got := words.Facts(s); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got\n%s\nwant %q in it", name, got, tt.want)
 		}
