@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	}
 	leave := func() {}
 	if commands[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")] == nil {
-		scratch.Parallel(4)     // many wait for a program that waits for a reader
+		scratch.Parallel(6)     // many wait for a program that waits for a reader
 		leave = scratch.Enter() // before the copies of the program are made
 	}
 	testscript.Main(entered{m, leave}, commands)
