@@ -30,12 +30,19 @@ import (
 
 func TestMain(m *testing.M) {
 	commands := map[string]func(){
-		"bmad-mcp": func() { os.Exit(cli.Run(scriptProgram(), os.Args[1:], os.Stdin)) },
+		"bmad-mcp": func() {
+			if os.Getenv("SCRIPT_WORKER") != "" {
+				_ = os.Unsetenv("SCRIPT_WORKER") // what it starts is no worker
+				serveCalls(os.Stdin, os.Stdout)
+				return
+			}
+			os.Exit(cli.Run(scriptProgram(terminal.New(os.Stdin, os.Stdout, os.Stderr)), os.Args[1:], os.Stdin))
+		},
 		"stand-in": standIn,
 	}
 	leave := func() {}
 	if commands[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")] == nil {
-		scratch.Parallel(4)     // many wait for a program that waits for a reader
+		scratch.Parallel(6)     // many wait for a program that waits for a reader
 		leave = scratch.Enter() // before the copies of the program are made
 	}
 	testscript.Main(entered{m, leave}, commands)
@@ -43,8 +50,8 @@ func TestMain(m *testing.M) {
 
 // scriptProgram returns the program as scripts run it: it acts for the person that the script names by its variables, and for
 // nobody that is known without them.
-func scriptProgram() *app.App {
-	a := app.New(terminal.New(os.Stdin, os.Stdout, os.Stderr))
+func scriptProgram(at *terminal.Terminal) *app.App {
+	a := app.New(at)
 	a.Who = func(string) workflow.Person {
 		return workflow.Person{Subject: os.Getenv("SCRIPT_SUBJECT"), Name: os.Getenv("SCRIPT_NAME")}
 	}
@@ -223,24 +230,32 @@ func copySubmissions(name, to string) error {
 	return os.CopyFS(to, os.DirFS(from))
 }
 
+// scripts is the folder of the scripts.
+var scripts = filepath.Join("..", "..", "testdata", "script")
+
 // TestScripts runs testdata/script/*.txtar against the program. -update rewrites the expected output. No refusal speaks of
 // the tool.
 func TestScripts(t *testing.T) {
 	words := filepath.Join(t.TempDir(), "words")
+	t.Parallel()       // beside the demos, which wait as a person does
 	t.Cleanup(func() { // the scripts run beside each other, and after this function
 		if said, err := os.ReadFile(words); err == nil {
 			t.Errorf("refusals at a terminal speak of the tool:\n%s", said)
 		}
 	})
 	testscript.Run(t, testscript.Params{
-		Dir:           filepath.Join("..", "..", "testdata", "script"),
+		Dir:           scripts,
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"bmad": bmad, "layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres},
 		Condition:     hasPostgres,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TOOL_WORDS", words)
-			return setUpScript(env)
+			if err := setUpScript(env); err != nil {
+				return err
+			}
+			giveWorker(env)
+			return nil
 		},
 	})
 }

@@ -52,8 +52,11 @@ The exit code is 1 where a problem is left, else 0.`,
 			if test {
 				return testServer(cmd.Context(), u)
 			}
-			// A large project has to fit beside the servers: its memory matters more than a part of a second.
-			debug.SetGCPercent(15)
+			// A large project has to fit beside the servers: its memory matters more than a part of a second,
+			// unless the person has set the pace of the collector.
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(15)
+			}
 			return runDoctor(cmd.Context(), u, fix)
 		},
 	}
