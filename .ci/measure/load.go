@@ -40,7 +40,7 @@ func (c *client) request(method string, params any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequest(http.MethodPost, c.url, bytes.NewReader(body)) //nolint:noctx // the server is ours, and answers
+	r, err := http.NewRequest(http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func newPerson(t *testing.T, variables ...string) person {
 	folder := t.TempDir()
 	if strings.Contains(folder, " ") { // the program breaks lines there, which the pictures have whole
 		var err error
-		if folder, err = os.MkdirTemp("/tmp", strings.Repeat("long-", 12)); err != nil {
+		if folder, err = os.MkdirTemp("/tmp", strings.Repeat("long-", 12)); err != nil { //nolint:usetesting // TMPDIR has the blank
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(folder) })

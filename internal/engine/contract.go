@@ -8,11 +8,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
 )
 
-// ContractCall names the work that a completion contract checks, and ContractResult is the outcome.
-type (
-	ContractCall   = contract.Call
-	ContractResult = contract.Result
-)
+// ContractCall names the work that a completion contract checks.
+type ContractCall = contract.Call
+
+// ContractResult is the outcome of a completion contract.
+type ContractResult = contract.Result
 
 // CheckContract checks the work in a project by its completion contract. Of calls at the same time that check
 // the same, one runs, and the others get its result. tell may be nil; it is called while the command runs.

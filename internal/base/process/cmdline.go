@@ -1,4 +1,3 @@
-// Package cmdline compares command lines, of which a person allows some.
 package process
 
 import (

@@ -3,6 +3,8 @@
 // The program runs in a process group of its own. When its context ends, the group is asked to
 // end (SIGTERM), and killed (SIGKILL) after a grace. A process that has left the group, for example a
 // daemon, goes on. On Windows only the program itself is ended.
+//
+// Command lines, of which a person allows some, are compared here too.
 package process
 
 import (

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
@@ -292,7 +293,7 @@ func TestDepth(t *testing.T) {
 			t.Errorf("%s: role prompt %q", name, out.RolePrompt)
 		}
 	}
-	build, _ := workflow.Default().Stage(workflow.Dev)
+	build, _ := specimen.Six().Stage(workflow.Dev)
 	for name, tt := range map[string]struct {
 		rework, iteration int
 		want              reply.Depth

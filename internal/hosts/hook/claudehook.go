@@ -1,9 +1,9 @@
-// Package claudehook keeps an assistant in Claude Code from deciding at a gate in the very turn
+// Package hook keeps an assistant in Claude Code from deciding at a gate in the very turn
 // in which it handed the draft in, unless the person ordered the decision in that turn.
 //
 // A [Turn] lasts from one prompt of the person to the next. It is kept between events, because
 // Claude Code reports each event to a process of its own. The rules are pure
-// functions over a [HookEvent] and its turn. The server holds its gates by itself; this is
+// functions over a [Event] and its turn. The server holds its gates by itself; this is
 // against assistants that would relay a decision that nobody has made.
 //
 // Claude Code's events are described at https://code.claude.com/docs/en/hooks; the
@@ -20,8 +20,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// HookEvent is an event of Claude Code.
-type HookEvent struct {
+// Event is an event of Claude Code.
+type Event struct {
 	SessionID string          `json:"session_id"`
 	PromptID  string          `json:"prompt_id"`
 	Name      string          `json:"hook_event_name"`
@@ -49,7 +49,7 @@ const (
 
 // Typed returns the decision that the person typed as a command, according to an event: confirm,
 // approve or reject; "" for other events. Unlike a prompt, the assistant cannot cause it.
-func (e HookEvent) Typed() string {
+func (e Event) Typed() string {
 	command, ours := strings.CutPrefix(e.Command, "bmad:")
 	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
 		return ""
@@ -74,7 +74,7 @@ type Turn struct {
 }
 
 // After returns the turn after an event. Nothing of an earlier turn remains.
-func (t Turn) After(e HookEvent) Turn {
+func (t Turn) After(e Event) Turn {
 	if e.PromptID != t.Prompt || e.Name == promptSubmitted { // each prompt begins a turn
 		t = Turn{Prompt: e.PromptID}
 	}
@@ -106,7 +106,7 @@ func (t Turn) After(e HookEvent) Turn {
 }
 
 // Refuse returns the reason why a call must not be made in this turn, or "" if it may.
-func (t Turn) Refuse(e HookEvent) string {
+func (t Turn) Refuse(e Event) string {
 	if e.Name == beforeTool && changesState(e.Tool, e.Input) {
 		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
 			"Drafts are edited in " + stateFolder + "/" + workFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."
@@ -151,7 +151,7 @@ func readCall(input json.RawMessage) (q request.Request, opens bool) {
 }
 
 // decidesInShell reports whether a command may decide something for the person.
-func (e HookEvent) decidesInShell() bool {
+func (e Event) decidesInShell() bool {
 	command := readShell(e.Input)
 	if decidesInShell(command, e.Program) {
 		return true

@@ -12,42 +12,42 @@ import (
 
 const task, other = "mcp__plugin_bmad_bmad__bmad-task", "mcp__bmad__bmad-task"
 
-func prompt(id, text string) hook.HookEvent {
-	return hook.HookEvent{Name: "UserPromptSubmit", PromptID: id, Prompt: text}
+func prompt(id, text string) hook.Event {
+	return hook.Event{Name: "UserPromptSubmit", PromptID: id, Prompt: text}
 }
 
-func typed(id, command string) hook.HookEvent {
-	return hook.HookEvent{Name: "UserPromptExpansion", PromptID: id, Command: command}
+func typed(id, command string) hook.Event {
+	return hook.Event{Name: "UserPromptExpansion", PromptID: id, Command: command}
 }
 
-func submitted(id, gate string) hook.HookEvent {
+func submitted(id, gate string) hook.Event {
 	text, _ := json.Marshal(`{"current_state":"awaiting_confirmation","gate":` + gate + `}`)
-	return hook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"submit","stage":"po"}`),
+	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"submit","stage":"po"}`),
 		Response: json.RawMessage(`[{"type":"text","text":` + string(text) + `}]`)}
 }
 
-func refusedSubmit(id string) hook.HookEvent {
+func refusedSubmit(id string) hook.Event {
 	e := submitted(id, "null")
 	e.Response = json.RawMessage(`[{"type":"text","text":"{\"status\":\"failed\",\"code\":\"gate_pending\"}"}]`)
 	return e
 }
 
-func decided(id string) hook.HookEvent {
-	return hook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"confirm","confirmed":true}`), Response: json.RawMessage(`[]`)}
+func decided(id string) hook.Event {
+	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: task, Input: json.RawMessage(`{"action":"confirm","confirmed":true}`), Response: json.RawMessage(`[]`)}
 }
 
-func asked(id, question, answer string) hook.HookEvent {
+func asked(id, question, answer string) hook.Event {
 	response, _ := json.Marshal(map[string]any{"answers": map[string]string{question: answer}})
-	return hook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: response}
+	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: response}
 }
 
-func chosen(id, answer string) hook.HookEvent {
+func chosen(id, answer string) hook.Event {
 	text, _ := json.Marshal(answer)
-	return hook.HookEvent{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: json.RawMessage(`{"questions":[],"answers":{"The PRD?":` + string(text) + `}}`)}
+	return hook.Event{Name: "PostToolUse", PromptID: id, Tool: "AskUserQuestion", Response: json.RawMessage(`{"questions":[],"answers":{"The PRD?":` + string(text) + `}}`)}
 }
 
-func calls(id, tool, input string) hook.HookEvent {
-	return hook.HookEvent{Name: "PreToolUse", PromptID: id, Tool: tool, Input: json.RawMessage(input)}
+func calls(id, tool, input string) hook.Event {
+	return hook.Event{Name: "PreToolUse", PromptID: id, Tool: tool, Input: json.RawMessage(input)}
 }
 
 // TestTurns plays turns, and asks at their end whether a call may be made.
@@ -56,48 +56,48 @@ func TestTurns(t *testing.T) {
 	form := `{"ask_by_form":true}`
 	for _, c := range []struct {
 		name   string
-		events []hook.HookEvent
-		call   hook.HookEvent
+		events []hook.Event
+		call   hook.Event
 		refuse string // words of the reason; "" is let through
 	}{
-		{"in the same turn", []hook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, yes), "end your turn"},
-		{"saved under its other name", []hook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", other, `{"action":"confirm_save"}`), "/bmad:confirm"},
-		{"without a word", []hook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"confirm"}`), "Nobody has decided"},
-		{"an approval", []hook.HookEvent{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"approve","approved":true}`), "/bmad:approve"},
-		{"before any prompt was seen", []hook.HookEvent{submitted("1", "null")}, calls("1", task, yes), "end your turn"},
-		{"where a form would ask", []hook.HookEvent{prompt("1", "build"), submitted("1", form)}, calls("1", task, yes), "without confirmed or approved"},
-		{"an old yes to another draft", []hook.HookEvent{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"a no by choosing", []hook.HookEvent{prompt("1", "build"), submitted("1", "null"), chosen("1", "Change the scope")}, calls("1", task, yes), "Nobody has decided"},
-		{"a command that decides nothing", []hook.HookEvent{typed("1", "bmad:start"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"one word for two gates", []hook.HookEvent{prompt("1", "confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"one command for two gates", []hook.HookEvent{typed("1", "bmad:confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
-		{"in a shell", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"cd x && bmad-mcp task confirm build-a-clock"}`), "Nobody has decided"},
-		{"in a shell, with a folder", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp --cwd /p task confirm"}`), "Nobody has decided"},
-		{"in a shell, as released", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"A=b ./bmad-mcp-linux-amd64 task --cwd=/p approve"}`), "Nobody has decided"},
-		{"one word for two shells", []hook.HookEvent{prompt("1", "confirm"), submitted("1", "null"), {Name: "PostToolUse", PromptID: "1", Tool: "Bash", Input: json.RawMessage(`{"command":"bmad-mcp confirm"}`)}, submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp confirm"}`), "Nobody has decided"},
-		{"yes to another question", []hook.HookEvent{prompt("1", "build"), submitted("1", "null"), asked("1", "Postgres?", "Yes")}, calls("1", task, yes), "Nobody has decided"},
-		{"in a shell, by itself", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"/opt/bmad-mcp --cwd=x confirm --yes"}`), "Nobody has decided"},
-		{"a no by command", []hook.HookEvent{typed("1", "bmad:reject"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"in the same turn", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, yes), "end your turn"},
+		{"saved under its other name", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", other, `{"action":"confirm_save"}`), "/bmad:confirm"},
+		{"without a word", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"confirm"}`), "Nobody has decided"},
+		{"an approval", []hook.Event{prompt("1", "build a clock"), submitted("1", "null")}, calls("1", task, `{"action":"approve","approved":true}`), "/bmad:approve"},
+		{"before any prompt was seen", []hook.Event{submitted("1", "null")}, calls("1", task, yes), "end your turn"},
+		{"where a form would ask", []hook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, yes), "without confirmed or approved"},
+		{"an old yes to another draft", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"a no by choosing", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Change the scope")}, calls("1", task, yes), "Nobody has decided"},
+		{"a command that decides nothing", []hook.Event{typed("1", "bmad:start"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"one word for two gates", []hook.Event{prompt("1", "confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"one command for two gates", []hook.Event{typed("1", "bmad:confirm"), decided("1"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
+		{"in a shell", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"cd x && bmad-mcp task confirm build-a-clock"}`), "Nobody has decided"},
+		{"in a shell, with a folder", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp --cwd /p task confirm"}`), "Nobody has decided"},
+		{"in a shell, as released", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"A=b ./bmad-mcp-linux-amd64 task --cwd=/p approve"}`), "Nobody has decided"},
+		{"one word for two shells", []hook.Event{prompt("1", "confirm"), submitted("1", "null"), {Name: "PostToolUse", PromptID: "1", Tool: "Bash", Input: json.RawMessage(`{"command":"bmad-mcp confirm"}`)}, submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp confirm"}`), "Nobody has decided"},
+		{"yes to another question", []hook.Event{prompt("1", "build"), submitted("1", "null"), asked("1", "Postgres?", "Yes")}, calls("1", task, yes), "Nobody has decided"},
+		{"in a shell, by itself", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"/opt/bmad-mcp --cwd=x confirm --yes"}`), "Nobody has decided"},
+		{"a no by command", []hook.Event{typed("1", "bmad:reject"), submitted("1", "null")}, calls("1", task, yes), "Nobody has decided"},
 
-		{"the call that shows the form", []hook.HookEvent{prompt("1", "build"), submitted("1", form)}, calls("1", task, `{"action":"confirm"}`), ""},
-		{"the host asks about the tool itself", []hook.HookEvent{prompt("1", "build"), submitted("1", `{"ask_by_host":true}`)}, calls("1", "mcp__bmad__bmad-confirm", `{"decision":"approve"}`), ""},
-		{"yes to the question", []hook.HookEvent{prompt("1", "build"), submitted("1", "null"), asked("1", "Approve the PRD?", "Yes")}, calls("1", task, yes), ""},
-		{"the recommended choice", []hook.HookEvent{prompt("1", "build"), submitted("1", "null"), asked("1", "The PRD", "Confirm (Recommended)")}, calls("1", task, yes), ""},
-		{"a search in a shell", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"grep -rn 'bmad-mcp confirm' docs; echo 'run bmad-mcp task confirm' >> README.md"}`), ""},
-		{"told to decide on all", []hook.HookEvent{prompt("1", "run all stages, then approve everything"), submitted("1", "null"), decided("1"), submitted("1", "null")}, calls("1", task, yes), ""},
-		{"a shell that decides nothing", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp show confirm && git commit -m 'bmad-mcp: confirm'"}`), ""},
-		{"in the next turn", []hook.HookEvent{prompt("1", "build"), submitted("1", "null"), prompt("2", "looks good")}, calls("2", task, yes), ""},
-		{"the next turn's prompt was not seen", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("2", task, yes), ""},
-		{"typed as a command", []hook.HookEvent{prompt("1", "/bmad:confirm"), typed("1", "bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
-		{"told beforehand", []hook.HookEvent{prompt("1", "build it, then confirm the PRD"), submitted("1", "null")}, calls("1", task, yes), ""},
-		{"chosen in a question", []hook.HookEvent{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve")}, calls("1", task, yes), ""},
-		{"a no", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"confirm","confirmed":false,"feedback":"x"}`), ""},
-		{"the submission was refused", []hook.HookEvent{prompt("1", "looks good"), refusedSubmit("1")}, calls("1", task, yes), ""},
-		{"events without ids", []hook.HookEvent{prompt("", "build"), submitted("", "null"), prompt("", "looks good")}, calls("", task, yes), ""},
-		{"nothing was submitted", []hook.HookEvent{prompt("1", "go on")}, calls("1", task, yes), ""},
-		{"a status", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"status"}`), ""},
-		{"another server's tool", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", "mcp__x__confirm", yes), ""},
-		{"no arguments", []hook.HookEvent{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `[]`), ""},
+		{"the call that shows the form", []hook.Event{prompt("1", "build"), submitted("1", form)}, calls("1", task, `{"action":"confirm"}`), ""},
+		{"the host asks about the tool itself", []hook.Event{prompt("1", "build"), submitted("1", `{"ask_by_host":true}`)}, calls("1", "mcp__bmad__bmad-confirm", `{"decision":"approve"}`), ""},
+		{"yes to the question", []hook.Event{prompt("1", "build"), submitted("1", "null"), asked("1", "Approve the PRD?", "Yes")}, calls("1", task, yes), ""},
+		{"the recommended choice", []hook.Event{prompt("1", "build"), submitted("1", "null"), asked("1", "The PRD", "Confirm (Recommended)")}, calls("1", task, yes), ""},
+		{"a search in a shell", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"grep -rn 'bmad-mcp confirm' docs; echo 'run bmad-mcp task confirm' >> README.md"}`), ""},
+		{"told to decide on all", []hook.Event{prompt("1", "run all stages, then approve everything"), submitted("1", "null"), decided("1"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"a shell that decides nothing", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "Bash", `{"command":"bmad-mcp show confirm && git commit -m 'bmad-mcp: confirm'"}`), ""},
+		{"in the next turn", []hook.Event{prompt("1", "build"), submitted("1", "null"), prompt("2", "looks good")}, calls("2", task, yes), ""},
+		{"the next turn's prompt was not seen", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("2", task, yes), ""},
+		{"typed as a command", []hook.Event{prompt("1", "/bmad:confirm"), typed("1", "bmad:confirm"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"told beforehand", []hook.Event{prompt("1", "build it, then confirm the PRD"), submitted("1", "null")}, calls("1", task, yes), ""},
+		{"chosen in a question", []hook.Event{prompt("1", "build"), submitted("1", "null"), chosen("1", "Approve")}, calls("1", task, yes), ""},
+		{"a no", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"confirm","confirmed":false,"feedback":"x"}`), ""},
+		{"the submission was refused", []hook.Event{prompt("1", "looks good"), refusedSubmit("1")}, calls("1", task, yes), ""},
+		{"events without ids", []hook.Event{prompt("", "build"), submitted("", "null"), prompt("", "looks good")}, calls("", task, yes), ""},
+		{"nothing was submitted", []hook.Event{prompt("1", "go on")}, calls("1", task, yes), ""},
+		{"a status", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `{"action":"status"}`), ""},
+		{"another server's tool", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", "mcp__x__confirm", yes), ""},
+		{"no arguments", []hook.Event{prompt("1", "build"), submitted("1", "null")}, calls("1", task, `[]`), ""},
 	} {
 		var turn hook.Turn
 		for _, e := range c.events {
@@ -181,7 +181,7 @@ func FuzzEvent(f *testing.F) {
 	f.Add("PostToolUse", task, `{"action":"submit"}`, `[{"type":"text","text":"{}"}]`, "build")
 	f.Add("PreToolUse", task, `{"action":"confirm"}`, `null`, "")
 	f.Fuzz(func(t *testing.T, name, tool, input, response, text string) {
-		e := hook.HookEvent{Name: name, PromptID: "1", Tool: tool, Input: json.RawMessage(input), Response: json.RawMessage(response), Prompt: text}
+		e := hook.Event{Name: name, PromptID: "1", Tool: tool, Input: json.RawMessage(input), Response: json.RawMessage(response), Prompt: text}
 		turn := hook.Turn{}.After(e)
 		if reason := turn.Refuse(e); reason != "" && name != "PreToolUse" {
 			t.Errorf("%s is refused: %s", name, reason)

@@ -7,9 +7,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/hook"
 )
 
-func bash(command string) hook.HookEvent {
+func bash(command string) hook.Event {
 	input, _ := json.Marshal(map[string]string{"command": command})
-	return hook.HookEvent{Name: "PreToolUse", PromptID: "1", Tool: "Bash", Input: input, Program: "/opt/tools/bm"}
+	return hook.Event{Name: "PreToolUse", PromptID: "1", Tool: "Bash", Input: input, Program: "/opt/tools/bm"}
 }
 
 // handedIn returns a turn in which a draft was handed in and the person ordered nothing.
@@ -200,13 +200,13 @@ func TestShellSubmits(t *testing.T) {
 	}
 }
 
-func file(tool, path string) hook.HookEvent {
+func file(tool, path string) hook.Event {
 	key := "file_path"
 	if tool == "NotebookEdit" {
 		key = "notebook_path"
 	}
 	input, _ := json.Marshal(map[string]string{key: path, "content": "{}"})
-	return hook.HookEvent{Name: "PreToolUse", PromptID: "1", Tool: tool, Input: input}
+	return hook.Event{Name: "PreToolUse", PromptID: "1", Tool: tool, Input: input}
 }
 
 // TestRecordsAreKept checks that only the program writes its records, even if the person has ordered
@@ -215,7 +215,7 @@ func TestRecordsAreKept(t *testing.T) {
 	const session = ".bmad-task/session-079dce48-48fa-42c2-9c33-5cb3b22b326b.json"
 	said := hook.Turn{}.After(prompt("1", "confirm"))
 	for _, turn := range []hook.Turn{{}, said, handedIn()} {
-		for _, e := range []hook.HookEvent{
+		for _, e := range []hook.Event{
 			file("Edit", session), file("Write", "/home/me/project/"+session), file("MultiEdit", "./"+session), file("NotebookEdit", session),
 			file("Write", ".bmad-task/task-mapping.json"), file("Write", ".bmad-task/names/x"), file("Edit", ".bmad-task/temp/x/po_1.md"),
 			file("Write", ".bmad-task/work/../session-079dce48.json"), file("Write", `C:\p\.bmad-task\session-079dce48.json`), file("Edit", ".BMAD-TASK/locks/x"),
@@ -232,7 +232,7 @@ func TestRecordsAreKept(t *testing.T) {
 				t.Errorf("%+v: let through %s %s", turn, e.Tool, e.Input)
 			}
 		}
-		for _, e := range []hook.HookEvent{
+		for _, e := range []hook.Event{
 			file("Edit", ".bmad-task/work/build-a-clock/po.md"), file("Write", "/p/.bmad-task/work/x/architect.md"), file("Write", "internal/session-store.json"),
 			file("Edit", ".claude/specs/x/01-product-requirements.md"), file("Write", "docs/bmad-task.md"), file("Edit", "src/session.json"), file("Write", ""),
 			bash(`cat ` + session), bash(`jq . ` + session + ` | head -20`), bash(`grep -c stage .bmad-task/session-*.json`), bash(`ls -la .bmad-task`),

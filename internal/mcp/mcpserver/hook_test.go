@@ -13,7 +13,7 @@ import (
 // draft if, and only if, the server would open the gate by it.
 func TestHookReadsAsTheServer(t *testing.T) {
 	c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-06-18"})
-	turn := hook.Turn{}.After(hook.HookEvent{Name: "PostToolUse", Tool: "mcp__bmad__bmad-task", Input: json.RawMessage(`{"action":"submit","stage":"po"}`)})
+	turn := hook.Turn{}.After(hook.Event{Name: "PostToolUse", Tool: "mcp__bmad__bmad-task", Input: json.RawMessage(`{"action":"submit","stage":"po"}`)})
 	opened := 0
 	for i, args := range []string{
 		`{"action":"confirm"}`, `{"action":"confirm_save"}`, `{"action":"confirm","confirmed":true}`, `{"action":"confirm","confirmed":"true"}`, `{"action":"confirm_save","confirmed":"true"}`,
@@ -29,7 +29,7 @@ func TestHookReadsAsTheServer(t *testing.T) {
 		if reply, refused := call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# Clock","quality_score":95}`}); refused || reply["state"] != "awaiting_confirmation" {
 			t.Fatalf("%s: no gate: %v", args, reply)
 		}
-		held := turn.Refuse(hook.HookEvent{Name: "PreToolUse", Tool: "mcp__bmad__bmad-task", Input: json.RawMessage(args)}) != ""
+		held := turn.Refuse(hook.Event{Name: "PreToolUse", Tool: "mcp__bmad__bmad-task", Input: json.RawMessage(args)}) != ""
 		call(t, c, json.RawMessage(args))
 		now, _ := call(t, c, object{"action": "status"})
 		opens := now["stage"] == "architect"

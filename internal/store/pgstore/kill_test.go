@@ -104,6 +104,10 @@ func (l *load) lost(t *testing.T) (lost int) {
 	t.Helper()
 	for _, id := range l.ids {
 		s, err := l.b.Get(context.Background(), id)
+		if fault.Is(err, fault.NotFound) { // with all of its changes
+			lost += max(1, len(l.acknowledged[id]))
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

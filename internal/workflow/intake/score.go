@@ -1,4 +1,4 @@
-// Package score reads a model's submission for a stage. It is made of pure functions
+// Package intake reads a model's submission for a stage. It is made of pure functions
 // over text and never fails: every text has an [Assessment] of its contents.
 //
 // A submission is a document with a claimed score, gaps and questions: in a block of JSON at its

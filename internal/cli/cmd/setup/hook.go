@@ -82,7 +82,7 @@ func (o *hookOptions) handleEvent(ctx context.Context) {
 			o.readyTerminal().Warnf("the hook failed: %v", p)
 		}
 	}()
-	var e hook.HookEvent
+	var e hook.Event
 	if err := json.NewDecoder(io.LimitReader(o.term.In, maxHookInput)).Decode(&e); err != nil {
 		o.readyTerminal().Warnf("the hook got no event: %v", err)
 		return
@@ -114,7 +114,7 @@ func (o *hookOptions) handleEvent(ctx context.Context) {
 // keepTyped keeps a decision that the person typed as a command, for the assistant's call
 // that the command makes. If it could mean several gates, or none, nothing is kept, and they
 // are asked as usual.
-func (o *hookOptions) keepTyped(ctx context.Context, e hook.HookEvent) error {
+func (o *hookOptions) keepTyped(ctx context.Context, e hook.Event) error {
 	var action workflow.Action
 	decision := workflow.DecisionApprove
 	switch e.Typed() {

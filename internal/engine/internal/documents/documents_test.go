@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -43,7 +44,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 	files := storetest.Files(dir)
 	b := &bench{t: t, p: &project.Project{Dir: dir, Backend: files, Texts: files}}
 	t.Cleanup(b.p.Close)
-	w := workflow.Default()
+	w := specimen.Six()
 	session := w.NewSession(id, "Build a clock", dir.Path(), "test", noon)
 	session.TaskName, session.CurrentStage, session.CurrentState = "clock", stage, state
 	if err := b.p.Backend.Create(ctx, session, storetest.Numbered("clock")); err != nil {
@@ -166,7 +167,7 @@ func TestRounds(t *testing.T) {
 		"of an older one":   {nil, ref, 3, "3 last.md"},
 		"of the oldest one": {nil, ref, 0, "1 last.md"},
 	} {
-		s := workflow.Default().NewSession(id, "x", "/p", "test", noon)
+		s := specimen.Six().NewSession(id, "x", "/p", "test", noon)
 		s.History = tt.history
 		s.Current().FinalResultRef, s.Current().Iteration = tt.ref, tt.rounds
 		var got []string

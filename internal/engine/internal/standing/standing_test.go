@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// at returns the standing of a session of the default workflow at a stage and state.
+// at returns the standing of a session of a workflow of six stages at a stage and state.
 func at(stage workflow.StageID, state workflow.State) *standing.Standing {
-	w := workflow.Default()
+	w := specimen.Six()
 	s := w.NewSession("id", "Build a clock", "/p", "test", workflow.Transition{}.At)
 	s.CurrentStage, s.CurrentState = stage, state
 	st, _ := w.Stage(stage)
