@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -25,7 +25,7 @@ func TestGraphGolden(t *testing.T) {
 // TestStateEventMatrix fires every event in every state; each cell of the golden
 // file says where it leads, or "-" for refused.
 func TestStateEventMatrix(t *testing.T) {
-	w := readSix(t)
+	w := workflowtest.Six()
 	var b strings.Builder
 	for _, state := range workflow.States() {
 		for _, event := range workflow.Events() {
@@ -53,20 +53,6 @@ func TestStateEventMatrix(t *testing.T) {
 		}
 	}
 	golden.Check(t, "testdata/matrix.txt", b.String())
-}
-
-// readSix returns a workflow that stays as it is when a built-in one changes.
-func readSix(t *testing.T) *workflow.Definition {
-	t.Helper()
-	text, err := os.ReadFile("../../testdata/person/bmad-mcp/workflows/six.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, problems := workflow.Read("six", text)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	return d
 }
 
 func sessionAt(w *workflow.Definition, stage workflow.StageID, state workflow.State) *workflow.Session {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 // fill returns a reply of a status with n of everything that a list of it can hold, each text of that many bytes.
@@ -293,7 +293,7 @@ func TestDepth(t *testing.T) {
 			t.Errorf("%s: role prompt %q", name, out.RolePrompt)
 		}
 	}
-	build, _ := specimen.Six().Stage(workflow.Dev)
+	build, _ := workflowtest.Six().Stage(workflow.Dev)
 	for name, tt := range map[string]struct {
 		rework, iteration int
 		want              reply.Depth

@@ -8,13 +8,13 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 // at returns the standing of a session of a workflow of six stages at a stage and state, with a round that waits.
 func at(stage workflow.StageID, state workflow.State, change ...func(*standing.Standing)) *standing.Standing {
-	w := specimen.Six()
+	w := workflowtest.Six()
 	session := w.NewSession("id", "Build a clock", "/p", "test", time.Time{})
 	session.TaskName, session.CurrentStage, session.CurrentState, session.Revision = "clock", stage, state, 7
 	session.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md", Summary: strings.Repeat("字", 60), Size: 9, SHA256: "rr"}

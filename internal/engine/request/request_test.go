@@ -16,13 +16,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 // at returns the standing of a session of a workflow of six stages at a stage and state.
 func at(stage workflow.StageID, state workflow.State) *standing.Standing {
-	w := specimen.Six()
+	w := workflowtest.Six()
 	s := w.NewSession("id", "Build a clock", "/p", "test", time.Time{})
 	s.TaskName, s.CurrentStage, s.CurrentState = "clock", stage, state
 	st, _ := w.Stage(stage)
@@ -259,7 +259,7 @@ func TestWord(t *testing.T) {
 			t.Errorf("%s decides: got %v, want %v", action, got, want)
 		}
 	}
-	w := specimen.Six()
+	w := workflowtest.Six()
 	for name, want := range map[string]string{"": "", "po": "", "revew": `invalid_argument: unknown stage "revew" | did you mean review? use one of: po, architect, sm, dev, review, qa`} {
 		if err := request.CheckStage(w, name); !isRefused(err, want) {
 			t.Errorf("stage %q: got %q, want %q", name, told(err), want)

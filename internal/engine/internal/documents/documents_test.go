@@ -18,8 +18,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 const id = "11111111-2222-4333-8444-555555555555"
@@ -44,7 +44,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 	files := storetest.Files(dir)
 	b := &bench{t: t, p: &project.Project{Dir: dir, Backend: files, Texts: files}}
 	t.Cleanup(b.p.Close)
-	w := specimen.Six()
+	w := workflowtest.Six()
 	session := w.NewSession(id, "Build a clock", dir.Path(), "test", noon)
 	session.TaskName, session.CurrentStage, session.CurrentState = "clock", stage, state
 	if err := b.p.Backend.Create(ctx, session, storetest.Numbered("clock")); err != nil {
@@ -167,7 +167,7 @@ func TestRounds(t *testing.T) {
 		"of an older one":   {nil, ref, 3, "3 last.md"},
 		"of the oldest one": {nil, ref, 0, "1 last.md"},
 	} {
-		s := specimen.Six().NewSession(id, "x", "/p", "test", noon)
+		s := workflowtest.Six().NewSession(id, "x", "/p", "test", noon)
 		s.History = tt.history
 		s.Current().FinalResultRef, s.Current().Iteration = tt.ref, tt.rounds
 		var got []string

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 func TestDecided(t *testing.T) {
@@ -32,7 +32,7 @@ func TestDecided(t *testing.T) {
 
 // session returns a run of the built-in workflow at a stage.
 func session(stage workflow.StageID) *standing.Standing {
-	w := specimen.Six()
+	w := workflowtest.Six()
 	s := w.NewSession("id", "Build a relay", "/p", "test", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	s.CurrentStage = stage
 	st, _ := w.Stage(stage)

@@ -19,9 +19,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 var ctx, noon = context.Background(), time.Date(2026, 1, 2, 12, 0, 0, 123456789, time.UTC)
@@ -45,7 +45,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 	b := &bench{t: t, p: p, state: trust.UserState(t.TempDir())}
 	t.Cleanup(b.p.Close)
 	b.Person = &permission.Person{Consent: b.state, Names: standing.Names{Program: "program"}, Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
-	w := specimen.Six()
+	w := workflowtest.Six()
 	session := w.NewSession("11111111-2222-4333-8444-555555555555", "Build a clock", p.Dir.Path(), "test", noon)
 	session.TaskName, session.CurrentStage, session.CurrentState = "clock", stage, state
 	st, _ := w.Stage(stage)
@@ -128,7 +128,7 @@ func told(err error) string {
 
 // brought returns a workflow that somebody has added, with its text.
 func brought(name string, by workflow.Setter, text string) config.Workflow {
-	return config.Workflow{Name: name, By: by, Path: name + ".yaml", Text: text, Definition: specimen.Six()}
+	return config.Workflow{Name: name, By: by, Path: name + ".yaml", Text: text, Definition: workflowtest.Six()}
 }
 
 // TestWorkflows checks that a workflow of the project is followed once it is allowed as it is, and one of the person

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 // at returns the standing of a session of a workflow of six stages at a stage and state.
 func at(stage workflow.StageID, state workflow.State) *standing.Standing {
-	w := specimen.Six()
+	w := workflowtest.Six()
 	s := w.NewSession("id", "Build a clock", "/p", "test", workflow.Transition{}.At)
 	s.CurrentStage, s.CurrentState = stage, state
 	st, _ := w.Stage(stage)

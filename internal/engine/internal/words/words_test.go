@@ -10,13 +10,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
-	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 // at returns the standing of a session of a workflow of six stages at a stage and state.
 func at(stage workflow.StageID, state workflow.State) *standing.Standing {
-	w := specimen.Six()
+	w := workflowtest.Six()
 	s := w.NewSession("id", "Build a clock", "/p", "test", time.Time{})
 	s.TaskName, s.CurrentStage, s.CurrentState = "clock", stage, state
 	st, _ := w.Stage(stage)

@@ -1,4 +1,5 @@
-package specimen
+// Package workflowtest has the workflow that tests of other packages walk through.
+package workflowtest
 
 import (
 	"fmt"
