@@ -4,16 +4,9 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 
+	_ "github.com/bmad-mcp/bmad-mcp/cmd/bmad-mcp/internal/pace"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
-func main() {
-	// A start leaves 3 MB of garbage. Twice the usual heap spares it a collection, a tenth of its processor time:
-	// commands and calls of the hook end before it, and a server that gets no call frees memory without it.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200)
-	}
-	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

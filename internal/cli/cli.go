@@ -39,7 +39,10 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 			code = a.Fail(nil, fault.Unexpected(p))
 		}
 	}()
-	root := newRoot(a)
+	root := newBareRoot(a)
+	if len(args) > 0 { // a server that a host starts has no use for them
+		addCommands(a, root)
+	}
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(a.Terminal.Out)

@@ -22,7 +22,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// newRoot returns the whole program.
 func newRoot(a *app.App) *cobra.Command {
+	root := newBareRoot(a)
+	addCommands(a, root)
+	return root
+}
+
+// newBareRoot returns the program without subcommands, which a host starts.
+func newBareRoot(a *app.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bmad-mcp",
 		Short: "Lead an AI coding assistant and its human from an idea to reviewed, tested code",
@@ -54,6 +62,11 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 	flags.BoolVar(&a.Terminal.JSON, "json", false, "print JSON")
 	flags.StringVar(&a.Terminal.Color, "color", "auto", "colours: auto, always or never")
 	a.ToolsetFlag(root)
+	return root
+}
+
+// addCommands adds the subcommands, in the groups of the help.
+func addCommands(a *app.App, root *cobra.Command) {
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})
 		for _, c := range g.commands {
@@ -70,7 +83,6 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 		root.AddCommand(c)
 	}
 	speakHelp(a, root)
-	return root
 }
 
 // group is a group of subcommands under its heading of the help.

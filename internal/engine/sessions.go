@@ -239,8 +239,9 @@ func (e *Engine) Workflows(at project.Address) ([]Workflow, error) {
 		return nil, err
 	}
 	defer p.Close()
-	guard, out := e.person.In(p), make([]Workflow, len(p.Config.Workflows))
-	for i, w := range p.Config.Workflows {
+	guard, all := e.person.In(p), p.Config.Workflows()
+	out := make([]Workflow, len(all))
+	for i, w := range all {
 		out[i] = Workflow{Workflow: w, Default: w.Name == p.Config.Workflow, Allowed: guard.MayFollow(w)}
 	}
 	return out, nil

@@ -259,7 +259,7 @@ func (v *view) agentNames() (out []string) {
 	for _, a := range v.files.content.Agents {
 		out = append(out, a.Tag)
 	}
-	for _, w := range v.p.Config.Workflows {
+	for _, w := range v.p.Config.Workflows() {
 		if w.Definition != nil && w.Name == v.p.Config.Workflow {
 			for _, st := range w.Definition.Stages {
 				out = append(out, string(st.ID))

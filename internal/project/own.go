@@ -98,7 +98,7 @@ func (r *Rubric) Parse(w *workflow.Definition) (audit.Rubric, error) {
 
 // check returns the first problem of a workflow, prompt file or rubric that would make an action fail.
 func (p *Project) check() error {
-	for _, w := range p.Config.Workflows {
+	for _, w := range p.Config.Workflows() {
 		switch err := w.Err(); {
 		case err != nil && w.Name == p.Config.Workflow:
 			return err

@@ -78,7 +78,8 @@ func (t *Tasks) StageIDs() []string {
 func (t *Tasks) Workflows() []config.Workflow {
 	views, err := t.WorkflowViews()
 	if err != nil {
-		return config.Default("").Workflows
+		c := config.Default("")
+		return c.Workflows()
 	}
 	var out []config.Workflow
 	for _, w := range views {

@@ -118,8 +118,9 @@ func (p *prompts) list(shelf *method.Snapshot) []mcp.Prompt {
 	return out
 }
 
-// getOwn makes a request for an agent's prompt one for agentPrompt.
+// getOwn makes a request for an agent's prompt one for agentPrompt, and one for a stage's one for stagePrompt.
 func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptRequest) {
+	getStage(message)
 	if p.offer.library == nil || slices.ContainsFunc(p.all, func(known mcp.Prompt) bool { return known.Name == message.Params.Name }) {
 		return
 	}
@@ -131,10 +132,15 @@ func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptReque
 		if own.name != message.Params.Name {
 			continue
 		}
-		args := map[string]string{}
-		maps.Copy(args, message.Params.Arguments)
-		args["agent"], args[ownAgent] = own.Full(), own.Full()
-		message.Params.Name, message.Params.Arguments = agentPrompt, args
+		takeFor(message, agentPrompt, "Talk to "+own.Full(), "agent", own.Full())
 		return
 	}
+}
+
+// takeFor makes a request one for another prompt, with an argument, which answers under the title.
+func takeFor(message *mcp.GetPromptRequest, prompt, title, argument, value string) {
+	args := map[string]string{}
+	maps.Copy(args, message.Params.Arguments)
+	args[argument], args[ownTitle] = value, title
+	message.Params.Name, message.Params.Arguments = prompt, args
 }

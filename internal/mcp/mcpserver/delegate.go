@@ -101,7 +101,7 @@ func (m memoryTools) character(ctx context.Context, c *memoryCall) (name, person
 		func(st workflow.Stage) bool { return string(st.ID) == agent },
 		func(st workflow.Stage) bool { return slices.Contains(st.Personas, agent) },
 	} {
-		for _, w := range c.project.Config.Workflows {
+		for _, w := range c.project.Config.Workflows() {
 			if w.Definition == nil || w.By == workflow.SetByProject { // whose texts nobody has allowed
 				continue
 			}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -50,8 +51,8 @@ func (p *prompts) place() []mcp.PromptOption {
 // they are added to the list on its way out, and a request for one becomes one for agentPrompt on its
 // way in.
 
-// ownAgent has the agent of a request that was for its own prompt.
-const ownAgent = "bmad agent"
+// ownTitle has the title of the answer to a request that was for an agent's or a stage's own prompt.
+const ownTitle = "bmad title"
 
 // promptHandler returns the text of a prompt, in the person's words.
 type promptHandler func(ctx context.Context, base request.Request, arguments map[string]string) (string, error)
@@ -60,7 +61,7 @@ type promptHandler func(ctx context.Context, base request.Request, arguments map
 // not show an error of prompts/get, or show it as one of theirs.
 func (p *prompts) handler(title string, handle promptHandler) server.PromptHandlerFunc {
 	return func(ctx context.Context, call mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		title := title
+		title := cmp.Or(call.Params.Arguments[ownTitle], title)
 		base := p.base(ctx)
 		base.HostConfirm = p.hostConfirms(ctx)
 		if channel := newFormChannel(ctx, p.forms, mcp.CallToolRequest{}); channel != nil {
@@ -76,9 +77,6 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 			f, l := NewFailure(said), said.Language
 			p.log.Info("refused", "prompt", call.Params.Name, "error", err)
 			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(l, f.Error), sentence(l, f.Hint))
-		}
-		if own := call.Params.Arguments[ownAgent]; own != "" {
-			title = "Talk to " + own
 		}
 		return mcp.NewGetPromptResult(title, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
 	}

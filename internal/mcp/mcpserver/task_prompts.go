@@ -27,11 +27,18 @@ func (p *prompts) addTask() {
 	add("bmad-next", "What can I do now", "What you can do or decide now, in your words", p.next, task)
 	add(stagePrompt, "A stage's briefing", "The briefing of a role for the task at work", p.stage,
 		mcp.WithArgument("stage", mcp.ArgumentDescription("po, architect, …; without it the stage that the task is at")), task)
-	for _, st := range workflow.StagesOf(workflow.Builtins()...) { // a stage's own prompt is answered, but not listed
-		of := func(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
-			return p.stage(ctx, base, map[string]string{"stage": string(st.ID), "task": arguments["task"]})
+}
+
+// getStage makes a request for the prompt of a built-in stage, which is not listed, one for stagePrompt.
+func getStage(message *mcp.GetPromptRequest) {
+	id, ok := strings.CutPrefix(message.Params.Name, stagePrompt+"-")
+	if !ok {
+		return
+	}
+	for _, st := range workflow.StagesOf(workflow.Builtins()...) {
+		if string(st.ID) == id {
+			takeFor(message, stagePrompt, st.Label+" briefing", "stage", id)
 		}
-		p.add(mcp.NewPrompt(stagePrompt+"-"+string(st.ID)), p.handler(st.Label+" briefing", of))
 	}
 }
 

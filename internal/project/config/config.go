@@ -18,6 +18,7 @@ package config
 import (
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -41,10 +42,12 @@ const (
 
 // Config is the settings in force for a project.
 type Config struct {
-	// Workflow is the name of the workflow for runs that name none, Workflows are those that can
-	// be started.
-	Workflow  string
-	Workflows []Workflow
+	// Workflow is the name of the workflow for runs that name none, Own are those that the person and the
+	// project have added.
+	Workflow string
+	Own      []Workflow
+	// builtin reads the built-in workflows, once: most starts need none.
+	builtin func() []Workflow
 	// Prompts is the absolute folder of prompt files that take precedence over the built-in ones.
 	Prompts string
 	// MaxSubmission is the largest submission accepted, in bytes.
@@ -139,7 +142,7 @@ const (
 // Default returns the settings of a project without any configuration.
 func Default(project string) Config {
 	return Config{
-		Workflow: workflow.DefaultName, Workflows: builtins(), rules: rules{engines: map[workflow.StageID][]workflow.Engine{}},
+		Workflow: workflow.DefaultName, builtin: sync.OnceValue(builtins), rules: rules{engines: map[workflow.StageID][]workflow.Engine{}},
 		Prompts:       filepath.Join(project, ".claude", "bmad-prompts"),
 		Rubrics:       filepath.Join(project, ".claude", "bmad-rubrics"),
 		MaxSubmission: 5 << 20,

@@ -43,7 +43,7 @@ func TestEachDefault(t *testing.T) {
 	c := config.Default(filepath.FromSlash("/p"))
 	got := fmt.Sprint(c.Workflow, " ", c.MaxSubmission, " ", c.LockTimeout, " ", c.LogLevel, " ", c.MaxRework, " ", c.MaxIterations, " ", c.FormTimeout, " ", c.HostConfirm, " ",
 		c.Toolsets, " ", c.Memory, " ", c.Personas, " ", c.Replies, " ", c.Language, " ", c.DocumentLanguage, " ", c.VerifyTimeout, " ", c.VerifyOutput, " ", c.Store, " ", c.Checks, c.Sources, c.OwnSources, c.Projects,
-		" ", filepath.ToSlash(c.Prompts), " ", filepath.ToSlash(c.Rubrics), " ", len(c.Workflows), c.OwnRubrics)
+		" ", filepath.ToSlash(c.Prompts), " ", filepath.ToSlash(c.Rubrics), " ", len(c.Workflows()), c.OwnRubrics)
 	const want = "bmad 5242880 10s WARN 3 5 10m0s auto [auto] auto own full auto auto 5m0s 4000 { } [] [] [] [] /p/.claude/bmad-prompts /p/.claude/bmad-rubrics 4 false"
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)

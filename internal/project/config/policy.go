@@ -52,7 +52,11 @@ func (l *layer) stage(id workflow.StageID) *workflow.Policy {
 // policy returns the rules that the source sets for one stage: its own settings take precedence over
 // those for all stages.
 func (l *layer) policy(id workflow.StageID) workflow.Policy {
-	return complete(*l.stage(id), l.all)
+	var p workflow.Policy
+	if set := l.stages[id]; set != nil {
+		p = *set
+	}
+	return complete(p, l.all)
 }
 
 // complete returns a policy with the rules of another where it sets none.

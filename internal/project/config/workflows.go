@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -50,19 +51,28 @@ func (w Workflow) Err() error {
 
 // Find returns the workflow with a name.
 func (c *Config) Find(name string) (Workflow, error) {
-	i := slices.IndexFunc(c.Workflows, func(w Workflow) bool { return w.Name == name })
+	all := c.Workflows()
+	i := slices.IndexFunc(all, func(w Workflow) bool { return w.Name == name })
 	if i < 0 {
 		return Workflow{}, fault.New(fault.InvalidArgument, "there is no workflow %q", name).
 			WithHint("use one of: %s", strings.Join(c.WorkflowNames(), ", ")).Suggest(name, c.WorkflowNames())
 	}
-	return c.Workflows[i], c.Workflows[i].Err()
+	return all[i], all[i].Err()
+}
+
+// Workflows returns the workflows that can be started, the built-in ones first.
+func (c *Config) Workflows() []Workflow {
+	if c.builtin == nil {
+		return c.Own
+	}
+	return append(slices.Clip(c.builtin()), c.Own...)
 }
 
 // WorkflowNames lists the names of the workflows, the built-in ones first.
 func (c *Config) WorkflowNames() []string {
-	out := make([]string, len(c.Workflows))
-	for i, w := range c.Workflows {
-		out[i] = w.Name
+	var out []string
+	for _, w := range c.Workflows() {
+		out = append(out, w.Name)
 	}
 	return out
 }
@@ -73,7 +83,7 @@ func (c *Config) StageIDs() []string { return workflow.IDsOf(workflow.StagesOf(c
 // definitions returns the definitions of the usable workflows.
 func (c *Config) definitions() []*workflow.Definition {
 	var out []*workflow.Definition
-	for _, w := range c.Workflows {
+	for _, w := range c.Workflows() {
 		if w.Definition != nil {
 			out = append(out, w.Definition)
 		}
@@ -151,11 +161,12 @@ func (c *Config) addFrom(folder fs.FS, path string, by workflow.Setter) {
 			w.Text = string(data)
 			w.Definition, w.Problems = workflow.Read(name, data)
 		}
-		if i := slices.IndexFunc(c.Workflows, func(x Workflow) bool { return x.Name == name }); i >= 0 {
-			c.noteShadowed(w, c.Workflows[i])
+		known := c.Workflows()
+		if i := slices.IndexFunc(known, func(x Workflow) bool { return x.Name == name }); i >= 0 {
+			c.noteShadowed(w, known[i])
 			continue
 		}
-		c.Workflows = append(c.Workflows, w)
+		c.Own = append(c.Own, w)
 		if w.Definition == nil {
 			c.Ignored = append(c.Ignored, lang.T("the workflow %s cannot be used: %s", w.Path, w.Problems[0]))
 		}
@@ -188,6 +199,9 @@ func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
 // noteRefused notes the settings of the project's file that do not take effect, and refuses those that contradict
 // each other.
 func (c *Config) noteRefused() error {
+	if reflect.ValueOf(c.rules.layers).IsZero() {
+		return nil // nobody has set a rule
+	}
 	for _, st := range c.stages() {
 		force, project := c.rules.inForce(st)
 		if err := c.rules.checkApprovers(st, force); err != nil {

@@ -89,7 +89,7 @@ func (g *Guard) Chosen(name string) (*workflow.Definition, error) {
 	}
 	if !g.MayFollow(w) {
 		var usable []string
-		for _, other := range g.project.Config.Workflows {
+		for _, other := range g.project.Config.Workflows() {
 			if g.MayFollow(other) {
 				usable = append(usable, other.Name)
 			}

@@ -136,12 +136,12 @@ func brought(name string, by workflow.Setter, text string) config.Workflow {
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	b := open(t, workflow.PO, workflow.Generating)
-	b.p.Config.Workflows = []config.Workflow{
+	b.p.Config.Own = []config.Workflow{
 		brought("theirs", workflow.SetByProject, "a"), brought("mine", workflow.SetByPerson, "b"), {Name: "broken", By: workflow.SetByPerson, Path: "x.yaml"},
 		brought("built", "", ""),
 	}
 	refused := `not_allowed: the workflow "theirs" comes from the project (theirs.yaml), and the person has not allowed it as it is: it could leave gates out | ` +
-		"ask the human to read it and to type `program allow` in a terminal, in the project; or use one of: mine, built"
+		"ask the human to read it and to type `program allow` in a terminal, in the project; or use one of: bmad, quick, plan, fix, mine, built"
 	chosen := func(name string) string {
 		w, err := b.guard().Chosen(name)
 		if err == nil && w == nil {
@@ -159,12 +159,12 @@ func TestWorkflows(t *testing.T) {
 	if got := chosen("theirs"); got != "" {
 		t.Errorf("allowed: %s", got)
 	}
-	b.p.Config.Workflows[0].Text = "changed"
+	b.p.Config.Own[0].Text = "changed"
 	if got := chosen("theirs"); got != refused {
 		t.Errorf("changed since: %s", got)
 	}
 	b.Consent = nil
-	if g := b.guard(); g.MayFollow(b.p.Config.Workflows[0]) || !g.MayFollow(b.p.Config.Workflows[1]) || g.MayFollow(b.p.Config.Workflows[2]) {
+	if g := b.guard(); g.MayFollow(b.p.Config.Own[0]) || !g.MayFollow(b.p.Config.Own[1]) || g.MayFollow(b.p.Config.Own[2]) {
 		t.Error("without a state folder the person's own counts, and no other")
 	}
 	if err := b.Allow(ctx, permission.Want{}); told(err) != "storage: there is no state folder to keep it in | set HOME, or XDG_STATE_HOME to an absolute path, where the program is started" {

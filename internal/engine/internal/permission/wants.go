@@ -86,7 +86,7 @@ func MemberOf(project string, m workflow.Member) trust.Allowance {
 // addBrought adds the workflows and the rubrics that the project brings.
 func (w *wanted) addBrought() error {
 	seen := map[string]bool{}
-	for _, own := range w.project.Config.Workflows {
+	for _, own := range w.project.Config.Workflows() {
 		if own.Definition == nil {
 			continue
 		}

@@ -24,7 +24,7 @@ func TestWants(t *testing.T) {
 	b.command(workflow.Dev, "bash  test.sh", workflow.SetByProject)
 	b.command(workflow.QA, "bash test.sh", workflow.SetByProject)
 	b.p.Config.Checks, b.p.Config.OwnSources = []string{"go vet"}, []string{"https://x.test/r.git"}
-	b.p.Config.Workflows = append(b.p.Config.Workflows, brought("theirs", workflow.SetByProject, "a"))
+	b.p.Config.Own = append(b.p.Config.Own, brought("theirs", workflow.SetByProject, "a"))
 	b.write(".claude/bmad-rubrics/po.yaml", "x")
 	theirs := "\nworkflow theirs.yaml (from an idea to reviewed, tested code in six stages) false [its stages: po (score), architect (score), sm (approval), dev (none), review (verdict), qa (verdict)]"
 	rest := "\nrubric " + b.p.Dir.Join(".claude/bmad-rubrics/po.yaml") + " (po) false" + theirs + "\nsource https://x.test/r.git (agents and workflows) false"
