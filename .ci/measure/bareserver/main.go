@@ -35,5 +35,5 @@ func serve(s *server.MCPServer) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "http://%s/mcp\n", listener.Addr())
-	return http.Serve(listener, server.NewStreamableHTTPServer(s)) //nolint:gosec // it is measured for a moment
+	return http.Serve(listener, server.NewStreamableHTTPServer(s))
 }
