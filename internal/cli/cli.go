@@ -39,10 +39,11 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 			code = a.Fail(nil, fault.Unexpected(p))
 		}
 	}()
-	root := newBareRoot(a)
-	if len(args) > 0 { // a server that a host starts has no use for them
-		addCommands(a, root)
+	newCommand := newRoot
+	if len(args) == 0 { // a server that a host starts has no use for the others
+		newCommand = newBareRoot
 	}
+	root := newCommand(a)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(a.Terminal.Out)
