@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,9 +22,9 @@ func TestReplaceAfter(t *testing.T) {
 		if err := d.Replace("f.json", []byte("old")); err != nil {
 			t.Fatal(err)
 		}
-		synced := 0
+		var synced atomic.Int32 // texts are synced at once
 		sync := func() error {
-			synced++
+			synced.Add(1)
 			if b, _ := d.ReadFile("f.json", durable.MaxText); string(b) != "old" {
 				t.Errorf("%s: it has %q before its texts are durable", name, b)
 			}
@@ -34,8 +35,8 @@ func TestReplaceAfter(t *testing.T) {
 		}
 		err := d.ReplaceAfter([]func() error{sync, sync}, "f.json", []byte("new"))
 		b, _ := d.ReadFile("f.json", durable.MaxText)
-		if string(b) != tt.want || errors.Is(err, os.ErrInvalid) != tt.fails || synced == 0 || !tt.fails && synced != 2 {
-			t.Errorf("%s: got %q (%v) after %d syncs, want %q", name, b, err, synced, tt.want)
+		if string(b) != tt.want || errors.Is(err, os.ErrInvalid) != tt.fails || synced.Load() == 0 || !tt.fails && synced.Load() != 2 {
+			t.Errorf("%s: got %q (%v) after %d syncs, want %q", name, b, err, synced.Load(), tt.want)
 		}
 		if got := names(t, path); len(got) != 1 {
 			t.Errorf("%s: left behind: %v", name, got)
