@@ -184,7 +184,8 @@ var records = []string{"key", "checkpoints", "projects.json"}
 func (w *watcher) allOfRuns(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		base := filepath.Base(name)
-		if w.runs.has(name) || filepath.Dir(name) == w.state && (slices.Contains(records, base) || isPassing(base)) {
+		isRecord := slices.Contains(records, base) || isPassing(base)
+		if w.runs.has(name) || w.state == filepath.Dir(name) && isRecord {
 			return false
 		}
 		isAbove := strings.HasPrefix(w.state+string(filepath.Separator), name+string(filepath.Separator))
