@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(cli.Run(scriptProgram(terminal.New(os.Stdin, os.Stdout, os.Stderr)), os.Args[1:], os.Stdin))
 		},
-		"stand-in": standIn,
+		"stand-in":    standIn,
+		"on-terminal": onTerminal,
 	}
 	leave := func() {}
 	if commands[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")] == nil {
@@ -46,6 +47,26 @@ func TestMain(m *testing.M) {
 		leave = scratch.Enter() // before the copies of the program are made
 	}
 	testscript.Main(entered{m, leave}, commands)
+}
+
+// onTerminal runs the program of its arguments with the terminal as standard output, and ends with that program's code. The
+// reader of the terminal closes it when the program has ended, and may not have read the last 12 kB, which fit into it. The
+// blanks at the end do not fit into it before the rest has been read.
+func onTerminal() {
+	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "on-terminal:", err)
+		os.Exit(125)
+	}
+	c := exec.Command(os.Args[1], os.Args[2:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, tty, os.Stderr
+	err = c.Run()
+	if c.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, "on-terminal:", err)
+		os.Exit(125)
+	}
+	fmt.Fprintf(tty, "%20000s\n", "")
+	os.Exit(c.ProcessState.ExitCode())
 }
 
 // scriptProgram returns the program as scripts run it: it acts for the person that the script names by its variables, and for
