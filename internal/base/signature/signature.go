@@ -1,0 +1,151 @@
+// Package signature signs texts, and checks signatures, as OpenSSH signs files: `ssh-keygen -Y verify -n bmad-mcp`
+// accepts each of them (https://github.com/openssh/openssh-portable/blob/master/PROTOCOL.sshsig).
+package signature
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"github.com/hiddeco/sshsig"
+	"golang.org/x/crypto/ssh"
+)
+
+// Namespace is that of every signature of this program: one that was made for another purpose does not count.
+const Namespace = "bmad-mcp"
+
+// Key is a public key as a line of an authorized_keys file has it, without options and comment: its type and its
+// base64 form.
+type Key string
+
+// ParseKey reads the first public key of a text in the form of authorized_keys. Its comment is returned beside it.
+func ParseKey(text string) (key Key, comment string, err error) {
+	public, comment, _, _, err := ssh.ParseAuthorizedKey([]byte(text))
+	if err != nil {
+		return "", "", errors.New("not a public key of OpenSSH")
+	}
+	return keyOf(public), comment, nil
+}
+
+// KeyOf returns the key with an Ed25519 public key.
+func KeyOf(public ed25519.PublicKey) (Key, error) {
+	key, err := ssh.NewPublicKey(public)
+	if err != nil {
+		return "", err
+	}
+	return keyOf(key), nil
+}
+
+func keyOf(public ssh.PublicKey) Key {
+	return Key(public.Type() + " " + base64.StdEncoding.EncodeToString(public.Marshal()))
+}
+
+// Fingerprint names the key as `ssh-keygen -l` does: SHA256: and the hash in base64. It is "" if the key is not one.
+func (k Key) Fingerprint() string {
+	public, err := k.parse()
+	if err != nil {
+		return ""
+	}
+	return ssh.FingerprintSHA256(public)
+}
+
+// Touched reports whether the key is in a security key, which signs if a person touches it.
+func (k Key) Touched() bool { return strings.HasPrefix(string(k), "sk-") }
+
+func (k Key) parse() (ssh.PublicKey, error) {
+	_, text, _ := strings.Cut(string(k), " ")
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	return ssh.ParsePublicKey(data)
+}
+
+// Signer makes signatures with one key.
+type Signer struct {
+	public Key
+	signer ssh.Signer
+}
+
+// NewSigner returns the signer with a private key.
+func NewSigner(private ed25519.PrivateKey) (Signer, error) {
+	signer, err := ssh.NewSignerFromSigner(private)
+	if err != nil {
+		return Signer{}, err
+	}
+	return Signer{keyOf(signer.PublicKey()), signer}, nil
+}
+
+// Public returns the key that checks the signatures.
+func (s Signer) Public() Key { return s.public }
+
+// Sign returns the signature of a message: its binary form in base64, which [Armor] makes a file of.
+func (s Signer) Sign(message []byte) (string, error) {
+	made, err := sshsig.Sign(bytes.NewReader(message), s.signer, sshsig.HashSHA512, Namespace)
+	if err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(made.Marshal()), nil
+}
+
+// ErrInvalid is the error of a signature that is none, or not of this message.
+var ErrInvalid = errors.New("the signature is not valid")
+
+// Verify returns the key that has made a signature of a message. Whose key that is, the caller has to know.
+func Verify(message []byte, signature string) (Key, error) {
+	s, err := decode(signature)
+	if err != nil {
+		return "", err
+	}
+	if err := sshsig.Verify(bytes.NewReader(message), s, s.PublicKey, s.HashAlgorithm, Namespace); err != nil {
+		return "", ErrInvalid
+	}
+	return keyOf(s.PublicKey), nil
+}
+
+// MadeBy returns the key that a signature names, without a check of the signature.
+func MadeBy(signature string) (Key, error) {
+	s, err := decode(signature)
+	if err != nil {
+		return "", err
+	}
+	return keyOf(s.PublicKey), nil
+}
+
+// maxSignature bounds a signature in base64, in bytes: those of the largest RSA keys in use have about 3 kB.
+const maxSignature = 8 << 10
+
+func decode(signature string) (*sshsig.Signature, error) {
+	if len(signature) > maxSignature {
+		return nil, ErrInvalid
+	}
+	data, err := base64.StdEncoding.Strict().DecodeString(signature)
+	if err != nil {
+		return nil, ErrInvalid
+	}
+	s, err := sshsig.ParseSignature(data)
+	if err != nil || s.Namespace != Namespace {
+		return nil, ErrInvalid
+	}
+	return s, nil
+}
+
+// Armor returns a signature as the file that ssh-keygen reads; "" if it is none.
+func Armor(signature string) string {
+	s, err := decode(signature)
+	if err != nil {
+		return ""
+	}
+	return string(sshsig.Armor(s))
+}
+
+// Unarmor reads a file that ssh-keygen, or [Armor], has made.
+func Unarmor(file []byte) (signature string, err error) {
+	s, err := sshsig.Unarmor(file)
+	if err != nil || s.Namespace != Namespace {
+		return "", ErrInvalid
+	}
+	return base64.StdEncoding.EncodeToString(s.Marshal()), nil
+}
