@@ -84,6 +84,8 @@ type Grant struct {
 	SHA256 string `json:"sha256,omitempty"`
 	// Policy is the gate's policy at the time.
 	Policy GateMode `json:"policy,omitempty"`
+	// Signature is the one of the machine on which the person decided, over the [Grant.Statement].
+	Signature string `json:"signature,omitempty"`
 	// Passkey is the signature of a decision by ChannelPasskey.
 	Passkey *Signature `json:"passkey,omitempty"`
 	// Note is the reason why a better channel did not decide.

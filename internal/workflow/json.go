@@ -40,3 +40,17 @@ var known = json.DiscardUnknownMembers(true)
 func encodeForHash(v any, also ...json.Options) ([]byte, error) {
 	return json.Marshal(v, append([]json.Options{jsonv1.DefaultOptionsV1()}, also...)...)
 }
+
+// canonical returns the JSON of v, unknown keys included, in the form of RFC 8785: sorted keys and no spaces, one form
+// of each number and text. Hashes and signatures are over it.
+func canonical(v any) []byte {
+	data, err := Marshal(v)
+	if err != nil {
+		return nil
+	}
+	text := jsontext.Value(data)
+	if text.Canonicalize() != nil {
+		return nil
+	}
+	return text
+}
