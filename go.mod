@@ -37,8 +37,8 @@ require (
 )
 
 require (
-	github.com/hiddeco/sshsig v0.2.0
-	golang.org/x/crypto v0.58.0
+	github.com/hiddeco/sshsig v0.2.0 // signatures that ssh-keygen checks; Apache-2.0
+	golang.org/x/crypto v0.58.0 // OpenSSH's form of keys, and ssh-agent
 )
 
 require (

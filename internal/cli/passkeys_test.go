@@ -140,7 +140,7 @@ func TestSignedDecisionsAreChecked(t *testing.T) {
 			d.t = t
 			d.back(newest)
 			d.decide(c.decide(d.signer()))
-			if out := d.run(c.code, "log", d.task, "--verify"); !strings.Contains(out, "as it was written, and sealed (9)") || !strings.Contains(out, c.says) {
+			if out := d.run(c.code, "log", d.task, "--verify"); !strings.Contains(out, "as it was written, and every entry is signed (9)") || !strings.Contains(out, c.says) {
 				t.Errorf("verified: %s", out)
 			}
 			found := `"passkeys":[{"entry":9,"status":"` + string(c.status) + `"`

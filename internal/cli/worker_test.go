@@ -74,8 +74,11 @@ func serveCalls(in io.Reader, out io.Writer) {
 	}
 }
 
-// setsVariable matches a line of a script that sets a variable.
-var setsVariable = regexp.MustCompile(`(?m)^(?:\[[^]]+\] )?env (\w+)=`)
+// setsVariables matches a line of a script that sets variables, and assigned each of them.
+var (
+	setsVariables = regexp.MustCompile(`(?m)^(?:\[[^]]+\] )?env .*$`)
+	assigned      = regexp.MustCompile(` (\w+)=`)
+)
 
 // variablesOf returns the variables as a script has them, by the names in its beginning and in its text.
 func variablesOf(ts *testscript.TestScript, before []string) (out []string) {
@@ -86,8 +89,10 @@ func variablesOf(ts *testscript.TestScript, before []string) (out []string) {
 	}
 	text, err := os.ReadFile(filepath.Join(scripts, filepath.Base(ts.Name())+".txtar"))
 	ts.Check(err)
-	for _, found := range setsVariable.FindAllStringSubmatch(string(text), -1) {
-		names = append(names, found[1])
+	for _, line := range setsVariables.FindAllString(string(text), -1) {
+		for _, found := range assigned.FindAllStringSubmatch(line, -1) {
+			names = append(names, found[1])
+		}
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {

@@ -51,7 +51,15 @@ func goesOn(s *standing.Standing) error {
 	name, task := s.Names.Program, s.Session.TaskName
 	e := fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).
 		WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
-	if !s.Integrity.Changed() {
+	switch {
+	case s.Integrity.Changed():
+	case s.Doubtful() && len(s.Integrity.Strangers) > 0:
+		e = fault.New(fault.Conflict, "nothing vouches for all of the session, and the policy is strict: %s", s.Integrity.Reason()).
+			WithHint("the human says whose the key is by typing, at a terminal: %s allow; or accepts the session as it is: %s adopt %s; until then nothing goes on", name, name, task)
+	case s.Doubtful():
+		e = fault.New(fault.Conflict, "nothing vouches for all of the session, and the policy is strict: %s", s.Integrity.Reason()).
+			WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
+	default:
 		e = fault.New(fault.Conflict, "a text is not as it was approved, and the policy is strict: %s", workflow.AlterationsText(s.Altered)).
 			WithHint("the human accepts it as it is by typing, at a terminal: %s adopt %s; or has the approved text put back: %s adopt %s --restore; until then nothing goes on",
 				name, task, name, task)

@@ -27,8 +27,8 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	}
 	switch {
 	case !before.Trusting:
-		return Outcome{}, fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
-	case !before.Integrity.Changed() && len(before.Altered) == 0:
+		return Outcome{}, fault.New(fault.Storage, "there is no key to sign histories with").WithHint("run it where the server has its state folder")
+	case !before.Doubtful() && len(before.Altered) == 0:
 		return Outcome{}, fault.New(fault.NotAllowed,
 			"there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.Session.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
@@ -55,7 +55,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 // person.
 func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error) {
 	switch {
-	case s.Integrity.Changed():
+	case s.Doubtful():
 		return Outcome{}, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.Session.TaskName, s.Integrity.Reason()).
 			WithHint("put the session file back as it was, or accept it first: %s adopt %s", s.Names.Program, s.Session.TaskName)
 	case len(s.Altered) == 0:

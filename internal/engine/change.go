@@ -42,7 +42,6 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 		return nil, err
 	}
 	r.check.record(ctx, after)
-	r.engine.keeper.join(ctx, r.project, r.check.signer)
 	r.settle()
 	now := r.standing(ctx, after)
 	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
@@ -86,7 +85,7 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 			return err
 		}
 	}
-	seal := r.check.seal(ctx, s)
+	sign := r.check.signing(ctx, s)
 	note := workflow.Transition{At: r.engine.Now(), Action: r.req.Action, By: r.req.By, Person: r.engine.who(r.project)}
 	notePolicy(&now, note)
 	r.engine.person.In(r.project).NoteVerify(&now, note)
@@ -94,8 +93,7 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 		return err
 	}
 	r.disk.LayOut(ctx, r.gatherFacts(s))
-	seal()
-	return nil
+	return sign()
 }
 
 func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -59,18 +60,18 @@ func (c *check) again(ctx context.Context, s, before *workflow.Session) {
 	}
 }
 
-// seal is called before the locked session is changed; the function it returns seals it
+// signing is called before the locked session is changed; the function it returns signs it
 // afterwards.
-func (c *check) seal(ctx context.Context, s *workflow.Session) func() {
-	seal := s.Seal(c.signer, c.found)
-	return func() {
+func (c *check) signing(ctx context.Context, s *workflow.Session) func() error {
+	sign := s.Signing(c.signer, c.found)
+	return func() error {
 		named := ""
 		if c.found.Changed() {
 			c.raise(s)
 		} else {
 			named = s.Project()
 		}
-		seal(c.keeper.projectID(ctx, c.project, c.signer, named))
+		return sign(c.keeper.projectID(ctx, c.project, c.signer, named))
 	}
 }
 
@@ -88,7 +89,7 @@ func (c *check) raise(s *workflow.Session) {
 func (c *check) adopt(
 	ctx context.Context, before *workflow.Session, note workflow.Transition, altered []workflow.Alteration, texts func(*workflow.Session) []workflow.Alteration,
 ) (*workflow.Session, error) {
-	signer, err := c.keeper.records.Signer(ctx) // without a seal the acceptance would not count
+	signer, err := c.keeper.records.Signer(ctx) // without a signature the acceptance would not count
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +101,11 @@ func (c *check) adopt(
 		}
 		c.raise(s)
 		now.Altered = altered
-		s.Adopt(signer, c.keeper.projectID(ctx, c.project, signer, ""), now, note)
 		s.UpdatedAt = note.At
-		return nil
+		return s.Adopt(signer, c.keeper.projectID(ctx, c.project, signer, ""), now, note)
 	})
 	if err == nil {
-		c.found = workflow.Verification{}
+		c.found = c.look(after, signer, nil)
 		c.record(ctx, after)
 	}
 	return after, err
@@ -118,11 +118,7 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	if c.keeper.records == nil || signer == nil {
 		return
 	}
-	cause := ""
-	if c.found.Changed() {
-		cause = c.found.Cause.In(c.project.Language(s.Objective))
-	}
-	record, ok := s.Checkpoint(signer, cause)
+	record, ok := s.Checkpoint(c.found)
 	if !ok {
 		return
 	}
@@ -138,7 +134,7 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 func (c *check) judgeHistory() workflow.Verification {
 	v := c.found
 	if c.keeper.records == nil {
-		v.Unvouched = nil // nothing is sealed here
+		v.Unvouched = nil // nothing is signed here
 	}
 	return v
 }
@@ -166,7 +162,7 @@ func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *w
 // language of its person.
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
-	c.known.Members = c.keeper.members(c.project, s, signer)
+	c.known.Members, c.known.Rules = c.keeper.members(c.project, s, signer), policies(c.project.Config.Under(s.Definition()))
 	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
 		return v
@@ -197,52 +193,26 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 	return out, left
 }
 
-// members returns those whose keys were added to a project, if somebody else has sealed the session.
-func (k *keeper) members(p *project.Project, s *workflow.Session, signer workflow.Signer) []workflow.Member {
-	backend, ok := p.Backend.(store.Members)
-	if !ok || !s.Signed(signer) {
-		return nil
+// keyOf returns the key of a signer; "" if there is none.
+func keyOf(signer workflow.Signer) signature.Key {
+	if signer == nil {
+		return ""
 	}
-	list, sure, err := backend.Members(context.Background())
-	if err != nil {
-		k.log.Warn("the members of the project are not known", "project", p.Dir.Path(), "error", err)
-	}
-	if sure {
-		return list
-	}
-	return slices.DeleteFunc(list, func(m workflow.Member) bool {
-		return k.records == nil || !k.records.Allowed(permission.MemberOf(p.Dir.Path(), m))
-	})
+	return signer.Public()
 }
 
-// join adds this machine's public key to a project, once for each process. A failure costs its seal the
-// trust of others, not the change.
-func (k *keeper) join(ctx context.Context, p *project.Project, signer workflow.Signer) {
-	notary, signs := signer.(workflow.Notary)
-	backend, ok := p.Backend.(store.Members)
-	if !ok || !signs {
-		return
-	}
-	if _, joined := k.joined.LoadOrStore(p.Place(), true); joined {
-		return
-	}
-	who := k.who(p.Dir.Path())
-	if err := backend.AddMember(context.WithoutCancel(ctx), workflow.NewMember(notary.Public(), who.Subject, who.Name)); err != nil {
-		k.joined.Delete(p.Place())
-		k.log.Warn("the key of this machine was not added to the project", "project", p.Dir.Path(), "error", err)
-	}
+// members returns those who have signed entries of a session and count in a project beside this machine: its person has
+// said whose the keys are.
+func (k *keeper) members(p *project.Project, s *workflow.Session, signer workflow.Signer) []workflow.Member {
+	own := keyOf(signer)
+	return slices.DeleteFunc(s.Signers(), func(m workflow.Member) bool {
+		return m.Key == own || k.records == nil || !k.records.Allowed(permission.MemberOf(p.Dir.Path(), m))
+	})
 }
 
 // needsPerson reports whether a gate of the session requires the person's own act.
 func (c *check) needsPerson(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
-}
-
-func keyOf(signer workflow.Signer) string {
-	if signer == nil {
-		return ""
-	}
-	return signer.Key()
 }
 
 // maxUnrecorded bounds the sessions without a record that a list verifies.
@@ -263,7 +233,7 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 		}
 		return k.compare(ctx, p, s.SessionID, signer, c, false)
 	}, func(s *workflow.Summary, v workflow.Verification) {
-		if v.Changed() {
+		if v.Changed() || k.records != nil && !v.Sound() {
 			out[s.SessionID] = v
 		}
 	})
@@ -318,7 +288,7 @@ const atOnce = 64
 // for. A file that is as it was recorded needs no other check of its history.
 func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint, texts bool) (v workflow.Verification) {
 	holds := k.records == nil
-	if c != nil && c.Broken == 0 && c.File != "" {
+	if c != nil && c.Broken == 0 && c.File != "" && c.Head != "" {
 		sum, err := p.Backend.StoredHash(ctx, id)
 		holds = err == nil && sum == c.File
 	}
@@ -357,31 +327,29 @@ type vouchers interface {
 	Elsewhere(signer workflow.Signer, project, folder, id, file string) []workflow.Elsewhere
 }
 
-// keeper detects sessions that were changed by other hands, and seals our own changes. It has the key
-// that histories are sealed with, and this machine's records of sessions, which are kept outside of
+// keeper detects sessions that were changed by other hands, and signs our own changes. It has the key
+// that histories are signed with, and this machine's records of sessions, which are kept outside of
 // the projects, because anybody can edit a session's file. A session that was changed continues only
 // if the policy permits it, until the person accepts it. It is safe for concurrent use.
 type keeper struct {
-	records vouchers // nil if nothing is sealed or recorded
+	records vouchers // nil if nothing is signed or recorded
 	log     *slog.Logger
 	who     func(folder string) workflow.Person
 
 	signing sync.Mutex
 	signs   workflow.Signer // once it was had
 
-	joined sync.Map // projects to which the key of this machine was added
-
 	unrecorded sync.Once // whether it was said that nothing can be recorded
 }
 
-// signer returns the signer that seals histories, or nil. A missing key must not keep people
-// from their work: the check of the log reports that there is no seal.
+// signer returns the signer of histories, or nil. A missing key must not keep people
+// from their work: the check of the log reports that entries are not signed.
 func (k *keeper) signer(ctx context.Context) workflow.Signer {
-	return k.once(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not sealed")
+	return k.once(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not signed")
 }
 
-// projectID returns the id of a project for a seal, and gives it one if it has none; known is the
-// one by which its session is known. "" if nothing is sealed, or the project cannot have one:
+// projectID returns the id of a project for its histories, and gives it one if it has none; known is the
+// one by which its session is known. "" if nothing is signed, or the project cannot have one:
 // the machine's record then says where the session is.
 func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workflow.Signer, known string) string {
 	if signer == nil {
@@ -389,12 +357,12 @@ func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workf
 	}
 	id, err := p.EnsureID(context.WithoutCancel(ctx), known)
 	if err != nil {
-		k.log.Warn("the project has no id, so its seals do not name it", "project", p.Dir.Path(), "error", err)
+		k.log.Warn("the project has no id, so its histories do not name it", "project", p.Dir.Path(), "error", err)
 	}
 	return id
 }
 
-// readSigner returns the signer that histories were sealed with, without creating a key; nil
+// readSigner returns the signer that histories were signed with, without creating a key; nil
 // if there is none.
 func (k *keeper) readSigner() workflow.Signer {
 	return k.once(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")

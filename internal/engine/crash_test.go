@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
@@ -146,13 +148,21 @@ type person struct {
 	path string
 }
 
-type memoryKey struct{}
+// memoryKey is a key that is on no disk.
+type memoryKey struct{ signature.Signer }
 
-func (memoryKey) Key() string                { return "0123456789abcdef" }
-func (memoryKey) Sign(message string) string { return workflow.Hash([]byte("key" + message)) }
+func newMemoryKey() workflow.Signer {
+	s, err := signature.NewSigner(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	if err != nil {
+		panic(err)
+	}
+	return memoryKey{s}
+}
 
-func (person) Signer(context.Context) (workflow.Signer, error) { return memoryKey{}, nil }
-func (person) ReadSigner() (workflow.Signer, error)            { return memoryKey{}, nil }
+func (memoryKey) MAC(message string) string { return workflow.Hash([]byte("key" + message)) }
+
+func (person) Signer(context.Context) (workflow.Signer, error) { return newMemoryKey(), nil }
+func (person) ReadSigner() (workflow.Signer, error)            { return newMemoryKey(), nil }
 
 func (person) Hold() (release func()) { return func() {} }
 

@@ -53,7 +53,7 @@ const MaxPersona = 1800
 type Options struct {
 	// Projects finds and opens the projects.
 	Projects *project.Finder
-	// Trust has the person's key, allowances and records; with nil, no history is sealed
+	// Trust has the person's key, allowances and records; with nil, no history is signed
 	// and no command is run.
 	Trust Trust
 	// Typed has the decisions that the person has typed as commands of their host; nil for none.

@@ -478,9 +478,9 @@ func TestModelsTextIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestHistoryIsSealed checks that whatever is done, the chain holds; a hand in the file shows for
+// TestHistoryIsSigned checks that whatever is done, the chain holds; a hand in the file shows for
 // ever.
-func TestHistoryIsSealed(t *testing.T) {
+func TestHistoryIsSigned(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.AwaitingApproval)
 	signer, err := trust.UserState(b.state).ReadSigner()

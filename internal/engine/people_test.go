@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -311,10 +313,107 @@ func TestTwoMachinesOfATeam(t *testing.T) {
 	anns := b.state
 	b.state, b.acting = t.TempDir(), bob
 	b.restart()
+	b.unmoved("a step of bob, who does not know ann's key", func() {
+		if hint := b.refused(confirm(true), fault.Conflict, "is not known here to be that of ann"); !strings.Contains(hint, "bmad-mcp allow") {
+			t.Error(hint)
+		}
+	})
+	b.knows("ann")
 	b.at("po/awaiting_confirmation", confirm(true))
 	b.state, b.acting = anns, ann
 	b.restart()
+	b.refused(confirm(true), fault.Conflict, "is not known here to be that of bob")
+	b.knows("bob")
 	b.at("architect/generating", confirm(true))
+	if keys := b.stored().Last().Keys; len(keys) != 1 || keys[0].Subject != "bob" {
+		t.Errorf("her step does not say by whose key she went: %+v", keys)
+	}
+}
+
+// knows has the person say that the keys which name an account in the run are of that account.
+func (b *bench) knows(subject string) {
+	b.t.Helper()
+	for _, m := range b.stored().Signers() {
+		if m.Subject != subject {
+			continue
+		}
+		a := permission.MemberOf(b.dir, m)
+		a.At = b.clock
+		if err := trust.UserState(b.state).Allow(ctx, a); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// TestMemberWithAProgramOfTheirOwn checks that a colleague who may write the session, and signs with their own key, makes
+// no quorum, speaks in nobody else's name, and takes no rule away.
+func TestMemberWithAProgramOfTheirOwn(t *testing.T) {
+	for name, forge := range map[string]func(s *workflow.Session, yes workflow.Grant) *workflow.Transition{
+		"one yes of two": func(_ *workflow.Session, yes workflow.Grant) *workflow.Transition {
+			return &workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating", Person: bob, Grant: &yes}
+		},
+		"ann's yes": func(_ *workflow.Session, yes workflow.Grant) *workflow.Transition {
+			yes.Person = ann
+			return &workflow.Transition{Event: workflow.EventGranted, From: "po/awaiting_confirmation", To: "po/awaiting_confirmation", Person: ann, Grant: &yes}
+		},
+		"cat's yes": func(_ *workflow.Session, yes workflow.Grant) *workflow.Transition {
+			yes.Person = cat
+			return &workflow.Transition{Event: workflow.EventGranted, From: "po/awaiting_confirmation", To: "po/awaiting_confirmation", Person: cat, Grant: &yes}
+		},
+		"his entry with cat's yes in it": func(_ *workflow.Session, yes workflow.Grant) *workflow.Transition {
+			yes.Person = cat
+			return &workflow.Transition{Event: workflow.EventGranted, From: "po/awaiting_confirmation", To: "po/awaiting_confirmation", Person: bob, Grant: &yes}
+		},
+		"past the gate": func(*workflow.Session, workflow.Grant) *workflow.Transition {
+			return &workflow.Transition{Event: workflow.EventDelivered, From: "po/awaiting_confirmation", To: "architect/generating", Person: bob}
+		},
+		"adopted in his own name": func(s *workflow.Session, _ workflow.Grant) *workflow.Transition {
+			s.CurrentStage, s.CurrentState = workflow.Architect, workflow.Generating
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := ruled(t, "quorum: 2\n")
+			anns := b.state
+			b.state, b.acting = t.TempDir(), bob
+			b.restart()
+			b.knows("ann")
+			b.at("po/awaiting_confirmation", confirm(true)) // his one yes
+			signer, err := trust.UserState(b.state).ReadSigner()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := b.stored()
+			yes := *s.Last().Grant
+			sign := s.Signing(signer, workflow.Verification{})
+			if e := forge(s, yes); e != nil {
+				s.Append(*e)
+				stage, state, _ := strings.Cut(e.To, "/")
+				s.CurrentStage, s.CurrentState = workflow.StageID(stage), workflow.State(state)
+				err = sign("")
+			} else {
+				err = s.Adopt(signer, "", workflow.Verification{Status: workflow.ChainChanged, Problem: "x", Broken: 1}, workflow.Transition{Person: bob})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Revision++
+			data, err := store.Encode(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.write(".bmad-task/session-"+b.session+".json", string(data))
+			b.state, b.acting = anns, ann
+			b.restart()
+			b.knows("bob")
+			b.unmoved(name, func() {
+				b.refused(submit(workflow.Architect, "# A\nQuality Score: 96"), fault.Conflict, "")
+				if r := b.do(status("")); !slices.Equal(r.PendingUserActions, []string{"adopt"}) {
+					t.Errorf("%s/%s, %v\n%s", r.Stage, r.State, r.PendingUserActions, r.UserMessage)
+				}
+			})
+		})
+	}
 }
 
 // TestPendingGateKeepsItsPeople checks that the project's file, changed while a gate is pending, opens it for nobody.

@@ -156,9 +156,7 @@ func (e *Engine) rows(ctx context.Context, p *project.Project, sessions []workfl
 			SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
 			Objective: visible.Fit(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
 		}
-		if _, found := changed[s.SessionID]; found {
-			rows[i].Integrity = reply.IntegrityChanged
-		}
+		rows[i].Integrity = string(changed[s.SessionID].Status)
 	}
 	return rows
 }
@@ -210,10 +208,13 @@ func (e *Engine) Index(ctx context.Context, at project.Address, n int) (entries 
 	return entries, p.Dir.Path(), nil
 }
 
-// historyJSON returns a session's history as JSON, the oldest entry first. If room is
+// historyJSON returns a session's history as JSON, the oldest entry first, without signatures. If room is
 // not 0, entries of at most that many bytes: the newest, and how many are left out.
 func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string, error) {
 	steps, omitted := s.Steps(v), 0
+	for i := range steps {
+		steps[i] = steps[i].Unsigned()
+	}
 	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
 		data, err := workflow.Marshal(steps[i])
 		if err != nil {
@@ -228,8 +229,8 @@ func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string
 	if omitted > 0 {
 		out["omitted"] = omitted
 	}
-	if v.Changed() {
-		out["integrity"], out["problem"] = reply.IntegrityChanged, v.Problem
+	if !v.Sound() {
+		out["integrity"], out["problem"] = v.Status, v.Problem
 	}
 	if room == 0 {
 		data, err := workflow.MarshalIndent(out)

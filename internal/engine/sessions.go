@@ -130,7 +130,7 @@ func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s
 	e.keeper.each(ctx, p, all.Sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) workflow.Verification {
 		return e.keeper.compare(ctx, p, s.SessionID, signer, c, s.CurrentState.Active())
 	}, func(s *workflow.Summary, v workflow.Verification) {
-		if v.Changed() || len(v.Altered) > 0 {
+		if !v.Sound() || len(v.Altered) > 0 {
 			found(s, v)
 		}
 	})

@@ -40,7 +40,7 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 		settings = ""
 	}
 	signer := e.keeper.signer(ctx)
-	s.SealNew(signer, e.keeper.projectID(ctx, p, signer, ""))
+	projectID := e.keeper.projectID(ctx, p, signer, "")
 	names := store.Names{
 		Candidate: func(n int) string {
 			return artifact.Name(cmp.Or(strings.TrimSpace(req.TaskName), req.Objective), id, n)
@@ -49,12 +49,10 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 		Taken: func(name string) bool {
 			return p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name))
 		},
+		Named: func(s *workflow.Session) error { return s.SignNew(signer, projectID) },
 	}
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return Outcome{}, err
-	}
-	if p.IsShared() { // colleagues check its seal from now on
-		e.keeper.join(ctx, p, signer)
 	}
 	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
 		e.options.Log.Warn("the list of known projects was not updated", "error", err)

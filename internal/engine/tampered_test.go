@@ -1,11 +1,14 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
@@ -28,13 +31,27 @@ func entry(event, from, to string, g object) object {
 // stand writes the stage and state of a session.
 func stand(s object, stage, state string) { s["current_stage"], s["current_state"] = stage, state }
 
-// unseal takes off the seals and all links.
-func unseal(s object) {
-	delete(s, "seals")
+// unsign takes off all signatures and links.
+func unsign(s object) {
 	for i := range history(s) {
-		delete(at(s, "history", i), "prev")
-		delete(at(s, "history", i), "standing")
+		for _, key := range []string{"prev", "standing", "signature"} {
+			delete(at(s, "history", i), key)
+		}
 	}
+}
+
+// link gives the newest entry the hash of the one before it, which everybody can compute.
+func link(d *desk, s object) {
+	d.t.Helper()
+	data, err := json.Marshal(at(s, "history", -2))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	text := jsontext.Value(data)
+	if err := text.Canonicalize(); err != nil {
+		d.t.Fatal(err)
+	}
+	at(s, "history", -1)["prev"] = workflow.Hash(text)
 }
 
 // tampering is one way to change a session by editing its file, and nothing else.
@@ -50,9 +67,14 @@ const (
 	notLeft  = "were changed after its newest entry"
 	older    = "it is an older copy, or the newest were removed"
 	recorded = "is not what this machine recorded"
+	unfit    = "does not fit its signature, or its place"
+	unsigned = "has no signature"
 )
 
 func tamperings() []tampering {
+	yes := func() object {
+		return entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect"))
+	}
 	return []tampering{
 		{"moved to the last stage", approved, func(_ *desk, s object) { stand(s, "qa", "generating") }, "but its newest entry led to"},
 		{"taken past its gate", newest, func(_ *desk, s object) { stand(s, "sm", "generating") }, "but its newest entry led to"},
@@ -60,44 +82,57 @@ func tamperings() []tampering {
 		{"completed by hand, with an entry", newest, func(_ *desk, s object) {
 			stand(s, "qa", "completed")
 			s["history"] = append(history(s), entry("finished", "architect/awaiting_confirmation", "qa/completed", nil))
-		}, "is not linked to them"},
+		}, "its revision is 8 with 9 entries"},
 		{"a forged grant added", newest, func(_ *desk, s object) {
 			stand(s, "sm", "generating")
-			s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")))
-		}, "entry 9 was added after the 8 that this machine recorded"},
+			s["history"], s["revision"] = append(history(s), yes()), 9
+		}, unsigned},
+		{"a forged grant, linked", newest, func(d *desk, s object) {
+			stand(s, "sm", "generating")
+			s["history"], s["revision"] = append(history(s), yes()), 9
+			link(d, s)
+		}, unsigned},
 		{"two forged grants added", newest, func(_ *desk, s object) {
 			stand(s, "dev", "generating")
-			s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")), entry("approved", "sm/generating", "dev/generating", grant("sm")))
-		}, "entry 9 was added after the 8 that this machine recorded"},
-		{"a forged grant with another machine's seal", newest, func(_ *desk, s object) {
+			s["history"], s["revision"] = append(history(s), yes(), entry("approved", "sm/generating", "dev/generating", grant("sm"))), 10
+		}, unsigned},
+		{"a forged grant with the signature of another entry", newest, func(d *desk, s object) {
 			stand(s, "sm", "generating")
-			s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")))
-			s["seals"] = append(s["seals"].([]any), object{"key": "00112233445566ff", "entries": 9, "signature": strings.Repeat("ab", 32)})
-			s["revision"] = 9
-		}, "entry 9 was added after the 8 that this machine recorded"},
-		{"a forged grant linked to what can be read", newest, func(d *desk, s object) {
-			stand(s, "sm", "generating")
-			e := entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect"))
-			e["prev"] = d.parse(d.checkpoint())["entry"]
+			e := yes()
+			e["signature"] = at(s, "history", 6)["signature"]
 			s["history"], s["revision"] = append(history(s), e), 9
-		}, "does not match the link in the entry after it"},
-		{"a forged adoption", newest, func(_ *desk, s object) {
+			link(d, s)
+		}, unfit},
+		{"a forged grant with a signature that is none", newest, func(d *desk, s object) {
+			stand(s, "sm", "generating")
+			e := yes()
+			e["signature"] = "U1NIU0lH"
+			s["history"], s["revision"] = append(history(s), e), 9
+			link(d, s)
+		}, unfit},
+		{"a real grant given once more", newest, func(d *desk, s object) {
+			stand(s, "architect", "generating")
+			s["history"], s["revision"] = append(history(s), maps.Clone(at(s, "history", 6))), 9
+			link(d, s)
+		}, unfit},
+		{"a forged adoption", newest, func(d *desk, s object) {
 			s["objective"] = "something else"
 			e := entry("adopted", "architect/awaiting_confirmation", "architect/awaiting_confirmation", grant("architect"))
 			e["adoption"] = object{"problem": "nothing", "from": 1, "revision": 99, "past": ""}
 			s["history"], s["revision"] = append(history(s), e), 9
-			at(s, "seals", 0)["adopted"] = 9
-		}, "the seal does not fit"},
-		{"seals and links taken off", newest, func(_ *desk, s object) { unseal(s) }, recorded},
-		{"seals taken off", newest, func(_ *desk, s object) { delete(s, "seals") }, "its seal was removed"},
-		{"seals taken off, a forged grant added", newest, func(_ *desk, s object) {
-			unseal(s)
+			link(d, s)
+		}, unsigned},
+		{"signatures and links taken off", newest, func(_ *desk, s object) { unsign(s) }, recorded},
+		{"the newest signature taken off", newest, func(_ *desk, s object) { delete(at(s, "history", -1), "signature") }, recorded},
+		{"signatures taken off, a forged grant added", newest, func(_ *desk, s object) {
+			unsign(s)
 			stand(s, "sm", "generating")
-			s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")))
+			s["history"] = append(history(s), yes())
 		}, recorded},
-		{"sealed by a key that nobody has", newest, func(_ *desk, s object) {
+		{"sealed as older programs do", newest, func(_ *desk, s object) {
+			unsign(s)
 			s["seals"] = []any{object{"key": "00112233445566ff", "entries": 8, "signature": strings.Repeat("ab", 32)}}
-		}, "its seal was removed"},
+		}, recorded},
 		{"put back to before the no", newest, func(d *desk, s object) { maps.Copy(s, d.was(waits)) }, older},
 		{"put back to before the yes", newest, func(d *desk, s object) { maps.Copy(s, d.was(5)) }, older},
 		{"put back to before the no, with its revision raised", refused, func(d *desk, s object) {
@@ -109,33 +144,28 @@ func tamperings() []tampering {
 			stand(s, "architect", "generating")
 			s["history"] = append(history(s), entry("confirmed", "po/awaiting_confirmation", "architect/generating", grant("po")))
 		}, recorded},
-		{"put back, with the newest seal", newest, func(d *desk, s object) {
-			seals := s["seals"]
-			maps.Copy(s, d.was(waits))
-			s["seals"] = seals
-		}, "the newest were removed"},
-		{"an older seal", newest, func(d *desk, s object) { s["seals"] = d.was(refused)["seals"] }, "it is an older seal"},
-		{"all of the history taken out", newest, func(_ *desk, s object) { s["history"] = []any{}; delete(s, "seals") }, older},
+		{"all of the history taken out", newest, func(_ *desk, s object) { s["history"] = []any{} }, older},
 		{"the newest entry taken out", newest, func(_ *desk, s object) { s["history"] = history(s)[:7] }, "the newest were removed"},
-		{"the newest entry and the seals taken out", newest, func(_ *desk, s object) {
+		{"the newest entry taken out, and the place before it", newest, func(_ *desk, s object) {
 			s["history"] = history(s)[:7]
 			stand(s, "architect", "generating")
-			delete(s, "seals")
 		}, older},
-		{"the no taken out", newest, func(_ *desk, s object) { s["history"] = slices.Delete(history(s), 4, 5) }, "does not match the link in the entry after it"},
-		{"two entries changed about", newest, func(_ *desk, s object) { h := history(s); h[3], h[4] = h[4], h[3] }, "does not match the link in the entry after it"},
+		{"the no taken out", newest, func(_ *desk, s object) { s["history"] = slices.Delete(history(s), 4, 5) }, unfit},
+		{"two entries changed about", newest, func(_ *desk, s object) { h := history(s); h[3], h[4] = h[4], h[3] }, unfit},
 		{"a no made a yes", refused, func(_ *desk, s object) {
 			e := at(s, "history", 4)
 			e["event"], e["to"] = "confirmed", "architect/generating"
 			at(s, "history", 4, "grant")["decision"] = "approve"
 			stand(s, "architect", "generating")
-		}, "the seal does not fit entry 5"},
+		}, unfit},
 		{"a channel made better", newest, func(_ *desk, s object) {
 			at(s, "history", 6, "grant")["channel"], at(s, "history", 6, "grant")["assurance"] = "elicited", "high"
-		}, "entry 7 does not match the link"},
-		{"the newest entry's words", refused, func(_ *desk, s object) { at(s, "history", 4)["feedback"] = "approved" }, "the seal does not fit entry 5"},
-		{"the seal of two keys alike", newest, func(_ *desk, s object) { s["seals"] = append(s["seals"].([]any), s["seals"].([]any)[0]) }, "there are 2 seals of one key"},
-		{"a broken mark taken off", newest, func(_ *desk, s object) { at(s, "seals", 0)["signature"] = strings.Repeat("0", 64) }, "the seal does not fit"},
+		}, unfit},
+		{"who decided", newest, func(_ *desk, s object) {
+			at(s, "history", 6)["subject"], at(s, "history", 6, "grant")["subject"] = "eve", "eve"
+		}, unfit},
+		{"the newest entry's words", refused, func(_ *desk, s object) { at(s, "history", 4)["feedback"] = "approved" }, unfit},
+		{"the name", newest, func(_ *desk, s object) { s["task_name"] = "fix-a-typo" }, notLeft},
 		{"the answers", newest, func(_ *desk, s object) { at(s, "stages", "po", "answers")["q1"] = "everybody" }, notLeft},
 		{"an answer taken out", newest, func(_ *desk, s object) { delete(at(s, "stages", "po", "answers"), "q2") }, notLeft},
 		{"the channels of answers", newest, func(_ *desk, s object) {
@@ -218,10 +248,10 @@ func TestEveryTamperingShows(t *testing.T) {
 			d.checkChanged(row.says)
 
 			// The next action goes on, and says so; it makes nothing sound.
-			if r := d.do(d.action()); r.Integrity != "changed" || !strings.Contains(r.UserMessage, "Changed by other hands:") {
+			if r := d.do(d.action()); r.Integrity == "" || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:**") && !strings.HasPrefix(r.UserMessage, "**Not vouched for:**") {
 				t.Errorf("the next action says %q\n%s", r.Integrity, r.UserMessage)
 			}
-			if _, v := d.inspect(); !v.Changed() || !strings.Contains(v.Problem, row.says) {
+			if _, v := d.inspect(); v.Sound() || !strings.Contains(v.Problem, row.says) {
 				t.Errorf("after the next action: %+v", v)
 			}
 
@@ -236,7 +266,7 @@ func TestEveryTamperingShows(t *testing.T) {
 func (d *desk) checkChanged(says string) {
 	d.t.Helper()
 	s, v := d.inspect()
-	if !v.Changed() || v.Broken == 0 || !strings.Contains(v.Problem, says) {
+	if v.Sound() || v.Broken == 0 || !strings.Contains(v.Problem, says) {
 		d.t.Errorf("it is %+v, want %q", v, says)
 	}
 	for _, step := range s.Steps(v) {
@@ -249,7 +279,8 @@ func (d *desk) checkChanged(says string) {
 		d.t.Errorf("listed %q, found %q", listed, found)
 	}
 	r := d.do(status(""))
-	if r.Integrity != "changed" || !strings.Contains(r.UserMessage, "Changed by other hands: ") && !strings.Contains(r.UserMessage, "**Changed by other hands:** ") || !strings.Contains(r.UserMessage, says) {
+	first, _, _ := strings.Cut(r.UserMessage, "\n")
+	if r.Integrity != string(v.Status) || !strings.HasPrefix(first, "**Changed by other hands:** ") && !strings.HasPrefix(first, "**Not vouched for:** ") || !strings.Contains(first, says) {
 		d.t.Errorf("status says %q\n%s", r.Integrity, r.UserMessage)
 	}
 	for _, st := range r.Stages {
@@ -264,7 +295,7 @@ func (d *desk) checkStopped(req request.Request, says string) {
 	d.t.Helper()
 	d.under(workflow.GateStrict)
 	d.unmoved("a refused action", func() {
-		if hint := d.refused(req, fault.Conflict, says); !strings.Contains(hint, "bmad-mcp adopt build-a-relay") {
+		if hint := d.refused(req, fault.Conflict, says); !strings.Contains(hint, "bmad-mcp adopt "+d.edited()["task_name"].(string)) {
 			d.t.Errorf("strict: hint %q", hint)
 		}
 		r := d.do(status(""))
@@ -282,13 +313,13 @@ func TestForgedSession(t *testing.T) {
 	s := d.edited()
 	real := d.session
 	d.session = "99999999-2222-4333-8444-555555555555"
-	unseal(s)
+	unsign(s)
 	s["session_id"], s["task_name"] = d.session, "build-a-forgery"
 	stand(s, "sm", "generating")
 	s["history"] = append(history(s), entry("confirmed", "architect/awaiting_confirmation", "sm/generating", grant("architect")))
 	d.save(s)
 	stored, v := d.inspect()
-	if v.Status != workflow.ChainPartly || !strings.Contains(v.Problem, "this machine's key does not vouch for entries 1 to 9") {
+	if v.Status != workflow.ChainPartly || v.Broken != 1 || !strings.Contains(v.Problem, unsigned) {
 		t.Errorf("%+v", v)
 	}
 	for _, step := range stored.Steps(v) {
@@ -329,7 +360,7 @@ func TestTamperedStrictSession(t *testing.T) {
 	}
 	d.save(s)
 	for _, req := range []request.Request{confirm(true), {Action: workflow.ActionCancel}, {Action: workflow.ActionReopen, Stage: "po"}} {
-		if hint := d.refused(req, fault.Conflict, ""); !strings.Contains(hint, "bmad-mcp adopt build-a-relay") {
+		if hint := d.refused(req, fault.Conflict, ""); !strings.Contains(hint, "bmad-mcp adopt "+d.edited()["task_name"].(string)) {
 			t.Errorf("%s: hint %q", req.Action, hint)
 		}
 	}

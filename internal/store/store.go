@@ -62,15 +62,6 @@ type Recent interface {
 	TaskNames(ctx context.Context) ([]string, error)
 }
 
-// Members keeps the public keys of those who work on the project. A [Backend] can have it.
-type Members interface {
-	// Members lists the keys that were added. sure is true if the store knows who has added them; in a
-	// folder anyone can, and each person says which ones count.
-	Members(ctx context.Context) (list []workflow.Member, sure bool, err error)
-	// AddMember adds a key, unless it is there.
-	AddMember(ctx context.Context, m workflow.Member) error
-}
-
 // Trimmer removes texts that nothing refers to. A [Backend] whose texts are not files has it.
 type Trimmer interface {
 	Backend
@@ -118,6 +109,18 @@ type Names struct {
 	Candidate func(n int) string
 	// Taken reports whether a name must not be given out even if no session has it; it may be nil.
 	Taken func(name string) bool
+	// Named is called once the session has a name, before it is stored: a signature is about the name, too. It may be
+	// nil, and is called again if another session was faster.
+	Named func(*workflow.Session) error
+}
+
+// Give gives a session its name.
+func (n Names) Give(s *workflow.Session, name string) error {
+	s.TaskName = name
+	if n.Named == nil {
+		return nil
+	}
+	return n.Named(s)
 }
 
 // Broken is a stored session that cannot be read.

@@ -15,7 +15,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func TestMem(t *testing.T) {
@@ -71,14 +70,13 @@ func TestDecodeSaysWhereAndWhat(t *testing.T) {
 	}
 }
 
-// TestStoredHistoriesVerify: the hashes in files of older builds are those that this build
-// finds, and a rewrite changes neither them nor, in files of this format, a byte.
+// TestStoredHistoriesVerify: files of older builds show no change, although nothing in them counts, and a rewrite changes,
+// in files of this format, no byte.
 func TestStoredHistoriesVerify(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/sessions/v*/session-*.json")
 	if err != nil || len(files) < 4 {
 		t.Fatal(files, err)
 	}
-	chained := 0
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -88,8 +86,8 @@ func TestStoredHistoriesVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := s.Verify(nil, nil); v.Changed() {
-			t.Errorf("%s: %s, want a history that nothing shows a change of", file, v.Problem)
+		if v := s.Verify(nil, nil); v.Changed() || v.Sound() {
+			t.Errorf("%s: %s, %s, want a history that nothing shows a change of, and that does not count", file, v.Status, v.Problem)
 		}
 		written, err := store.Encode(s)
 		if err != nil {
@@ -98,28 +96,6 @@ func TestStoredHistoriesVerify(t *testing.T) {
 		if strings.Contains(file, "/v1/") && !bytes.Equal(written, data) {
 			t.Errorf("%s: a rewrite gives\n%s", file, written)
 		}
-		if s.Last().Prev == "" || s.Last().Standing == "" {
-			continue
-		}
-		chained++
-		for name, change := range map[string]func(s *workflow.Session){
-			"an entry":   func(s *workflow.Session) { s.History[3].By = "another" },
-			"an answer":  func(s *workflow.Session) { s.Record(workflow.PO).Answers["q1"] = "another" },
-			"a workflow": func(s *workflow.Session) { s.Workflow = workflow.Builtins()[1] },
-			"a finding":  func(s *workflow.Session) { s.Record(workflow.Review).Findings[0].Problem = "another" },
-		} {
-			changed, err := store.Decode(data, file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			change(changed)
-			if v := changed.Verify(nil, nil); !v.Changed() {
-				t.Errorf("%s: with %s changed the chain is %s, want %s", file, name, v.Status, workflow.ChainChanged)
-			}
-		}
-	}
-	if chained == 0 {
-		t.Error("no file has a chain and a standing")
 	}
 }
 

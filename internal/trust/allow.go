@@ -34,7 +34,7 @@ const (
 	// KindContract is a script of the project that says whether work is finished, and that the
 	// server runs by itself; its content is the file's. A newer one replaces an older one.
 	KindContract = "contract"
-	// KindMember is the public key of somebody who works on the project, whose seals then vouch for
+	// KindMember is the public key of somebody who works on the project, whose signatures then count for
 	// histories; its content is the key.
 	KindMember = "member"
 )

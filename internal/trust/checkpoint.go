@@ -152,15 +152,15 @@ func (c Checkpoints) parse(signer workflow.Signer, name string) (file checkpoint
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return file, false
 	}
-	if err != nil || json.Unmarshal(data, &file) != nil || file.Signature == "" || file.Signature != signature(signer, data) {
+	if err != nil || json.Unmarshal(data, &file) != nil || file.Signature == "" || file.Signature != authenticate(signer, data) {
 		return foreign, true
 	}
 	return file, true
 }
 
-// signature signs a file's content: all keys but the signature, sorted, so that a program
+// authenticate returns the code of a file's content: of all keys but the signature, sorted, so that a program
 // that does not know a key computes the same.
-func signature(signer workflow.Signer, data []byte) string {
+func authenticate(signer workflow.Signer, data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var plain map[string]any
@@ -172,7 +172,7 @@ func signature(signer workflow.Signer, data []byte) string {
 	if err != nil {
 		return ""
 	}
-	return signer.Sign(checkpointDomain + string(data))
+	return signer.MAC(checkpointDomain + string(data))
 }
 
 // Write is UserState.Record for a place without links.
@@ -181,12 +181,12 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 	if !ok {
 		return &fs.PathError{Op: "record", Path: id, Err: fs.ErrInvalid}
 	}
-	file := checkpoint{Project: project, SessionID: id, Checkpoint: cp, Key: signer.Key()}
+	file := checkpoint{Project: project, SessionID: id, Checkpoint: cp, Key: signer.Public().Fingerprint()}
 	unsigned, err := json.Marshal(file)
 	if err != nil {
 		return err
 	}
-	file.Signature = signature(signer, unsigned)
+	file.Signature = authenticate(signer, unsigned)
 	data, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 const sessionID = "11111111-2222-4333-8444-555555555555"
 
 func checkpoint(revision int) workflow.Checkpoint {
-	return workflow.Checkpoint{Entries: revision, Revision: revision, Entry: "ab", At: at, File: "cd"}
+	return workflow.Checkpoint{Entries: revision, Revision: revision, Head: "ab", At: at, File: "cd"}
 }
 
 func signerOf(t *testing.T, f trust.UserState) workflow.Signer {
@@ -56,8 +56,8 @@ func TestCheckpointsGoForward(t *testing.T) {
 		want(project, step.want)
 	}
 	other := checkpoint(9)
-	other.Entry = "another"
-	if err := f.Record(t.Context(), s, project, sessionID, other); err != nil || f.Checkpoints(s, project, sessionID)[sessionID].Entry != "ab" {
+	other.Head = "another"
+	if err := f.Record(t.Context(), s, project, sessionID, other); err != nil || f.Checkpoints(s, project, sessionID)[sessionID].Head != "ab" {
 		t.Errorf("a record of the same revision was replaced (%v)", err)
 	}
 	want(t.TempDir(), 0) // another project with a session of that id

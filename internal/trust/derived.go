@@ -88,5 +88,5 @@ func derivedFile(name string) string {
 }
 
 func signDerived(signer workflow.Signer, name string, data []byte) string {
-	return signer.Sign(derivedDomain + workflow.Hash([]byte(name)) + "\n" + workflow.Hash(data))
+	return signer.MAC(derivedDomain + workflow.Hash([]byte(name)) + "\n" + workflow.Hash(data))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -19,59 +20,38 @@ const (
 	keyFile = "key"
 	// keyBytes is the length of the key, and of the file: a longer file is not our key.
 	keyBytes = 32
-	// keyDomain separates the key's name from every other hash of the key.
-	keyDomain = "bmad-mcp: name of the signing key\n"
-	// seedDomain derives the key of public seals. It never changes: members know the public half.
+	// seedDomain derives the key of signatures. It never changes: others know the public half.
 	seedDomain = "bmad-mcp: seed of the Ed25519 key\n"
-	// keyName is the length of the key's name in hexadecimal digits.
-	keyName = 16
 )
 
 // signer is a workflow.Signer. A closure holds the key, so that printing a signer does not.
 type signer struct {
-	name     string
-	sign     func(message string) string
-	public   ed25519.PublicKey
-	notarize func(message string) []byte
+	signature.Signer
+	mac func(message string) string
 }
 
-// Key implements workflow.Signer: it names the key without revealing it.
-func (s signer) Key() string { return s.name }
+// MAC implements workflow.Signer, with the hexadecimal HMAC-SHA256.
+func (s signer) MAC(message string) string { return s.mac(message) }
 
-// Sign implements workflow.Signer, with the hexadecimal HMAC-SHA256.
-func (s signer) Sign(message string) string { return s.sign(message) }
-
-// Public implements workflow.Notary.
-func (s signer) Public() ed25519.PublicKey { return s.public }
-
-// Notarize implements workflow.Notary, with an Ed25519 key that follows from the folder's.
-func (s signer) Notarize(message string) []byte { return s.notarize(message) }
-
-func newSigner(key []byte) workflow.Signer {
-	name := sha256.Sum256(append([]byte(keyDomain), key...))
+func newSigner(key []byte) (workflow.Signer, error) {
 	seed := hmac.New(sha256.New, key)
 	_, _ = seed.Write([]byte(seedDomain)) // a hash takes everything
-	private := ed25519.NewKeyFromSeed(seed.Sum(nil))
-	return signer{
-		public:   private.Public().(ed25519.PublicKey),
-		notarize: func(message string) []byte { return ed25519.Sign(private, []byte(message)) },
-		name:     hex.EncodeToString(name[:])[:keyName],
-		sign: func(message string) string {
-			mac := hmac.New(sha256.New, key)
-			_, _ = mac.Write([]byte(message)) // a hash takes everything
-			return hex.EncodeToString(mac.Sum(nil))
-		},
-	}
+	signs, err := signature.NewSigner(ed25519.NewKeyFromSeed(seed.Sum(nil)))
+	return signer{signs, func(message string) string {
+		mac := hmac.New(sha256.New, key)
+		_, _ = mac.Write([]byte(message)) // a hash takes everything
+		return hex.EncodeToString(mac.Sum(nil))
+	}}, err
 }
 
 // Signer returns a signer with the folder's key, which is created if there is none. An unreadable
-// or invalid key is an error and stays as it is: nothing else could check the seals made with it.
+// or invalid key is an error and stays as it is: nothing could be signed with it any more.
 // Ask once in a process; the signer itself costs nothing.
 func (u UserState) Signer(ctx context.Context) (signer workflow.Signer, err error) {
 	err = u.withFolder(func(d dir) error {
 		key, err := d.ensureKey(ctx)
 		if err == nil {
-			signer = newSigner(key)
+			signer, err = newSigner(key)
 		}
 		return err
 	})
@@ -82,8 +62,8 @@ func (u UserState) Signer(ctx context.Context) (signer workflow.Signer, err erro
 func (u UserState) ReadSigner() (signer workflow.Signer, err error) {
 	err = u.existing(func(d dir) error {
 		key, err := d.readKey()
-		if key != nil {
-			signer = newSigner(key)
+		if err == nil && key != nil {
+			signer, err = newSigner(key)
 		}
 		return err
 	})
@@ -104,7 +84,7 @@ func (d dir) readKey() ([]byte, error) {
 		return key, nil
 	}
 	return nil, fault.From(err).WithHint("make it readable for you, or restore it from a backup; when it is moved away, " +
-		"a new one is made, and histories that were sealed with the old one cannot be checked any more")
+		"a new one is made, and histories that were signed with the old one no longer count as yours")
 }
 
 // ensureKey returns the key, creating it if there is none, once its name is on the disk.

@@ -15,7 +15,9 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // folder returns a state folder that does not exist yet.
@@ -69,22 +71,19 @@ func TestSignerKeepsItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []interface {
-		Key() string
-		Sign(string) string
-	}{again, read} {
-		if s.Key() != first.Key() || s.Sign("message") != first.Sign("message") {
-			t.Errorf("key %s, then %s", first.Key(), s.Key())
+	for _, s := range []workflow.Signer{again, read} {
+		if s.Public() != first.Public() || s.MAC("message") != first.MAC("message") {
+			t.Errorf("key %s, then %s", first.Public(), s.Public())
 		}
 	}
 	other, err := folder(t).Signer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if other.Key() == first.Key() || other.Sign("message") == first.Sign("message") {
+	if other.Public() == first.Public() || other.MAC("message") == first.MAC("message") {
 		t.Error("two folders have one key")
 	}
-	if first.Sign("message") == first.Sign("another") {
+	if first.MAC("message") == first.MAC("another") {
 		t.Error("two messages have one signature")
 	}
 	if got := names(t, f); fmt.Sprint(got) != "[key trust.lock]" {
@@ -101,7 +100,7 @@ func TestSignerKeepsItsKey(t *testing.T) {
 	}
 }
 
-// TestSignatureIsForEver pins the signature of a message by a key: seals on disk depend on it.
+// TestSignatureIsForEver pins what a key makes of a message: records on disk depend on it, and others know the public half.
 func TestSignatureIsForEver(t *testing.T) {
 	f := folder(t)
 	write(t, f, "key", []byte("0123456789abcdef0123456789abcdef"), 0o600)
@@ -109,19 +108,23 @@ func TestSignatureIsForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// printf 'bmad-mcp: name of the signing key\n0123456789abcdef0123456789abcdef' | sha256sum
-	if got := s.Key(); got != wantKey {
+	// An Ed25519 key has as its seed: printf 'bmad-mcp: seed of the Ed25519 key\n' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
+	if got := s.Public(); got != wantKey {
 		t.Errorf("key %s", got)
 	}
 	// printf message | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
-	if got := s.Sign("message"); got != wantSignature {
-		t.Errorf("signature %s", got)
+	if got := s.MAC("message"); got != wantCode {
+		t.Errorf("code %s", got)
+	}
+	signed, err := s.Sign([]byte("message"))
+	if key, other := signature.Verify([]byte("message"), signed); err != nil || other != nil || key != wantKey {
+		t.Errorf("%s, %v, %v", key, err, other)
 	}
 }
 
 const (
-	wantKey       = "4daee90d6fef74ef"
-	wantSignature = "ceb822ce5aae1ff09b7cf2085037ab77b4dc84502b3c4aa6266a665f7753b09a"
+	wantKey  = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFYwZ0uRB7CwNUbhT6e0/mm0mniwhRUjmanGXFeHPDsG"
+	wantCode = "ceb822ce5aae1ff09b7cf2085037ab77b4dc84502b3c4aa6266a665f7753b09a"
 )
 
 func TestBrokenKeyIsNeverReplaced(t *testing.T) {
@@ -261,7 +264,7 @@ func TestReadOnlyFolderWithAKey(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(string(f), 0o700) })
 	again, err := f.Signer(t.Context())
-	if err != nil || again.Key() != first.Key() {
+	if err != nil || again.Public() != first.Public() {
 		t.Fatalf("%v, %v", again, err)
 	}
 	if got := names(t, f); fmt.Sprint(got) != "[key]" {
@@ -290,7 +293,7 @@ func TestGoroutinesAgreeOnOneKey(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			keys[i] = s.Key()
+			keys[i] = string(s.Public())
 		})
 	}
 	wait.Wait()
@@ -313,7 +316,7 @@ func TestChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Printf("key=%s.\n", s.Key())
+	fmt.Printf("key=%s.\n", s.Public())
 }
 
 func TestProcessesAgreeOnOneKey(t *testing.T) {
@@ -340,8 +343,8 @@ func TestProcessesAgreeOnOneKey(t *testing.T) {
 		t.Fatal(s, err)
 	}
 	for i := range outputs {
-		if !strings.Contains(outputs[i].String(), "key="+s.Key()+".") {
-			t.Errorf("another key than %s:\n%s", s.Key(), outputs[i].String())
+		if !strings.Contains(outputs[i].String(), "key="+string(s.Public())+".") {
+			t.Errorf("another key than %s:\n%s", s.Public(), outputs[i].String())
 		}
 	}
 	if got := names(t, f); fmt.Sprint(got) != "[key trust.lock]" {

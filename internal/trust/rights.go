@@ -56,7 +56,7 @@ type rightsFile struct {
 func (f rightsFile) sign(signer workflow.Signer) (string, error) {
 	f.Signature = ""
 	data, err := json.Marshal(f)
-	return signer.Sign(rightsDomain + string(data)), err
+	return signer.MAC(rightsDomain + string(data)), err
 }
 
 // Rights returns the records of a kind, for example "runs", for a project. of returns the file of the project
@@ -83,7 +83,7 @@ func (r *Rights) Keep(ctx context.Context, id string, data []byte) error {
 	if r.failed != nil {
 		return r.failed
 	}
-	file := rightsFile{Project: r.project, Kind: r.kind, ID: id, Of: r.of(id), Rights: data, Key: r.signer.Key()}
+	file := rightsFile{Project: r.project, Kind: r.kind, ID: id, Of: r.of(id), Rights: data, Key: r.signer.Public().Fingerprint()}
 	if file.Signature, err = file.sign(r.signer); err != nil {
 		return err
 	}

@@ -83,7 +83,10 @@ func TestAllowancesSurvive(t *testing.T) {
 func TestCheckpointsSurvive(t *testing.T) {
 	ctx := context.Background()
 	const id = "11111111-2222-4333-8444-555555555555"
-	s := newSigner(bytes.Repeat([]byte{7}, keyBytes))
+	s, err := newSigner(bytes.Repeat([]byte{7}, keyBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
 	write := func(d *durabletest.Disk, revision int) error {
 		return CheckpointsIn(d.Dir("/simulated/trust")).Write(ctx, s, "/p", id, workflow.Checkpoint{Entries: revision, Revision: revision})
 	}

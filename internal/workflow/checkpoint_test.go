@@ -8,16 +8,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// knownOf returns the knowledge of a machine that has recorded c, in the project of sealed sessions.
+// knownOf returns the knowledge of a machine that has recorded c, in the project of signed sessions.
 func knownOf(c *workflow.Checkpoint) *workflow.Known {
 	return &workflow.Known{Checkpoint: c, Project: here}
 }
 
-// newRecorded returns a sealed session, and its machine's record of it.
+// newRecorded returns a signed session, and its machine's record of it.
 func newRecorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
 	t.Helper()
-	s := newSealed(t, mine)
-	c, ok := s.Checkpoint(mine, "")
+	s := newSigned(t, mine)
+	c, ok := s.Checkpoint(workflow.Verification{})
 	if !ok || c.Entries != 5 || c.Revision != s.Revision || c.Broken != 0 {
 		t.Fatalf("%+v, %v", c, ok)
 	}
@@ -27,7 +27,7 @@ func newRecorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
 // TestCheckpoint compares sessions with their records.
 func TestCheckpoint(t *testing.T) {
 	w := workflow.Default()
-	const other = signer("other")
+	const other = machine("other")
 	for _, tt := range []struct {
 		name   string
 		change func(s *workflow.Session, c *workflow.Checkpoint)
@@ -38,30 +38,32 @@ func TestCheckpoint(t *testing.T) {
 		{"ahead by one", func(s *workflow.Session, _ *workflow.Checkpoint) { step(t, w, s, mine, workflow.EventScoredReady, 9) }, workflow.ChainHolds, 0},
 		{"ahead by another machine's", func(s *workflow.Session, _ *workflow.Checkpoint) {
 			step(t, w, s, other, workflow.EventScoredReady, 9)
-		}, workflow.ChainPartly, 0},
-		{"ahead without a key", func(s *workflow.Session, _ *workflow.Checkpoint) { step(t, w, s, nil, workflow.EventScoredReady, 9) }, workflow.ChainPartly, 0},
-		{"ahead by an entry without a link", func(s *workflow.Session, _ *workflow.Checkpoint) {
-			s.History = append(s.History, workflow.Transition{From: s.Place(), To: s.Place()})
-			s.Revision++
-		}, workflow.ChainChanged, 6},
+		}, workflow.ChainPartly, 6},
+		{"ahead without a key", func(s *workflow.Session, _ *workflow.Checkpoint) { step(t, w, s, nil, workflow.EventScoredReady, 9) }, workflow.ChainPartly, 6},
+		{"of an older program", func(_ *workflow.Session, c *workflow.Checkpoint) { c.Head = "" }, workflow.ChainHolds, 0},
 		{"behind", func(s *workflow.Session, c *workflow.Checkpoint) {
 			later := reread(t, s)
 			step(t, w, later, mine, workflow.EventScoredReady, 9)
-			*c, _ = later.Checkpoint(mine, "")
+			*c, _ = later.Checkpoint(workflow.Verification{})
 		}, workflow.ChainChanged, 6},
 		{"of another road", func(s *workflow.Session, c *workflow.Checkpoint) {
 			later := reread(t, s)
 			step(t, w, later, mine, workflow.EventScoredReady, 9)
-			*c, _ = later.Checkpoint(mine, "")
+			*c, _ = later.Checkpoint(workflow.Verification{})
 			step(t, w, s, mine, workflow.EventScoredReady, 10)
 		}, workflow.ChainChanged, 6},
-		{"unsealed", func(s *workflow.Session, _ *workflow.Checkpoint) { s.Seals = nil }, workflow.ChainChanged, 5},
+		{"all signatures taken off", func(s *workflow.Session, _ *workflow.Checkpoint) {
+			for i := range s.History {
+				s.History[i].Signature = ""
+			}
+		}, workflow.ChainChanged, 5},
+		{"an entry forged below the recorded one", func(s *workflow.Session, _ *workflow.Checkpoint) { s.History[1].Feedback = "yes" }, workflow.ChainChanged, 2},
 		{"the revision lowered", func(s *workflow.Session, _ *workflow.Checkpoint) { s.Revision-- }, workflow.ChainChanged, 5},
-		{"recorded as broken", func(_ *workflow.Session, c *workflow.Checkpoint) { c.Broken = 2 }, workflow.ChainChanged, 2},
+		{"recorded with entries that do not count", func(_ *workflow.Session, c *workflow.Checkpoint) { c.Broken = 2 }, workflow.ChainHolds, 0},
 		{"written over", func(_ *workflow.Session, c *workflow.Checkpoint) { *c = workflow.Checkpoint{Foreign: true} }, workflow.ChainChanged, 5},
-		{"written over, of a session that this key never sealed", func(s *workflow.Session, c *workflow.Checkpoint) {
-			*c, s.Seals = workflow.Checkpoint{Foreign: true}, nil
-		}, workflow.ChainPartly, 0},
+		{"written over, of a session that this key never signed", func(s *workflow.Session, c *workflow.Checkpoint) {
+			*c, *s = workflow.Checkpoint{Foreign: true}, *newSigned(t, other)
+		}, workflow.ChainPartly, 1},
 		{"recorded of no entry", func(_ *workflow.Session, c *workflow.Checkpoint) { c.Entries = 0 }, workflow.ChainChanged, 1},
 	} {
 		s, c := newRecorded(t)
@@ -71,10 +73,11 @@ func TestCheckpoint(t *testing.T) {
 		}
 	}
 	s, _ := newRecorded(t)
-	for name, by := range map[string]workflow.Signer{"no key": nil, "another key": other} {
-		if _, ok := s.Checkpoint(by, ""); ok {
-			t.Errorf("%s records it", name)
-		}
+	if c, ok := s.Checkpoint(workflow.Verification{Status: workflow.ChainAdopted, Unvouched: []workflow.Span{{From: 2, To: 3}}}); !ok || c.Broken != 2 {
+		t.Errorf("after an adoption: %+v", c) // whoever reads it checks all signatures
+	}
+	if _, ok := newSigned(t, nil).Checkpoint(workflow.Verification{}); ok {
+		t.Error("a session without signatures is recorded")
 	}
 }
 
@@ -82,13 +85,15 @@ func TestCheckpoint(t *testing.T) {
 func adopt(t *testing.T, s *workflow.Session, c *workflow.Checkpoint) *workflow.Session {
 	t.Helper()
 	v := s.Verify(mine, knownOf(c))
-	if !v.Changed() {
+	if v.Sound() {
 		t.Fatalf("%+v", v)
 	}
 	if c != nil {
 		s.Revision = max(s.Revision, c.Revision)
 	}
-	s.Adopt(mine, here, v, workflow.Transition{By: "terminal", At: time.Unix(99, 0).UTC()})
+	if err := s.Adopt(mine, here, v, workflow.Transition{By: "terminal", At: time.Unix(99, 0).UTC()}); err != nil {
+		t.Fatal(err)
+	}
 	s.Revision++
 	return reread(t, s)
 }
@@ -103,15 +108,14 @@ func TestAdoption(t *testing.T) {
 			s.History = s.History[:4]
 			s.CurrentStage, s.CurrentState = workflow.PO, workflow.AwaitingConfirmation
 		},
-		"links and seals": func(s *workflow.Session) {
-			s.Seals = nil
+		"links and signatures": func(s *workflow.Session) {
 			for i := range s.History {
-				s.History[i].Prev = ""
+				s.History[i].Prev, s.History[i].Signature = "", ""
 			}
 		},
 		"the objective":     func(s *workflow.Session) { s.Objective = "x" },
 		"the place":         func(s *workflow.Session) { s.CurrentStage = workflow.QA },
-		"all entries":       func(s *workflow.Session) { s.History, s.Seals = nil, nil },
+		"all entries":       func(s *workflow.Session) { s.History = nil },
 		"the first, thrice": func(s *workflow.Session) { s.History = slices.Insert(s.History, 0, s.History[0], s.History[0]) },
 	}
 	for name, change := range ways {
@@ -127,7 +131,7 @@ func TestAdoption(t *testing.T) {
 			}
 		}
 		want("adopted, and not recorded yet", mine, c, workflow.ChainAdopted)
-		later, _ := s.Checkpoint(mine, "")
+		later, _ := s.Checkpoint(workflow.Verification{})
 		want("recorded", mine, &later, workflow.ChainAdopted)
 		if e := s.Last(); e.Event != workflow.EventAdopted || e.Adoption.Problem == "" || e.From != e.To || s.Moved().Event == workflow.EventAdopted {
 			t.Errorf("%s: %+v", name, e)
@@ -151,7 +155,7 @@ func TestAdoption(t *testing.T) {
 func TestForgedGrantsStayUnvouched(t *testing.T) {
 	s, c := newRecorded(t)
 	s.History[3].Grant.Channel = workflow.ChannelElicited
-	if v := s.Verify(mine, knownOf(c)); v.Vouches(4) || !v.Vouches(5) {
+	if v := s.Verify(mine, knownOf(c)); v.Vouches(4) || v.Vouches(5) || !v.Vouches(3) {
 		t.Errorf("%+v", v)
 	}
 	s = adopt(t, s, c)
@@ -160,10 +164,12 @@ func TestForgedGrantsStayUnvouched(t *testing.T) {
 	}
 	// Nor does a step that goes on without one.
 	s, c = newRecorded(t)
-	s.Seals = nil
-	seal := s.Seal(mine, s.Verify(mine, knownOf(c)))
-	s.Append(workflow.Transition{From: s.Place(), To: s.Place()})
-	seal(here)
+	s.History[3].Signature = ""
+	sign := s.Signing(mine, s.Verify(mine, knownOf(c)))
+	s.Note(workflow.Transition{Event: workflow.EventPolicyChanged})
+	if err := sign(here); err != nil {
+		t.Fatal(err)
+	}
 	s.Revision++
 	if v := s.Verify(mine, knownOf(nil)); v.Vouches(4) || !v.Vouches(6) || !v.Changed() {
 		t.Errorf("gone on: %+v", v)

@@ -31,7 +31,7 @@ func (d *Definition) Clone() *Definition {
 func (d *Definition) hash() string {
 	plain := *d
 	plain.Hash = ""
-	data, err := encodeForHash(plain, known)
+	data, err := encodeForHash(plain)
 	if err != nil {
 		return ""
 	}

@@ -24,10 +24,14 @@
 //     gate; with audited scoring the audit has to reach it too (TestEstimateOpensNoGate,
 //     TestInflatedScoreIsHeldByTheAudit).
 //   - Each entry of the history has the hash of the previous one and of the session after it,
-//     and the newest is sealed with a key outside the project. A later entry never hides an
-//     earlier change; only a person accepts one (TestTamperingShows, TestHistoryIsSealed,
-//     TestAdoption).
-//   - A sealed history names its project. If another folder still holds the session, this one
+//     and the signature of the machine that wrote it. It counts under a key that counts for the
+//     account it names, and what does not count does not happen: a session that rests on it goes
+//     on under no policy that promises a person. A later entry never hides an earlier change; only
+//     a person accepts one (TestTamperingShows, TestMembersForge, TestMemberWithAProgramOfTheirOwn,
+//     TestHistoryIsSigned, TestAdoption).
+//   - The entries of others are steps that the rules allow, and keep the reader's rules of who says
+//     yes (TestMembersKeepTheRules).
+//   - A signed history names its project. If another folder still holds the session, this one
 //     is a copy, which needs an adoption; otherwise it was moved
 //     (TestApprovalsOfAnotherProject, TestMovedProjectIsToldOnce).
 //   - [Session.Altered] alone decides whether an approved text was altered. An adoption

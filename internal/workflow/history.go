@@ -1,9 +1,6 @@
 package workflow
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +11,7 @@ import (
 // Transition is one entry of a session's history.
 type Transition struct {
 	At time.Time `json:"at"`
-	// Standing is a hash of the session after this entry; [Session.standing] computes it.
+	// Standing is a hash of the session after this entry.
 	Standing string `json:"standing,omitempty"`
 	// Project is the id of the project that the session belongs to from this entry on, if that
 	// differs from the entries before.
@@ -66,9 +63,15 @@ type Transition struct {
 	Judged string `json:"judged,omitempty"`
 	// Adoption describes the changes that a person accepts by this entry.
 	Adoption *Adoption `json:"adoption,omitempty"`
-	// Prev is the hash of the previous entry; [Session.Append] sets it.
-	Prev  string `json:"prev,omitempty"`
-	Extra Extra  `json:",unknown"`
+	// Found says in words how the session had been changed before this entry, by other hands.
+	Found string `json:"found,omitempty"`
+	// Keys are those of others that count for the session by the word of the person who takes this step.
+	Keys []Member `json:"keys,omitempty"`
+	// Prev is the hash of the previous entry, and Signature the one of the machine that has taken the step, over
+	// all that the entry says; see [Session.Signing].
+	Prev      string `json:"prev,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Extra     Extra  `json:",unknown"`
 }
 
 // FromStage returns the stage of From; "" for the start.
@@ -90,37 +93,25 @@ func stageOf(place string) StageID {
 	return StageID(stage)
 }
 
-// hash returns the hash of an entry, its link to the previous one included. It is computed
-// over JSON with sorted keys, so that a program that does not know a key computes the same.
-func (t Transition) hash() string {
-	data, err := Marshal(t)
-	if err != nil {
-		return ""
+// hash returns the hash of an entry with its signature, over its canonical JSON, so that a program that does not know a
+// key computes the same.
+func (t Transition) hash() string { return Hash(canonical(t)) }
+
+func hashes(history []Transition) []string {
+	out := make([]string, len(history))
+	for i, e := range history {
+		out[i] = e.hash()
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var plain any
-	if err := dec.Decode(&plain); err != nil {
-		return ""
-	}
-	if data, err = json.Marshal(plain); err != nil {
-		return ""
-	}
-	return Hash(data)
+	return out
 }
 
-func past(entries []Transition) string {
-	var b strings.Builder
-	for _, e := range entries {
-		b.WriteString(e.hash() + "\n")
-	}
-	return Hash([]byte(b.String()))
-}
+// past returns the hash of entries, by their own hashes.
+func past(hashes []string) string { return Hash([]byte(strings.Join(hashes, "\n") + "\n")) }
 
 // Adoption is the part of an entry that records that a person has accepted a session which
 // was changed outside this program.
 type Adoption struct {
-	// Problem describes the change, and From is the first entry it concerns.
+	// Problem describes the change, and From is the first entry it concerns, from 1; 0 if it concerns texts alone.
 	Problem string `json:"problem"`
 	From    int    `json:"from"`
 	// Revision is the session's revision afterwards: records of earlier ones no longer count.
@@ -130,6 +121,8 @@ type Adoption struct {
 	Past string `json:"past"`
 	// Texts are the approved texts that are accepted as they are.
 	Texts []Alteration `json:"texts,omitempty"`
+	// Elsewhere is true if the earlier entries were made in another folder or project: nobody decided them here.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 	Extra Extra        `json:",unknown"`
 }
 
@@ -164,56 +157,6 @@ func AlterationsText(list []Alteration) lang.Text {
 		parts[i] = a.Text()
 	}
 	return lang.Join(parts, "; ")
-}
-
-// The history is a chain: each entry holds the hash of the previous one, so that an entry
-// cannot be changed, removed or inserted without breaking a link. A [Seal] countersigns
-// the newest entry with a key that is kept outside the project.
-
-// Signer signs with a key that is kept outside the project.
-type Signer interface {
-	// Key names the key without revealing it.
-	Key() string
-	// Sign returns the signature of a message, always the same for the same message.
-	Sign(message string) string
-}
-
-func (t Transition) sign(signer Signer) string {
-	return signer.Sign("bmad-mcp: newest entry of a session\n" + t.hash())
-}
-
-// Seal is a signature over the history up to an entry. Entries count from 1.
-type Seal struct {
-	Key string `json:"key"`
-	// Entries is the last entry covered.
-	Entries int `json:"entries"`
-	// Unvouched are entries that had been added without the key before it signed again: by a
-	// program that sealed nothing, or with another key.
-	Unvouched []Span `json:"unvouched,omitempty"`
-	// Broken is the first entry that had been changed when the history was sealed again; 0 if
-	// none ever was. It is never cleared.
-	Broken int `json:"broken,omitempty"`
-	// Adopted is the entry by which a person has accepted everything before it; 0 if none.
-	Adopted int `json:"adopted,omitempty"`
-	// Public is the Ed25519 key of a seal that everyone can check, in base64; "" for one that only its
-	// machine can.
-	Public    string `json:"public,omitempty"`
-	Signature string `json:"signature"`
-	Extra     Extra  `json:",unknown"`
-}
-
-// message returns the text that a seal signs: it binds the entries of a history, and the seal's own
-// fields, to the session with the id.
-func (s Seal) message(id string, history []Transition) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%d\n%d\n", id, s.Entries, s.Broken)
-	for _, span := range s.Unvouched {
-		fmt.Fprintf(&b, "%d-%d\n", span.From, span.To)
-	}
-	if s.Adopted > 0 {
-		fmt.Fprintf(&b, "adopted %d\n", s.Adopted)
-	}
-	return b.String() + history[s.Entries-1].hash()
 }
 
 // Span is a range of entries, both ends included.

@@ -32,19 +32,14 @@ func MarshalIndent(v any) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// known leaves the unknown keys out.
-var known = json.DiscardUnknownMembers(true)
-
-// encodeForHash returns the form of v over which the hashes in sessions are computed: that of
+// encodeForHash returns the form of v over which the hash of [Record.Judged] is computed: that of
 // encoding/json, for ever.
-func encodeForHash(v any, also ...json.Options) ([]byte, error) {
-	return json.Marshal(v, append([]json.Options{jsonv1.DefaultOptionsV1()}, also...)...)
-}
+func encodeForHash(v any) ([]byte, error) { return json.Marshal(v, jsonv1.DefaultOptionsV1()) }
 
 // canonical returns the JSON of v, unknown keys included, in the form of RFC 8785: sorted keys and no spaces, one form
-// of each number and text. Hashes and signatures are over it.
-func canonical(v any) []byte {
-	data, err := Marshal(v)
+// of each number and text. Hashes and signatures are over it. It is nil if v has no such form.
+func canonical(v any, also ...json.Options) []byte {
+	data, err := json.Marshal(v, append([]json.Options{stored}, also...)...)
 	if err != nil {
 		return nil
 	}

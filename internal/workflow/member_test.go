@@ -1,120 +1,133 @@
 package workflow_test
 
 import (
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// notary is a signer with a public key.
-type notary struct{ signer }
-
-func (n notary) private() ed25519.PrivateKey {
-	seed := sha256.Sum256([]byte(n.signer))
-	return ed25519.NewKeyFromSeed(seed[:])
-}
-
-func (n notary) Public() ed25519.PublicKey { return n.private().Public().(ed25519.PublicKey) }
-
-func (n notary) Notarize(message string) []byte { return ed25519.Sign(n.private(), []byte(message)) }
-
-func (n notary) member(name string) workflow.Member {
-	return workflow.NewMember(n.Public(), name, "")
-}
-
-// note adds an entry to a session by a machine that knows some members.
-func note(s *workflow.Session, by workflow.Signer, members ...workflow.Member) {
-	seal := s.Seal(by, s.Verify(by, &workflow.Known{Project: here, Members: members}))
-	s.Note(workflow.Transition{At: time.Unix(int64(len(s.History))*60, 0).UTC(), Action: workflow.ActionSubmit, Event: workflow.EventEdited})
-	seal(here)
+// noteBy adds an entry of a person to a session, by a machine that knows some members.
+func noteBy(t *testing.T, s *workflow.Session, by workflow.Signer, subject string, members ...workflow.Member) {
+	t.Helper()
+	who := workflow.Person{Subject: subject}
+	sign := s.Signing(by, s.Verify(by, &workflow.Known{Project: here, Members: members}))
+	s.Note(workflow.Transition{At: time.Unix(int64(len(s.History))*60, 0).UTC(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, Person: who})
+	if err := sign(here); err != nil {
+		t.Fatal(err)
+	}
 	s.Revision++
 }
 
 // ofTwo returns a session that ana began, ben went on with, and ana again.
-func ofTwo(t *testing.T, ana, ben notary) *workflow.Session {
+func ofTwo(t *testing.T) *workflow.Session {
 	t.Helper()
 	s := workflow.Default().NewSession("00000001-0000-4000-8000-000000000000", "x", "/p", "test", time.Unix(0, 0).UTC())
-	s.SealNew(ana, here)
-	s.Revision = 1
-	note(s, ben, ana.member("ana"))
-	note(s, ana, ben.member("ben"))
+	s.History[0].Subject = "ana"
+	if err := s.SignNew(ana, here); err != nil {
+		t.Fatal(err)
+	}
+	noteBy(t, s, ben, "ben", ana.member("ana"))
+	noteBy(t, s, ana, "ana", ben.member("ben"))
 	return s
 }
 
-// TestMembersVouch: each of two machines finds the history whole if it knows the other's key; one that does
+const ana, ben, eve = machine("ana"), machine("ben"), machine("eve")
+
+// TestMembersCount: each of two machines finds the history whole if it knows whose the other's key is; one that does
 // not know it names the key.
-func TestMembersVouch(t *testing.T) {
-	ana, ben, eve := notary{"ana"}, notary{"ben"}, notary{"eve"}
-	s := ofTwo(t, ana, ben)
+func TestMembersCount(t *testing.T) {
+	s := ofTwo(t)
 	for name, c := range map[string]struct {
 		by      workflow.Signer
 		members []workflow.Member
 		status  workflow.ChainStatus
-		says    string
+		unknown machine
 	}{
 		"ana, who knows ben":      {ana, []workflow.Member{ben.member("ben")}, workflow.ChainHolds, ""},
 		"ben, who knows ana":      {ben, []workflow.Member{ana.member("ana")}, workflow.ChainHolds, ""},
 		"eve, who knows both":     {eve, []workflow.Member{ana.member("ana"), ben.member("ben")}, workflow.ChainHolds, ""},
 		"nobody, who knows both":  {nil, []workflow.Member{ana.member("ana"), ben.member("ben")}, workflow.ChainHolds, ""},
-		"ben, who knows nobody":   {ben, nil, workflow.ChainPartly, ana.member("").Key},
-		"eve, who knows nobody":   {eve, nil, workflow.ChainPartly, ben.member("").Key},
-		"eve, who knows only ben": {eve, []workflow.Member{ben.member("ben")}, workflow.ChainPartly, ana.member("").Key},
-		"another key of the name": {ben, []workflow.Member{{Key: ana.member("").Key, Public: eve.member("").Public, Subject: "ana"}}, workflow.ChainPartly, ana.member("").Key},
+		"ben, who knows nobody":   {ben, nil, workflow.ChainPartly, ana},
+		"eve, who knows nobody":   {eve, nil, workflow.ChainPartly, ben},
+		"eve, who knows only ben": {eve, []workflow.Member{ben.member("ben")}, workflow.ChainPartly, ana},
+		"ana's key is eve's":      {ben, []workflow.Member{ana.member("eve")}, workflow.ChainPartly, ana},
+		"another key is ana's":    {ben, []workflow.Member{eve.member("ana")}, workflow.ChainPartly, ana},
+		"a key of nobody":         {ben, []workflow.Member{ana.member("")}, workflow.ChainPartly, ana},
+		"the key in another form": {ben, []workflow.Member{{Key: ana.Public() + " ana", Subject: "ana"}}, workflow.ChainPartly, ana},
 	} {
 		v := s.Verify(c.by, &workflow.Known{Project: here, Members: c.members})
-		if v.Status != c.status || c.says != "" && !slices.Contains(v.Strangers, c.says) {
+		if v.Status != c.status || c.unknown != "" && !slices.Contains(v.Strangers, c.unknown.Public().Fingerprint()) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
+	if keys := s.History[1].Keys; len(keys) != 1 || keys[0] != ana.member("ana") || len(s.History[2].Keys) != 1 {
+		t.Errorf("the history does not say whose keys its people went by: %+v", keys)
+	}
 }
 
-// TestMembersSeals: whatever is changed in a history that members have sealed shows to each of them, and
-// nobody's seal vouches for what another has forged.
-func TestMembersSeals(t *testing.T) {
-	ana, ben, eve := notary{"ana"}, notary{"ben"}, notary{"eve"}
+// TestMembersForge: whatever a member changes in a history shows to the others, and nobody's key makes an entry count
+// that names somebody else.
+func TestMembersForge(t *testing.T) {
 	both := []workflow.Member{ana.member("ana"), ben.member("ben")}
-	sealOf := func(s *workflow.Session, n notary) *workflow.Seal {
-		return &s.Seals[slices.IndexFunc(s.Seals, func(seal workflow.Seal) bool { return seal.Key == n.member("").Key })]
+	grantOf := func(subject string) *workflow.Grant {
+		return &workflow.Grant{Person: workflow.Person{Subject: subject}, Decision: workflow.DecisionApprove}
 	}
-	for name, forge := range map[string]func(s *workflow.Session){
-		"an entry":            func(s *workflow.Session) { s.History[1].Feedback = "yes" },
-		"the newest":          func(s *workflow.Session) { s.History[2].Feedback = "yes" },
-		"an entry is gone":    func(s *workflow.Session) { s.History = s.History[:2] },
-		"a seal moved on":     func(s *workflow.Session) { sealOf(s, ben).Entries = 3 },
-		"a seal of zero":      func(s *workflow.Session) { sealOf(s, ben).Entries = 0 },
-		"a seal that vouches": func(s *workflow.Session) { sealOf(s, ana).Unvouched = []workflow.Span{{From: 1, To: 1}} },
-		"a signature":         func(s *workflow.Session) { sealOf(s, ana).Signature = sealOf(s, ben).Signature },
-		"not base64":          func(s *workflow.Session) { sealOf(s, ana).Signature = "!" },
-		"signed by eve": func(s *workflow.Session) {
-			note(s, eve, both...)
-			seal := sealOf(s, eve)
-			seal.Key, seal.Public = ana.member("").Key, ana.member("").Public
-		},
+	for name, c := range map[string]struct {
+		forge  func(s *workflow.Session)
+		status workflow.ChainStatus
+		entry  int
+	}{
+		"an entry of ana":           {func(s *workflow.Session) { s.History[0].By = "x" }, workflow.ChainChanged, 1},
+		"his own, not signed again": {func(s *workflow.Session) { s.History[1].Feedback = "yes" }, workflow.ChainChanged, 2},
+		"his own, signed again":     {func(s *workflow.Session) { s.History[1].Feedback = "yes"; workflow.SignEntry(t, s, ben, 1) }, workflow.ChainChanged, 3},
+		"ana's, signed by him":      {func(s *workflow.Session) { s.History[2].Feedback = "yes"; workflow.SignEntry(t, s, ben, 2) }, workflow.ChainPartly, 3},
+		"one more in ana's name":    {func(s *workflow.Session) { noteBy(t, s, ben, "ana", both...) }, workflow.ChainPartly, 4},
+		"one more of a stranger":    {func(s *workflow.Session) { noteBy(t, s, eve, "eve", both...) }, workflow.ChainPartly, 4},
+		"a stranger in ana's name":  {func(s *workflow.Session) { noteBy(t, s, eve, "ana", both...) }, workflow.ChainPartly, 4},
+		"his entry, ana's decision": {func(s *workflow.Session) {
+			s.History[2].Grant, s.History[2].Subject = grantOf("ana"), "ben"
+			workflow.SignEntry(t, s, ben, 2)
+		}, workflow.ChainChanged, 3},
+		"the signature of another":     {func(s *workflow.Session) { s.History[2].Signature = s.History[1].Signature }, workflow.ChainChanged, 3},
+		"ana's entry at another place": {func(s *workflow.Session) { s.History[1] = s.History[2] }, workflow.ChainChanged, 2},
 	} {
-		s := ofTwo(t, ana, ben)
-		forge(s)
-		if v := s.Verify(eve, &workflow.Known{Project: here, Members: both}); !v.Changed() || v.Problem == "" {
+		s := ofTwo(t)
+		c.forge(s)
+		v := s.Verify(eve, &workflow.Known{Project: here, Members: both})
+		if name == "one more of a stranger" || name == "a stranger in ana's name" {
+			v = s.Verify(ana, &workflow.Known{Project: here, Members: both})
+		}
+		if v.Status != c.status || v.Broken != c.entry || v.Problem == "" || v.Vouches(c.entry) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
-	s := ofTwo(t, ana, ben)
-	note(s, eve, both...)
-	if v := s.Verify(ana, &workflow.Known{Project: here, Members: both}); v.Status != workflow.ChainPartly || v.Vouches(4) || !v.Vouches(3) || !slices.Contains(v.Strangers, eve.member("").Key) {
-		t.Errorf("an entry of a stranger: %+v", v)
-	}
 }
 
-// TestPublicSealsSurvive: an older program keeps them as they are.
-func TestPublicSealsSurvive(t *testing.T) {
-	s := ofTwo(t, notary{"ana"}, notary{"ben"})
-	data, err := json.Marshal(s.Seals)
-	if err != nil || strings.Count(string(data), `"public":`) != 2 || len(s.Seals) != 4 {
-		t.Errorf("%s, %v", data, err)
+// TestAdoptionBySomebodyElse: it accepts nothing here if it matters who says yes.
+func TestAdoptionBySomebodyElse(t *testing.T) {
+	s := ofTwo(t)
+	s.Objective = "another"
+	known := workflow.Known{Project: here, Members: []workflow.Member{ana.member("ana")}}
+	who := workflow.Transition{Person: workflow.Person{Subject: "ben"}}
+	if err := s.Adopt(ben, here, s.Verify(ben, &known), who); err != nil {
+		t.Fatal(err)
+	}
+	s.Revision++
+	known.Members = []workflow.Member{ben.member("ben")}
+	if v := s.Verify(ana, &known); v.Status != workflow.ChainAdopted {
+		t.Errorf("where anybody may say yes: %+v", v)
+	}
+	known.Rules = map[workflow.StageID]workflow.Policy{workflow.PO: {Quorum: 2}}
+	if v := s.Verify(ana, &known); v.Sound() {
+		t.Errorf("where it matters who does: %+v", v)
+	}
+	if err := s.Adopt(ana, here, s.Verify(ana, &known), workflow.Transition{Person: workflow.Person{Subject: "ana"}}); err != nil {
+		t.Fatal(err)
+	}
+	s.Revision++
+	if v := s.Verify(ana, &known); v.Status != workflow.ChainAdopted {
+		t.Errorf("once she has looked at it herself: %+v", v)
 	}
 }

@@ -41,9 +41,10 @@ type Session struct {
 	// VerifyCommands are the commands that check submissions, by stage; the newest ones in
 	// the history take precedence (KeptVerify).
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
-	// Seals countersign the history, one for each key that ever signed it.
-	Seals []Seal `json:"seals,omitempty"`
-	Extra Extra  `json:",unknown"`
+	// Seals are those of older programs, over the newest entry. Each entry has a signature instead, and the list, which
+	// other programs look for, is empty once the session has gone on.
+	Seals []json.RawMessage `json:"seals,omitzero"`
+	Extra Extra             `json:",unknown"`
 }
 
 // Status of a stage within a session.
@@ -392,13 +393,8 @@ func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]Ver
 	return maps.Clone(commands)
 }
 
-// Append adds an entry to the history, linked to the one before it.
-func (s *Session) Append(t Transition) {
-	if len(s.History) > 0 {
-		t.Prev = s.Last().hash()
-	}
-	s.History = append(s.History, t)
-}
+// Append adds an entry to the history. [Session.Signing] links and signs it.
+func (s *Session) Append(t Transition) { s.History = append(s.History, t) }
 
 // Moved returns the newest entry that is not an adoption; the zero entry if there is none.
 func (s *Session) Moved() Transition {

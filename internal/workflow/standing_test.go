@@ -24,6 +24,10 @@ func fill(v reflect.Value) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem())
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte("7"))
+			return
+		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0))
 	case reflect.Map:
@@ -153,32 +157,17 @@ func TestStandingLeavesOutUnknownKeys(t *testing.T) {
 	}
 }
 
-// TestStandingOfAnotherShape checks that what a program says that covers other keys is not
+// TestStandingOfAnotherShape checks that the hash of a program that covers other keys is not
 // compared.
 func TestStandingOfAnotherShape(t *testing.T) {
 	s := Default().NewSession("id", "o", "/p", "test", time.Unix(1, 0).UTC())
-	for said, want := range map[string]bool{
-		"": true, s.standing(s.Revision): true, s.standing(s.Revision + 1): false,
-		standingShape() + ":": false, standingShape() + ":x": false, "00000000:" + strings.Repeat("0", 64): true, "later form": true,
+	for said, want := range map[string]fits{
+		"": incomparable, s.standing(s.Revision): fitting, s.standing(s.Revision + 1): unfitting,
+		standingShape() + ":": unfitting, standingShape() + ":x": unfitting, "00000000:" + strings.Repeat("0", 64): incomparable, "later form": incomparable,
 	} {
 		s.History[0].Standing = said
 		if s.stands() != want {
-			t.Errorf("%q: %v", said, !want)
+			t.Errorf("%q: %v", said, s.stands())
 		}
-	}
-}
-
-// TestStandingBeforeRequests checks that what a program sealed that knew no change requests still
-// stands, also after it rewrote a session that has some.
-func TestStandingBeforeRequests(t *testing.T) {
-	s := Default().NewSession("id", "o", "/p", "test", time.Unix(1, 0).UTC())
-	_, hash, _ := strings.Cut(s.standing(s.Revision), ":")
-	s.History[0].Standing = withoutRequests + ":" + hash
-	s.Record(PO).AddRequests([]Comment{{ID: "c1"}}, ChangeRequest{Round: 1})
-	if !s.stands() {
-		t.Error("a session of the program before is taken to be changed")
-	}
-	if s.Objective = "another"; s.stands() {
-		t.Error("another objective is not seen")
 	}
 }

@@ -14,6 +14,17 @@ type Step struct {
 	Unvouched bool
 }
 
+// Unsigned returns the step without its signatures, which a model has no use for.
+func (s Step) Unsigned() Step {
+	s.Signature = ""
+	if s.Grant != nil {
+		g := *s.Grant
+		g.Signature = ""
+		s.Grant = &g
+	}
+	return s
+}
+
 // MarshalJSON writes the entry as the session file has it, whether nothing vouches for its
 // decision, and the seconds that the session had waited for the human before it.
 func (s Step) MarshalJSON() ([]byte, error) {

@@ -6,8 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Every sealed history names its project: the first entry that is sealed there has the
-// project's id, and the seal covers it. So neither a session file that was put into another
+// Every signed history names its project: the first entry that is signed there has the project's id. So neither a session file that was put into another
 // project, nor one that was put back after the machine has forgotten it, counts there.
 
 // Known has the facts that a machine keeps about a session besides its file.
@@ -21,9 +20,12 @@ type Known struct {
 	// Elsewhere are its records of the session in other folders, as far as they matter: if
 	// there is none of this folder, or the session is ahead of it.
 	Elsewhere []Elsewhere
-	// Members are those whose keys were added to the project. They matter if somebody else has sealed
-	// the session.
+	// Members are those whose keys count beside this machine's, each for their subject: the person has said whose they
+	// are, or the signers of the default branch list them.
 	Members []Member
+	// Rules are the policies of the stages, by the settings here. If it matters at a gate who says yes, steps of others
+	// have to keep them, and somebody else's adoption accepts nothing here.
+	Rules map[StageID]Policy
 }
 
 // Elsewhere is a machine's record of a session in another folder.
@@ -34,6 +36,16 @@ type Elsewhere struct {
 	// Holds is true if the session is still there; Same is true if the folder is this one, by
 	// another path.
 	Holds, Same bool
+}
+
+// isRuled reports whether it matters at any gate who says yes.
+func (k *Known) isRuled() bool {
+	for _, p := range k.Rules {
+		if p.Ruled() {
+			return true
+		}
+	}
+	return false
 }
 
 // Strict reports whether the session was under a strict policy by any of the records.
@@ -64,7 +76,7 @@ type whereabouts struct {
 }
 
 // whereabouts compares the machine's records of a session with its folder. k may be nil.
-func (s *Session) whereabouts(signer Signer, k *Known) (w whereabouts) {
+func (s *Session) whereabouts(k *Known) (w whereabouts) {
 	if k == nil {
 		return w
 	}
@@ -74,7 +86,7 @@ func (s *Session) whereabouts(signer Signer, k *Known) (w whereabouts) {
 		newer := w.record == nil || e.Revision > w.record.Revision
 		switch {
 		case e.Holds:
-			if !recorded || s.contains(signer, e.Checkpoint) {
+			if !recorded || s.contains(e.Checkpoint) {
 				return whereabouts{record: k.Checkpoint, copyOf: e.Folder}
 			}
 		case !recorded && newer:
@@ -85,8 +97,8 @@ func (s *Session) whereabouts(signer Signer, k *Known) (w whereabouts) {
 }
 
 // contains reports whether a history has the entries that a checkpoint records.
-func (s *Session) contains(signer Signer, c Checkpoint) bool {
-	return 1 <= c.Entries && c.Entries <= len(s.History) && s.History[c.Entries-1].sign(signer) == c.Entry
+func (s *Session) contains(c Checkpoint) bool {
+	return 1 <= c.Entries && c.Entries <= len(s.History) && s.History[c.Entries-1].hash() == c.Head
 }
 
 // describeDisplacement describes why a session does not belong to its folder; it is empty if it does.
@@ -103,6 +115,8 @@ func (s *Session) describeDisplacement(k *Known, w whereabouts) lang.Text {
 	switch {
 	case w.copyOf != "":
 		return lang.T("it is a copy of the session in %s, which is still there", w.copyOf)
+	case named == "" && w.record == nil && s.Last().Signature != "": // a copy of a run of any folder would look like it
+		return lang.T("it names no project, and this machine has no record of it")
 	case known:
 		return lang.Text{}
 	case k.Shared:

@@ -21,7 +21,7 @@ func (e *Exit) Error() string { return e.why }
 var (
 	// ErrReported: the error itself was printed.
 	ErrReported = &Exit{1, "reported"}
-	// ErrUnvouched: the seal that would prove it is missing.
+	// ErrUnvouched: the signatures that would prove it are missing, or not known.
 	ErrUnvouched = &Exit{3, "unvouched"}
 	// ErrPending: a decision was needed and not given.
 	ErrPending = &Exit{6, "pending"}

@@ -150,15 +150,15 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	}
 }
 
-// markChanged says in a reply that its session was changed by other hands, or moved, and if
-// nothing goes on before the person has accepted it or an approved text.
+// markChanged says in a reply that its session was changed by other hands, rests on entries that do not count, or was
+// moved, and if nothing goes on before the person has accepted it or an approved text.
 func markChanged(s *standing.Standing, out *Reply) {
 	if note := words.MovedNote(s); note != "" {
 		out.UserMessage = note + "\n\n" + out.UserMessage
 	}
-	if s.Integrity.Changed() {
-		out.Integrity = IntegrityChanged
-		out.UserMessage = words.ChangedNote(s) + "\n\n" + out.UserMessage
+	if s.Doubtful() {
+		out.Integrity = string(s.Integrity.Status)
+		out.UserMessage = words.DoubtNote(s) + "\n\n" + out.UserMessage
 	}
 	if s.Stopped() {
 		out.UserMessage = words.Stopped(s)

@@ -57,7 +57,8 @@ type Reply struct {
 	// SessionFile is the file that has everything in full that was shortened here.
 	SessionFile string `json:"session_file,omitempty"`
 	Revision    int    `json:"revision,omitempty"`
-	// Integrity is "changed" if the session was changed by other hands, else empty.
+	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do not
+	// count, else empty.
 	Integrity string `json:"integrity,omitempty"`
 
 	file     string // the session's
@@ -307,7 +308,8 @@ type SessionView struct {
 	State     workflow.State   `json:"state"`
 	Objective string           `json:"objective"`
 	UpdatedAt string           `json:"updated_at"`
-	// Integrity is "changed" if the session was changed by other hands, else empty.
+	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do not
+	// count, else empty.
 	Integrity string `json:"integrity,omitempty"`
 }
 
@@ -329,9 +331,6 @@ type Resource struct {
 	// Truncated is true if Text ends before the whole does.
 	Truncated bool `json:"truncated,omitempty"`
 }
-
-// IntegrityChanged is the value of the key "integrity" in replies and lists.
-const IntegrityChanged = string(workflow.ChainChanged)
 
 // Listed is the most sessions that a list shows, the ones changed last.
 const Listed = 20

@@ -62,6 +62,13 @@ func (c *Check) add(status CheckStatus, path, what string) {
 	}
 }
 
+// Warn makes a check that has found nothing so far a warning, with a remedy.
+func (c *Check) Warn(remedy string) {
+	if c.Status == OK {
+		c.Status, c.Remedy = Warning, remedy
+	}
+}
+
 // Report is the outcome of all checks.
 type Report struct {
 	Cwd string `json:"cwd"`

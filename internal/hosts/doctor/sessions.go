@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -57,24 +56,4 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 	readable.Detail = l.Say("%d readable, %d not", len(all.Sessions), len(readable.Items))
 	texts.Detail = l.Say("%d texts, %d missing or changed", n, len(texts.Items))
 	return []Check{readable, texts}, nil
-}
-
-// maxNamed bounds the members that a check names.
-const maxNamed = 10
-
-// CheckMembers names those whose keys count for the histories of a project.
-func CheckMembers(ctx context.Context, l lang.Language, of store.Members) (Check, error) {
-	list, _, err := of.Members(ctx)
-	c := ok("members", l.Say("no keys yet"))
-	var named []string
-	for _, m := range list[:min(len(list), maxNamed)] {
-		named = append(named, m.Subject+" "+m.Key)
-	}
-	if len(list) > maxNamed {
-		named = append(named, "…")
-	}
-	if len(list) > 0 {
-		c.Detail = l.Say("the keys that seal histories here: %s", strings.Join(named, ", "))
-	}
-	return c, err
 }

@@ -52,8 +52,9 @@ func (s *Store) createLocked(ctx context.Context, id string, session *workflow.S
 	if written != nil {
 		syncs = []func() error{written.Sync, func() error { return s.dir.SyncDir(NamesFolder) }}
 	}
-	session.TaskName = name
-	err = s.create(ctx, id, session, syncs)
+	if err = names.Give(session, name); err == nil {
+		err = s.create(ctx, id, session, syncs)
+	}
 	if err != nil && s.isGone(store.SessionPath(id)) {
 		// If this fails, the next start takes both over.
 		if written != nil {

@@ -46,7 +46,9 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 		if err != nil {
 			break
 		}
-		session.TaskName = names.Candidate(n)
+		if err = names.Give(session, names.Candidate(n)); err != nil {
+			break
+		}
 		var data []byte
 		if data, err = store.Encode(session); err != nil {
 			break

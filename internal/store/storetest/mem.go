@@ -15,7 +15,6 @@ import (
 
 // Mem keeps everything in memory, in the stored form. It is safe for concurrent use.
 type Mem struct {
-	members  map[string]workflow.Member
 	mu       sync.Mutex
 	sessions map[string][]byte
 	names    map[string]string // task name → id
@@ -44,7 +43,9 @@ func (m *Mem) Create(ctx context.Context, s *workflow.Session, names store.Names
 		name := names.Candidate(n)
 		return m.names[name] != "" || (names.Taken != nil && names.Taken(name))
 	})
-	s.TaskName = names.Candidate(n)
+	if err := names.Give(s, names.Candidate(n)); err != nil {
+		return err
+	}
 	data, err := store.Encode(s)
 	if err != nil {
 		return err
@@ -213,27 +214,4 @@ func (m *Mem) Read(ctx context.Context, ref workflow.ContentRef) (string, error)
 		return "", store.MissingContent(ref, fs.ErrNotExist)
 	}
 	return body, nil
-}
-
-// Members lists the keys that were added.
-func (m *Mem) Members(ctx context.Context) (list []workflow.Member, sure bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, key := range slices.Sorted(maps.Keys(m.members)) {
-		list = append(list, m.members[key])
-	}
-	return list, false, ctx.Err()
-}
-
-// AddMember adds a key, unless it is there.
-func (m *Mem) AddMember(ctx context.Context, member workflow.Member) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.members == nil {
-		m.members = map[string]workflow.Member{}
-	}
-	if _, there := m.members[member.Key]; !there {
-		m.members[member.Key] = member
-	}
-	return ctx.Err()
 }

@@ -76,11 +76,11 @@ func plain(s *workflow.Session) {
 	}
 	for i := range s.History {
 		entry := &s.History[i]
-		if entry.Prev, entry.Standing = "", ""; entry.Path != "" {
+		entry.Prev, entry.Standing, entry.Signature = "", "", ""
+		if entry.Path != "" {
 			entry.SHA256 = sum
 		}
 	}
-	s.Seals = nil
 }
 
 // OrdinaryTexts makes the texts and artifacts of the n sessions of Ordinary.

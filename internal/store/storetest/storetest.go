@@ -57,7 +57,6 @@ func Run(t *testing.T, open func(t *testing.T) (b Backend, reopen func() Backend
 		"Query":            testQuery,
 		"Pages":            testPages,
 		"CopiesAreApart":   testCopiesAreApart,
-		"Members":          testMembers,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func (p *page) facts() {
 	if s.ReworkCount > 0 {
 		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Sent back for rework: %s", p.Count(s.ReworkCount, "time")))
 	}
-	said := p.Say("History: sealed, and as it was written")
+	said := p.Say("History: signed, and as it was written")
 	switch p.found.Status {
 	case workflow.ChainHolds:
 	case workflow.ChainAdopted:

@@ -36,11 +36,15 @@ func sayAltered(term *terminal.Terminal, s *workflow.Session, v workflow.Verific
 	term.Say("To accept that: bmad-mcp adopt %s; to put the approved text back: bmad-mcp adopt %s --restore\n", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
 }
 
-// warnOfChanges warns of a session that was changed by other hands.
+// warnOfChanges warns of a session that was changed by other hands, or rests on entries that do not count.
 func warnOfChanges(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
 	sayMoved(term, v)
 	sayAltered(term, s, v)
-	if v.Changed() {
+	switch {
+	case v.Sound():
+	case !v.Changed():
+		term.Say("Not vouched for: %s.\nIf you know whose key it is: bmad-mcp allow; to continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
+	default:
 		term.Say("Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
 	}
 }

@@ -27,17 +27,18 @@ where, in which round (the number that diff takes), with which score or verdict 
 document. DECIDED says by which channel a decision came, with which assurance, and how
 long the person took. WAITED is how long the session stood before it.
 
---verify checks that the history is as it was written: each entry holds the hash of the
-one before, and the newest is sealed with a key of this machine that is kept outside of
-the project; beside the key stands what this machine recorded of the session, so that an
-older file that was put back shows too, and one that was copied from another folder. It
-ends with exit code 1 where the history does not hold, or an approved text of an active
-run was edited or deleted, until you accept that with bmad-mcp adopt. Anyone who can run programs under your
-account can read that key: it shows what others, or a careless assistant, have changed,
-and not what a determined one has. Decisions that a passkey signed are checked against
-their signatures as well, and end it with 1 where they were changed. Exit code 3: nothing
-shows a change, but the key does not vouch for all entries, as after work on another
-machine.
+--verify checks that the history is as it was written: each entry has the hash of the one
+before, and the signature of the machine that wrote it, whose key is kept outside of the
+project. Your own key counts, and those of others once you have said whose they are
+(bmad-mcp allow). Beside the key stands what this machine recorded of the session, so that
+an older file that was put back shows too, and one that was copied from another folder. It
+ends with exit code 1 if the history does not hold, or an approved text of an active run
+was edited or deleted, until you accept that with bmad-mcp adopt. Anyone who can run
+programs under your account can read that key: it shows what others, or a careless
+assistant, have changed, and not what a determined one has. Decisions that a passkey
+signed are checked against their signatures as well, and end it with 1 if they were
+changed. Exit code 3: nothing shows a change, but entries do not count, because they have
+no signature, or that of a key that you have not allowed.
 
 ` + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error { return runLog(cmd, term, tasks, args, verify) },
@@ -85,7 +86,7 @@ func checkHistory(term *terminal.Terminal, tasks *app.Tasks, s *workflow.Session
 		signed.addTo(out)
 		err = term.PrintJSON(out)
 	} else {
-		printVerification(term, s, v, tasks.Config.Store.Address != "")
+		printVerification(term, s, v)
 		sayAltered(term, s, v)
 		signed.printSignatures(term, true)
 	}
@@ -105,7 +106,7 @@ func checkHistory(term *terminal.Terminal, tasks *app.Tasks, s *workflow.Session
 	return unsigned
 }
 
-func printVerification(term *terminal.Terminal, s *workflow.Session, v workflow.Verification, isShared bool) {
+func printVerification(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
 	if v.Adopted != nil && v.Status != workflow.ChainChanged {
 		term.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
@@ -122,25 +123,18 @@ func printVerification(term *terminal.Terminal, s *workflow.Session, v workflow.
 		}
 		term.Say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	case workflow.ChainAdopted:
-		term.Say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
+		term.Say("Since then nothing shows a change, and every entry is signed (%d).", v.Entries)
 	case workflow.ChainHolds:
-		term.Say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
+		term.Say("%s: the history is as it was written, and every entry is signed (%d).", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
-		term.Say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.",
-			s.TaskName, v.Problem)
+		term.Say("%s: nothing shows a change, but %s.", s.TaskName, v.Problem)
 	}
 	sayMoved(term, v)
 	for _, m := range v.Members {
-		term.Say("Sealed by %s too, with the key %s.", terminal.OneLine(m.Who()), terminal.OneLine(m.Key))
+		term.Say("Signed by %s too, with the key %s.", terminal.OneLine(m.Who()), m.Key.Fingerprint())
 	}
-	switch {
-	case len(v.Strangers) > 0 && isShared:
-		term.Say("Sealed with keys that the store does not list for this project: %s.", terminal.JoinWords(v.Strangers))
-	case len(v.Strangers) > 0:
-		term.Say("Sealed with keys that you have not added: %s. If you know whose they are: bmad-mcp allow.", terminal.JoinWords(v.Strangers))
-	}
-	if len(v.OtherKeys) > 0 {
-		term.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
+	if len(v.Strangers) > 0 {
+		term.Say("Signed with keys of which you have not said whose they are: %s. If you know it: bmad-mcp allow.", terminal.JoinWords(v.Strangers))
 	}
 }
 
@@ -212,7 +206,7 @@ func printHistoryJSON(term *terminal.Terminal, s *workflow.Session, v workflow.V
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}
-	if v.Changed() {
+	if !v.Sound() {
 		out["integrity"], out["problem"] = v.Status, v.Problem
 	}
 	if len(v.Altered) > 0 {

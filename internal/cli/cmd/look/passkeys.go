@@ -22,7 +22,7 @@ func Passkeys(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Long: `A passkey signs a decision in the dashboard, after its device has asked for your PIN,
 finger or face. It signs the session, its revision, the hash of the document, the choice,
 your words and comments: bmad-mcp log --verify checks them against the signature again.
-Answers to questions are kept by the seal of the history.
+Answers to questions are kept by the signatures of the history.
 
 Passkeys are added in the dashboard. The first one needs your word at a terminal too, a
 later one the signature of one in use. A removed passkey signs nothing any more; its

@@ -21,7 +21,8 @@ type sessionRow struct {
 	Objective string           `json:"objective"`
 	CreatedAt time.Time        `json:"created_at"`
 	UpdatedAt time.Time        `json:"updated_at"`
-	// Integrity is "changed" if the session was changed by other hands, else empty.
+	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do not
+	// count, else empty.
 	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
 }
 
@@ -63,7 +64,11 @@ func Sessions(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 			}
 			for _, s := range sessions {
 				if v, found := changed[s.SessionID]; found {
-					term.Say("changed by other hands: %s: %s", s.TaskName, v.In(term.Lang).Problem)
+					if v.Changed() {
+						term.Say("changed by other hands: %s: %s", s.TaskName, v.In(term.Lang).Problem)
+					} else {
+						term.Say("not vouched for: %s: %s", s.TaskName, v.In(term.Lang).Problem)
+					}
 				}
 			}
 			term.SayUnreadable(unreadable)

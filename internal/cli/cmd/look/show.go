@@ -68,7 +68,7 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 		altered, err = workflow.Marshal(i.found.Altered)
 		data = fmt.Appendf(data[:len(data)-1], `,"altered":%s}`, altered)
 	}
-	if err != nil || !i.found.Changed() {
+	if err != nil || i.found.Sound() {
 		return data, err
 	}
 	problem, err := json.Marshal(i.found.Problem)

@@ -160,7 +160,7 @@ func questionOf(w engine.Want) lang.Text {
 	case trust.KindRubric:
 		return lang.T("may the server audit by this rubric in place of the built-in one")
 	case trust.KindMember:
-		return lang.T("is this the key of somebody who works on the project: their seals then vouch for what they did")
+		return lang.T("is this the key of that account: steps that it signed then count as theirs")
 	case trust.KindWorkflow:
 		return lang.T("may runs of this project follow this workflow, which says at which stages you are asked")
 	case trust.KindSource:

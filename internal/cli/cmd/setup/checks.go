@@ -93,11 +93,7 @@ func checkTeamStore(ctx context.Context, u Upkeep) ([]doctor.Check, error) {
 	}
 	if err == nil {
 		err = withCarrier(u, func(_ *project.Project, sessions store.Carrier) (err error) {
-			if checks, err = doctor.CheckSessions(ctx, u.Term.Lang, sessions); err != nil {
-				return err
-			}
-			members, err := doctor.CheckMembers(ctx, u.Term.Lang, sessions.(store.Members))
-			checks = append(checks, members)
+			checks, err = doctor.CheckSessions(ctx, u.Term.Lang, sessions)
 			return err
 		})
 	}
@@ -149,14 +145,18 @@ func checkFolders(u Upkeep) doctor.Check {
 	return c
 }
 
-// checkHistories names the sessions that were changed by other hands.
+// checkHistories names the sessions that were changed by other hands, and the active ones that rest on entries which do
+// not count.
 func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	at := project.Address{Cwd: cwd}
 	var found []foundHistory
 	n, err := u.Tasks.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
 		f := foundHistory{Summary: s, altered: v.Altered}
-		if v.Changed() {
+		switch {
+		case !v.Changed() && !v.Sound() && s.CurrentState.Active():
+			f.doubted = u.Term.Lang.Say("%s: not vouched for: %s", s.TaskName, v.In(u.Term.Lang).Problem)
+		case v.Changed():
 			f.changed = u.Term.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(u.Term.Lang).Problem)
 		}
 		found = append(found, f)
@@ -179,16 +179,21 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 		c.Detail = u.Term.Lang.Say("%d of %d were changed by other hands", len(c.Items), n)
 	}
 	for _, f := range found {
+		if f.doubted != "" {
+			c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.doubted})
+			c.Warn(u.Term.Lang.Say("if you know whose the key is: bmad-mcp allow; else accept it as it is: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName)))
+		}
 		addAltered(u.Term.Lang, f.TaskName, f.altered, &c)
 	}
 	return c, nil
 }
 
-// foundHistory is a session that was changed by other hands, as changed says, or whose approved texts were.
+// foundHistory is a session that was changed by other hands, as changed says, that rests on entries which do not count, as
+// doubted says, or whose approved texts were changed.
 type foundHistory struct {
 	*workflow.Summary
-	changed string
-	altered []workflow.Alteration
+	changed, doubted string
+	altered          []workflow.Alteration
 }
 
 // addAltered names the approved texts of an active run that are not as they were approved; those of
@@ -196,10 +201,7 @@ type foundHistory struct {
 func addAltered(l lang.Language, name string, altered []workflow.Alteration, c *doctor.Check) {
 	for _, t := range altered {
 		c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: l.Say("%s: not as approved: %s", name, t.Text())})
-		if c.Status == doctor.OK {
-			c.Status = doctor.Warning
-			c.Remedy = l.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(name), terminal.ShellWord(name))
-		}
+		c.Warn(l.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(name), terminal.ShellWord(name)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -55,32 +56,39 @@ func (g *Guard) Wants() ([]Want, error) {
 	return w.list, nil
 }
 
-// members adds the public keys of those who have sealed sessions of the project from other machines.
+// maxSigned bounds the runs of which the signers are read, those changed last.
+const maxSigned = 50
+
+// members adds the keys with which others have signed entries of the project's runs.
 func (w *wanted) members() {
-	backend, ok := w.project.Backend.(store.Members)
-	if !ok {
-		return
-	}
-	list, sure, err := backend.Members(context.Background())
-	if err != nil || sure { // those who work on the project see the sessions in any case
-		return
-	}
-	own := ""
+	own := signature.Key("")
 	if w.Consent != nil {
-		signer, _ := w.Consent.ReadSigner() // without one, no key is one's own
-		own = workflow.NotaryKey(signer)
+		if signer, err := w.Consent.ReadSigner(); err == nil && signer != nil { // without one, no key is one's own
+			own = signer.Public()
+		}
 	}
-	for _, m := range list {
-		if m.Key == own {
+	all, err := w.project.Sessions(context.Background())
+	if err != nil {
+		return // doctor reports it
+	}
+	page, _ := all.Page(store.Query{Limit: maxSigned}) // of the first page there is no cursor to be wrong
+	store.SortByAge(page.Sessions)
+	for _, summary := range page.Sessions {
+		s, err := w.project.Backend.Get(context.Background(), summary.SessionID)
+		if err != nil {
 			continue
 		}
-		w.add(MemberOf(w.project.Dir.Path(), m), w.language().Say("seals of histories"))
+		for _, m := range s.Signers() {
+			if m.Key != own && m.Subject != "" {
+				w.add(MemberOf(w.project.Dir.Path(), m), "").Note = w.language().Say("their steps of runs count for you then; compare the key with what `bmad-mcp signer` shows them")
+			}
+		}
 	}
 }
 
-// MemberOf returns the permission by which the seals of a member count in a project.
+// MemberOf returns the permission by which the steps of a member count in a project.
 func MemberOf(project string, m workflow.Member) trust.Allowance {
-	return trust.Allowance{Project: project, Kind: trust.KindMember, Text: m.Who() + " " + m.Key, SHA256: workflow.Hash([]byte(m.Public))}
+	return trust.Allowance{Project: project, Kind: trust.KindMember, Text: m.Subject + " " + m.Key.Fingerprint(), SHA256: workflow.Hash([]byte(m.Subject + " " + string(m.Key)))}
 }
 
 // addBrought adds the workflows and the rubrics that the project brings.

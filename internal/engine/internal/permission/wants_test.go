@@ -1,6 +1,8 @@
 package permission_test
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,11 +10,13 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/google/uuid"
 )
 
 // TestWants checks what is listed, in which order, what counts as allowed, and what is asked about once more.
@@ -135,15 +139,18 @@ func TestOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	team := storetest.NewMem()
-	other := workflow.NewMember([]byte(strings.Repeat("k", 32)), "ann", "")
-	for _, m := range []workflow.Member{other, workflow.NewMember(signer.(workflow.Notary).Public(), "me", "")} {
-		if err := team.AddMember(ctx, m); err != nil {
+	ann := signedBy(t, b, "ann", 1)
+	for _, s := range []*workflow.Session{ann, signedBy(t, b, "ann", 1), signedBy(t, b, "", 2)} {
+		if err := b.p.Backend.Create(ctx, s, storetest.Numbered("of")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.p.Backend = team
-	if got, want := b.listed(), "member ann "+other.Key+" (seals of histories) false"; got != want {
+	own := b.p.Backend
+	if err := own.Create(ctx, signedAs(t, b, "me", signer), storetest.Numbered("mine")); err != nil {
+		t.Fatal(err)
+	}
+	fingerprint := ann.Signers()[0].Key.Fingerprint()
+	if got, want := b.listed(), "member ann "+fingerprint+" () false [their steps of runs count for you then; compare the key with what `bmad-mcp signer` shows them]"; got != want {
 		t.Errorf("members:\n got %s\nwant %s", got, want)
 	}
 	for name, tt := range map[string]struct {
@@ -173,4 +180,28 @@ func TestOthers(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}
 	}
+}
+
+// signedBy returns a new session that somebody has signed with a key of their own.
+func signedBy(t *testing.T, b *bench, subject string, key byte) *workflow.Session {
+	t.Helper()
+	s, err := signature.NewSigner(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{key}, ed25519.SeedSize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signedAs(t, b, subject, otherKey{s})
+}
+
+type otherKey struct{ signature.Signer }
+
+func (otherKey) MAC(string) string { panic("nothing is recorded") }
+
+func signedAs(t *testing.T, b *bench, subject string, by workflow.Signer) *workflow.Session {
+	t.Helper()
+	s := b.p.Config.Under(workflow.Default()).NewSession(uuid.NewString(), "x", b.p.Dir.Path(), "test", noon)
+	s.History[0].Subject = subject
+	if err := s.SignNew(by, ""); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

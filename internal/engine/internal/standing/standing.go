@@ -106,7 +106,13 @@ type Changes struct {
 // before anything else. The texts of a run that has ended are free to change.
 func (s *Standing) Stopped() bool {
 	altered := s.Trusting && s.Session.CurrentState.Active() && len(s.Altered) > 0
-	return s.Strict && (altered || s.Integrity.Changed())
+	return s.Strict && (altered || s.Doubtful())
+}
+
+// Doubtful reports whether the session was changed by other hands, or rests on entries of its history that do not
+// count.
+func (s *Standing) Doubtful() bool {
+	return s.Integrity.Changed() || s.Trusting && !s.Integrity.Sound()
 }
 
 // Pauses reports whether the stage waits for the person's word before each of its rounds.

@@ -16,8 +16,18 @@ func AlteredNote(s *standing.Standing) string {
 		workflow.AlterationsText(s.Altered), s.Names.Program, s.Session.TaskName)
 }
 
-// ChangedNote says in one line that a session was changed by other hands.
-func ChangedNote(s *standing.Standing) string {
+// DoubtNote says in one line that a session was changed by other hands, or rests on entries that do not count.
+func DoubtNote(s *standing.Standing) string {
+	name, task := s.Names.Program, s.Session.TaskName
+	switch {
+	case s.Integrity.Changed():
+	case len(s.Integrity.Strangers) > 0:
+		return s.Say("**Not vouched for:** %s. If you know whose it is, type `%s allow` at a terminal; else `%s log %s` shows what stands there, and `%s adopt %s` accepts it.",
+			s.Integrity.Problem, name, name, task, name, task)
+	default:
+		return s.Say("**Not vouched for:** %s. `%s log %s` shows what stands there; `%s adopt %s`, typed at a terminal, accepts it.",
+			s.Integrity.Problem, name, task, name, task)
+	}
 	return s.Say("**Changed by other hands:** %s. `%s log %s` shows what stands there now; `%s adopt %s`, typed at a terminal, accepts it.",
 		s.Integrity.Problem, s.Names.Program, s.Session.TaskName, s.Names.Program, s.Session.TaskName)
 }
@@ -25,8 +35,11 @@ func ChangedNote(s *standing.Standing) string {
 // Stopped returns the message of a session that goes on only once the person has accepted it.
 func Stopped(s *standing.Standing) string {
 	notes, now := AlteredNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the approved texts back.", s.Names.Program, s.Session.TaskName)
-	if s.Integrity.Changed() {
-		notes, now = ChangedNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the session file back as it was.", s.Names.Program, s.Session.TaskName)
+	if s.Doubtful() {
+		notes, now = DoubtNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the session file back as it was.", s.Names.Program, s.Session.TaskName)
+		if len(s.Integrity.Strangers) > 0 && !s.Integrity.Changed() {
+			now = s.Say("**You can now** type `%s allow` at a terminal, which asks whose the key is, or `%s adopt %s`.", s.Names.Program, s.Names.Program, s.Session.TaskName)
+		}
 		notes += addLabel("\n\n", AlteredNote(s))
 	}
 	return Headline(s) + "\n\n" + notes + "\n\n" + s.Say("The policy is strict, so nothing goes on before that.") + "\n\n" + now
@@ -50,7 +63,7 @@ func AdoptQuestion(s *standing.Standing) string {
 		}
 		texts += "- " + line.In(s.Language) + "\n"
 	}
-	if !s.Integrity.Changed() {
+	if !s.Doubtful() {
 		return s.Say("Its history holds; texts that were approved differ since:\n%sAdopting accepts them as they are now; the history keeps which. %s adopt %s --restore puts the approved ones back instead.",
 			texts, s.Names.Program, s.Session.TaskName)
 	}
@@ -60,6 +73,10 @@ func AdoptQuestion(s *standing.Standing) string {
 	meaning := s.Say("From entry %d of %d on it is not known to be what happened.", s.Integrity.Broken, len(s.Session.History))
 	if s.Integrity.Displaced {
 		meaning = s.Say("Its history shows no change, but its decisions were made elsewhere: here they stay unvouched.")
+	}
+	if !s.Integrity.Changed() {
+		return s.Say("Nothing vouches for all of the session.\nFound: %s.\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
+			s.Integrity.Problem, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts
 	}
 	return s.Say("The session was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
 		s.Integrity.Problem, meaning, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts

@@ -152,6 +152,14 @@ func situations() []situation {
 			s.Strict, s.Trusting, s.Altered = true, true, []workflow.Alteration{{Stage: po, Path: "a.md", SHA256: "x"}}
 			s.Integrity = workflow.Verification{Status: workflow.ChainChanged, Problem: "an entry is gone", Broken: 2, MovedFrom: "/old"}
 		}},
+		{"signed by a stranger", po, workflow.AwaitingConfirmation, func(s *standing.Standing) {
+			s.Strict, s.Trusting = true, true
+			s.Integrity = workflow.Verification{Status: workflow.ChainPartly, Problem: "entry 2 names bob, and nobody here has said that the key is theirs", Broken: 2, Strangers: []string{"SHA256:x"}}
+		}},
+		{"not signed", po, workflow.Generating, func(s *standing.Standing) {
+			s.Strict, s.Trusting = true, true
+			s.Integrity = workflow.Verification{Status: workflow.ChainPartly, Problem: "entry 2 has no signature", Broken: 2}
+		}},
 	}
 }
 
@@ -186,7 +194,7 @@ func describe(s *standing.Standing) string {
 	say("moved", words.MovedNote(s))
 	if s.Stopped() {
 		say("stopped", words.Stopped(s))
-		say("changed", words.ChangedNote(s))
+		say("changed", words.DoubtNote(s))
 		say("adopt", words.AdoptQuestion(s))
 	}
 	return b.String()

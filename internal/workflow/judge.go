@@ -1,0 +1,165 @@
+package workflow
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+)
+
+// entryVerdict is the reason why an entry counts or does not.
+type entryVerdict int
+
+// The verdicts on an entry.
+const (
+	counts entryVerdict = iota
+	notSigned
+	ofStranger // signed with a key that does not count for the account that the entry names
+	changed    // the signature is not one of this entry at this place
+)
+
+// judgedEntry is an entry with the verdict on it.
+type judgedEntry struct {
+	verdict entryVerdict
+	by      Member
+	own     bool // by the key of this machine
+}
+
+// judged is a history with the verdict on each entry.
+type judged struct {
+	session   *Session
+	entries   []judgedEntry
+	hashes    []string // of the entries
+	own       int      // the newest entry of this machine, 0 if there is none
+	members   []Member
+	strangers []string
+}
+
+// judge checks the signature of each entry, and whether its key counts. c is the record of this machine; nil if there is
+// none.
+func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
+	h := judged{session: s, entries: make([]judgedEntry, len(s.History)), hashes: hashes(s.History)}
+	own := signature.Key("")
+	if signer != nil {
+		own = signer.Public()
+	}
+	from, to := h.recorded(c)
+	for i := range s.History {
+		e, one := &s.History[i], &h.entries[i]
+		if e.Signature == "" {
+			one.verdict = notSigned
+			continue
+		}
+		key, err := signature.MadeBy(e.Signature)
+		if i < from || i >= to {
+			key, err = signature.Verify(s.message(i), e.Signature)
+		}
+		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, key == own
+		switch {
+		case err != nil, !h.linked(i), e.Grant != nil && e.Grant.Person != e.Person:
+			one.verdict = changed
+		case one.own:
+			h.own = i + 1
+		case slices.ContainsFunc(k.Members, func(m Member) bool { return m.Key == key && m.Subject != "" && m.Subject == e.Subject }):
+			h.members = addMember(h.members, one.by)
+		default:
+			one.verdict = ofStranger
+			if name := key.Fingerprint(); !slices.Contains(h.strangers, name) {
+				h.strangers = append(h.strangers, name)
+			}
+		}
+	}
+	return h
+}
+
+// linked reports whether an entry, from 0, has the hash of the one before it.
+func (h judged) linked(i int) bool {
+	return i == 0 || h.session.History[i].Prev == h.hashes[i-1]
+}
+
+// recorded returns the range of entries, from 0, whose signatures were checked before this machine recorded the session:
+// those that are linked to the recorded one.
+func (h judged) recorded(c *Checkpoint) (from, to int) {
+	if c == nil || c.Broken > 0 || c.Entries < 1 || c.Entries > len(h.entries) || h.hashes[c.Entries-1] != c.Head {
+		return 0, 0
+	}
+	from = c.Entries - 1
+	for from > 0 && h.session.History[from].Signature != "" && h.linked(from) {
+		from--
+	}
+	return from, c.Entries
+}
+
+// uncounted returns the entries that do not count, and those that were made elsewhere.
+func (h judged) uncounted() (out []Span) {
+	for i, e := range h.entries {
+		a := h.session.History[i].Adoption
+		switch {
+		case e.verdict != counts:
+			out = append(out, Span{From: i + 1, To: i + 1})
+		case a != nil && a.Elsewhere && i > 0:
+			out = append(out, Span{From: 1, To: i})
+		}
+	}
+	return mergeSpans(out)
+}
+
+// firstAfter returns the first entry, from 1, after the accepted ones that has one of some verdicts, and why it does
+// not count; 0 if there is none.
+func (h judged) firstAfter(accepted int, verdicts ...entryVerdict) (entry int, problem lang.Text) {
+	for i := accepted; i < len(h.entries); i++ {
+		e := h.entries[i]
+		if !slices.Contains(verdicts, e.verdict) {
+			continue
+		}
+		switch e.verdict {
+		case changed:
+			return i + 1, lang.T("entry %d does not fit its signature, or its place: it was changed, moved or copied, or one before it was", i+1)
+		case ofStranger:
+			if e.by.Subject == "" {
+				return i + 1, lang.T("the key of entry %d (%s) is not known here", i+1, e.by.Key.Fingerprint())
+			}
+			return i + 1, lang.T("the key of entry %d (%s) is not known here to be that of %s", i+1, e.by.Key.Fingerprint(), e.by.Who())
+		}
+		return i + 1, lang.T("entry %d has no signature: an older program has written it, or somebody without a key", i+1)
+	}
+	return 0, lang.Text{}
+}
+
+// foundBefore returns the first entry after an adoption that names a change before it, or that accepts one in the name
+// of somebody whose acceptance does not count here; 0 if there is none.
+func (h judged) foundBefore(accepted *Adopted) (entry int, problem lang.Text) {
+	from := 0
+	if accepted != nil {
+		from = accepted.Entry
+	}
+	for i := from; i < len(h.entries); i++ {
+		e := h.session.History[i]
+		found := e.Found
+		if a := e.Adoption; a != nil && a.From > 0 {
+			found = a.Problem
+		}
+		if found != "" && h.entries[i].verdict == counts {
+			return i + 1, lang.T("it was found changed when entry %d was written: %s", i+1, found)
+		}
+	}
+	return 0, lang.Text{}
+}
+
+// findAdoption returns the newest adoption that counts; nil if there is none. The problem is that of one that does not
+// fit the entries before it. ruled is true if an adoption by somebody else accepts nothing here.
+func (h judged) findAdoption(ruled bool) (a *Adopted, problem lang.Text) {
+	for i, e := range slices.Backward(h.session.History) {
+		if e.Adoption == nil || e.Adoption.From == 0 || e.Event != EventAdopted || h.entries[i].verdict != counts {
+			continue
+		}
+		if ruled && !h.entries[i].own {
+			continue
+		}
+		if e.Adoption.Past != past(h.hashes[:i]) {
+			return nil, lang.T("the entries that entry %d adopted were changed since", i+1)
+		}
+		return &Adopted{Entry: i + 1, By: e.By, At: e.At, Problem: e.Adoption.Problem, revision: e.Adoption.Revision}, lang.Text{}
+	}
+	return nil, lang.Text{}
+}

@@ -1,0 +1,99 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+// replay checks that the entries after an adoption that count are steps that the rules allow: each goes on
+// where the one before it ended, by a row of the transition table, and a gate is passed by a person's decision. rules
+// are those of the reader for each stage: if it matters who says yes, steps of others have to keep them. It returns
+// the first entry that does not, and why; 0 if all do.
+func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, problem lang.Text) {
+	s, from := h.session, 1
+	w := s.Definition()
+	if accepted != nil {
+		from = accepted.Entry
+	}
+	for i := from; i < len(s.History); i++ {
+		e := s.History[i]
+		if h.entries[i].verdict != counts {
+			continue
+		}
+		gate, isStep := w.stepOf(e)
+		switch {
+		case e.From != s.History[i-1].To || !isStep:
+			return i + 1, lang.T("entry %d goes from %s to %s by %q, which no step does", i+1, e.From, e.To, string(e.Event))
+		case !gate:
+		case e.Grant == nil || e.Grant.Stage != e.FromStage() || e.Grant.Decision != DecisionApprove && e.Grant.Decision != DecisionOverride:
+			return i + 1, lang.T("entry %d passes the gate of %s without a decision", i+1, e.FromStage())
+		case !h.entries[i].own && !permitted(s.History, i, rules[e.FromStage()]):
+			return i + 1, lang.T("entry %d passes the gate of %s without the yes of those who have to give it", i+1, e.FromStage())
+		}
+	}
+	return 0, lang.Text{}
+}
+
+// stepOf reports whether the rules have an entry as a step, from where it begins to where it ends, and whether that
+// passes a gate at which a person decides.
+func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
+	if !moves(e) {
+		return false, e.From == e.To
+	}
+	at := slices.IndexFunc(table, func(r rule) bool { return r.event == e.Event })
+	from, to := e.FromStage(), e.ToStage()
+	st, known := w.Stage(from)
+	if at < 0 || !known || w.Index(to) < 0 {
+		return false, false
+	}
+	r := table[at]
+	state := stateOf(e.From)
+	if !slices.Contains(r.from, state) || stateOf(e.To) != r.to {
+		return false, false
+	}
+	following, isLast := "", true
+	if n, ok := w.Next(from); ok {
+		following, isLast = string(n.ID), false
+	}
+	onward := r.move == next || r.move == finish
+	byItself := onward && !state.Gated()
+	switch {
+	case r.move == next && string(to) != following,
+		r.move == finish && (!isLast || to != from),
+		r.move == stay && to != from,
+		r.move == back && to != st.SendsBackTo,
+		r.move == jump && w.Index(to) > w.Index(from),
+		byItself && (st.Gate == GateScore || st.Gate == GateApproval): // only a person passes it
+		return false, false
+	}
+	return onward && !byItself || e.Event == EventScopeApproved, true
+}
+
+func stateOf(place string) State {
+	_, state, _ := strings.Cut(place, "/")
+	return State(state)
+}
+
+// permitted reports whether a gate was passed by an entry, from 0, as a policy wants it: by enough people of those who
+// may say yes, none of whom has written what they let pass if four eyes have to see it.
+func permitted(history []Transition, i int, p Policy) bool {
+	if !p.Ruled() {
+		return true
+	}
+	e := history[i]
+	writers := writersAt(history[:i], e.FromStage())
+	yes := append(givenAt(history[:i], e.Grant.SHA256), *e.Grant)
+	var who []string
+	for _, g := range yes {
+		may := p.Approvers == nil || slices.Contains(p.Approvers, g.Subject)
+		if p.Watched() && (slices.Contains(writers, g.Subject) || slices.Contains(writers, "")) {
+			may = false
+		}
+		if may && g.Subject != "" && !slices.Contains(who, g.Subject) {
+			who = append(who, g.Subject)
+		}
+	}
+	return len(who) >= max(p.Quorum, 1)
+}

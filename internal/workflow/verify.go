@@ -1,0 +1,121 @@
+package workflow
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+// An entry of a history counts if it has the signature of a key that counts for the account that it names: this
+// machine's own key, or one of [Known].Members. An adoption that counts accepts everything before it. A session is
+// sound if every entry since then counts, and the session is as the newest entry says.
+
+// Verify checks a session with the key of this machine, signer, which may be nil, and compares it with the record of
+// the machine about it and its folder; nil compares it with nothing.
+func (s *Session) Verify(signer Signer, k *Known) Verification {
+	if k == nil {
+		k = &Known{}
+		return s.verify(signer, k, true).In(lang.English)
+	}
+	return s.verify(signer, k, false).In(lang.English)
+}
+
+func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
+	where := whereabouts{}
+	if !anywhere {
+		where = s.whereabouts(k)
+	}
+	c := where.record
+	h := s.judge(signer, k, c)
+	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(), Members: h.members, Strangers: h.strangers}
+	accepted := 0 // the entries that a person has accepted as they are
+	var forged lang.Text
+	if v.Adopted, forged = h.findAdoption(k.isRuled()); v.Adopted != nil {
+		accepted = v.Adopted.Entry - 1
+	}
+	broken := func(status ChainStatus, entry int, problem lang.Text) Verification {
+		v.Status, v.Broken, v.problem = status, max(entry, 1), problem
+		if v.Broken <= len(s.History) {
+			v.BrokenAt = new(s.History[v.Broken-1].At)
+		}
+		return v
+	}
+	if !forged.Empty() {
+		return broken(ChainChanged, 1, forged)
+	}
+	if entry, problem := h.firstAfter(accepted, changed); entry > 0 {
+		return broken(ChainChanged, entry, problem)
+	}
+	if entry, problem := h.foundBefore(v.Adopted); entry > 0 {
+		return broken(ChainChanged, entry, problem)
+	}
+	if entry, problem := h.replay(v.Adopted, k.Rules); entry > 0 {
+		return broken(ChainChanged, entry, problem)
+	}
+	switch {
+	case c == nil, v.Adopted != nil && v.Adopted.revision > c.Revision: // recorded before the adoption
+	case c.Foreign && h.own > 0:
+		return broken(ChainChanged, h.own, lang.T("this machine's record of it was overwritten without the key"))
+	case !c.Foreign:
+		if entry, problem := s.differs(c); !problem.Empty() {
+			return broken(ChainChanged, entry, problem)
+		}
+	}
+	if problem := s.misfit(); !problem.Empty() {
+		return broken(ChainChanged, len(s.History), problem)
+	}
+	if !anywhere {
+		if problem := s.describeDisplacement(k, where); !problem.Empty() {
+			v.Displaced, v.Unvouched = true, []Span{{From: 1, To: len(s.History)}}
+			return broken(ChainChanged, 1, problem)
+		}
+	}
+	v.MovedFrom = where.movedFrom
+	if len(s.History) == 0 {
+		v.Status, v.problem = ChainPartly, lang.T("there is no history: an older program kept none")
+		return v
+	}
+	if s.History[0].Event != EventStarted && v.Adopted == nil {
+		return broken(ChainPartly, 1, lang.T("the entries before its first one are unknown"))
+	}
+	if entry, problem := h.firstAfter(accepted, notSigned, ofStranger); entry > 0 {
+		return broken(ChainPartly, entry, problem)
+	}
+	if s.stands() == incomparable {
+		return broken(ChainPartly, len(s.History), lang.T("its newest entry is of another version of this program, so that the rest of it cannot be compared with it"))
+	}
+	v.Status = ChainHolds
+	if v.Adopted != nil {
+		v.Status = ChainAdopted
+	}
+	return v
+}
+
+// misfit describes how the session differs from its history; it is empty if it does not.
+func (s *Session) misfit() lang.Text {
+	if len(s.History) == 0 {
+		return lang.Text{}
+	}
+	if last := s.Last(); last.To != s.Place() {
+		return lang.T("the session is at %s, but its newest entry led to %s", s.Place(), last.To)
+	}
+	seen := map[StageID]bool{}
+	for _, e := range slices.Backward(s.History) {
+		stage := e.FromStage()
+		if e.Judged == "" || seen[stage] {
+			continue
+		}
+		seen[stage] = true
+		rec := s.Record(stage)
+		if rec.Judged() != e.Judged {
+			return lang.T("the score, verdict, findings, audit, evidence or policy of stage %s was changed after its submission", stage)
+		}
+		if ref := rec.FinalResultRef; e.SHA256 != "" && (ref == nil || ref.SHA256 != e.SHA256) {
+			return lang.T("the document of stage %s is not the submitted one", stage)
+		}
+	}
+	if s.stands() == unfitting {
+		return lang.T("its name, objective, answers, sprints, approvals, policy, documents or counters were changed after its newest entry")
+	}
+	return lang.Text{}
+}
