@@ -12,6 +12,8 @@ import (
 type Field struct {
 	// Path names it by its keys, for example "history.grant.channel". That of a key of a map ends in "{}".
 	Path string
+	// Value is the text that it has at first.
+	Value string
 	// Text and Number set its value; the other of them is nil.
 	Text   func(value string)
 	Number func(value int64)
@@ -30,12 +32,18 @@ func Full(id string) (*workflow.Session, []Field) {
 		"stages.artifact.path": ".claude/specs/clock/a.md", "history.adoption.texts.path": ".claude/specs/clock/a.md",
 		"stages.candidates.path": text, "history.path": text, "history.kept": text,
 	}
-	for _, f := range all {
-		if value, ok := values[f.Path]; ok {
-			f.Text(value)
-		} else if strings.HasSuffix(f.Path, ".file_path") {
-			f.Text(text)
+	for i, f := range all {
+		value, ok := values[f.Path]
+		switch {
+		case f.Text == nil:
+			continue
+		case strings.HasSuffix(f.Path, ".file_path"):
+			value = text
+		case !ok:
+			value = "x"
 		}
+		all[i].Value = value
+		f.Text(value)
 	}
 	return s, all
 }
