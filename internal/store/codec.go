@@ -19,7 +19,11 @@ func Encode(s *workflow.Session) ([]byte, error) {
 		return nil, fault.New(fault.Storage, "the session cannot be stored with %q as its %q", visible.Fit(value, maxQuoted), key).
 			WithHint("repeat the action without it; nothing was changed")
 	}
-	return workflow.MarshalIndent(s)
+	data, err := workflow.MarshalIndent(s)
+	if err == nil && isBloated(data) {
+		err = fault.New(fault.Storage, "the session cannot be stored: it has more than %d values", maxValues).WithHint("start another run; nothing was changed")
+	}
+	return data, err
 }
 
 // maxQuoted bounds the part of a value that an error quotes, in bytes.
@@ -32,6 +36,9 @@ var byteOrderMark = []byte("\ufeff")
 // and its line and column.
 func Decode(data []byte, path string) (*workflow.Session, error) {
 	data = bytes.TrimPrefix(data, byteOrderMark)
+	if isBloated(data) {
+		return nil, fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, 1, 1, lang.T("it has more than %d values", maxValues)).WithHint("%s", fixFile)
+	}
 	var s workflow.Session
 	err := workflow.Unmarshal(data, &s)
 	if version := formatOf(data, &s, err); version > workflow.FormatVersion {

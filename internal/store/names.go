@@ -17,6 +17,28 @@ const (
 	maxCount = 1 << 30
 )
 
+// maxValues bounds the values in the stored form of a session: in memory each can take a hundred times its text.
+const maxValues = 1 << 17
+
+// isBloated reports whether a stored form has more values than a session.
+func isBloated(data []byte) bool {
+	if len(data) < maxValues {
+		return false
+	}
+	values, inText := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			inText = !inText
+		case inText && c == '\\':
+			i++
+		case !inText && (c == ',' || c == '{' || c == '['):
+			values++
+		}
+	}
+	return values > maxValues
+}
+
 // findMisnamed returns the first value of a session that no session has, with its key: a name that is none, a path
 // out of its place, a number out of bounds, or a line end where a list shows a word. Texts of people and models may
 // have several lines.
@@ -59,8 +81,18 @@ func (c *checker) name(key, value string) { c.refuse(!artifact.IsName(value), ke
 // line refuses values that do not fit into a line.
 func (c *checker) line(key string, values ...string) {
 	for _, value := range values {
-		c.refuse(visible.Steers(value) || strings.ContainsAny(value, "\n\t"), key, value)
+		c.refuse(!isLine(value), key, value)
 	}
+}
+
+// isLine reports whether a text is one line in which nothing steers a terminal.
+func isLine(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return !strings.ContainsAny(text, "\n\t") && !visible.Steers(text)
+		}
+	}
+	return true
 }
 
 func (c *checker) count(key string, numbers ...int) {

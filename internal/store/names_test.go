@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,47 @@ func TestPaths(t *testing.T) {
 		t.Errorf("only %d of the fields name files", seen)
 	}
 }
+
+// TestBloat: a session that would take a hundred times its length in memory is refused before it does.
+func TestBloat(t *testing.T) {
+	s, _ := workflowtest.Full(fullID)
+	data, err := workflow.MarshalIndent(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1 << 18
+	for what, tt := range map[string][2]string{
+		"entries":   {`"history": [`, `"history": [` + strings.Repeat("{},", n)},
+		"none":      {`"history": [`, `"history": [` + strings.Repeat("null,", n)},
+		"artifacts": {`"artifacts": [`, `"artifacts": [` + strings.Repeat(`"",`, n)},
+		"stages":    {`"stages": [`, `"stages": [` + strings.Repeat("{},", n)},
+		"sprints":   {`"sprints": [`, `"sprints": [` + strings.Repeat("{},", n)},
+	} {
+		big := []byte(strings.Replace(string(data), tt[0], tt[1], 1))
+		for from, decode := range map[string]func() error{
+			"decoded":   func() error { _, err := store.Decode(big, "f"); return err },
+			"in a list": func() error { _, err := store.DecodeSummary(big, "f"); return err },
+		} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := decode()
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > uint64(4*len(big)) || from == "decoded" && err == nil {
+				t.Errorf("%s, %s: %d bytes take %d of memory, %v", what, from, len(big), took, err)
+			}
+		}
+	}
+	s.Objective = strings.Repeat("a text, with {braces}, [brackets] and \"quotes\" ", maxText/40)
+	if data, err = store.Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Decode(data, "f"); err != nil {
+		t.Error("a long text is no bloat:", err)
+	}
+}
+
+// maxText is a length, in bytes, above that at which the values of a session are counted.
+const maxText = 4 << 20
 
 // TestOldNames checks that names of other programs, which are no slugs of this one, open.
 func TestOldNames(t *testing.T) {

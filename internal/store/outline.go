@@ -58,6 +58,9 @@ func CanList(s workflow.Summary) bool {
 // maxWorkflows bounds the definitions that are remembered.
 const maxWorkflows = 100
 
+// maxStored bounds the length of the definitions that are read for a list.
+const maxStored = 8 * workflow.MaxDefinition
+
 // checked has the stages of each definition that was checked, by its JSON: most sessions have
 // one of a few.
 var checked = recent.New[string, []workflow.StageID](maxWorkflows)
@@ -68,6 +71,9 @@ func stagesOf(definition jsontext.Value) []workflow.StageID {
 		return known
 	}
 	var s workflow.Session
+	if len(definition) > maxStored {
+		return nil // Decode judges it
+	}
 	if definition != nil && workflow.Unmarshal(definition, &s.Workflow) != nil {
 		return nil
 	}
