@@ -1,5 +1,9 @@
 // Package terminal is the program's end of a terminal: its streams, its sentences and tables, the
 // person who is asked there, and the codes with which it ends. It knows nothing of the engine.
+//
+// # Invariants
+//
+//   - No value of a sentence or a table begins a line of output (TestNoValueBeginsALine).
 package terminal
 
 import (

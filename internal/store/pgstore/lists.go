@@ -43,7 +43,7 @@ func (s *Store) summaries(ctx context.Context, project int64, rest string, args 
 		return err
 	}, `select session_id::text, task_name, objective, stage, state, created_at, updated_at, version, revision
 		from session where tenant_id = $1 and project_id = $2 `+rest, append([]any{s.db.tenant, project}, args...)...)
-	for _, id := range unlisted { // the session itself says what it is
+	for _, id := range unlisted { // the body of the session decides
 		session, readErr := s.Get(ctx, id)
 		switch {
 		case err != nil:
