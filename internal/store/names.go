@@ -103,9 +103,9 @@ func (c *checker) count(key string, numbers ...int) {
 	}
 }
 
-// isFile reports whether a path is that of a file in a subfolder of a folder.
+// isFile reports whether a path is that of a file in a subfolder of a folder. It may begin with "./".
 func isFile(folder, value string) bool {
-	in, base := path.Split(value)
+	in, base := path.Split(strings.TrimPrefix(value, "./"))
 	above, sub := path.Split(strings.TrimSuffix(in, "/"))
 	return above == folder+"/" && artifact.IsName(sub) && artifact.IsName(base)
 }

@@ -115,7 +115,7 @@ func TestPaths(t *testing.T) {
 		for _, value := range []string{
 			"..", "../..", "./CLAUDE.md", "/etc/passwd", ".claude/commands/x.md", ".claude/specs/../../CLAUDE.md", ".claude/specs/clock/../../../CLAUDE.md", ".claude/specs/clock/a/b.md", ".claude/specs/clock/.x",
 			".claude/specs/a.md", ".claude/specs//a.md", ".claude/specs/clock/", `.claude\specs\clock\a.md`, `.claude/specs/clock/..\..\x`, ".bmad-task/temp/a.md", ".bmad-task/temp/../../a.md", ".bmad-task/temp/x/../../../CLAUDE.md",
-			".bmad-task/temp/x/a\x1b.md", ".bmad-task/temp/x/\u202ea.md", ".bmad-task/store", "./.bmad-task/temp/x/a.md", strings.Repeat("x", 300), "x\x00",
+			".bmad-task/temp/x/a\x1b.md", ".bmad-task/temp/x/\u202ea.md", ".bmad-task/store", "././.bmad-task/temp/x/a.md", "./../CLAUDE.md", ".//.bmad-task/temp/x/a.md", strings.Repeat("x", 300), "x\x00",
 		} {
 			s, fields := workflowtest.Full(fullID)
 			fields[i].Text(value)

@@ -176,6 +176,7 @@ func checkSafe(t *testing.T, s *workflow.Session) {
 		}
 	}
 	below := func(folder, name string) {
+		name = strings.TrimPrefix(name, "./")
 		if path.Clean(name) != name || !strings.HasPrefix(name, folder+"/") || strings.Contains(name, `\`) {
 			t.Errorf("%q is not below %s", name, folder)
 		}
