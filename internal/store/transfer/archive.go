@@ -118,18 +118,9 @@ func read(archive io.Reader, left int64, do func(store.Parcel) error) error {
 			return wrong(header, err)
 		}
 		name := header.Name
-		limit := int64(durable.MaxText)
-		if name == manifestName {
-			limit = maxManifest
-		}
-		if left -= blockSize; header.Typeflag != tar.TypeReg || header.Size > limit || isSparse(header) {
-			return wrong(header, errors.ErrUnsupported)
-		}
-		if left -= header.Size; left < 0 {
-			return wrong(header, io.ErrUnexpectedEOF)
-		}
-		data := make([]byte, header.Size)
-		if _, err := io.ReadFull(in, data); err != nil {
+		left -= blockSize + header.Size
+		data, err := readEntry(in, header, left)
+		if err != nil {
 			return wrong(header, err)
 		}
 		if name == manifestName {
@@ -161,6 +152,23 @@ func read(archive io.Reader, left int64, do func(store.Parcel) error) error {
 		}
 		p.Texts[name] = data
 	}
+}
+
+// readEntry reads the bytes of an entry, after which that many are left of the archive.
+func readEntry(in io.Reader, header *tar.Header, left int64) ([]byte, error) {
+	limit := int64(durable.MaxText)
+	if header.Name == manifestName {
+		limit = maxManifest
+	}
+	switch {
+	case header.Typeflag != tar.TypeReg, header.Size > limit, isSparse(header):
+		return nil, errors.ErrUnsupported
+	case left < 0:
+		return nil, io.ErrUnexpectedEOF
+	}
+	data := make([]byte, header.Size)
+	_, err := io.ReadFull(in, data)
+	return data, err
 }
 
 // blockSize is the length of a header, in bytes.
