@@ -80,7 +80,7 @@ func (s signer) sign(d *desk, g workflow.Grant) *workflow.Signature {
 	return signature
 }
 
-// engine is this machine's own, which seals its records.
+// engine is this machine's own, which signs its records.
 func (d *desk) engine() *engine.Engine {
 	return engine.New(engine.Options{
 		Projects: project.New(project.Options{Backend: storetest.At}),
@@ -104,7 +104,7 @@ func (d *desk) decide(by said) {
 	}
 }
 
-// TestSignedDecisionsAreChecked: the seals of these histories hold, so that only the signature shows
+// TestSignedDecisionsAreChecked: the signatures of these histories hold, so that only the signature shows
 // the entries that are recorded and were not signed.
 func TestSignedDecisionsAreChecked(t *testing.T) {
 	d := newDesk(t)

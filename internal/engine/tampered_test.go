@@ -186,9 +186,9 @@ func tamperings() []tampering {
 		{"the claimed score", newest, func(_ *desk, s object) { at(s, "stages", "architect")["claimed_score"] = 100 }, "the score"},
 		{"the audit", newest, func(_ *desk, s object) { at(s, "stages", "architect", "audit")["score"] = 100 }, "the score"},
 		{"the document of a done stage", newest, func(_ *desk, s object) {
-			at(s, "stages", "po", "final_result_ref")["file_path"] = "README.md"
+			at(s, "stages", "po", "final_result_ref")["file_path"] = ".bmad-task/temp/other/README.md"
 		}, notLeft},
-		{"the saved artifact's path", newest, func(_ *desk, s object) { at(s, "stages", "po", "artifact")["path"] = "README.md" }, notLeft},
+		{"the saved artifact's path", newest, func(_ *desk, s object) { at(s, "stages", "po", "artifact")["path"] = ".claude/specs/other/README.md" }, notLeft},
 		{"the rounds of a stage", newest, func(_ *desk, s object) { at(s, "stages", "architect")["iteration"] = 0 }, notLeft},
 		{"the reworks", newest, func(_ *desk, s object) { s["rework_count"] = 3 }, notLeft},
 		{"the feedback", refused, func(_ *desk, s object) { at(s, "stages", "po")["feedback"] = "make it longer" }, notLeft},

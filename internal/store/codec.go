@@ -4,14 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Encode returns the stored form of a session: indented JSON with a stable order of keys.
-func Encode(s *workflow.Session) ([]byte, error) { return workflow.MarshalIndent(s) }
+// Encode returns the stored form of a session: indented JSON with a stable order of keys. It refuses what [Decode]
+// would refuse, so that nothing is stored that does not open again.
+func Encode(s *workflow.Session) ([]byte, error) {
+	if key, value := findMisnamed(s); key != "" {
+		return nil, fault.New(fault.Storage, "the session cannot be stored with %q as its %q", visible.Fit(value, maxQuoted), key).
+			WithHint("repeat the action without it; nothing was changed")
+	}
+	data, err := workflow.MarshalIndent(s)
+	if err == nil && isBloated(data) {
+		err = fault.New(fault.Storage, "the session cannot be stored: it has more than %d values", maxValues).WithHint("start another run; nothing was changed")
+	}
+	return data, err
+}
+
+// maxQuoted bounds the part of a value that an error quotes, in bytes.
+const maxQuoted = 200
 
 // byteOrderMark is the text with which some editors begin a file.
 var byteOrderMark = []byte("\ufeff")
@@ -20,6 +36,9 @@ var byteOrderMark = []byte("\ufeff")
 // and its line and column.
 func Decode(data []byte, path string) (*workflow.Session, error) {
 	data = bytes.TrimPrefix(data, byteOrderMark)
+	if isBloated(data) {
+		return nil, fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, 1, 1, lang.T("it has more than %d values", maxValues)).WithHint("%s", fixFile)
+	}
 	var s workflow.Session
 	err := workflow.Unmarshal(data, &s)
 	if version := formatOf(data, &s, err); version > workflow.FormatVersion {
@@ -48,7 +67,19 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 		upgrade(&s)
 	}
 	s.Version = workflow.FormatVersion
+	if key, value := findMisnamed(&s); key != "" {
+		return nil, invalid(data, path, key, value)
+	}
 	return &s, nil
+}
+
+// CheckID refuses a session that is stored under the id of another.
+func CheckID(found, id string) error {
+	if found == id {
+		return nil
+	}
+	return fault.New(fault.Storage, "session file %s holds another session: %q", SessionPath(id), found).
+		WithHint("rename the file to session-%s.json, or fix its session_id", found)
 }
 
 // invalidKey returns the first key of a session with a value that no session has, and the value.
@@ -58,9 +89,6 @@ func invalidKey(s *workflow.Session) (key, value string) {
 	}
 	if !slices.Contains(workflow.States(), s.CurrentState) {
 		return "current_state", string(s.CurrentState)
-	}
-	if s.SessionID == "" {
-		return "session_id", ""
 	}
 	return "", ""
 }
@@ -92,6 +120,7 @@ func unreadable(data []byte, path string, err error) error {
 
 // invalid returns the error for a file with a value that no session has under that key.
 func invalid(data []byte, path, key, value string) error {
-	line, column := position(data, offsetOf(data, key))
-	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, value, line, column).WithHint("%s", fixFile)
+	top, _, _ := strings.Cut(key, ".")
+	line, column := position(data, offsetOf(data, top))
+	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, visible.Fit(value, maxQuoted), line, column).WithHint("%s", fixFile)
 }

@@ -50,8 +50,11 @@ func SessionPath(sessionID string) string { return Folder + "/session-" + sessio
 // RunFolder returns the folder for the records of runs without a host of a session, relative to the project.
 func RunFolder(sessionID string) string { return Folder + "/runs/" + sessionID }
 
+// textFolder holds the folders of all sessions' texts.
+const textFolder = Folder + "/temp"
+
 // ContentFolder returns the folder of a session's texts, relative to the project.
-func ContentFolder(sessionID string) string { return Folder + "/temp/" + sessionID }
+func ContentFolder(sessionID string) string { return textFolder + "/" + sessionID }
 
 // NewRef describes a text that is stored at path.
 func NewRef(path string, t Text) workflow.ContentRef {

@@ -20,6 +20,11 @@
 //   - Every format that was released opens, and unknown keys survive a rewrite
 //     (workflow.Extra), because an older program may share the project (TestEveryFormatOpens,
 //     TestUnknownKeysSurviveAtEveryLevel).
+//   - Others can write a session, a row and an archive. No name in one leads out of the folder that
+//     it belongs to, and none begins a line: such a session opens nowhere, and none is stored
+//     (TestPaths, TestLines, TestNumbers, TestHostileRows). A file of the checkout is written under a
+//     path that only artifact.Saved, Work and In make (TestFiles).
+//   - An archive costs as much memory and disk as it has bytes (TestBombs).
 //   - The cost of an action does not grow with the number of sessions. Only lists read them
 //     all, each file once until it changes (TestCostOfAnAction, TestOnlyChangesAreRead).
 package store

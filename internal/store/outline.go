@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -32,23 +33,33 @@ func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 	var o outline
 	err := workflow.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &o)
 	stages := stagesOf(o.Workflow)
-	stage, state := slices.Index(stages, o.CurrentStage), slices.Index(workflow.States(), o.CurrentState)
-	if err != nil || o.Version > workflow.FormatVersion || stage < 0 || state < 0 || o.SessionID == "" {
+	short := workflow.Summary{
+		SessionID: o.SessionID, TaskName: o.TaskName, Objective: o.Objective,
+		CurrentStage: o.CurrentStage, CurrentState: o.CurrentState,
+		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Revision: o.Revision,
+	}
+	if err != nil || o.Version > workflow.FormatVersion || !slices.Contains(stages, o.CurrentStage) || !CanList(short) {
 		s, err := Decode(data, path)
 		if err != nil {
 			return workflow.Summary{}, err
 		}
 		return s.Summary(), nil
 	}
-	return workflow.Summary{
-		SessionID: o.SessionID, TaskName: o.TaskName, Objective: o.Objective,
-		CurrentStage: stages[stage], CurrentState: workflow.States()[state],
-		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Revision: o.Revision,
-	}, nil
+	return short, nil
+}
+
+// CanList reports whether all values of a summary are those of a session, so that a list can show them as they are.
+func CanList(s workflow.Summary) bool {
+	id, ok := ParseID(s.SessionID)
+	return ok && id == s.SessionID && artifact.IsName(s.TaskName) && artifact.IsName(string(s.CurrentStage)) &&
+		slices.Contains(workflow.States(), s.CurrentState) && s.Revision >= 0 && s.Revision <= maxCount
 }
 
 // maxWorkflows bounds the definitions that are remembered.
 const maxWorkflows = 100
+
+// maxStored bounds the length of the definitions that are read for a list.
+const maxStored = 8 * workflow.MaxDefinition
 
 // checked has the stages of each definition that was checked, by its JSON: most sessions have
 // one of a few.
@@ -60,6 +71,9 @@ func stagesOf(definition jsontext.Value) []workflow.StageID {
 		return known
 	}
 	var s workflow.Session
+	if len(definition) > maxStored {
+		return nil // Decode judges it
+	}
 	if definition != nil && workflow.Unmarshal(definition, &s.Workflow) != nil {
 		return nil
 	}

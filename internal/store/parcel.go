@@ -1,12 +1,36 @@
 package store
 
-import "context"
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+)
 
 // Parcel is a session in its stored form, with its texts by their paths.
 type Parcel struct {
 	ID      string
 	Session []byte
 	Texts   map[string][]byte
+}
+
+// Check refuses texts that are not in the folder of the session.
+func (p Parcel) Check() error {
+	for name := range p.Texts {
+		if !IsText(p.ID, name) {
+			return fault.New(fault.Storage, "session %s has a text at %q, where no store keeps any", p.ID, name).WithHint("remove it; nothing of the session was stored")
+		}
+	}
+	return nil
+}
+
+// IsText reports whether a path is that of a text of a session, on every system. It may be hidden: file managers leave
+// such files beside the texts.
+func IsText(id, name string) bool {
+	folder, base := path.Split(name)
+	return folder == ContentFolder(id)+"/" && artifact.IsName(strings.TrimPrefix(base, ".")) && len(base) <= 255 && !strings.Contains(base, ":")
 }
 
 // Carrier is a backend from which, and to which, sessions are moved as they are.

@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func TestMem(t *testing.T) {
@@ -35,7 +39,7 @@ func TestFirstFree(t *testing.T) {
 }
 
 func TestDecodeSaysWhereAndWhat(t *testing.T) {
-	good := `{"session_id":"a","current_stage":"po","current_state":"generating"}`
+	good := `{"session_id":"0c0c0c0c-3d55-4c0e-9a4e-5b8c8f0a7d22","task_name":"clock","current_stage":"po","current_state":"generating"}`
 	if _, err := store.Decode([]byte(good), "f"); err != nil {
 		t.Error(err)
 	}
@@ -112,6 +116,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data)
 		f.Add(data[:len(data)/2])
 		f.Add([]byte(strings.Replace(string(data), `"status": "`, `"status": 1, "x": "`, 1)))
+		for _, odd := range []string{`"task_name": "../`, `"task_name": "x\n`, `"path": ".claude/specs/../`, `"file_path": "../`, `"by": "\u001b`, `"artifact": "../`, `"session_id": "x`} {
+			f.Add([]byte(strings.ReplaceAll(string(data), odd[:strings.Index(odd, `: "`)+3], odd)))
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := store.Decode(data, "f.json")
@@ -121,6 +128,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
+		checkSafe(t, s)
 		again, err := store.Encode(s)
 		if err != nil {
 			t.Fatal(err)
@@ -133,6 +141,51 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("a second rewrite gives %v\n%s\nwant\n%s", err, third, again)
 		}
 	})
+}
+
+// checkSafe checks, by rules of its own, that no name of a decoded session leads out of the folder that it belongs to, and
+// that none begins a line.
+func checkSafe(t *testing.T, s *workflow.Session) {
+	t.Helper()
+	element := func(name string) {
+		if path.Base(path.Clean("/"+name)) != name || strings.HasPrefix(name, ".") || strings.Contains(name, `\`) || len(name) > 255 {
+			t.Errorf("%q is no path element", name)
+		}
+	}
+	below := func(folder, name string) {
+		name = strings.TrimPrefix(name, "./")
+		if path.Clean(name) != name || !strings.HasPrefix(name, folder+"/") || strings.Contains(name, `\`) {
+			t.Errorf("%q is not below %s", name, folder)
+		}
+	}
+	names := []string{s.SessionID, s.TaskName, string(s.CurrentStage)}
+	for _, st := range s.Definition().Stages {
+		names = append(names, string(st.ID))
+		if st.Artifact != "" {
+			names = append(names, st.Artifact)
+		}
+	}
+	for id, rec := range s.Stages {
+		names = append(names, string(id))
+		for _, ref := range rec.Refs() {
+			below(".bmad-task/temp", ref.FilePath)
+		}
+		if rec.Artifact != nil {
+			below(".claude/specs", rec.Artifact.Path)
+		}
+	}
+	lines := slices.Clone(names)
+	for _, e := range s.History {
+		lines = append(lines, e.By, e.Subject, e.Name, e.From, e.To, string(e.Event), string(e.Action), e.Path, e.Kept)
+	}
+	for _, name := range names {
+		element(name)
+	}
+	for _, line := range lines {
+		if strings.ContainsFunc(line, unicode.IsControl) {
+			t.Errorf("%q is no line", line)
+		}
+	}
 }
 
 // FuzzDecodeSummary: a list shows of a session exactly the values that the session has. It may show one that is

@@ -63,8 +63,8 @@ func TestTrouble(t *testing.T) {
 // TestFormats checks which formats are opened, and what a session of the first one is given.
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	const session = `{"session_id":"a","task_name":"clock","current_stage":"architect","current_state":"%s","version":%d,"updated_at":"2026-01-02T03:04:05Z",
-"artifacts":["specs\\clock\\01-product-requirements.md","other.md"],"stages":{"gone":null,"po":{"questions":[{"id":"q1"},{"id":"q2"}],"answers":{"q1":"yes"},"final_result_ref":{"file_path":"a\\b.md"}%s},
+	const session = `{"session_id":"0c0c0c0c-3d55-4c0e-9a4e-5b8c8f0a7d22","task_name":"clock","current_stage":"architect","current_state":"%[1]s","version":%[2]d,"updated_at":"2026-01-02T03:04:05Z",
+"artifacts":[".claude\\specs\\clock\\01-product-requirements.md","other.md"],"stages":{"gone":null,"po":{"questions":[{"id":"q1"},{"id":"q2"}],"answers":{"q1":"yes"},"final_result_ref":{"file_path":".bmad-task\\temp\\a\\b.md"}%[3]s},
 "architect":{"questions":[{"id":"q3"}]}}}`
 	for name, tt := range map[string]struct {
 		state   string
@@ -72,11 +72,11 @@ func TestFormats(t *testing.T) {
 		more    string
 		want    string // questions of both, the artifact of po, the path of its text, the first artifact
 	}{
-		"first":        {"generating", 0, "", `answered left_open left_open specs/clock/01-product-requirements.md 2026-01-02T03:04:05Z a/b.md specs/clock/01-product-requirements.md`},
-		"first, asks":  {"clarifying", 0, "", `answered left_open  specs/clock/01-product-requirements.md 2026-01-02T03:04:05Z a/b.md specs/clock/01-product-requirements.md`},
-		"first, saved": {"generating", 0, `,"artifact":{"path":"mine.md"}`, `answered left_open left_open mine.md 0001-01-01T00:00:00Z a/b.md specs/clock/01-product-requirements.md`},
-		"this one":     {"generating", workflow.FormatVersion, "", `   none a\b.md specs\clock\01-product-requirements.md`},
-		"the next":     {"generating", workflow.FormatVersion + 1, "", fmt.Sprintf("storage: session file f has format version %d (line 1, column 106); this bmad-mcp reads up to %d", workflow.FormatVersion+1, workflow.FormatVersion)},
+		"first":        {"generating", 0, "", `answered left_open left_open .claude/specs/clock/01-product-requirements.md 2026-01-02T03:04:05Z .bmad-task/temp/a/b.md .claude/specs/clock/01-product-requirements.md`},
+		"first, asks":  {"clarifying", 0, "", `answered left_open  .claude/specs/clock/01-product-requirements.md 2026-01-02T03:04:05Z .bmad-task/temp/a/b.md .claude/specs/clock/01-product-requirements.md`},
+		"first, saved": {"generating", 0, `,"artifact":{"path":".claude/specs/mine/a.md"}`, `answered left_open left_open .claude/specs/mine/a.md 0001-01-01T00:00:00Z .bmad-task/temp/a/b.md .claude/specs/clock/01-product-requirements.md`},
+		"this one":     {"generating", workflow.FormatVersion, "", `storage: session file f has no valid "stages.file_path": ".bmad-task\\temp\\a\\b.md" (line 2, column 87)`},
+		"the next":     {"generating", workflow.FormatVersion + 1, "", fmt.Sprintf("storage: session file f has format version %d (line 1, column 141); this bmad-mcp reads up to %d", workflow.FormatVersion+1, workflow.FormatVersion)},
 	} {
 		s, err := store.Decode(fmt.Appendf(nil, session, tt.state, tt.version, tt.more), "f")
 		if err != nil {

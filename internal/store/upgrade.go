@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -22,7 +23,7 @@ func upgrade(s *workflow.Session) {
 	for _, st := range s.Definition().Stages {
 		settleQuestions(s.Record(st.ID), s.CurrentStage == st.ID && s.CurrentState == workflow.Clarifying)
 		for _, saved := range s.Artifacts {
-			if rec := s.Record(st.ID); rec.Artifact == nil && st.Artifact != "" && path.Base(saved) == st.Artifact {
+			if rec := s.Record(st.ID); rec.Artifact == nil && st.Artifact != "" && path.Base(saved) == st.Artifact && isFile(artifact.Folder, saved) {
 				rec.Artifact = &workflow.Artifact{Path: saved, SavedAt: s.UpdatedAt}
 			}
 		}

@@ -39,6 +39,9 @@ func (r *reader) check(name string) {
 
 // Check reports the first mistake of a definition that comes from a session file.
 func (d *Definition) Check() error {
+	if n := len(d.Stages); n > maxStages {
+		return lang.Errorf("%d stages; at most %d are accepted", n, maxStages)
+	}
 	r := reader{d: d.Clone(), lines: make([]map[string]int, len(d.Stages))}
 	if r.check(d.Name); len(r.problems) > 0 {
 		return lang.Errorf("%s", r.problems[0].said)

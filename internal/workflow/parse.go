@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // MaxDefinition is the largest definition accepted, in bytes: each session keeps a copy.
@@ -168,10 +168,6 @@ func (r *reader) value(key string, n *yaml.Node, field reflect.Value) {
 	}
 }
 
-// controls are the control characters of ASCII, and those that change the direction of a text.
-var controls = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0, Hi: 0x1f, Stride: 1},
-	{Lo: 0x7f, Hi: 0x7f, Stride: 1}, {Lo: 0x202a, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
-
 // text refuses a value that is not one short line.
 func (r *reader) text(key string, n *yaml.Node) {
 	switch {
@@ -179,7 +175,7 @@ func (r *reader) text(key string, n *yaml.Node) {
 		r.mistake(n.Line, "%s: want a text", key)
 	case len([]rune(n.Value)) > maxLine:
 		r.mistake(n.Line, "%s has %d characters; at most %d are accepted", key, len([]rune(n.Value)), maxLine)
-	case strings.ContainsFunc(strings.TrimSpace(n.Value), func(c rune) bool { return unicode.Is(controls, c) }):
+	case visible.Steers(n.Value), strings.ContainsAny(strings.TrimSpace(n.Value), "\n\t"):
 		r.mistake(n.Line, "%s has a line break or a control character", key)
 	}
 }

@@ -171,7 +171,7 @@ func symbol(r rune) bool {
 // steers reports whether a character has an effect on a terminal besides being shown.
 func steers(r rune) bool {
 	switch {
-	case r == '\n', r == '\t':
+	case r == '\n', r == '\t', ' ' <= r && r <= '~':
 		return false
 	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 		return true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -26,7 +27,7 @@ func NewWho() func(folder string) workflow.Person {
 			name, _ = names.LoadOrStore(folder, git.Identity(folder))
 		}
 		text, _ := name.(string)
-		return workflow.Person{Subject: account(), Name: text}
+		return workflow.Person{Subject: visible.Line(account()), Name: visible.Line(text)}
 	}
 }
 

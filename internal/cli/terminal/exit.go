@@ -68,9 +68,9 @@ func ExitCode(f *fault.Error) int { return cmp.Or(exitCodes[f.Code], ExitStorage
 func (t *Terminal) Refuse(f *fault.Error) {
 	t.Warnf("%s", f.Message)
 	if f.Hint != "" {
-		fmt.Fprintln(t.Err, t.Lang.Say("  what to do: %s", f.Hint))
+		fmt.Fprintln(t.Err, t.Lang.Say("  what to do: %s", joinLines(f.Hint)))
 	}
 	if len(f.Allowed) > 0 {
-		fmt.Fprintln(t.Err, t.Lang.Say("  possible now: %s", JoinWords(f.Allowed)))
+		fmt.Fprintln(t.Err, t.Lang.Say("  possible now: %s", joinLines(JoinWords(f.Allowed))))
 	}
 }

@@ -1,11 +1,16 @@
 // Package terminal is the program's end of a terminal: its streams, its sentences and tables, the
 // person who is asked there, and the codes with which it ends. It knows nothing of the engine.
+//
+// # Invariants
+//
+//   - No value of a sentence or a table begins a line of output (TestNoValueBeginsALine).
 package terminal
 
 import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,12 +59,40 @@ func (t *Terminal) SpeakOf(s *workflow.Session) {
 	}
 }
 
-// Say prints a sentence as a line.
-func (t *Terminal) Say(format string, args ...any) { fmt.Fprintln(t.Out, t.Lang.Say(format, args...)) }
+// Say prints a sentence as a line. None of its values, which can come from a file, begins another.
+func (t *Terminal) Say(format string, args ...any) {
+	fmt.Fprintln(t.Out, t.Lang.Say(format, t.inLine(args)...))
+}
 
-// Warnf prints a sentence as a line of standard error.
+// Warnf prints a sentence as a line of standard error, as Say does.
 func (t *Terminal) Warnf(format string, args ...any) {
-	fmt.Fprintln(t.Err, "bmad-mcp: "+t.Lang.Say(format, args...))
+	fmt.Fprintln(t.Err, "bmad-mcp: "+t.Lang.Say(format, t.inLine(args)...))
+}
+
+// Printf prints words that need no translation. None of its values begins a line.
+func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, t.inLine(args)...) }
+
+// inLine returns values with their line ends as spaces.
+func (t *Terminal) inLine(args []any) []any {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		text := fmt.Sprint(arg)
+		if !strings.ContainsAny(text, lineEnds) {
+			continue
+		}
+		if said, ok := arg.(interface{ In(l lang.Language) string }); ok {
+			text = said.In(t.Lang)
+		}
+		out[i] = joinLines(text)
+	}
+	return out
+}
+
+// lineEnds are the characters that begin a line, on a terminal or for a program that reads the output.
+const lineEnds = "\n\v\f\r\u0085\u2028\u2029"
+
+func joinLines(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(lineEnds, r) }), " ")
 }
 
 // Header returns the headings of a table, whose format has a tab between each two.

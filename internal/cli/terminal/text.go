@@ -77,6 +77,11 @@ func (t *Terminal) List(forProgram bool, v any, none lang.Text, header []string,
 // Columns prints rows of equal length so that their cells align on a terminal, which draws a
 // character of Chinese two columns wide. The header may be nil.
 func (t *Terminal) Columns(header []string, rows [][]string) error {
+	for _, row := range rows {
+		for i := range row {
+			row[i] = joinLines(row[i])
+		}
+	}
 	if t.Pretty() {
 		return t.printGrid(header, rows, false)
 	}

@@ -175,14 +175,15 @@ type artifactsFix struct {
 func (f *artifactsFix) visit(s *workflow.Session, _ []reference) {
 	for _, st := range s.Definition().Stages {
 		a := s.Record(st.ID).Artifact
-		if a == nil || a.Path != artifact.Path(s.TaskName, st.Artifact) || s.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, workflow.Verification{}) {
+		file, err := artifact.Saved(s.TaskName, st.Artifact)
+		if a == nil || err != nil || a.Path != file.Path() || s.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, workflow.Verification{}) {
 			continue
 		}
 		if missing, _ := artifact.Compare(f.dir, *a); !missing {
 			continue
 		}
 		if text, ok := f.textOf(a); ok {
-			if _, err := artifact.Save(f.dir, *a, text, ""); err != nil {
+			if _, err := artifact.Save(f.dir, file, *a, text, ""); err != nil {
 				f.err = err
 				continue
 			}

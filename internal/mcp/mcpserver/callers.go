@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
@@ -74,7 +74,7 @@ func (c *callers) request(ctx context.Context) request.Request {
 // callerName names the client for the history.
 func callerName(ctx context.Context) string {
 	client := mcpwire.ClientInfo(ctx)
-	name := strings.TrimSpace(client.Name + " " + client.Version)
+	name := visible.Line(client.Name + " " + client.Version)
 	if name == "" {
 		name = "mcp client"
 	}

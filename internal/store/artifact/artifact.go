@@ -14,53 +14,40 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Folder holds the artifacts of all tasks of a project, relative to it.
 const Folder = ".claude/specs"
 
-// Path returns the path of an artifact of a task, relative to the project.
-func Path(task, file string) string { return Folder + "/" + task + "/" + file }
-
 // TaskFolder returns the folder of a task's artifacts, relative to the project.
 func TaskFolder(task string) string { return Folder + "/" + task }
 
-// CheckTask refuses a task name that is not the name of a folder.
-func CheckTask(task string) error {
-	if task == "" || task[0] == '.' || strings.ContainsAny(task, `/\`) {
-		return fault.New(fault.Storage, "the session's task name %q is not a folder name", task).
-			WithHint("correct task_name in the session file")
-	}
-	return nil
-}
-
 // New describes the artifact that a text becomes, whose last line is ended.
-func New(task, file, body string, at time.Time) (a workflow.Artifact, text string) {
+func New(f File, body string, at time.Time) (a workflow.Artifact, text string) {
 	if body != "" && body[len(body)-1] != '\n' {
 		body += "\n"
 	}
-	return workflow.Artifact{Path: Path(task, file), Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}, body
+	return workflow.Artifact{Path: f.path, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}, body
 }
 
 // Save writes an artifact durably, and replaces the earlier one, which had a hash. If people have
 // edited that since it was saved, their version is kept beside it: kept is its path.
-func Save(project *durable.Dir, a workflow.Artifact, body, earlier string) (kept string, err error) {
-	if _, err := project.MkdirAll(path.Dir(a.Path)); err != nil {
+func Save(project *durable.Dir, f File, a workflow.Artifact, body, earlier string) (kept string, err error) {
+	if _, err := project.MkdirAll(path.Dir(f.path)); err != nil {
 		return "", err
 	}
-	old, err := project.ReadFile(a.Path, durable.TextLimit(a.Size))
+	old, err := project.ReadFile(f.path, durable.TextLimit(a.Size))
 	switch sum := workflow.Hash(old); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil: // an edited version exists and could not be kept
 		return "", err
 	case sum != a.SHA256 && sum != earlier:
-		if kept, err = keep(project, strings.TrimSuffix(a.Path, ".md"), old, a.SavedAt); err != nil {
+		if kept, err = keep(project, strings.TrimSuffix(f.path, ".md"), old, a.SavedAt); err != nil {
 			return kept, err
 		}
 	}
-	return kept, project.Replace(a.Path, []byte(body))
+	return kept, project.Replace(f.path, []byte(body))
 }
 
 // keep writes an edited artifact beside its replacement, unless that copy already exists.

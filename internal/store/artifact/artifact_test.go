@@ -75,8 +75,12 @@ func FuzzName(f *testing.F) {
 
 // save saves an artifact of a task.
 func save(dir *durable.Dir, body, earlier string, at time.Time) (workflow.Artifact, string, error) {
-	a, body := artifact.New("my-task", "01-x.md", body, at)
-	kept, err := artifact.Save(dir, a, body, earlier)
+	f, err := artifact.Saved("my-task", "01-x.md")
+	if err != nil {
+		return workflow.Artifact{}, "", err
+	}
+	a, body := artifact.New(f, body, at)
+	kept, err := artifact.Save(dir, f, a, body, earlier)
 	return a, kept, err
 }
 
@@ -95,12 +99,6 @@ func TestSave(t *testing.T) {
 	if err != nil || string(b) != "# body\n" || a.Size != 7 || a.Path != ".claude/specs/my-task/01-x.md" || a.SHA256 != workflow.Hash(b) {
 		t.Errorf("%q, %+v, %v", b, a, err)
 	}
-	for _, name := range []string{"../../out", "", ".x", "a/b", `a\b`} {
-		if artifact.CheckTask(name) == nil {
-			t.Errorf("%q is the name of a task", name)
-		}
-	}
-
 	// Saved again: over our own file without a trace, over an edited one with a copy.
 	second, kept, err := save(dir, "# second", a.SHA256, time.Unix(60, 0))
 	if err != nil || kept != "" {

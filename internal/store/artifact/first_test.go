@@ -16,8 +16,12 @@ func TestSaveKeeps(t *testing.T) {
 	t.Parallel()
 	const name, copied = ".claude/specs/my-task/01-x.md", ".claude/specs/my-task/01-x.edited-20260102T030405Z"
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	first, _ := artifact.New("my-task", "01-x.md", "# first", at)
-	second, _ := artifact.New("my-task", "01-x.md", "# second", at)
+	file, err := artifact.Saved("my-task", "01-x.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := artifact.New(file, "# first", at)
+	second, _ := artifact.New(file, "# second", at)
 	for what, tt := range map[string]struct {
 		there   map[string]string
 		earlier string
@@ -47,7 +51,7 @@ func TestSaveKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		kept, err := artifact.Save(dir, first, "# first\n", tt.earlier)
+		kept, err := artifact.Save(dir, file, first, "# first\n", tt.earlier)
 		read := func(name string) string {
 			data, err := dir.ReadFile(name, 1<<20)
 			if name == "" || err != nil {
@@ -77,7 +81,7 @@ func TestWorkPaths(t *testing.T) {
 	if a, b := artifact.WorkTask("a/b"), artifact.WorkTask("a b"); a == b {
 		t.Errorf("two tasks share %s", a)
 	}
-	if got, want := fmt.Sprint(artifact.WorkPath("clock", "po"), " ", artifact.TaskFolder("clock"), " ", artifact.Path("clock", "x.md")), folder+"clock/po.md .claude/specs/clock .claude/specs/clock/x.md"; got != want {
+	if got, want := fmt.Sprint(artifact.WorkPath("clock", "po"), " ", artifact.TaskFolder("clock")), folder+"clock/po.md .claude/specs/clock"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -47,10 +47,10 @@ func WorkTask(task string) string {
 	return WorkFolder + "/" + strings.Trim(visible.Cut(safe, room-len(hash)-1, ""), "-") + "." + hash
 }
 
-// SaveWork writes a working copy durably, and replaces the earlier one.
-func SaveWork(project *durable.Dir, name, body string) error {
-	if _, err := project.MkdirAll(path.Dir(name)); err != nil {
+// SaveWork writes a working copy, or the record of a submission, durably, and replaces the earlier one.
+func SaveWork(project *durable.Dir, f File, body string) error {
+	if _, err := project.MkdirAll(path.Dir(f.path)); err != nil {
 		return err
 	}
-	return project.Replace(name, []byte(body))
+	return project.Replace(f.path, []byte(body))
 }

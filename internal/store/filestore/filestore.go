@@ -103,7 +103,7 @@ func (s *Store) missing(ref string) error {
 func (s *Store) decode(id string, data []byte) (*workflow.Session, error) {
 	session, err := s.Decode(data, store.SessionPath(id))
 	if err == nil {
-		err = itself(session.SessionID, id)
+		err = store.CheckID(session.SessionID, id)
 	}
 	if err != nil {
 		return nil, err
@@ -123,15 +123,6 @@ func (s *Store) loadInto(id string, version *durable.Version) (data []byte, err 
 		return nil, s.missing(id)
 	}
 	return data, s.storage(err)
-}
-
-// itself checks that a session file is named after its session.
-func itself(found, id string) error {
-	if found == id {
-		return nil
-	}
-	return fault.New(fault.Storage, "session file %s holds another session: %q", store.SessionPath(id), found).
-		WithHint("rename the file to session-%s.json, or fix its session_id", found)
 }
 
 // Stored returns the stored form of a session.

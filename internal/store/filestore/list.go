@@ -285,7 +285,7 @@ func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session
 		}
 	}
 	if f.err == nil {
-		f.err = itself(f.summary.SessionID, id)
+		f.err = store.CheckID(f.summary.SessionID, id)
 	}
 	if f.err == nil && session != nil && one.before != nil { // it has changed, so that the next call is likely to ask for it
 		s.kept.keep(s.dir.Join(store.SessionPath(id)), data, session)

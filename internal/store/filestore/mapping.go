@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -217,8 +218,16 @@ func readEntries(data []byte, into map[string]MappingEntry) {
 		if err != nil || dec.Decode(&entry) != nil {
 			return
 		}
-		into[fmt.Sprint(id)] = entry
+		if id := fmt.Sprint(id); isMapped(id, entry) {
+			into[id] = entry
+		}
 	}
+}
+
+// isMapped reports whether an entry is one that this program writes.
+func isMapped(id string, e MappingEntry) bool {
+	canonical, ok := store.ParseID(id)
+	return ok && canonical == id && (e.TaskName == "" || artifact.IsName(e.TaskName))
 }
 
 // mappingParts lists the files of the mapping, the newest first.
@@ -276,7 +285,13 @@ func (s *Store) eachPart(do func(map[string]MappingEntry)) error {
 			return lang.Errorf("%s: %w", name, err)
 		}
 		var part map[string]MappingEntry
-		if err := json.Unmarshal(data, &part); err != nil {
+		err = json.Unmarshal(data, &part)
+		for id, entry := range part {
+			if !isMapped(id, entry) {
+				err = fs.ErrInvalid
+			}
+		}
+		if err != nil {
 			return lang.Errorf("%s is not a JSON object of session ids and their task names", name)
 		}
 		do(part)

@@ -183,3 +183,33 @@ func TestRebuildCutWithParts(t *testing.T) {
 	})
 	t.Logf("%d steps, %d different outcomes", len(steps), outcomes)
 }
+
+// TestMappingWithOddEntries: ids and names of the mapping that are none are refused, and rewritten from the sessions.
+func TestMappingWithOddEntries(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	a, b := start(t, s, "alpha"), start(t, s, "beta")
+	file := filepath.Join(path, ".bmad-task", "task-mapping.json")
+	whole := contentOf(t, file)
+	for _, odd := range []string{`"x\nFAKE LINE": {"task_name": "x"}`, `"../x": {}`, `"` + strings.ToUpper(a.SessionID) + `": {}`, `"` + fullID + `": {"task_name": "../../x"}`, `"` + fullID + `": {"task_name": "x\nFAKE LINE"}`} {
+		overwrite(t, file, strings.Replace(whole, "{\n", "{\n  "+odd+",\n", 1))
+		all, err := s.All(ctx)
+		if err != nil || len(all.Sessions) != 2 {
+			t.Fatal(len(all.Sessions), err)
+		}
+		if faults, err := s.MappingFaults(all.Sessions, all.Broken); err == nil {
+			t.Errorf("%s: %q", odd, faults)
+		}
+		overwrite(t, sessionFile(path, a.SessionID), "{")
+		overwrite(t, file, strings.TrimRight(contentOf(t, file), "\n"))
+		if _, err := s.Update(ctx, b.SessionID, nothing); err != nil {
+			t.Fatal(err)
+		}
+		if m := mapping(t, path); len(m) > 2 {
+			t.Errorf("%s: the mapping has %v", odd, m)
+		}
+		overwrite(t, sessionFile(path, a.SessionID), strings.ReplaceAll(contentOf(t, sessionFile(path, b.SessionID)), b.SessionID, a.SessionID))
+	}
+}
+
+const fullID = "0c0c0c0c-3d55-4c0e-9a4e-5b8c8f0a7d22"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -21,7 +22,7 @@ func namePath(name string) string { return NamesFolder + "/" + name }
 // PlainName reports whether a task name is a single path element that is not hidden: only
 // such names have a file in NamesFolder.
 func PlainName(name string) bool {
-	return name != "" && len(name) <= 100 && name[0] != '.' && !strings.ContainsAny(name, `/\:*?"<>|`+"\x00\n\r")
+	return artifact.IsName(name) && len(name) <= 100 && !strings.ContainsAny(name, `:*?"<>|`)
 }
 
 // owner returns the id of the stored session with a name, "" if no session has it. An

@@ -40,6 +40,9 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 // Bring stores a session as it is. The rename of its file is the commit, as in Create and Update.
 func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 	session, err := s.decode(p.ID, p.Session)
+	if err == nil {
+		err = p.Check()
+	}
 	if err != nil {
 		return err
 	}

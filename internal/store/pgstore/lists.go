@@ -2,11 +2,13 @@ package pgstore
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -19,7 +21,7 @@ type rows struct {
 // summaries lists sessions; rest is what follows the condition on tenant and project, whose arguments are the
 // first two.
 func (s *Store) summaries(ctx context.Context, project int64, rest string, args ...any) (out rows, err error) {
-	var newer []string
+	var unlisted []string
 	err = s.db.ask(ctx, func(row pgx.Row) error {
 		var sum workflow.Summary
 		var objective []byte
@@ -28,11 +30,11 @@ func (s *Store) summaries(ctx context.Context, project int64, rest string, args 
 		if err := row.Scan(&sum.SessionID, &sum.TaskName, &objective, &stage, &state, &created, &updated, &version, &sum.Revision); err != nil {
 			return err
 		}
-		if version > workflow.FormatVersion {
-			newer = append(newer, sum.SessionID)
+		sum.Objective, sum.CurrentStage, sum.CurrentState = string(objective), workflow.StageID(stage), workflow.State(state)
+		if version > workflow.FormatVersion || !store.CanList(sum) {
+			unlisted = append(unlisted, sum.SessionID)
 			return nil
 		}
-		sum.Objective, sum.CurrentStage, sum.CurrentState = string(objective), workflow.StageID(stage), workflow.State(state)
 		var err error
 		if sum.CreatedAt, err = time.Parse(stamp, created); err == nil {
 			sum.UpdatedAt, err = time.Parse(stamp, updated)
@@ -41,9 +43,14 @@ func (s *Store) summaries(ctx context.Context, project int64, rest string, args 
 		return err
 	}, `select session_id::text, task_name, objective, stage, state, created_at, updated_at, version, revision
 		from session where tenant_id = $1 and project_id = $2 `+rest, append([]any{s.db.tenant, project}, args...)...)
-	for _, id := range newer {
-		if _, readErr := s.Get(ctx, id); readErr != nil && err == nil {
+	for _, id := range unlisted { // the body of the session decides
+		session, readErr := s.Get(ctx, id)
+		switch {
+		case err != nil:
+		case readErr != nil:
 			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: readErr})
+		default:
+			out.sessions = append(out.sessions, session.Summary())
 		}
 	}
 	return out, err
@@ -77,7 +84,7 @@ func (s *Store) TaskNames(ctx context.Context) (names []string, err error) {
 		names = append(names, "")
 		return row.Scan(&names[len(names)-1])
 	}, `select task_name from session where tenant_id = $1 and project_id = $2 order by task_name`, s.db.tenant, project)
-	return names, err
+	return slices.DeleteFunc(names, func(name string) bool { return !artifact.IsName(name) }), err
 }
 
 // List returns the page that a query asks for, by an index. Only a text is looked for in all sessions: case beyond

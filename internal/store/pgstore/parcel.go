@@ -36,6 +36,9 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 // Bring stores a session as it is, with its texts in one transaction.
 func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 	session, err := decode(p.ID, p.Session)
+	if err == nil {
+		err = p.Check()
+	}
 	if err != nil {
 		return err
 	}

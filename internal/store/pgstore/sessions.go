@@ -107,7 +107,15 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 }
 
 func decode(id string, data []byte) (*workflow.Session, error) {
-	return store.Decode(data, store.SessionPath(strings.ToLower(id)))
+	id = strings.ToLower(id)
+	session, err := store.Decode(data, store.SessionPath(id))
+	if err == nil {
+		err = store.CheckID(session.SessionID, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return session, nil
 }
 
 // one reads one row of a session; it is an error if there is none.

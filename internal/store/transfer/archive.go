@@ -7,15 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -27,11 +26,11 @@ const manifestName = "manifest.json"
 const maxManifest = 64 << 20
 
 // manifest describes an archive.
-type manifest struct {
+type manifest[F any] struct {
 	Version int       `json:"version"`
 	Date    time.Time `json:"date"`
 	Project string    `json:"project"`
-	Files   []file    `json:"files"`
+	Files   F         `json:"files"`
 }
 
 // file is an entry of an archive.
@@ -47,7 +46,7 @@ func Export(ctx context.Context, from store.Carrier, project string, now time.Ti
 	if err != nil {
 		return 0, err
 	}
-	out, m := tar.NewWriter(to), manifest{Version: 1, Date: now.UTC(), Project: project, Files: []file{}}
+	out, m := tar.NewWriter(to), manifest[[]file]{Version: 1, Date: now.UTC(), Project: project, Files: []file{}}
 	add := func(name string, data []byte) error {
 		m.Files = append(m.Files, file{name, int64(len(data)), workflow.Hash(data)})
 		return addFile(out, name, data)
@@ -84,13 +83,20 @@ func addFile(out *tar.Writer, name string, data []byte) error {
 
 // Import brings all sessions of an archive into a store, after it has checked all of it.
 func Import(ctx context.Context, archive io.ReadSeeker, into store.Carrier) (out Outcome, err error) {
-	if err := read(archive, func(store.Parcel) error { return ctx.Err() }); err != nil {
+	size, err := archive.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = archive.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return out, fault.From(err)
+	}
+	if err := read(archive, size, func(store.Parcel) error { return ctx.Err() }); err != nil {
 		return out, unusable(err)
 	}
 	if _, err := archive.Seek(0, io.SeekStart); err != nil {
 		return out, fault.From(err)
 	}
-	err = read(archive, func(p store.Parcel) error { return out.bring(ctx, into, p) })
+	err = read(archive, size, func(p store.Parcel) error { return out.bring(ctx, into, p) })
 	return out, err
 }
 
@@ -99,26 +105,22 @@ func unusable(err error) error {
 		WithHint("export it again (bmad-mcp store export); nothing was changed")
 }
 
-// read reads an archive, checks it, and calls do with each session.
-func read(archive io.Reader, do func(store.Parcel) error) error {
+// read reads an archive of a size, checks it, and calls do with each session. It takes no more memory for an entry
+// than the archive has bytes left: what a header states costs nothing.
+func read(archive io.Reader, left int64, do func(store.Parcel) error) error {
 	in := tar.NewReader(archive)
 	var listed []file
 	var p store.Parcel
+	seen := map[string]bool{}
 	for {
 		header, err := in.Next()
 		if err != nil {
 			return wrong(header, err)
 		}
 		name := header.Name
-		limit := int64(durable.MaxText)
-		if name == manifestName {
-			limit = maxManifest
-		}
-		if header.Typeflag != tar.TypeReg || header.Size > limit {
-			return wrong(header, errors.ErrUnsupported)
-		}
-		data := make([]byte, header.Size)
-		if _, err := io.ReadFull(in, data); err != nil {
+		left -= blockSize + header.Size
+		data, err := readEntry(in, header, left)
+		if err != nil {
 			return wrong(header, err)
 		}
 		if name == manifestName {
@@ -138,23 +140,48 @@ func read(archive io.Reader, do func(store.Parcel) error) error {
 				}
 			}
 			s, err := store.Decode(data, name)
-			if err != nil || s.SessionID != id || strings.Contains(s.TaskName, "\x00") { // which a database cannot keep as a name
+			if err != nil || s.SessionID != id || seen[id] {
 				return wrong(header, errors.Join(err, errors.ErrUnsupported))
 			}
+			seen[id] = true
 			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
 			continue
 		}
-		if p.ID == "" || !isText(p.ID, name) || p.Texts[name] != nil { // it follows its session
+		if p.ID == "" || !store.IsText(p.ID, name) || p.Texts[name] != nil { // it follows its session
 			return wrong(header, errors.ErrUnsupported)
 		}
 		p.Texts[name] = data
 	}
 }
 
-// isText reports whether an entry is a text of a session, under a name that files can have.
-func isText(id, name string) bool {
-	folder, base := path.Split(name)
-	return folder == store.ContentFolder(id)+"/" && fs.ValidPath(name) && len(base) <= 255 && !strings.ContainsAny(base, "\\:\x00")
+// readEntry reads the bytes of an entry, after which that many are left of the archive.
+func readEntry(in io.Reader, header *tar.Header, left int64) ([]byte, error) {
+	limit := int64(durable.MaxText)
+	if header.Name == manifestName {
+		limit = maxManifest
+	}
+	switch {
+	case header.Typeflag != tar.TypeReg, header.Size > limit, isSparse(header):
+		return nil, errors.ErrUnsupported
+	case left < 0:
+		return nil, io.ErrUnexpectedEOF
+	}
+	data := make([]byte, header.Size)
+	_, err := io.ReadFull(in, data)
+	return data, err
+}
+
+// blockSize is the length of a header, in bytes.
+const blockSize = 512
+
+// isSparse reports whether an entry has a size that is not that of its bytes: holes are read as zeros.
+func isSparse(header *tar.Header) bool {
+	for key := range header.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 // sessionIn returns the id of the session of which an entry is the file.
@@ -167,13 +194,31 @@ func sessionIn(name string) (string, bool) {
 
 // compare compares the entries of an archive with its manifest.
 func compare(data []byte, listed []file) error {
-	var m manifest
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&m); err != nil {
+	m := manifest[sameFiles]{Files: listed}
+	if err := json.Unmarshal(data, &m); err != nil {
 		return err
 	}
-	if m.Version != 1 || !slices.Equal(m.Files, listed) {
+	if m.Version != 1 || len(m.Files) > 0 {
 		return errors.ErrUnsupported
+	}
+	return nil
+}
+
+// sameFiles are the files that a manifest has to list. They are taken off as it does, so that a long list of others
+// takes no memory.
+type sameFiles []file
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *sameFiles) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if open, err := dec.Token(); err != nil || open != json.Delim('[') {
+		return errors.ErrUnsupported
+	}
+	for ; dec.More(); *s = (*s)[1:] {
+		var f file
+		if err := dec.Decode(&f); err != nil || len(*s) == 0 || f != (*s)[0] {
+			return errors.ErrUnsupported
+		}
 	}
 	return nil
 }
@@ -182,7 +227,7 @@ func compare(data []byte, listed []file) error {
 func wrong(header *tar.Header, err error) error {
 	name := ""
 	if header != nil {
-		name = header.Name
+		name = visible.Fit(header.Name, 200)
 	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -48,7 +48,7 @@ func TestEntries(t *testing.T) {
 		if err := tar.NewWriter(&b).WriteHeader(&tar.Header{Name: name, Size: size, Typeflag: tar.TypeReg}); err != nil {
 			t.Fatal(err)
 		}
-		err := read(&b, func(store.Parcel) error { return nil })
+		err := read(&b, int64(b.Len()), func(store.Parcel) error { return nil })
 		return err.Error()
 	}
 	const cut, other = "it is cut off", "is not what an export has there, or was changed"
@@ -67,9 +67,9 @@ func TestEntries(t *testing.T) {
 	folder := store.ContentFolder(id) + "/"
 	for name, want := range map[string]bool{
 		folder + "a.md": true, folder + strings.Repeat("a", 255): true, folder + strings.Repeat("a", 256): false, folder: false, folder + "a/b": false, folder + "..": false,
-		folder + `a\b`: false, folder + "a:b": false, folder + "a\x00": false, store.ContentFolder("other") + "/a.md": false, "a.md": false,
+		folder + `a\b`: false, folder + "a:b": false, folder + "a\x00": false, folder + "a\nb": false, folder + "\x1b[2J": false, folder + "\u202ea": false, folder + ".DS_Store": true, folder + ".": false, folder + "...": false, store.ContentFolder("other") + "/a.md": false, "a.md": false,
 	} {
-		if got := isText(id, name); got != want {
+		if got := store.IsText(id, name); got != want {
 			t.Errorf("%q is a text: %v", name, got)
 		}
 	}
@@ -85,6 +85,8 @@ func TestEntries(t *testing.T) {
 	for manifest, want := range map[string]bool{
 		`{"version":1,"files":[{"path":"a","size":1,"sha256":"x"}]}`: true, `{"version":2,"files":[{"path":"a","size":1,"sha256":"x"}]}`: false, `{"files":[{"path":"a","size":1,"sha256":"x"}]}`: false,
 		`{"version":1,"files":[]}`: false, `{"version":1,"files":[{"path":"a","size":1,"sha256":"y"}]}`: false, `{"version":1,"files":[{"path":"a","size":2,"sha256":"x"}]}`: false, `x`: false,
+		`{"version":1,"files":[{"path":"a","size":1,"sha256":"x"},{}]}`: false, `{"version":1}`: false, `{"version":1,"files":null}`: false, `{"version":1,"files":{}}`: false,
+		`{"version":1,"files":[{"path":"a","size":1,"sha256":"x"}]} {}`: false, `{"version":1,"files":[{"path":"a","size":1,"sha256":"x"}],"files":[{"path":"a","size":1,"sha256":"x"}]}`: false,
 	} {
 		if err := compare([]byte(manifest), files); (err == nil) != want {
 			t.Errorf("%s: %v", manifest, err)

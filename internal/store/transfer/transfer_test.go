@@ -78,7 +78,7 @@ func move(t *testing.T, b store.Backend, id, text string) {
 		refs, err := tx.Put(ctx, []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: text, At: epoch}})
 		if err == nil {
 			s.Record(workflow.PO).FinalResultRef = &refs[0]
-			s.Append(workflow.Transition{At: epoch, By: text})
+			s.Append(workflow.Transition{At: epoch, By: "test", Feedback: text})
 		}
 		return err
 	}); err != nil {

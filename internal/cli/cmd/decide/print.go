@@ -44,7 +44,7 @@ func printReply(term *terminal.Terminal, r engine.Outcome, withPrompt, person bo
 		if s.Missing {
 			line += term.Lang.Say(" (missing on disk)")
 		}
-		fmt.Fprintln(term.Out, line)
+		term.Printf("%s\n", line)
 	}
 	term.SayUnreadable(r.Unreadable)
 	if res := r.Resource; res != nil {

@@ -235,7 +235,7 @@ func printFindings(term *terminal.Terminal, r auditReport) {
 	}
 	fmt.Fprintln(term.Out)
 	for _, f := range r.Findings {
-		fmt.Fprintf(term.Out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
+		term.Printf("%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
 	}
 }
 

@@ -86,7 +86,7 @@ type sessionText struct {
 // printSession prints the session, which is saved where the text says.
 func (t *sessionText) printSession(cwd, where string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
-	fmt.Fprintf(t.term.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.DescribePipeline(w, s))
+	t.term.Printf("%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.DescribePipeline(w, s))
 	facts := [][]string{
 		{t.term.Lang.Say("Objective"), s.Objective},
 		{t.term.Lang.Say("Project"), cwd},
@@ -117,7 +117,7 @@ func (t *sessionText) printSession(cwd, where string) error {
 	if len(s.Sprints) > 0 {
 		t.term.Styled(terminal.Bold, t.term.Lang.Say("\nSprints"))
 		for _, sp := range s.Sprints {
-			fmt.Fprintf(t.term.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+			t.term.Printf("  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
 		}
 	}
 	t.term.Styled(terminal.Bold, t.term.Lang.Say("\nHistory"))
@@ -251,7 +251,7 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 	if len(r.Gaps) > 0 {
 		heading(lang.T("gaps"))
 		for _, g := range r.Gaps {
-			fmt.Fprintf(t.term.Out, "  - %s\n", g)
+			t.term.Printf("  - %s\n", g)
 		}
 	}
 	if len(r.ChangeRequests) > 0 {
@@ -277,7 +277,7 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 					by = t.term.Lang.Say(" (unvouched: says %s)", channel)
 				}
 			}
-			fmt.Fprintf(t.term.Out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
+			t.term.Printf("  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
 		for _, q := range r.OpenQuestions() {
 			t.term.Say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
@@ -290,14 +290,14 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 			if f.Open() {
 				state = t.term.Lang.Say("open")
 			}
-			fmt.Fprintf(t.term.Out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
+			t.term.Printf("  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
 		}
 	}
 	if len(r.Criteria) > 0 {
 		heading(lang.T("%s", engine.DescribeRows(t.term.Lang, r.Criteria)))
 		for _, c := range verdict.WorstFirst(r.Criteria) {
 			if c.Result != workflow.ResultPass {
-				fmt.Fprintf(t.term.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
+				t.term.Printf("  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
 			}
 		}
 	}
@@ -315,12 +315,12 @@ func (t *sessionText) printRequest(c workflow.ChangeRequest) {
 	if c.Stage != "" {
 		where = string(c.Stage) + ", " + where
 	}
-	fmt.Fprintln(t.term.Out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
+	t.term.Printf("%s\n", strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
 	if c.Replace != "" {
 		t.term.Say("      instead: %s", terminal.OneLine(c.Replace))
 	}
 	if c.Note != "" {
-		fmt.Fprintf(t.term.Out, "      → %s\n", terminal.OneLine(c.Note))
+		t.term.Printf("      → %s\n", terminal.OneLine(c.Note))
 	}
 }
 

@@ -65,7 +65,7 @@ func listSources(ctx context.Context, term *terminal.Terminal, lib library) erro
 		term.Say("\nLeft out, %d:", len(problems))
 	}
 	for _, p := range problems {
-		fmt.Fprintf(term.Out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
+		term.Printf("  %s: %s (%s)\n", p.Path, p.Text, p.Source)
 	}
 	return nil
 }

@@ -186,12 +186,12 @@ func printWaiting(term *terminal.Terminal, r *headless.Result) {
 		term.Say("  draft:   %s", s.Draft.Path)
 	}
 	for _, f := range s.Findings {
-		fmt.Fprintf(term.Out, "    %s %s: %s\n", f.ID, f.Severity, terminal.OneLine(f.Problem))
+		term.Printf("    %s %s: %s\n", f.ID, f.Severity, terminal.OneLine(f.Problem))
 	}
 	for _, q := range s.Questions {
-		fmt.Fprintf(term.Out, "    %s  %s\n", q.ID, terminal.OneLine(q.Question))
+		term.Printf("    %s  %s\n", q.ID, terminal.OneLine(q.Question))
 		if len(q.Options) > 0 {
-			fmt.Fprintf(term.Out, "        (%s)\n", strings.Join(q.Options, " | "))
+			term.Printf("        (%s)\n", strings.Join(q.Options, " | "))
 		}
 	}
 	if r.Command != "" {

@@ -101,9 +101,9 @@ func showWants(term *terminal.Terminal, cwd string, wants []engine.Want) error {
 		default:
 			state = term.Lang.Say("not allowed yet")
 		}
-		term.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
+		fmt.Fprintln(term.Out, term.Lang.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, strings.TrimLeft(terminal.Indent(visible.Exact(w.Text)), " ")))
 		for _, line := range aboutWant(term.Lang, w) {
-			fmt.Fprintf(term.Out, "  %s\n", visible.Exact(line))
+			term.Printf("  %s\n", visible.Exact(line))
 		}
 	}
 	return nil
@@ -197,9 +197,9 @@ func askWants(ctx context.Context, term *terminal.Terminal, e *engine.Engine, cw
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		term.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, questionOf(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
+		fmt.Fprintln(term.Out, term.Lang.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, questionOf(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text)))))
 		for _, line := range aboutWant(term.Lang, w) {
-			fmt.Fprintln(term.Out, line)
+			term.Printf("%s\n", line)
 		}
 		if len(w.Scripts) > 0 {
 			term.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")

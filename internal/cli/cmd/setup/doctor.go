@@ -139,10 +139,10 @@ func printChecked(term *terminal.Terminal, r doctor.Report) {
 				fmt.Fprintln(term.Out)
 			}
 			group = c.Group
-			fmt.Fprintln(term.Out, titles[group])
+			term.Printf("%s\n", titles[group])
 		}
 		name := term.Lang.Word(c.Name)
-		fmt.Fprintf(term.Out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
+		term.Printf("  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
 		for i, item := range c.Items {
 			if i == shownItems {
 				term.Say("      … and %d more (--json lists all)", len(c.Items)-i)
@@ -151,7 +151,7 @@ func printChecked(term *terminal.Terminal, r doctor.Report) {
 			term.Say("      %s: %s", item.Path, strings.TrimPrefix(item.What, term.Lang.Say("session file %s ", item.Path)))
 		}
 		if c.Remedy != "" {
-			fmt.Fprintf(term.Out, "      → %s\n", c.Remedy)
+			term.Printf("      → %s\n", c.Remedy)
 		}
 	}
 	count := map[doctor.CheckStatus]int{}

@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -101,7 +100,7 @@ func (o *gcOptions) removeUnused(ctx context.Context, u Upkeep) error {
 		return u.Term.PrintJSON(out)
 	}
 	for _, f := range files {
-		fmt.Fprintf(u.Term.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
+		u.Term.Printf("%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
 	}
 	switch {
 	case len(files) == 0:

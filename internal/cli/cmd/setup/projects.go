@@ -113,7 +113,7 @@ func listProjects(term *terminal.Terminal, workspace *app.Workspace) error {
 		if !row.Counts {
 			note = term.Lang.Say("  (does not count: %s)", row.Why)
 		}
-		fmt.Fprintf(term.Out, "%-9s %s%s\n", row.From, row.Folder, note)
+		term.Printf("%-9s %s%s\n", row.From, row.Folder, note)
 	}
 	return nil
 }

@@ -292,7 +292,7 @@ func printChecks(term *terminal.Terminal, reports []workflowReport) {
 			term.Say("%s: can be used", r.File)
 		}
 		for _, p := range r.Problems {
-			fmt.Fprintf(term.Out, "%s:%d: %s\n", r.File, p.Line, p.Text)
+			term.Printf("%s:%d: %s\n", r.File, p.Line, p.Text)
 		}
 		for _, note := range r.Notes {
 			term.Say("%s: note: %s", r.File, note)

@@ -3,6 +3,7 @@ package documents
 import (
 	"cmp"
 	"context"
+	"path"
 	"strings"
 	"time"
 
@@ -37,10 +38,11 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	if body, err = d.compose(ctx, s, st, body, &grant); err != nil {
 		return err
 	}
-	if err := artifact.CheckTask(s.Session.TaskName); err != nil {
+	f, err := artifact.Saved(s.Session.TaskName, st.Artifact)
+	if err != nil {
 		return err
 	}
-	saved, body := artifact.New(s.Session.TaskName, st.Artifact, body, at)
+	saved, body := artifact.New(f, body, at)
 	if rec.Artifact != nil {
 		saved.Replaces = rec.Artifact.SHA256
 	}
@@ -53,7 +55,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		ref = refs[0]
 	}
 	saved.Text = &ref
-	d.saveLater(saved, body)
+	d.saveLater(f, saved, body)
 	s.Session.SetArtifact(s.Workflow, st.ID, saved)
 	return nil
 }
@@ -91,18 +93,18 @@ func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.St
 func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) (said string, err error) {
 	var lost []string
 	for _, a := range s.Altered {
-		body, ok := d.asApproved(ctx, s, a)
+		f, body, ok := d.asApproved(ctx, s, a)
 		if !ok {
 			lost = append(lost, a.Path)
 			continue
 		}
 		kept := ""
 		if a.Record {
-			err = artifact.SaveWork(d.project.Dir, a.Path, body)
+			err = artifact.SaveWork(d.project.Dir, f, body)
 		} else {
 			saved := *s.Session.Record(a.Stage).Artifact
 			saved.SavedAt = at // of the copy of an edited one
-			kept, err = artifact.Save(d.project.Dir, saved, body, saved.SHA256)
+			kept, err = artifact.Save(d.project.Dir, f, saved, body, saved.SHA256)
 		}
 		if err != nil {
 			return "", err
@@ -122,20 +124,21 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 	return said, err
 }
 
-// asApproved returns an altered text as it was approved; ok is false if it is lost. Paths come from
+// asApproved returns an altered text as it was approved, and its file; ok is false if it is lost. Paths come from
 // the session's file, so that only those count to which this program writes such texts.
-func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.Alteration) (body string, ok bool) {
+func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.Alteration) (f artifact.File, body string, ok bool) {
 	st, _ := s.Workflow.Stage(a.Stage)
 	rec := s.Session.Record(a.Stage)
 	ref := rec.FinalResultRef
 	if a.Record && rec.ApprovedScope != nil && rec.ApprovedScope.FilePath == a.Path {
 		ref = rec.ApprovedScope
 	}
-	switch {
-	case ref == nil, a.Record && !strings.HasPrefix(a.Path, store.ContentFolder(s.Session.SessionID)+"/"):
-		return "", false
-	case !a.Record && (rec.Artifact == nil || a.Path != artifact.Path(s.Session.TaskName, st.Artifact)):
-		return "", false
+	f, err := artifact.Saved(s.Session.TaskName, st.Artifact)
+	if a.Record {
+		f, err = artifact.In(store.ContentFolder(s.Session.SessionID), path.Base(a.Path))
+	}
+	if ref == nil || err != nil || a.Path != f.Path() || !a.Record && rec.Artifact == nil {
+		return f, "", false
 	}
 	_, grant := s.Grant(a.Stage)
 	candidates := []string{string(d.read(artifact.WorkPath(s.Session.TaskName, a.Stage), 0).data)}
@@ -152,12 +155,12 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 		default:
 			var err error
 			body, err = d.compose(ctx, s, st, text, grant)
-			_, body = artifact.New(s.Session.TaskName, st.Artifact, body, rec.Artifact.SavedAt)
+			_, body = artifact.New(f, body, rec.Artifact.SavedAt)
 			ok = err == nil && workflow.Hash([]byte(body)) == rec.Artifact.SHA256
 		}
 		if ok {
-			return body, true
+			return f, body, true
 		}
 	}
-	return "", false
+	return f, "", false
 }

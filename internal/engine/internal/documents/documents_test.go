@@ -99,7 +99,11 @@ func (b *bench) submit(stage workflow.StageID, body string) *workflow.ContentRef
 func (b *bench) save(stage workflow.StageID, body string) *workflow.Artifact {
 	b.t.Helper()
 	st, _ := b.s.Workflow.Stage(stage)
-	a, body := artifact.New("clock", st.Artifact, body, noon)
+	file, err := artifact.Saved("clock", st.Artifact)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	a, body := artifact.New(file, body, noon)
 	b.write(a.Path, body)
 	b.s.Session.Record(stage).Status, b.s.Session.Record(stage).Artifact = workflow.Done, &a
 	return &a
@@ -268,7 +272,7 @@ func TestSaveArtifact(t *testing.T) {
 		}
 		b.s.Session.Current().Artifact = &workflow.Artifact{SHA256: "former"}
 		err := b.change(func(tx store.Tx) error { return b.SaveArtifact(ctx, tx, b.s, grant, noon) })
-		file := artifact.Path("clock", b.s.Stage.Artifact)
+		file := artifact.TaskFolder("clock") + "/" + b.s.Stage.Artifact
 		if b.s.Stage.Artifact != "" && b.content(file) != "-" {
 			t.Errorf("%s: written before the session is stored", name)
 		}

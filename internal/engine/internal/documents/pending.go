@@ -15,9 +15,9 @@ func (d *Disk) later(name, body string, write func() error) {
 }
 
 // saveLater has the file of an artifact written once the session is stored.
-func (d *Disk) saveLater(a workflow.Artifact, body string) {
-	d.later(a.Path, body, func() error {
-		kept, err := artifact.Save(d.project.Dir, a, body, a.Replaces)
+func (d *Disk) saveLater(f artifact.File, a workflow.Artifact, body string) {
+	d.later(f.Path(), body, func() error {
+		kept, err := artifact.Save(d.project.Dir, f, a, body, a.Replaces)
 		d.Kept = cmp.Or(kept, d.Kept)
 		return err
 	})

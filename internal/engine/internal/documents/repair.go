@@ -14,8 +14,9 @@ import (
 func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 	for _, st := range s.Workflow.Stages {
 		a := s.Session.Record(st.ID).Artifact
+		f, err := artifact.Saved(s.Session.TaskName, st.Artifact)
 		switch {
-		case a == nil, a.Text == nil, a.Path != artifact.Path(s.Session.TaskName, st.Artifact):
+		case a == nil, a.Text == nil, err != nil, a.Path != f.Path():
 			continue
 		case !all && !s.Session.CurrentState.Active() && s.Session.Last().FromStage() != st.ID:
 			continue
@@ -23,7 +24,7 @@ func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 			continue
 		}
 		if body, err := d.text(ctx, *a.Text); err == nil && workflow.Hash([]byte(body)) == a.SHA256 {
-			d.saveLater(*a, body)
+			d.saveLater(f, *a, body)
 		}
 	}
 	d.LayOut(ctx, s)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -20,6 +19,7 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	const saved = ".claude/specs/clock/01-product-requirements.md"
 	again := func(name string) string { return "`" + name + "` is again as it was approved.\n" }
+	const otherTask = ".claude/specs/other/01-product-requirements.md"
 	lost := func(name string) string {
 		return "not_found: the approved text of " + name + " is nowhere in the project any more | restore it from version control or a backup, or accept it as it is: program adopt clock"
 	}
@@ -53,14 +53,19 @@ func TestRestore(t *testing.T) {
 		"record beside its folder": {damage: func(b *bench, _ *workflow.ContentRef, _ *workflow.Artifact) {
 			b.write(store.ContentFolder(id)+"x/a.md", "x")
 		}, record: true, at: store.ContentFolder(id) + "x/a.md", want: lost(store.ContentFolder(id) + "x/a.md"), file: "x"},
+		"record that leads out of its folder": {damage: func(b *bench, ref *workflow.ContentRef, _ *workflow.Artifact) {
+			b.write("CLAUDE.md", "mine\n")
+			b.write(b.work(), "# PRD\n")
+			ref.FilePath = store.ContentFolder(id) + "/../../../CLAUDE.md"
+		}, record: true, want: lost("RECORD"), file: "mine\n"},
 		"artifact elsewhere": {damage: func(b *bench, _ *workflow.ContentRef, a *workflow.Artifact) {
 			b.write("src/main.go", "x")
 			a.Path = "src/main.go"
 		}, at: "src/main.go", want: lost("src/main.go"), file: "x"},
 		"artifact of another task": {damage: func(b *bench, _ *workflow.ContentRef, a *workflow.Artifact) {
-			a.Path = artifact.Path("other", "01-product-requirements.md")
+			a.Path = otherTask
 			b.write(a.Path, "x")
-		}, at: artifact.Path("other", "01-product-requirements.md"), want: lost(artifact.Path("other", "01-product-requirements.md")), file: "x"},
+		}, at: otherTask, want: lost(otherTask), file: "x"},
 		"no round": {damage: func(b *bench, _ *workflow.ContentRef, a *workflow.Artifact) {
 			b.remove(a.Path)
 			b.s.Session.Record(workflow.PO).FinalResultRef = nil

@@ -107,14 +107,17 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 func (d *Disk) SaveWork(s *workflow.Session, body string) {
 	name := artifact.WorkPath(s.TaskName, s.CurrentStage)
 	was := d.read(name, 0)
+	f, err := artifact.Work(s.TaskName, s.CurrentStage)
 	d.later(name, body, func() error {
 		switch {
+		case err != nil:
+			return err
 		case was.err != nil && !was.missing:
 			return was.err
 		case string(was.data) == body && was.err == nil: // its writer may have crashed before it was durable
 			return d.project.Dir.SyncDir(path.Dir(name))
 		}
-		return artifact.SaveWork(d.project.Dir, name, body)
+		return artifact.SaveWork(d.project.Dir, f, body)
 	})
 }
 

@@ -150,7 +150,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.add(takenBack(s))
 		d.addEdits(s)
 		if s.BelowFloor() {
-			d.add(s.Say("**Audit %s of 100, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), rec.Audit.Summary))
+			d.add(s.Say("**Audit %s of 100, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), visible.Line(rec.Audit.Summary)))
 		} else {
 			d.spare(Audit(s.Language, rec.Audit))
 		}

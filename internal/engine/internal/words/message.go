@@ -121,7 +121,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	b.WriteString(addLabel("\n"+s.Say("Draft: "), draft))
 	b.WriteString(s.Say("\n\nThe %s asks:\n", s.Word(st.Role)))
 	for _, q := range rec.OpenQuestions() {
-		b.WriteString(s.Say("- **%s** %s", q.ID, Quoted(q.Question, len(q.Question))))
+		b.WriteString(s.Say("- **%s** %s", visible.Line(q.ID), Quoted(q.Question, len(q.Question))))
 		for i, option := range q.Options {
 			between := " / "
 			if i == 0 {
@@ -185,7 +185,7 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 		b.WriteString("\n" + s.Say("Round %d is the draft as it was edited. %s", e.Iteration, plain([]string{e.Edit})[0]))
 	}
 	if rec.Feedback != "" {
-		b.WriteString("\n" + s.Say("Your feedback: %s", visible.Fit(rec.Feedback, 300)))
+		b.WriteString("\n" + s.Say("Your feedback: %s", visible.Fit(visible.Line(rec.Feedback), 300)))
 	}
 	if n := len(rec.OpenRequests()); n > 0 {
 		b.WriteString("\n" + s.Say("Change requests from your comments: %d. The next version has to take up each by its id.", n))
@@ -229,7 +229,7 @@ func devMessage(s *standing.Standing) string {
 	var b strings.Builder
 	b.WriteString(s.Say("The plan has %s:\n", s.Count(len(s.Session.Sprints), "sprint")))
 	for _, sp := range s.Session.Sprints {
-		b.WriteString(s.Say("- Sprint %d: %s — %s\n", sp.Number, sp.Title, sp.Status))
+		b.WriteString(s.Say("- Sprint %d: %s — %s\n", sp.Number, visible.Line(sp.Title), sp.Status))
 	}
 	if len(s.Session.OpenSprints(workflow.SprintDone)) == len(s.Session.Sprints) {
 		b.WriteString(s.Say("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all."))

@@ -53,7 +53,7 @@ func describeScore(s *standing.Standing) string {
 		text = s.Say("%s, **audit %s, below the floor of %s**; %s.", claim, Points(rec.Audit.Score), Points(*p.AuditFloor), gate)
 	}
 	if rec.Audit.Summary != "" {
-		text += "\n" + s.Say("The audit found: %s.", rec.Audit.Summary)
+		text += "\n" + s.Say("The audit found: %s.", visible.Line(rec.Audit.Summary))
 	}
 	return text
 }
@@ -66,7 +66,7 @@ func Audit(l lang.Language, a *workflow.Audit) string {
 	case a.Summary == "":
 		return l.Say("Audit %s of 100.", Points(a.Score))
 	}
-	return l.Say("Audit %s of 100: %s.", Points(a.Score), a.Summary)
+	return l.Say("Audit %s of 100: %s.", Points(a.Score), visible.Line(a.Summary))
 }
 
 var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}

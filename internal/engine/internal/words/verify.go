@@ -16,20 +16,20 @@ import (
 func Evidence(e *workflow.Evidence) lang.Text {
 	text := Result(e)
 	if e.Changed != "" {
-		text = lang.T("%s; changed during the run: %s", text, e.Changed)
+		text = lang.T("%s; changed during the run: %s", text, visible.Line(e.Changed))
 	}
 	if len(e.Notes) > 0 {
-		text = lang.T("%s; note: %s", text, strings.Join(e.Notes, "; "))
+		text = lang.T("%s; note: %s", text, visible.Line(strings.Join(e.Notes, "; ")))
 	}
 	return text
 }
 
 // Result says in one line how a command ended.
 func Result(e *workflow.Evidence) lang.Text {
-	command := "`" + visible.Fit(e.Command, 120) + "`"
+	command := "`" + visible.Fit(visible.Line(e.Command), 120) + "`"
 	switch {
 	case e.NotRun != "":
-		return lang.T("%s was not run: %s", command, e.NotRun)
+		return lang.T("%s was not run: %s", command, visible.Line(e.NotRun))
 	case e.TimedOut:
 		return lang.T("%s was ended after %s", command, time.Duration(e.TookMS)*time.Millisecond)
 	case e.ExitCode != 0:
