@@ -5,47 +5,49 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// rows is the result of a list.
+// rows is the result of a list: the sessions as their bodies say, in the order of their columns.
 type rows struct {
 	sessions []workflow.Summary
 	broken   []store.Broken
+	// places are the cursors of the sessions by their columns.
+	places []workflow.Summary
 }
 
 // summaries lists sessions; rest is what follows the condition on tenant and project, whose arguments are the
-// first two.
+// first two. Who can write to the table can write any column, and only the body is signed: the columns select and sort,
+// and the bodies say what is shown.
 func (s *Store) summaries(ctx context.Context, project int64, rest string, args ...any) (out rows, err error) {
-	var newer []string
 	err = s.db.ask(ctx, func(row pgx.Row) error {
-		var sum workflow.Summary
-		var objective []byte
-		var stage, state, created, updated string
-		var version int
-		if err := row.Scan(&sum.SessionID, &sum.TaskName, &objective, &stage, &state, &created, &updated, &version, &sum.Revision); err != nil {
+		var id string
+		var have columns
+		var body pgtype.DriverBytes
+		if err := row.Scan(&id, &have.name, &have.objective, &have.stage, &have.state, &have.active, &have.created, &have.updated, &have.revision, &body); err != nil {
 			return err
 		}
-		if version > workflow.FormatVersion {
-			newer = append(newer, sum.SessionID)
+		sum, err := store.DecodeSummary(body, store.SessionPath(id))
+		if err == nil {
+			err = itself(sum.SessionID, id)
+		}
+		if err != nil {
+			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: err})
 			return nil
 		}
-		sum.Objective, sum.CurrentStage, sum.CurrentState = string(objective), workflow.StageID(stage), workflow.State(state)
-		var err error
-		if sum.CreatedAt, err = time.Parse(stamp, created); err == nil {
-			sum.UpdatedAt, err = time.Parse(stamp, updated)
+		if wrong := have.differing(columnsOf(&sum)); len(wrong) > 0 {
+			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: listedOtherwise(id, sum.TaskName, wrong)})
 		}
 		out.sessions = append(out.sessions, sum)
-		return err
-	}, `select session_id::text, task_name, objective, stage, state, created_at, updated_at, version, revision
+		place := workflow.Summary{SessionID: id}
+		place.UpdatedAt, _ = time.Parse(stamp, have.updated) // one that is no time is named above
+		out.places = append(out.places, place)
+		return nil
+	}, `select session_id::text, task_name, objective, stage, state, active, created_at, updated_at, revision, body
 		from session where tenant_id = $1 and project_id = $2 `+rest, append([]any{s.db.tenant, project}, args...)...)
-	for _, id := range newer {
-		if _, readErr := s.Get(ctx, id); readErr != nil && err == nil {
-			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: readErr})
-		}
-	}
 	return out, err
 }
 
@@ -125,7 +127,7 @@ func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	page.Sessions, page.Broken = append(page.Sessions, found.sessions...), found.broken
 	if q.Limit > 0 && len(page.Sessions) > q.Limit {
 		page.Sessions = page.Sessions[:q.Limit]
-		page.Next = store.CursorAt(page.Sessions[q.Limit-1])
+		page.Next = store.CursorAt(found.places[q.Limit-1])
 	}
 	return page, err
 }
