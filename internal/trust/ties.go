@@ -14,7 +14,7 @@ import (
 var ties = list[Tie]{"ties.json", "ties", lang.T("it is not known which projects folders show"), lang.T("each folder shows what it names first")}
 
 // Tie is the memory that a folder shows a project of a store that is shared. A folder names its project by files in it,
-// which a stranger can have written, or an assistant can change: what it named first holds.
+// which a stranger can have written, or an assistant can change: the name that came first counts.
 type Tie struct {
 	// Folder has no links. Of a git repository it is the Home of its origin.
 	Folder  string `json:"folder"`

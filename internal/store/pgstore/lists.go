@@ -43,7 +43,7 @@ func (s *Store) summaries(ctx context.Context, project int64, rest string, args 
 		}
 		out.sessions = append(out.sessions, sum)
 		place := workflow.Summary{SessionID: id}
-		place.UpdatedAt, _ = time.Parse(stamp, have.updated) // one that is no time is named above
+		place.UpdatedAt, _ = time.Parse(stamp, have.updated) // a column without a time was named above
 		out.places = append(out.places, place)
 		return nil
 	}, `select session_id::text, task_name, objective, stage, state, active, created_at, updated_at, revision, body

@@ -33,6 +33,9 @@ name a command; only you can allow it. What you allow is remembered outside of t
 project, by its SHA-256: a changed command or rubric is asked about again. A command is
 allowed for this project alone: not for a copy, and not for what comes to its path later.
 
+A folder that names a project of your team's store, which it has not shown before and another
+folder shows, is asked about first.
+
   verify       a command that the server runs when dev or qa hand in their work
   own_verify   the same, from your own file: allowed once for a project, whatever its text
   script       a file that an allowed command names, where it has changed since: it is run
