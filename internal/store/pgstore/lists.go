@@ -39,7 +39,7 @@ func (s *Store) summaries(ctx context.Context, project int64, rest string, args 
 			return nil
 		}
 		if wrong := have.differing(columnsOf(&sum)); len(wrong) > 0 {
-			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: listedOtherwise(id, sum.TaskName, wrong)})
+			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: listedOtherwise(id, sum.TaskName, wrong), Listed: true})
 		}
 		out.sessions = append(out.sessions, sum)
 		place := workflow.Summary{SessionID: id}
