@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -111,21 +112,25 @@ func TestRowOfAnother(t *testing.T) {
 	}
 }
 
-// TestPagesByColumns: pages go on by the columns, whatever the bodies say, so that none is left out and none ends in a loop.
-func TestPagesByColumns(t *testing.T) {
+// TestPagesOfChangedRows: whatever the columns say, each session is on one page, and a hidden one is named beside those that
+// are listed.
+func TestPagesOfChangedRows(t *testing.T) {
 	ctx := context.Background()
 	address := migrated(t)
 	b := open(t, address).Store(at)
-	var want, got []string
+	var want []string
 	for i := range 5 {
-		s := create(t, b)
-		want = append(want, s.SessionID)
-		rewrite(t, address, `update session set updated_at = $2 where session_id = $1`, s.SessionID, fmt.Sprintf("2001-01-0%dT00:00:00.000000000Z", 9-i))
+		want = append(want, create(t, b).SessionID)
+		rewrite(t, address, `update session set updated_at = $2 where session_id = $1`, want[i], []string{"zzz", "", "2026-x", "2001-01-01T00:00:00.000000000Z", "9999-01-01T00:00:00.000000000Z"}[i])
 	}
-	for q := (store.Query{Limit: 2}); ; {
+	rewrite(t, address, `update session set state = 'completed' where session_id = $1`, want[2])
+	q := store.Active()
+	q.Limit = 2
+	var got []string
+	for {
 		page, err := b.List(ctx, q)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || page.Total != len(want) || page.Active != len(want) || len(page.Broken) != len(want) {
+			t.Fatalf("%+v, %v", page, err)
 		}
 		for _, s := range page.Sessions {
 			got = append(got, s.SessionID)
@@ -134,8 +139,34 @@ func TestPagesByColumns(t *testing.T) {
 			break
 		}
 	}
-	if !slices.Equal(got, want) {
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestListsFollowRows: what is known of rows holds for the versions that were read, whoever writes them.
+func TestListsFollowRows(t *testing.T) {
+	ctx := context.Background()
+	address := migrated(t)
+	b := open(t, address).Store(at)
+	s := create(t, b)
+	rewrite(t, address, `update session set stage = 'qa' where session_id = $1`, s.SessionID)
+	for range 2 { // the second time the body is known
+		if all, err := b.All(ctx); err != nil || len(all.Sessions) != 1 || all.Sessions[0] != s.Summary() || len(all.Broken) != 1 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+	}
+	changed, err := open(t, address).Store(at).Update(ctx, s.SessionID, step("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := b.All(ctx); err != nil || len(all.Sessions) != 1 || all.Sessions[0] != changed.Summary() || len(all.Broken) != 0 {
+		t.Errorf("after a change: %+v, %v", all, err)
+	}
+	rewrite(t, address, `update session set body = 'x' where session_id = $1`, s.SessionID)
+	if all, err := b.All(ctx); err != nil || len(all.Sessions) != 0 || len(all.Broken) != 1 {
+		t.Errorf("with another body: %+v, %v", all, err)
 	}
 }
 
@@ -153,10 +184,18 @@ func BenchmarkLists(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for name, q := range map[string]store.Query{"all": {}, "10": {Limit: 10}} {
+	again := func() *pgstore.Store { return in }
+	for name, c := range map[string]struct {
+		from func() *pgstore.Store
+		q    store.Query
+	}{
+		"all, in a new process": {func() *pgstore.Store { return open(b, address).Store(at) }, store.Query{Text: "build"}},
+		"all":                   {again, store.Query{Text: "build"}},
+		"10":                    {again, store.Query{Limit: 10}},
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				page, err := in.List(ctx, q)
+				page, err := c.from().List(ctx, c.q)
 				if err != nil || page.Total != 1000 {
 					b.Fatal(page.Total, err)
 				}
