@@ -130,8 +130,9 @@ func TestFolderShowsWhatItHasShown(t *testing.T) {
 		toy  func(w *team) string
 		want string // "" is an id of its own
 	}{
-		"its file names it": {func(w *team) string { return w.write("toy", ".bmad-task/project", "host.example/acme/payroll\n") }, refused},
-		"its file, cut":     {func(w *team) string { return w.write("toy", ".bmad-task/project", "host.example/acme/payroll") }, ""},
+		"its file names it":                   {func(w *team) string { return w.write("toy", ".bmad-task/project", "host.example/acme/payroll\n") }, refused},
+		"its file names one that is not here": {func(w *team) string { return w.write("toy", ".bmad-task/project", "host.example/acme/secret\n") }, refused},
+		"its file, cut":                       {func(w *team) string { return w.write("toy", ".bmad-task/project", "host.example/acme/payroll") }, ""},
 		"its file has the id of another": {func(w *team) string {
 			return w.write("toy", ".bmad-task/project", w.names(w.write("alone", "x", ""))+"\n")
 		}, refused},
@@ -248,6 +249,9 @@ func TestSearchLeavesOutOthers(t *testing.T) {
 			continue
 		}
 		p.Close()
+	}
+	if _, _, err := w.finder().Find(context.Background(), project.Address{Session: "nothing"}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a run that there is not: %v", err)
 	}
 	for _, at := range []project.Address{{Cwd: toy}, {Cwd: toy, Session: "run"}, {Places: []string{toy}, Session: "run"}, {Places: []string{toy}}} {
 		if _, _, err := w.finder().Find(context.Background(), at); !fault.Is(err, fault.NotAllowed) {
