@@ -84,7 +84,7 @@ func (e *Engine) list(ctx context.Context, req request.Request, p *project.Proje
 	}
 	l := p.Language(written)
 	out.Unreadable = sayBroken(page.Broken, l)
-	message := words.List{Language: l, Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.options.Names}
+	message := words.List{Language: l, Total: page.Total, Active: page.Active, Broken: len(store.CannotBeRead(page.Broken)), Names: e.options.Names}
 	out.Sessions = e.rows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {
 		e.memory.caller(p, s.SessionID, req.Client).tell(s.Revision)

@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // Address says which project, and which session in it, a call is for.
@@ -142,6 +144,7 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 	var found *Project
 	var foundID string
 	var trouble, missing error
+	var untied *trust.Untied
 	for i, place := range places {
 		if slices.Contains(places[:i], place) || !filepath.IsAbs(place) {
 			continue
@@ -153,6 +156,11 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 			continue
 		case p == nil && fault.Is(err, fault.NotFound):
 			missing = cmp.Or(missing, err)
+			continue
+		case p == nil && errors.As(err, &untied): // of a folder that names the project of others, nothing is known
+			if !unique {
+				missing = cmp.Or(missing, err)
+			}
 			continue
 		case err != nil:
 			if found != nil {
@@ -204,11 +212,7 @@ func (f *Finder) findIn(ctx context.Context, dir *durable.Dir, ref string) (stri
 	if err != nil {
 		return "", err
 	}
-	place, err := PlaceOf(dir, cfg)
-	if err != nil {
-		return "", err
-	}
-	backend, err := f.backend(place)
+	_, backend, err := Locate(dir, cfg, f.state, f.backend)
 	if err != nil {
 		return "", err
 	}

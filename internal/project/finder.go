@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
@@ -41,6 +42,8 @@ type Options struct {
 	Known Memory
 	// Settings reads the configuration.
 	Settings config.Source
+	// State remembers which projects of a shared store folders show.
+	State trust.UserState
 	// Within are the roots that every project has to lie in; with none, a project may be
 	// anywhere.
 	Within []string
@@ -58,12 +61,13 @@ type Finder struct {
 	known    Memory
 	who      func(folder string) workflow.Person
 	settings config.Source
+	state    trust.UserState
 	language lang.Language
 }
 
 // New returns a finder.
 func New(o Options) *Finder {
-	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known, who: o.Who, settings: o.Settings, language: o.Language}
+	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known, who: o.Who, settings: o.Settings, state: o.State, language: o.Language}
 	if f.openDir == nil {
 		f.openDir = durable.OpenDir
 	}
@@ -108,11 +112,7 @@ func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 		return nil, err
 	}
 	dir.LockTimeout = cfg.LockTimeout
-	place, err := PlaceOf(dir, cfg)
-	var backend store.Backend
-	if err == nil {
-		backend, err = f.backend(place)
-	}
+	place, backend, err := Locate(dir, cfg, f.state, f.backend)
 	if err != nil {
 		_ = dir.Close()
 		return nil, err

@@ -7,42 +7,30 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// PlaceOf returns the place of the sessions of the project in an open folder, by the person's settings.
-func PlaceOf(dir *durable.Dir, cfg config.Config) (store.Place, error) {
+// Locate returns the place of the sessions of the project in an open folder, by the person's settings, and their store.
+// What a folder names as its project in a shared store has to be what is remembered of it.
+func Locate(dir *durable.Dir, cfg config.Config, state trust.UserState, open func(store.Place) (store.Backend, error)) (store.Place, store.Backend, error) {
 	place := store.Place{Dir: dir, Address: cfg.Store.Address}
 	if place.Address == "" {
-		return place, nil
-	}
-	var err error
-	place.Key, err = keyOf(dir, cfg.Store.Project)
-	return place, err
-}
-
-// keyOf returns the name of a project in a shared store: the person's, else one made of the git remote, so that
-// clones and worktrees share it, else the folder's own id.
-func keyOf(dir *durable.Dir, named string) (string, error) {
-	if named != "" {
-		return named, nil
+		sessions, err := open(place)
+		return place, sessions, err
 	}
 	ctx := context.Background() // git only reads a text here
-	address, inside, err := git.Remote(ctx, dir.Path())
+	c, err := claimIn(ctx, dir, cfg, state)
 	if err != nil {
-		return "", fault.New(fault.InvalidArgument, "the project has no name in the store: %w", err).
-			WithHint("name it in your settings (project: NAME, or BMAD_PROJECT); nothing was changed")
+		return place, nil, err
 	}
-	if key := RemoteKey(address, inside); key != "" {
-		return key, nil
+	place.Key = c.key
+	sessions, err := open(place)
+	if err == nil {
+		err = c.settle(ctx, state, sessions)
 	}
-	if id := readID(dir); id != "" {
-		return id, nil
-	}
-	return ensureID(ctx, dir, "")
+	return place, sessions, err
 }
 
 // RemoteKey returns the name of a project with a git remote, the same for all ways to write its address: the host

@@ -38,7 +38,7 @@ func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 		CurrentStage: o.CurrentStage, CurrentState: o.CurrentState,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Revision: o.Revision,
 	}
-	if err != nil || o.Version > workflow.FormatVersion || !slices.Contains(stages, o.CurrentStage) || !CanList(short) {
+	if err != nil || o.Version > workflow.FormatVersion || !slices.Contains(stages, o.CurrentStage) || !canList(short) {
 		s, err := Decode(data, path)
 		if err != nil {
 			return workflow.Summary{}, err
@@ -48,8 +48,8 @@ func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 	return short, nil
 }
 
-// CanList reports whether all values of a summary are those of a session, so that a list can show them as they are.
-func CanList(s workflow.Summary) bool {
+// canList reports whether all values of a summary are those of a session, so that a list can show them as they are.
+func canList(s workflow.Summary) bool {
 	id, ok := ParseID(s.SessionID)
 	return ok && id == s.SessionID && artifact.IsName(s.TaskName) && artifact.IsName(string(s.CurrentStage)) &&
 		slices.Contains(workflow.States(), s.CurrentState) && s.Revision >= 0 && s.Revision <= maxCount

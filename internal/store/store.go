@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -123,11 +124,18 @@ func (n Names) Give(s *workflow.Session, name string) error {
 	return n.Named(s)
 }
 
-// Broken is a stored session that cannot be read.
+// Broken is a stored session that cannot be read, or not be trusted to be where the store has it.
 type Broken struct {
 	// Path is relative to the project.
 	Path string
 	Err  error
+	// Listed is true if it can be read, and is in the list too: what the store notes beside it is not what it says.
+	Listed bool
+}
+
+// CannotBeRead returns those that are not listed.
+func CannotBeRead(broken []Broken) []Broken {
+	return slices.DeleteFunc(slices.Clone(broken), func(b Broken) bool { return b.Listed })
 }
 
 // FirstFree returns the number of the first candidate for which taken is false, in a logarithmic

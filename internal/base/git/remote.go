@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -14,37 +15,68 @@ import (
 // remotes has the remote of each text of settings that was read: git is a process.
 var remotes = recent.New[string, string](100)
 
-// Remote returns the address of the remote of the repository in which a folder lies, that of origin or of the
-// only one, and the path of the folder in its work tree, "." for its top. The address is "" if there is none.
-func Remote(ctx context.Context, folder string) (address, inside string, err error) {
+// Origin says where the repository of a folder comes from.
+type Origin struct {
+	// Address is that of the remote origin, or of the only one; "" if there is none.
+	Address string
+	// Inside is the path of the folder in its work tree, "." for its top.
+	Inside string
+	// Home is the folder by which the repository is known, without links, from all of its work trees: the git directory
+	// that they share. Anybody can write a .git that names the git directory of somebody else, so that of a work tree
+	// counts only if it knows the work tree; else Home is the top of the work tree. It is "" outside of repositories.
+	Home string
+}
+
+// OriginOf returns the origin of the repository in which a folder lies.
+func OriginOf(ctx context.Context, folder string) (o Origin, err error) {
 	r, err := find(folder)
 	if r == nil || err != nil {
-		return "", "", err
+		return o, err
 	}
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
-		return "", "", err
+		return o, err
 	}
-	if inside, err = filepath.Rel(r.tree, real); err != nil {
-		return "", "", err
+	if o.Inside, err = filepath.Rel(r.tree, real); err != nil {
+		return o, err
 	}
+	o.Inside, o.Home = filepath.ToSlash(o.Inside), r.home()
 	name := filepath.Join(r.common, "config")
 	text, err := durable.ReadPath(name, maxText)
 	if err != nil {
-		return "", "", refusal(lang.T("its settings cannot be read"), name)
+		return o, refusal(lang.T("its settings cannot be read"), name)
 	}
 	if known, ok := remotes.Get(string(text)); ok {
-		return known, filepath.ToSlash(inside), nil
+		o.Address = known
+		return o, nil
 	}
 	out := &Bounded{Most: maxText}
 	args := []string{"config", "--file", "-", "--no-includes", "-z", "--get-regexp", `^remote\..*\.url$`}
 	list := Call{Args: args, In: bytes.NewReader(text), Out: out}
 	if err := list.Run(ctx); err != nil && !saysNothing(err) {
-		return "", "", err
+		return o, err
 	}
-	address = chooseRemote(string(out.Data))
-	remotes.Put(string(text), address)
-	return address, filepath.ToSlash(inside), nil
+	o.Address = chooseRemote(string(out.Data))
+	remotes.Put(string(text), o.Address)
+	return o, nil
+}
+
+// home returns the Home of an Origin.
+func (r *repository) home() string {
+	own := filepath.Join(r.tree, ".git")
+	if r.dir == own && r.common == own {
+		return own
+	}
+	common, errCommon := filepath.EvalSymlinks(r.common)
+	dir, errDir := filepath.EvalSymlinks(r.dir)
+	text, errText := durable.ReadPath(filepath.Join(r.dir, "gitdir"), maxPointer)
+	back := resolve(dir, strings.TrimRight(string(text), "\r\n"))
+	tree, errTree := filepath.EvalSymlinks(filepath.Dir(back)) // by its path: a link can make another file of it
+	if errors.Join(errCommon, errDir, errText, errTree) == nil && filepath.Dir(dir) == filepath.Join(common, "worktrees") &&
+		tree == r.tree && filepath.Base(back) == ".git" {
+		return common
+	}
+	return r.tree
 }
 
 // chooseRemote returns the address of origin, else that of the only remote, from git's list.

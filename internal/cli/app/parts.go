@@ -91,6 +91,7 @@ func (a *App) Build(within []string) *Parts {
 		Watch:    a.watchStore,
 		Known:    KnownProjects(),
 		Settings: a.Tasks.Settings,
+		State:    Trust(),
 		Within:   within,
 		Reach:    a.reach,
 		Language: a.Terminal.Lang,

@@ -61,7 +61,7 @@ func (d *Databases) StoreFor(dir *durable.Dir, address string) (*pgstore.Databas
 	if err != nil {
 		return nil, store.Place{}, err
 	}
-	place, err := project.PlaceOf(dir, settings)
+	place, _, err := project.Locate(dir, settings, Trust(), func(at store.Place) (store.Backend, error) { return database.Store(at), nil })
 	return database, place, err
 }
 

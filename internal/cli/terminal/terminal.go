@@ -157,7 +157,7 @@ func (t *Terminal) Width(other int) int {
 // SayUnreadable names the session files that cannot be read.
 func (t *Terminal) SayUnreadable(files []string) {
 	for _, u := range files {
-		t.Say("unreadable: %s", u)
+		t.Say("problem: %s", u)
 	}
 	if len(files) > 0 {
 		t.Say("  what to do: bmad-mcp doctor names the remedy")

@@ -17,14 +17,20 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 	if err != nil {
 		return nil, err
 	}
-	readable, texts, n := ok("sessions", ""), ok("contents", ""), 0
+	readable, texts, rows, n := ok("sessions", ""), ok("contents", ""), ok("rows", ""), 0
 	broken := func(path string, err error) {
 		f := fault.From(err).Translated(l)
 		readable.add(Problem, path, f.Message)
 		readable.Remedy = f.Hint
 	}
 	for _, b := range all.Broken {
-		broken(b.Path, b.Err)
+		if !b.Listed {
+			broken(b.Path, b.Err)
+			continue
+		}
+		f := fault.From(b.Err).Translated(l)
+		rows.add(Problem, b.Path, f.Message)
+		rows.Remedy = f.Hint
 	}
 	for _, sum := range all.Sessions {
 		s, err := sessions.Get(ctx, sum.SessionID)
@@ -55,5 +61,9 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 	}
 	readable.Detail = l.Say("%d readable, %d not", len(all.Sessions), len(readable.Items))
 	texts.Detail = l.Say("%d texts, %d missing or changed", n, len(texts.Items))
-	return []Check{readable, texts}, nil
+	if len(rows.Items) == 0 {
+		return []Check{readable, texts}, nil
+	}
+	rows.Detail = l.Say("%d are not as their sessions say", len(rows.Items))
+	return []Check{readable, texts, rows}, nil
 }

@@ -63,3 +63,6 @@ func (c *Config) ofStage(st workflow.Stage) (out []Setting) {
 	}
 	return out
 }
+
+// SetBy returns who has set a setting that is not of one stage; "" if nobody has.
+func (c Config) SetBy(key string) workflow.Setter { return c.setBy[key] }

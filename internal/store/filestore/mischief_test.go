@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -72,6 +73,33 @@ func TestNameOfASessionThatCannotBeRead(t *testing.T) {
 	overwrite(t, sessionFile(path, a.SessionID), `{"version": 2}`)
 	if b := start(t, s, "alpha"); b.TaskName != "alpha-1" {
 		t.Errorf("the name was given again: %q", b.TaskName)
+	}
+}
+
+// TestNamesFilesDoNotCount: a file of names that was changed gives no session the name of another, and of two sessions
+// with one name none is found by it.
+func TestNamesFilesDoNotCount(t *testing.T) {
+	path := t.TempDir()
+	s := openStore(t, path)
+	a, b := start(t, s, "alpha"), start(t, s, "beta")
+	overwrite(t, filepath.Join(path, ".bmad-task", "names", "beta"), a.SessionID+"\n")
+	overwrite(t, filepath.Join(path, ".bmad-task", "names", "gamma"), a.SessionID+"\n")
+	overwrite(t, filepath.Join(path, ".bmad-task", "task-mapping.json"), `{"`+a.SessionID+`": {"task_name": "beta"}}`)
+	for ref, want := range map[string]string{"alpha": a.SessionID, "beta": b.SessionID, "gamma": ""} {
+		if id, err := s.Find(ctx, ref); id != want || want == "" && !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s: found %q, %v", ref, id, err)
+		}
+	}
+	text, err := os.ReadFile(sessionFile(path, b.SessionID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, sessionFile(path, b.SessionID), strings.ReplaceAll(string(text), `"beta"`, `"alpha"`))
+	if err := os.RemoveAll(filepath.Join(path, ".bmad-task", "names")); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := s.Find(ctx, "alpha"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("one of two is found: %q, %v", id, err)
 	}
 }
 

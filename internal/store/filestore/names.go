@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -98,7 +99,9 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 		return "", store.NotFound(ref)
 	}
 	if id, err := s.owner(ref); err == nil && id != "" {
-		return id, nil
+		if session, err := s.fresh(id); err != nil || session.TaskName == ref { // of one that cannot be read the caller learns why
+			return id, nil
+		}
 	}
 	// Names can be missing or changed by hand; the sessions decide.
 	return s.findByName(ctx, ref)
@@ -110,14 +113,22 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names := make([]string, len(sessions))
+	found, names := "", make([]string, len(sessions))
 	for i, session := range sessions {
-		if session.TaskName == name {
-			return session.SessionID, nil
+		switch {
+		case session.TaskName != name:
+		case found != "":
+			return "", fault.New(fault.Conflict, "two sessions have the task name %q: %s and %s", name, found, session.SessionID).
+				WithHint("name the one that is meant by its id; bmad-mcp doctor says how to tell them apart again")
+		default:
+			found = session.SessionID
 		}
 		names[i] = session.TaskName
 	}
-	return "", store.NotFound(name, names...)
+	if found == "" {
+		return "", store.NotFound(name, names...)
+	}
+	return found, nil
 }
 
 // TaskNames returns the task names that are in use, from the names of files alone.

@@ -2,57 +2,57 @@ package pgstore
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"time"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// rows is the result of a list.
+// rows is the result of a list: the sessions as their bodies say.
 type rows struct {
 	sessions []workflow.Summary
 	broken   []store.Broken
+	// versions are those of the rows with the sessions.
+	versions []string
 }
 
 // summaries lists sessions; rest is what follows the condition on tenant and project, whose arguments are the
-// first two.
-func (s *Store) summaries(ctx context.Context, project int64, rest string, args ...any) (out rows, err error) {
-	var unlisted []string
+// first two. Who can write to the table can write any column, and only the body is signed: the columns select and sort,
+// and the bodies say what is shown. Those of known versions of rows are not sent again: each write of a row makes another.
+func (s *Store) summaries(ctx context.Context, project int64, known map[string]workflow.Summary, rest string, args ...any) (out rows, err error) {
+	args = append(append([]any{s.db.tenant, project}, args...), slices.Collect(maps.Keys(known)))
 	err = s.db.ask(ctx, func(row pgx.Row) error {
-		var sum workflow.Summary
-		var objective []byte
-		var stage, state, created, updated string
-		var version int
-		if err := row.Scan(&sum.SessionID, &sum.TaskName, &objective, &stage, &state, &created, &updated, &version, &sum.Revision); err != nil {
+		var id, version string
+		var have columns
+		var body pgtype.DriverBytes
+		err := row.Scan(&id, &version, &have.name, &have.objective, &have.stage, &have.state, &have.active, &have.created, &have.updated, &have.revision, &body)
+		if err != nil {
 			return err
 		}
-		sum.Objective, sum.CurrentStage, sum.CurrentState = string(objective), workflow.StageID(stage), workflow.State(state)
-		if version > workflow.FormatVersion || !store.CanList(sum) {
-			unlisted = append(unlisted, sum.SessionID)
+		sum := known[version]
+		if body != nil {
+			if sum, err = store.DecodeSummary(body, store.SessionPath(id)); err == nil {
+				err = itself(sum.SessionID, id)
+			}
+		}
+		if err != nil {
+			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: err})
 			return nil
 		}
-		var err error
-		if sum.CreatedAt, err = time.Parse(stamp, created); err == nil {
-			sum.UpdatedAt, err = time.Parse(stamp, updated)
+		if wrong := have.differing(columnsOf(&sum)); len(wrong) > 0 {
+			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: listedOtherwise(id, sum.TaskName, wrong), Listed: true})
 		}
-		out.sessions = append(out.sessions, sum)
-		return err
-	}, `select session_id::text, task_name, objective, stage, state, created_at, updated_at, version, revision
-		from session where tenant_id = $1 and project_id = $2 `+rest, append([]any{s.db.tenant, project}, args...)...)
-	for _, id := range unlisted { // the body of the session decides
-		session, readErr := s.Get(ctx, id)
-		switch {
-		case err != nil:
-		case readErr != nil:
-			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: readErr})
-		default:
-			out.sessions = append(out.sessions, session.Summary())
-		}
-	}
+		out.sessions, out.versions = append(out.sessions, sum), append(out.versions, version)
+		return nil
+	}, `with listed as (select *, session_id::text || ' ' || xmin::text as written from session where tenant_id = $1 and project_id = $2 `+rest+`)
+		select session_id::text, written, task_name, objective, stage, state, active, created_at, updated_at, revision,
+		case when written in (select unnest($`+strconv.Itoa(len(args))+`::text[])) then null else body end from listed`, args...)
 	return out, err
 }
 
@@ -62,8 +62,21 @@ func (s *Store) All(ctx context.Context) (store.Listing, error) {
 	if err != nil {
 		return store.Listing{}, err
 	}
-	all, err := s.summaries(ctx, project, ``)
-	return store.NewListing(all.sessions, all.broken), err
+	s.db.mu.Lock()
+	known := s.db.listed[project]
+	s.db.mu.Unlock()
+	all, err := s.summaries(ctx, project, known, ``)
+	if err != nil {
+		return store.Listing{}, err
+	}
+	now := make(map[string]workflow.Summary, len(all.sessions))
+	for i, version := range all.versions {
+		now[version] = all.sessions[i]
+	}
+	s.db.mu.Lock()
+	s.db.listed[project] = now
+	s.db.mu.Unlock()
+	return store.NewListing(all.sessions, all.broken), nil
 }
 
 // Latest lists the n sessions that were changed last.
@@ -87,16 +100,13 @@ func (s *Store) TaskNames(ctx context.Context) (names []string, err error) {
 	return slices.DeleteFunc(names, func(name string) bool { return !artifact.IsName(name) }), err
 }
 
-// List returns the page that a query asks for, by an index. Only a text is looked for in all sessions: case beyond
-// ASCII depends on the settings of a database.
+// List returns the page that a query asks for, by an index. A text is looked for in all sessions: case beyond ASCII
+// depends on the settings of a database. So is everything once a row of the page is not as its session says: who has changed
+// one can have hidden another.
 func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	page := store.Page{Sessions: []workflow.Summary{}}
-	if q.Text != "" {
-		all, err := s.All(ctx)
-		if err != nil {
-			return page, err
-		}
-		return all.Page(q)
+	if q.Text != "" || q.Limit == 0 {
+		return s.pageOfAll(ctx, q)
 	}
 	changed, id, err := q.Cursor()
 	if err != nil {
@@ -120,19 +130,27 @@ func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	if err != nil {
 		return page, err
 	}
-	last, limit := "~", any(nil) // after every time
+	last := "~" // after every time
 	if q.After != "" {
 		last = formatTime(changed)
 	}
-	if q.Limit > 0 {
-		limit = q.Limit + 1
+	found, err := s.summaries(ctx, project, nil, selected+` and updated_at <= $5 and (updated_at < $5 or session_id > nullif($6, '')::uuid)
+		order by updated_at desc, session.session_id limit $7`, string(q.Stage), states, last, id, q.Limit+1)
+	if err == nil && len(found.broken) > 0 {
+		return s.pageOfAll(ctx, q)
 	}
-	found, err := s.summaries(ctx, project, selected+` and updated_at <= $5 and (updated_at < $5 or session_id > nullif($6, '')::uuid)
-		order by updated_at desc, session.session_id limit $7`, string(q.Stage), states, last, id, limit)
-	page.Sessions, page.Broken = append(page.Sessions, found.sessions...), found.broken
-	if q.Limit > 0 && len(page.Sessions) > q.Limit {
+	page.Sessions = append(page.Sessions, found.sessions...)
+	if len(page.Sessions) > q.Limit {
 		page.Sessions = page.Sessions[:q.Limit]
 		page.Next = store.CursorAt(page.Sessions[q.Limit-1])
 	}
 	return page, err
+}
+
+func (s *Store) pageOfAll(ctx context.Context, q store.Query) (store.Page, error) {
+	all, err := s.All(ctx)
+	if err != nil {
+		return store.Page{}, err
+	}
+	return all.Page(q)
 }

@@ -77,7 +77,7 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 			_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)
 		}
 		if constraintOf(err) == "session_name" {
-			err = fault.New(fault.Conflict, "another session has the task name %q", session.TaskName)
+			err = nameTaken(session.TaskName)
 		}
 		return s.db.trouble(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // tenantSetting is the parameter of an address, and of the server, that says whose rows there are; without it the
@@ -48,6 +49,8 @@ type Database struct {
 	fits bool
 	// projects has the ids of those whose rows were used.
 	projects map[string]int64
+	// listed has the sessions of those that were listed, by the versions of their rows.
+	listed map[int64]map[string]workflow.Summary
 	// untold are the projects with changes that no notice was sent about.
 	untold  map[int64]bool
 	telling sync.WaitGroup
@@ -60,7 +63,7 @@ func Open(address string) (*Database, error) {
 		return nil, fault.New(fault.InvalidArgument, "the address of the store cannot be used: %s", withoutAddress(err)).
 			WithHint("correct store in your settings, or BMAD_STORE")
 	}
-	d := &Database{config: config, projects: map[string]int64{}, untold: map[int64]bool{}}
+	d := &Database{config: config, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{}}
 	params := config.ConnConfig.RuntimeParams
 	if text, ok := params[tenantSetting]; ok {
 		if d.tenant, err = strconv.ParseInt(text, 10, 64); err != nil {

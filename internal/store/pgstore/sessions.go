@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -14,11 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// stamp is the form of a time in a column: it sorts, and loses nothing.
-const stamp = "2006-01-02T15:04:05.000000000Z"
-
-func formatTime(t time.Time) string { return t.UTC().Format(stamp) }
 
 // isText reports whether a column of text can hold a value.
 func isText(v string) bool { return utf8.ValidString(v) && !strings.ContainsRune(v, 0) }
@@ -93,8 +87,9 @@ const (
 
 // row returns the columns of a session.
 func (s *Store) row(project int64, id string, session *workflow.Session, data []byte) []any {
-	return []any{s.db.tenant, project, id, session.TaskName, []byte(session.Objective), string(session.CurrentStage), string(session.CurrentState),
-		session.CurrentState.Active(), formatTime(session.CreatedAt), formatTime(session.UpdatedAt), session.Version, session.Revision, data}
+	sum := session.Summary()
+	c := columnsOf(&sum)
+	return []any{s.db.tenant, project, id, c.name, c.objective, c.stage, c.state, c.active, c.created, c.updated, session.Version, c.revision, data}
 }
 
 // Get returns a session by its id.
@@ -110,7 +105,7 @@ func decode(id string, data []byte) (*workflow.Session, error) {
 	id = strings.ToLower(id)
 	session, err := store.Decode(data, store.SessionPath(id))
 	if err == nil {
-		err = store.CheckID(session.SessionID, id)
+		err = itself(session.SessionID, id)
 	}
 	if err != nil {
 		return nil, err
@@ -166,9 +161,13 @@ func (s *Store) Find(ctx context.Context, ref string) (id string, err error) {
 		return "", err
 	}
 	canonical, _ := store.ParseID(ref)
-	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&id) }, `select session_id::text from session
-		where tenant_id = $1 and project_id = $2 and (session_id = nullif($3, '')::uuid or task_name = $4)
+	var body []byte
+	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&id, &body) }, `select session_id::text, case when session_id = nullif($3, '')::uuid then null else body end
+		from session where tenant_id = $1 and project_id = $2 and (session_id = nullif($3, '')::uuid or task_name = $4)
 		order by session_id = nullif($3, '')::uuid nulls last limit 1`, s.db.tenant, project, canonical, ref)
+	if body != nil && err == nil { // found by its name: that in the column is signed by nobody
+		err = calls(body, id, ref)
+	}
 	if err != nil || id != "" {
 		return id, err
 	}
@@ -177,6 +176,17 @@ func (s *Store) Find(ctx context.Context, ref string) (id string, err error) {
 		return "", err
 	}
 	return "", store.NotFound(ref, names...)
+}
+
+// calls refuses a session that was found by a name if its own is another one. A session that cannot be read has none: its
+// caller learns why.
+func calls(body []byte, id, name string) error {
+	sum, err := store.DecodeSummary(body, store.SessionPath(id))
+	if err != nil || sum.TaskName == name {
+		return nil
+	}
+	return fault.New(fault.Conflict, "the store lists session %s under the task name %q, and its own is %q", id, name, sum.TaskName).
+		WithHint("somebody has changed its row: name the session that is meant by its id; bmad-mcp store check finds all such rows")
 }
 
 // Read returns the text behind a reference.

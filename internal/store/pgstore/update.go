@@ -66,6 +66,9 @@ func (s *Store) Update(ctx context.Context, id string, change store.Change) (*wo
 	if hash != "" && err != nil && !isDefinite(err) {
 		err = s.settle(ctx, project, canonical, session.Revision, hash, err)
 	}
+	if constraintOf(err) == "session_name" { // its row was changed by hand, and so was the other one
+		return nil, nameTaken(session.TaskName)
+	}
 	if err != nil {
 		return nil, s.db.trouble(err)
 	}

@@ -49,8 +49,8 @@ func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error
 // listByID lists the sessions of a store by their ids. One that cannot be read is an error: it would be missing.
 func listByID(ctx context.Context, from store.Carrier) ([]workflow.Summary, error) {
 	all, err := from.All(ctx)
-	if err == nil && len(all.Broken) > 0 {
-		err = all.Broken[0].Err
+	if lost := store.CannotBeRead(all.Broken); err == nil && len(lost) > 0 {
+		err = lost[0].Err
 	}
 	sessions := slices.Clone(all.Sessions)
 	slices.SortFunc(sessions, func(a, b workflow.Summary) int { return strings.Compare(a.SessionID, b.SessionID) })

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -32,6 +33,9 @@ name a command; only you can allow it. What you allow is remembered outside of t
 project, by its SHA-256: a changed command or rubric is asked about again. A command is
 allowed for this project alone: not for a copy, and not for what comes to its path later.
 
+A folder that names a project of your team's store, which it has not shown before and another
+folder shows, is asked about first.
+
   verify       a command that the server runs when dev or qa hand in their work
   own_verify   the same, from your own file: allowed once for a project, whatever its text
   script       a file that an allowed command names, where it has changed since: it is run
@@ -55,6 +59,12 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, li
 		return err
 	}
 	cwd, wants, err := tasks.Engine().Wants(at)
+	var untied *trust.Untied
+	if errors.As(err, &untied) && !list && !forget && !term.JSON {
+		if err = askTie(ctx, term, untied); err == nil {
+			cwd, wants, err = tasks.Engine().Wants(at)
+		}
+	}
 	switch {
 	case err != nil:
 		return err
@@ -64,6 +74,32 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, li
 		return showWants(term, cwd, wants)
 	}
 	return askWants(ctx, term, tasks.Engine(), cwd, wants)
+}
+
+// askTie asks whether a folder shows the project of the store that it names, and remembers a yes.
+func askTie(ctx context.Context, term *terminal.Terminal, u *trust.Untied) error {
+	person, err := term.Person()
+	if err != nil {
+		return err
+	}
+	question := lang.T("is this folder the project %s of the store", u.Project)
+	switch {
+	case u.Project == "":
+		question = lang.T("is this folder a project of its own from now on, and no longer %s", u.Before)
+	case u.Before != "":
+		question = lang.T("is this folder the project %s of the store from now on, and no longer %s", u.Project, u.Before)
+	case u.Other != "":
+		question = lang.T("is this folder a clone of %s, as this one is: %s", u.Project, visible.Exact(u.Other))
+	}
+	term.Say("In %s", visible.Exact(u.Path))
+	agreed, err := person.Agrees(ctx, term.Lang.Say("%s?\nThe runs of the project are then shown here, and their documents written into the folder. Allow it [y/n]: ", question))
+	if err != nil {
+		return err
+	}
+	if !agreed {
+		return u.Refuse()
+	}
+	return app.Trust().Retie(ctx, u.Claim)
 }
 
 func takeBack(ctx context.Context, term *terminal.Terminal, cwd string) error {

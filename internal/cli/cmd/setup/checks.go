@@ -92,9 +92,13 @@ func checkTeamStore(ctx context.Context, u Upkeep) ([]doctor.Check, error) {
 		}
 	}
 	if err == nil {
-		err = withCarrier(u, func(_ *project.Project, sessions store.Carrier) (err error) {
-			checks, err = doctor.CheckSessions(ctx, u.Term.Lang, sessions)
-			return err
+		err = withCarrier(u, func(p *project.Project, sessions store.Carrier) (err error) {
+			tied := checkTie(u, p)
+			if checks, err = doctor.CheckSessions(ctx, u.Term.Lang, sessions); err != nil {
+				return err
+			}
+			checks = append(checks, tied)
+			return nil
 		})
 	}
 	if err != nil {
@@ -102,6 +106,20 @@ func checkTeamStore(ctx context.Context, u Upkeep) ([]doctor.Check, error) {
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 	}
 	return append([]doctor.Check{c}, checks...), ctx.Err()
+}
+
+// checkTie says which project of the store the folder shows, and warns if that cannot be remembered. A folder that names
+// another one than is remembered has failed before.
+func checkTie(u Upkeep, p *project.Project) doctor.Check {
+	c := doctor.Check{Group: doctor.OfProject, Name: "project", Status: doctor.OK, Detail: u.Term.Lang.Say("this folder shows the project %s of the store", p.ID())}
+	if p.Config.Store.Project != "" {
+		c.Detail = u.Term.Lang.Say("this folder shows the project %s of the store, which your settings name", p.ID())
+	} else if _, err := app.Trust().Ties(); err != nil {
+		f := fault.From(err).Translated(u.Term.Lang)
+		c.Status, c.Remedy = doctor.Warning, f.Hint
+		c.Detail = u.Term.Lang.Say("this folder shows the project %s of the store, and that is not remembered: %s", p.ID(), f.Message)
+	}
+	return c
 }
 
 // checkSettings checks the needs of every action: the settings and the prompts.
