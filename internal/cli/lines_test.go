@@ -15,7 +15,8 @@ const fake = "FAKE LINE"
 
 // looks are the commands that show sessions, and what is around them.
 var looks = [][]string{
-	{"sessions"}, {"status"}, {"log", "clock"}, {"log", "clock", "--verify"}, {"show", "clock"}, {"diff", "clock", "x"}, {"graph", "clock"}, {"report", "clock"}, {"sync"}, {"task", "status", "clock"},
+	{"sessions"}, {"status"}, {"log", "clock"}, {"log", "clock", "--verify"}, {"show", "clock"},
+	{"diff", "clock", "x"}, {"graph", "clock"}, {"report", "clock"}, {"sync"}, {"task", "status", "clock"},
 	{"doctor"}, {"doctor", "--fix"}, {"gc"}, {"adopt", "clock"}, {"store", "check"},
 }
 

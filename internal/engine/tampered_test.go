@@ -121,7 +121,7 @@ func tamperings() []tampering {
 			e["adoption"] = object{"problem": "nothing", "from": 1, "revision": 99, "past": ""}
 			s["history"], s["revision"] = append(history(s), e), 9
 			link(d, s)
-		}, unsigned},
+		}, "in a step that does not say so"},
 		{"signatures and links taken off", newest, func(_ *desk, s object) { unsign(s) }, recorded},
 		{"the newest signature taken off", newest, func(_ *desk, s object) { delete(at(s, "history", -1), "signature") }, recorded},
 		{"signatures taken off, a forged grant added", newest, func(_ *desk, s object) {
@@ -280,7 +280,8 @@ func (d *desk) checkChanged(says string) {
 	}
 	r := d.do(status(""))
 	first, _, _ := strings.Cut(r.UserMessage, "\n")
-	if r.Integrity != string(v.Status) || !strings.HasPrefix(first, "**Changed by other hands:** ") && !strings.HasPrefix(first, "**Not vouched for:** ") || !strings.Contains(first, says) {
+	told := strings.HasPrefix(first, "**Changed by other hands:** ") || strings.HasPrefix(first, "**Not vouched for:** ")
+	if r.Integrity != string(v.Status) || !told || !strings.Contains(first, says) {
 		d.t.Errorf("status says %q\n%s", r.Integrity, r.UserMessage)
 	}
 	for _, st := range r.Stages {

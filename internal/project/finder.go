@@ -67,7 +67,10 @@ type Finder struct {
 
 // New returns a finder.
 func New(o Options) *Finder {
-	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known, who: o.Who, settings: o.Settings, state: o.State, language: o.Language}
+	f := &Finder{
+		folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known,
+		who: o.Who, settings: o.Settings, state: o.State, language: o.Language,
+	}
 	if f.openDir == nil {
 		f.openDir = durable.OpenDir
 	}

@@ -212,6 +212,9 @@ func (c *checker) entry(e *workflow.Transition) {
 	c.line("history", string(e.Action), string(e.Event), e.From, e.To, string(e.Verdict), e.Project)
 	c.line("history.by", e.By, e.Subject, e.Name)
 	c.line("history.sha256", e.SHA256, e.Standing, e.Judged, e.Prev, e.Signature)
+	for name, hash := range e.Parts {
+		c.line("history.parts", name, hash)
+	}
 	for _, m := range e.Keys {
 		c.line("history.keys", string(m.Key), m.Subject, m.Name)
 	}

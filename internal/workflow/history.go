@@ -63,6 +63,8 @@ type Transition struct {
 	Judged string `json:"judged,omitempty"`
 	// Adoption describes the changes that a person accepts by this entry.
 	Adoption *Adoption `json:"adoption,omitempty"`
+	// Parts are the hashes of the parts of the session that the step has changed.
+	Parts map[string]string `json:"parts,omitempty"`
 	// Found says in words how the session had been changed before this entry, by other hands.
 	Found string `json:"found,omitempty"`
 	// Keys are those of others that count for the session by the word of the person who takes this step.
@@ -122,8 +124,8 @@ type Adoption struct {
 	// Texts are the approved texts that are accepted as they are.
 	Texts []Alteration `json:"texts,omitempty"`
 	// Elsewhere is true if the earlier entries were made in another folder or project: nobody decided them here.
-	Elsewhere bool `json:"elsewhere,omitempty"`
-	Extra Extra        `json:",unknown"`
+	Elsewhere bool  `json:"elsewhere,omitempty"`
+	Extra     Extra `json:",unknown"`
 }
 
 // Alteration is an approved text that is not as it was approved, which no person has accepted.

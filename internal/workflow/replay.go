@@ -26,8 +26,10 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 		switch {
 		case e.From != s.History[i-1].To || !isStep:
 			return i + 1, lang.T("entry %d goes from %s to %s by %q, which no step does", i+1, e.From, e.To, string(e.Event))
+		case !h.entries[i].own && w.touches(e) != "":
+			return i + 1, lang.T("entry %d is not about %s, and has changed it", i+1, partText(w.touches(e)))
 		case !gate:
-		case e.Grant == nil || e.Grant.Stage != e.FromStage() || e.Grant.Decision != DecisionApprove && e.Grant.Decision != DecisionOverride:
+		case !e.decides():
 			return i + 1, lang.T("entry %d passes the gate of %s without a decision", i+1, e.FromStage())
 		case !h.entries[i].own && !permitted(s.History, i, rules[e.FromStage()]):
 			return i + 1, lang.T("entry %d passes the gate of %s without the yes of those who have to give it", i+1, e.FromStage())
@@ -69,6 +71,16 @@ func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 		return false, false
 	}
 	return onward && !byItself || e.Event == EventScopeApproved, true
+}
+
+// decides reports whether an entry has a person's yes to the text that waited at its gate.
+func (t Transition) decides() bool {
+	g := t.Grant
+	switch {
+	case g == nil, g.Stage != t.FromStage(), g.Decision != DecisionApprove && g.Decision != DecisionOverride:
+		return false
+	}
+	return g.SHA256 == "" || t.SHA256 == "" || g.SHA256 == t.SHA256
 }
 
 func stateOf(place string) State {

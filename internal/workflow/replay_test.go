@@ -81,6 +81,74 @@ func TestMembersKeepTheRules(t *testing.T) {
 	}
 }
 
+// TestMembersTouchWhatTheirStepIsAbout: a step that a member has signed changes nothing else, neither openly nor silently.
+func TestMembersTouchWhatTheirStepIsAbout(t *testing.T) {
+	doc := func(sha string) *workflow.ContentRef { return &workflow.ContentRef{FilePath: "x", SHA256: sha} }
+	note := workflow.Transition{Event: workflow.EventPolicyChanged}
+	submit := workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventScoredReady, To: "architect/awaiting_confirmation"}
+	back := workflow.Transition{Event: workflow.EventReopened, To: "po/refining"}
+	for name, c := range map[string]struct {
+		change func(s *workflow.Session)
+		step   workflow.Transition
+		sound  bool
+	}{
+		"nothing":                                {func(*workflow.Session) {}, note, true},
+		"the objective":                          {func(s *workflow.Session) { s.Objective = "another" }, note, false},
+		"the name":                               {func(s *workflow.Session) { s.TaskName = "another" }, note, false},
+		"a gate of the workflow":                 {func(s *workflow.Session) { s.Workflow.Stages[2].Gate = workflow.GateNone }, note, false},
+		"the objective, with a step":             {func(s *workflow.Session) { s.Objective = "another" }, submit, false},
+		"an approved document, with a note":      {func(s *workflow.Session) { s.Record(workflow.PO).FinalResultRef = doc("b") }, note, false},
+		"an approved document, with a step":      {func(s *workflow.Session) { s.Record(workflow.PO).FinalResultRef = doc("b") }, submit, false},
+		"an approved document, taken back":       {func(s *workflow.Session) { s.Record(workflow.PO).FinalResultRef = doc("b") }, back, true},
+		"a saved document":                       {func(s *workflow.Session) { s.Record(workflow.PO).Artifact.SHA256 = "b" }, submit, false},
+		"answers":                                {func(s *workflow.Session) { s.Record(workflow.PO).Answers["q1"] = "no" }, submit, false},
+		"the channel of an answer":               {func(s *workflow.Session) { s.Record(workflow.PO).AnswerChannels["q1"] = workflow.ChannelElicited }, note, false},
+		"the record of a stage taken out":        {func(s *workflow.Session) { delete(s.Stages, workflow.PO) }, note, false},
+		"the document of the stage handed in":    {func(s *workflow.Session) { s.Record(workflow.Architect).FinalResultRef = doc("b") }, submit, true},
+		"the document of the stage, with a note": {func(s *workflow.Session) { s.Record(workflow.Architect).FinalResultRef = doc("b") }, note, false},
+		"a later stage":                          {func(s *workflow.Session) { s.Record(workflow.QA).Approved = true }, submit, false},
+	} {
+		for _, silently := range []bool{false, true} {
+			s := workflow.Default().NewSession("id", "x", "/p", "test", at0)
+			s.History[0].Subject = "ana"
+			po := s.Record(workflow.PO)
+			po.Status, po.Answers, po.AnswerChannels = workflow.Done, map[string]string{"q1": "yes"}, map[string]workflow.Channel{"q1": workflow.ChannelRelayed}
+			po.FinalResultRef, po.Artifact = doc("a"), &workflow.Artifact{Path: "y", SHA256: "a"}
+			s.Record(workflow.Architect).Status = workflow.InProgress
+			place(s, "architect/generating")
+			s.History[0].To = s.Place()
+			if err := s.SignNew(ana, here); err != nil {
+				t.Fatal(err)
+			}
+			c.change(s)
+			sign := s.Signing(ben, workflow.Verification{})
+			step := c.step
+			step.From, step.Subject = s.Place(), "ben"
+			if step.To == "" {
+				step.To = step.From
+			}
+			s.Append(step)
+			place(s, step.To)
+			if err := sign(here); err != nil {
+				t.Fatal(err)
+			}
+			if last := len(s.History) - 1; silently {
+				s.History[last].Parts = nil
+				workflow.SignEntry(t, s, ben, last)
+			}
+			s.Revision++
+			known := workflow.Known{Project: here, Members: []workflow.Member{ben.member("ben")}}
+			want := c.sound && (!silently || name == "nothing")
+			if v := s.Verify(ana, &known); v.Sound() != want || want == (v.Problem != "") {
+				t.Errorf("%s, silently %v: %+v", name, silently, v)
+			}
+			if v := s.Verify(ben, &workflow.Known{Project: here, Members: []workflow.Member{ana.member("ana")}}); !silently && !v.Sound() {
+				t.Errorf("%s: the machine that has done it says %+v", name, v)
+			}
+		}
+	}
+}
+
 var at0 = time.Unix(0, 0).UTC()
 
 // place puts a session at a stage and state, as the history writes them.

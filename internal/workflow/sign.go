@@ -42,7 +42,7 @@ func (s *Session) sign(signer Signer, project string, before Verification, entri
 	}
 	s.Seals = []json.RawMessage{} // they are about a history that has gone on
 	last := &s.History[len(s.History)-1]
-	last.Standing = s.standing(revision)
+	last.Standing, last.Parts = s.standing(revision), s.changedParts(s.History[:len(s.History)-1])
 	if signer != nil && project != s.Project() {
 		last.Project = project
 	}
@@ -108,7 +108,10 @@ func newKeys(history []Transition, used []Member) (out []Member) {
 // keeps the problem; entries that did not count still do not. From it on the session belongs to the project with the id.
 func (s *Session) Adopt(signer Signer, project string, found Verification, t Transition) error {
 	t.Event = EventAdopted
-	t.Adoption = &Adoption{Problem: found.Problem, From: max(found.Broken, 1), Revision: s.Revision + 1, Past: past(hashes(s.History)), Texts: found.Altered, Elsewhere: found.Displaced}
+	t.Adoption = &Adoption{
+		Problem: found.Problem, From: max(found.Broken, 1), Revision: s.Revision + 1, Past: past(hashes(s.History)),
+		Texts: found.Altered, Elsewhere: found.Displaced,
+	}
 	if found.Sound() { // the texts alone: nothing earlier needs to be accepted
 		t.Adoption.Problem, t.Adoption.From = AlterationsText(found.Altered).In(lang.English), 0
 	}

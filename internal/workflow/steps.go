@@ -14,9 +14,9 @@ type Step struct {
 	Unvouched bool
 }
 
-// Unsigned returns the step without its signatures, which a model has no use for.
+// Unsigned returns the step without its signatures and hashes of parts, which a model has no use for.
 func (s Step) Unsigned() Step {
-	s.Signature = ""
+	s.Signature, s.Parts = "", nil
 	if s.Grant != nil {
 		g := *s.Grant
 		g.Signature = ""

@@ -117,5 +117,8 @@ func (s *Session) misfit() lang.Text {
 	if s.stands() == unfitting {
 		return lang.T("its name, objective, answers, sprints, approvals, policy, documents or counters were changed after its newest entry")
 	}
+	if name := s.silent(); name != "" {
+		return lang.T("%s was changed in a step that does not say so", partText(name))
+	}
 	return lang.Text{}
 }

@@ -27,12 +27,15 @@ func TestHome(t *testing.T) {
 		"submodule":           {prepare: "git clone -q project one; git -C one submodule --quiet add ../project sub2", folder: "one/sub2", home: "one/sub2"},
 		"in no repository":    {prepare: "mkdir alone", folder: "alone"},
 
-		"file that names another":       {prepare: `mkdir toy; echo "gitdir: $PWD/project/.git" >toy/.git`, folder: "toy", home: "toy"},
-		"link to another":               {prepare: "mkdir toy; ln -s ../project/.git toy/.git", folder: "toy", home: "toy/.git"},
-		"settings of another":           {prepare: `mkdir -p toy/.git; cp project/.git/HEAD toy/.git; echo "$PWD/project/.git" >toy/.git/commondir`, folder: "toy", home: "toy"},
-		"settings of another, and back": {prepare: `mkdir -p toy/.git; cp project/.git/HEAD toy/.git; echo "$PWD/project/.git" >toy/.git/commondir; echo "$PWD/toy/.git" >toy/.git/gitdir`, folder: "toy", home: "toy"},
-		"work tree of another":          {prepare: `git -C project worktree add -q ../tree; mkdir toy; cp tree/.git toy/.git`, folder: "toy", home: "toy"},
-		"link to a work tree's":         {prepare: `git -C project worktree add -q ../tree; mkdir toy; ln -s ../tree/.git toy/.git`, folder: "toy", home: "toy"},
+		"file that names another": {prepare: `mkdir toy; echo "gitdir: $PWD/project/.git" >toy/.git`, folder: "toy", home: "toy"},
+		"link to another":         {prepare: "mkdir toy; ln -s ../project/.git toy/.git", folder: "toy", home: "toy/.git"},
+		"settings of another":     {prepare: `mkdir -p toy/.git; cp project/.git/HEAD toy/.git; echo "$PWD/project/.git" >toy/.git/commondir`, folder: "toy", home: "toy"},
+		"settings of another, and back": {
+			prepare: `mkdir -p toy/.git; cp project/.git/HEAD toy/.git; echo "$PWD/project/.git" >toy/.git/commondir; echo "$PWD/toy/.git" >toy/.git/gitdir`,
+			folder:  "toy", home: "toy",
+		},
+		"work tree of another":  {prepare: `git -C project worktree add -q ../tree; mkdir toy; cp tree/.git toy/.git`, folder: "toy", home: "toy"},
+		"link to a work tree's": {prepare: `git -C project worktree add -q ../tree; mkdir toy; ln -s ../tree/.git toy/.git`, folder: "toy", home: "toy"},
 		"work trees of its own": {prepare: `mkdir -p toy/x/worktrees/y; cp project/.git/HEAD toy/x/worktrees/y; echo "$PWD/project/.git" >toy/x/worktrees/y/commondir
 			echo "$PWD/toy/.git" >toy/x/worktrees/y/gitdir; echo "gitdir: x/worktrees/y" >toy/.git`, folder: "toy", home: "toy"},
 	} {

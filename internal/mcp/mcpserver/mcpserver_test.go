@@ -243,9 +243,9 @@ var variable = []struct {
 	{regexp.MustCompile(`\d{8}T\d{6}\.\d{3}Z(-\d+)?`), "<time>"},
 	{regexp.MustCompile(`("taskId":")[A-Z2-7]{26}`), "${1}<task>"},
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`), "<time>"},
-	{regexp.MustCompile(`(prev[\\]*": [\\]*")[0-9a-f]{64}`), "${1}<hash>"},                 // of an entry with a time
-	{regexp.MustCompile(`(signature[\\]*": [\\]*")[0-9A-Za-z+/=]{200,}`), "${1}<signature>"},      // of an entry with a time
-	{regexp.MustCompile(`(standing[\\]*": [\\]*")[0-9a-f]{8}:[0-9a-f]{64}`), "${1}<hash>"}, // of a session with an id
+	{regexp.MustCompile(`(prev[\\]*": [\\]*")[0-9a-f]{64}`), "${1}<hash>"},                   // of an entry with a time
+	{regexp.MustCompile(`(signature[\\]*": [\\]*")[0-9A-Za-z+/=]{200,}`), "${1}<signature>"}, // of an entry with a time
+	{regexp.MustCompile(`(standing[\\]*": [\\]*")[0-9a-f]{8}:[0-9a-f]{64}`), "${1}<hash>"},   // of a session with an id
 	{regexp.MustCompile(`(waited_seconds[\\]*": )[0-9.]+`), "${1}<time>"},
 	{regexp.MustCompile(`("application/json","size":)\d+|("mime_type[\\]*":[\\]*"application/json[\\]*",[\\]*"size[\\]*":)\d+`), "${1}${2}<size>"},
 	{regexp.MustCompile(`(score[\\]*":)[0-9.]+(,[\\]*"coverage[\\]*":)[0-9.]+`), "${1}<score>${2}<part>"}, // of a search, whose weights are tuned

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
@@ -23,11 +24,26 @@ func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 		case !d.lacks(s, st.ID, *a):
 			continue
 		}
-		if body, err := d.text(ctx, *a.Text); err == nil && workflow.Hash([]byte(body)) == a.SHA256 {
+		if body, ok := d.approved(ctx, s.Session, st); ok {
 			d.saveLater(f, *a, body)
 		}
 	}
 	d.LayOut(ctx, s)
+}
+
+// approved returns the text of an artifact that the store has; ok is false if it is not the one that was saved, or not
+// made of the document that was approved. Of a report nothing can be told: an artifact has its rows as tables.
+func (d *Disk) approved(ctx context.Context, s *workflow.Session, st workflow.Stage) (body string, ok bool) {
+	rec := s.Record(st.ID)
+	body, err := d.text(ctx, *rec.Artifact.Text)
+	if err != nil || workflow.Hash([]byte(body)) != rec.Artifact.SHA256 {
+		return "", false
+	}
+	if st.Gate == workflow.GateVerdict || rec.FinalResultRef == nil {
+		return body, true
+	}
+	document, err := d.text(ctx, *rec.FinalResultRef)
+	return body, err == nil && strings.Contains(body, strings.TrimRight(document, "\n"))
 }
 
 // lacks reports whether the file of an artifact is not there, or still the one that it replaces.

@@ -80,7 +80,8 @@ func (w *wanted) members() {
 		}
 		for _, m := range s.Signers() {
 			if m.Key != own && m.Subject != "" {
-				w.add(MemberOf(w.project.Dir.Path(), m), "").Note = w.language().Say("their steps of runs count for you then; compare the key with what `bmad-mcp signer` shows them")
+				want := w.add(MemberOf(w.project.Dir.Path(), m), "")
+				want.Note = w.language().Say("their steps of runs count for you then; compare the key with what `bmad-mcp signer` shows them")
 			}
 		}
 	}

@@ -14,7 +14,10 @@ import (
 const fake = "FAKE LINE"
 
 // names are the keys of a session whose texts store.Decode lets be lines only.
-var names = []string{"session_id", "task_name", "cwd", "file_path", "path", "kept", "sha256", "from", "to", "by", "subject", "name", "client", "artifacts", "work_tree", "prev", "standing", "judged", "project"}
+var names = []string{
+	"session_id", "task_name", "cwd", "file_path", "path", "kept", "sha256", "from", "to",
+	"by", "subject", "name", "client", "artifacts", "work_tree", "prev", "standing", "judged", "project",
+}
 
 // addLines puts a line of its own into each text of a value that people, models and commands write.
 func addLines(v reflect.Value) {

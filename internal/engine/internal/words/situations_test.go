@@ -154,7 +154,9 @@ func situations() []situation {
 		}},
 		{"signed by a stranger", po, workflow.AwaitingConfirmation, func(s *standing.Standing) {
 			s.Strict, s.Trusting = true, true
-			s.Integrity = workflow.Verification{Status: workflow.ChainPartly, Problem: "entry 2 names bob, and nobody here has said that the key is theirs", Broken: 2, Strangers: []string{"SHA256:x"}}
+			s.Integrity = workflow.Verification{
+				Status: workflow.ChainPartly, Problem: "entry 2 names bob, and nobody here has said that the key is theirs", Broken: 2, Strangers: []string{"SHA256:x"},
+			}
 		}},
 		{"not signed", po, workflow.Generating, func(s *standing.Standing) {
 			s.Strict, s.Trusting = true, true

@@ -1,0 +1,96 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+// A session has parts that can change apart from each other: the run itself, which is the same from its start on, and the
+// record of each stage. Each entry has the hashes of those that its step has changed, so that a step of somebody else
+// shows as one if it touches what it is not about, for example the document of a stage that was approved.
+
+// ofRun names the part of a session that never changes.
+const ofRun = "run"
+
+// partDigits is the length of the hash of a part, in hexadecimal digits.
+const partDigits = 32
+
+// parts returns the hashes of a session's parts.
+func (s *Session) parts() map[string]string {
+	out := map[string]string{}
+	add := func(name string, v any) { out[name] = Hash(canonical(v, known))[:partDigits] }
+	add(ofRun, Session{SessionID: s.SessionID, TaskName: s.TaskName, Objective: s.Objective, Workflow: s.Workflow, CreatedAt: s.CreatedAt})
+	for id, r := range s.Stages {
+		if r != nil {
+			add(string(id), r)
+		}
+	}
+	return out
+}
+
+// recordedParts returns the parts as a history says, and the shape of the program that has written each.
+func recordedParts(history []Transition) (parts, shapes map[string]string) {
+	parts, shapes = map[string]string{}, map[string]string{}
+	for _, e := range history {
+		shape, _, _ := strings.Cut(e.Standing, ":")
+		for name, hash := range e.Parts {
+			parts[name], shapes[name] = hash, shape
+		}
+	}
+	return parts, shapes
+}
+
+// changedParts returns the parts that a history does not have as they are.
+func (s *Session) changedParts(history []Transition) map[string]string {
+	recorded, shapes := recordedParts(history)
+	out := s.parts()
+	for name := range recorded {
+		out[name] += "" // one that is gone
+	}
+	maps.DeleteFunc(out, func(name, hash string) bool { return recorded[name] == hash && shapes[name] == standingShape() })
+	return out
+}
+
+// silent names a part that was changed in no step that says so; "" if there is none.
+func (s *Session) silent() string {
+	recorded, shapes := recordedParts(s.History)
+	now := s.parts()
+	for _, name := range slices.Sorted(maps.Keys(recorded)) {
+		if shapes[name] == standingShape() && now[name] != recorded[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// touches names a part that an entry has changed although its step is about others; "" if there is none. A step is
+// about the stages from which and to which it leads, and the one whose work they judge; if it goes back, about all.
+func (w *Definition) touches(e Transition) string {
+	var about []string
+	switch {
+	case e.Event == EventReopened || e.Event == EventSentBack:
+		about = w.IDs()
+	case moves(e) || e.Event == EventEdited:
+		for _, id := range []StageID{e.FromStage(), e.ToStage()} {
+			st, _ := w.Stage(id)
+			about = append(about, string(id), string(st.SendsBackTo), string(st.VerifiedBy()))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Parts)) {
+		if !slices.Contains(about, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// partText names a part for people.
+func partText(name string) lang.Text {
+	if name == ofRun {
+		return lang.T("its name, objective or workflow")
+	}
+	return lang.T("what stage %s has", name)
+}
