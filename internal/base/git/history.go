@@ -1,0 +1,225 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// maxBlob bounds a file of a commit that is read, in bytes.
+const maxBlob = 1 << 20
+
+// History reads the commits of a repository that others have written, as [Look] reads its files: git sees a git
+// directory of our own beside its objects.
+type History struct {
+	repository *repository
+	call       Call
+	// inside is the folder, from the top of the repository, with a slash behind it; "" for the top.
+	inside string
+}
+
+// OpenHistory opens the history of the repository in which a folder lies; it is nil if there is no git or no
+// repository. [History.Close] ends it.
+func OpenHistory(ctx context.Context, folder string) (*History, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, nil //nolint:nilerr // the caller tells the person that git is missing
+	}
+	r, err := find(folder)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := filepath.Rel(r.tree, real)
+	if err != nil {
+		return nil, err
+	}
+	head, err := r.head()
+	if err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp("", "bmad-git-")
+	if err != nil {
+		return nil, err
+	}
+	h := &History{repository: r}
+	if h.call, err = r.view(ctx, temp, head); err != nil {
+		_ = os.RemoveAll(temp)
+		return nil, err
+	}
+	if inside != "." {
+		h.inside = filepath.ToSlash(inside) + "/"
+	}
+	return h, nil
+}
+
+// Close removes the git directory that was made for the history.
+func (h *History) Close() {
+	if h != nil {
+		_ = os.RemoveAll(h.call.Repository)
+	}
+}
+
+// IsShallow reports whether the clone lacks the older commits.
+func (h *History) IsShallow() bool {
+	info, err := os.Stat(filepath.Join(h.repository.common, "shallow"))
+	return err == nil && info.Size() > 0
+}
+
+// DefaultBranch returns the name of the default branch of the remote origin, such as origin/main, as this clone knows
+// it; "" if it does not.
+func (h *History) DefaultBranch() string {
+	text, err := durable.ReadPath(filepath.Join(h.repository.common, "refs", "remotes", "origin", "HEAD"), maxPointer)
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/")
+	if err != nil || !ok {
+		return ""
+	}
+	return target
+}
+
+// Resolve returns the commit that a name means to git: HEAD, a branch, one of a remote, a tag, a hash or the
+// beginning of one. It is "" if there is none, or if the clone does not have it.
+func (h *History) Resolve(ctx context.Context, name string) (string, error) {
+	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\ ~^:?*[\x00\n") || strings.HasPrefix(name, "-") {
+		return "", nil
+	}
+	found, err := "", error(nil)
+	if name == "HEAD" {
+		if found, err = h.repository.head(); err != nil {
+			return "", err
+		}
+	}
+	for _, ref := range []string{name, "refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"} {
+		if found == "" && strings.HasPrefix(ref, "refs/") {
+			found, _ = h.repository.follow(h.repository.common, ref) // one that leads nowhere is none
+		}
+	}
+	if found == "" && isHex(name) {
+		found = name
+	}
+	if found == "" {
+		return "", nil
+	}
+	out, err := h.call.list(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", found+"^{commit}")
+	if failed := (*Failure)(nil); errors.As(err, &failed) {
+		return "", nil
+	}
+	return strings.TrimSpace(out), err
+}
+
+func isHex(name string) bool {
+	return len(name) >= 7 && len(name) <= 64 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// Roots returns the commits without a parent from which a commit descends, sorted. It refuses a shallow clone, which
+// does not have them.
+func (h *History) Roots(ctx context.Context, commit string) ([]string, error) {
+	if h.IsShallow() {
+		return nil, fault.New(fault.NotAllowed, "this clone is shallow: its first commit is not here").
+			WithHint("fetch the rest: git fetch --unshallow; in a workflow of GitHub, fetch-depth: 0 of actions/checkout")
+	}
+	out, err := h.call.list(ctx, "rev-list", "--max-parents=0", commit, "--")
+	roots := strings.Fields(out)
+	slices.Sort(roots)
+	return roots, h.explain(err)
+}
+
+// Read returns the files of a commit at paths of the folder, or below them, by their paths: those that keep takes.
+// Links, and files of more than 1 MB, are left out.
+func (h *History) Read(ctx context.Context, commit string, keep func(path string) bool, paths ...string) (map[string][]byte, error) {
+	args := []string{"ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--"}
+	for _, path := range paths {
+		args = append(args, h.inside+path)
+	}
+	list, err := h.call.list(ctx, args...)
+	if err != nil {
+		return nil, h.explain(err)
+	}
+	var names []string
+	var wanted bytes.Buffer
+	total := 0
+	for entry := range strings.SplitSeq(list, "\x00") {
+		about, name, _ := strings.Cut(entry, "\t")
+		fields := strings.Fields(about) // mode, type, hash, size
+		name = strings.TrimPrefix(name, h.inside)
+		if len(fields) != 4 || !strings.HasPrefix(fields[0], "100") || !keep(name) {
+			continue
+		}
+		size, err := strconv.Atoi(fields[3])
+		if err != nil { // git says BAD
+			return nil, refusal(lang.T("it lacks a file of commit %s; fetch it without --filter", commit), name)
+		}
+		if size > maxBlob {
+			continue
+		}
+		if total += size; total > maxList/2 {
+			return nil, fault.New(fault.NotAllowed, "the commit %s has more below these folders than is read", commit).WithHint("check a smaller folder, with --cwd")
+		}
+		names = append(names, name)
+		wanted.WriteString(fields[2] + "\n")
+	}
+	c := h.call
+	c.In = &wanted
+	text, err := c.list(ctx, "cat-file", "--batch", "--buffer")
+	if err != nil {
+		return nil, h.explain(err)
+	}
+	out := make(map[string][]byte, len(names))
+	for _, name := range names {
+		about, rest, _ := strings.Cut(text, "\n")
+		fields := strings.Fields(about) // hash, type, size
+		if len(fields) != 3 {
+			fields = []string{"", "", ""}
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, refusal(lang.T("git printed a file of commit %s in part", commit), name)
+		}
+		out[name], text = []byte(rest[:size]), rest[size+1:]
+	}
+	return out, nil
+}
+
+// Changed returns the files of the folder that differ between two commits, sorted. ok is false if the clone lacks one
+// of them, as after a squash or a rebase.
+func (h *History) Changed(ctx context.Context, from, to string) (files []string, ok bool, err error) {
+	for _, name := range []string{from, to} {
+		commit, err := h.Resolve(ctx, name)
+		if commit == "" || err != nil || !commitForm.MatchString(name) {
+			return nil, false, err
+		}
+	}
+	out, err := h.call.list(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--")
+	if err != nil {
+		return nil, false, h.explain(err)
+	}
+	for name := range strings.SplitSeq(out, "\x00") {
+		if rest, inside := strings.CutPrefix(name, h.inside); inside && rest != "" {
+			files = append(files, rest)
+		}
+	}
+	slices.Sort(files)
+	return files, true, nil
+}
+
+// explain puts the failure of a git into words.
+func (h *History) explain(err error) error {
+	var failed *Failure
+	if errors.As(err, &failed) {
+		return fault.New(fault.Storage, "git could not read the history of %s: %s", h.repository.tree, visible.Line(failed.Said)).WithHint("see what git fsck says there")
+	}
+	return err
+}
