@@ -1,7 +1,7 @@
 package workflow
 
 // Statement returns the canonical text of a decision about a run, which the machine of its person signs: every key that
-// says what was decided, by whom and about which text, but none of their words.
+// names the decision, its person and its text, but none of their words.
 func (g Grant) Statement(session, task string) []byte {
 	return canonical(struct {
 		Session   string    `json:"session"`

@@ -128,7 +128,7 @@ func isHex(name string) bool {
 // does not have them.
 func (h *History) Roots(ctx context.Context, commit string) ([]string, error) {
 	if h.IsShallow() {
-		return nil, fault.New(fault.NotAllowed, "this clone is shallow: its first commit is not here").
+		return nil, fault.New(fault.NotAllowed, "this clone is shallow and lacks the first commit").
 			WithHint("fetch the rest: git fetch --unshallow; in a workflow of GitHub, fetch-depth: 0 of actions/checkout")
 	}
 	out, err := h.call.list(ctx, "rev-list", "--max-parents=0", commit, "--")
@@ -166,7 +166,7 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 			continue
 		}
 		if total += size; total > maxList/2 {
-			return nil, fault.New(fault.NotAllowed, "the commit %s has more below these folders than is read", commit).WithHint("check a smaller folder, with --cwd")
+			return nil, fault.New(fault.NotAllowed, "the commit %s has too much data in these folders", commit).WithHint("check a smaller folder with --cwd")
 		}
 		names = append(names, name)
 		wanted.WriteString(fields[2] + "\n")
@@ -186,25 +186,25 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil || size < 0 || size >= len(rest) {
-			return nil, refusal(lang.T("git printed a file of commit %s in part", commit), name)
+			return nil, refusal(lang.T("git printed only part of a file of commit %s", commit), name)
 		}
 		out[name], text = []byte(rest[:size]), rest[size+1:]
 	}
 	return out, nil
 }
 
-// Changed returns the files of the folder that differ between two commits, sorted. ok is false if the clone lacks one
-// of them, as after a squash or a rebase.
+// Changed returns the files of the folder that differ between two commits, by their hashes, sorted. ok is false if the
+// clone lacks one of them, as after a squash or a rebase.
 func (h *History) Changed(ctx context.Context, from, to string) (files []string, ok bool, err error) {
-	for _, name := range []string{from, to} {
-		commit, err := h.Resolve(ctx, name)
-		if commit == "" || err != nil || !commitForm.MatchString(name) {
-			return nil, false, err
-		}
+	if !commitForm.MatchString(from) || !commitForm.MatchString(to) {
+		return nil, false, nil
 	}
 	out, err := h.call.list(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--")
+	if failed := (*Failure)(nil); errors.As(err, &failed) {
+		return nil, false, nil
+	}
 	if err != nil {
-		return nil, false, h.explain(err)
+		return nil, false, err
 	}
 	for name := range strings.SplitSeq(out, "\x00") {
 		if rest, inside := strings.CutPrefix(name, h.inside); inside && rest != "" {
