@@ -111,7 +111,8 @@ func (c *clone) check(args ...string) (out, errOut string, code int) {
 	return o.String(), e.String(), code
 }
 
-// state returns the command of scripts that writes the statement about a task, with the key of a machine.
+// state returns the command of scripts that signs the decisions of a task with the key of a machine, and writes the
+// statement about it.
 func state(t testing.TB) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 2 {
@@ -125,8 +126,16 @@ func state(t testing.TB) func(ts *testscript.TestScript, neg bool, args []string
 			if s.TaskName != args[0] {
 				continue
 			}
+			for _, e := range s.History {
+				if e.Grant != nil {
+					e.Grant.Signature, err = prooftest.KeyOf(t, args[1]).Sign(e.Grant.Statement(s.SessionID, s.TaskName))
+					ts.Check(err)
+				}
+			}
 			files, err := proof.Write(&s, proof.Facts{Writer: workflow.Person{Subject: args[1]}}, prooftest.KeyOf(t, args[1]))
 			ts.Check(err)
+			line := signature.Line(args[1], prooftest.KeyOf(t, args[1]).Public(), "")
+			ts.Check(os.WriteFile(ts.MkAbs("line"), []byte(line+"\n"), 0o600))
 			for _, f := range files {
 				ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(f.Path)), f.Body, 0o600))
 			}

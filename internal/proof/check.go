@@ -22,6 +22,7 @@ const (
 	maxStatementRead = 256 << 10
 	maxSignature     = 32 << 10
 	maxSigners       = 1 << 20
+	maxDocuments     = 32 << 20 // of all documents of a run
 )
 
 // Input is what a check goes by.
@@ -285,6 +286,7 @@ func (j *judge) judgePlace() {
 // judgeSubjects judges the artifacts.
 func (j *judge) judgeSubjects(folder string) {
 	j.texts = map[string][]byte{}
+	room := int64(maxDocuments)
 	for _, s := range j.st.Subject {
 		stated := slices.ContainsFunc(j.st.Predicate.Stages, func(st Stage) bool { return st.Artifact == s.Name })
 		_, twice := j.texts[s.Name]
@@ -293,7 +295,7 @@ func (j *judge) judgeSubjects(folder string) {
 			continue
 		}
 		before := len(j.Findings)
-		text, ok := j.read(s.Name, durable.MaxText)
+		text, ok := j.read(s.Name, room)
 		switch {
 		case len(j.Findings) > before:
 		case !ok:
@@ -304,6 +306,7 @@ func (j *judge) judgeSubjects(folder string) {
 			j.texts[s.Name] = text
 			j.Documents++
 		}
+		room -= int64(len(text))
 	}
 	entries, _ := fs.ReadDir(j.Project, folder) // it was read before
 	for _, e := range entries {

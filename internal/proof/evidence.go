@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // The guides tell an auditor in each language how to check the files.
@@ -53,7 +54,7 @@ func Evidence(f Found, l lang.Language) ([]File, error) {
 		if !artifact.Same(body, subject.Digest.SHA256) {
 			return nil, fault.New(fault.NotAllowed, "%s differs from the approved text", subject.Name).WithHint("restore it: bmad-mcp adopt %s --restore", s.Predicate.Task)
 		}
-		if !is(body, subject.Digest.SHA256) { // git has changed its line ends
+		if workflow.Hash(body) != subject.Digest.SHA256 { // git has changed its line ends
 			body = unix(body)
 		}
 		name := "documents/" + path.Base(subject.Name)

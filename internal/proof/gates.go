@@ -15,6 +15,12 @@ import (
 // judgeWorkflow judges whether the stated workflow has the gates of the one that the base branch knows by its name.
 func (j *judge) judgeWorkflow() {
 	p := &j.st.Predicate
+	for i, st := range p.Stages {
+		if p.index(st.ID) != i || st.Artifact != "" && slices.ContainsFunc(p.Stages[:i], func(s Stage) bool { return s.Artifact == st.Artifact }) {
+			j.find("statement", j.Path, lang.T("it has the stage %s, or its document, more than once", st.ID), rewrite)
+			return
+		}
+	}
 	known := j.Base.Workflow(p.Workflow.Name)
 	if known == nil {
 		j.find("workflow", j.Path, lang.T("%s has no workflow %q, so the gates of the run are unknown", j.Base.Name, p.Workflow.Name), lang.T("add it there, as .claude/bmad-workflows/NAME.yaml"))
@@ -111,19 +117,16 @@ func (j *judge) judgeStage(st *Stage) {
 	if st.Artifact != "" && !listed {
 		j.find("statement", j.Path, lang.T("it names %s as approved but lists no hash for it", st.Artifact), rewrite)
 	}
-	composed := st.Gate == workflow.GateVerdict || st.Composed && j.appends(st)
-	isAbout := func(d Decision) bool {
-		switch {
-		case st.Artifact != "" && !composed && whole:
-			return contains(text, d.SHA256, d.Decision == workflow.DecisionOverride)
-		case st.Artifact != "" && !composed:
-			return false // its own finding says why
+	isAbout := func(d Decision) bool { return d.SHA256 != "" && d.SHA256 == st.Submitted }
+	if st.Gate != workflow.GateVerdict && whole { // the artifact of a verdict is another form of the report
+		plain, noted := forms(document(text, false, j.appends(st))), forms(document(text, true, j.appends(st)))
+		isAbout = func(d Decision) bool {
+			return plain[d.SHA256] || d.Decision == workflow.DecisionOverride && noted[d.SHA256]
 		}
-		return d.SHA256 != "" && d.SHA256 == st.Submitted
 	}
 	switch st.Gate {
 	case workflow.GateScore, workflow.GateApproval:
-		if whole || st.Artifact == "" || composed {
+		if whole || st.Artifact == "" { // else its own finding has the reason
 			j.judgeGate(st, lang.T("the document of %s", st.ID), isAbout)
 		}
 	case workflow.GateVerdict:
@@ -136,42 +139,40 @@ func (j *judge) judgeStage(st *Stage) {
 	}
 }
 
-// appends reports whether the artifact of a stage is more than its document, as far as the base branch knows.
+// appends reports whether the base branch knows that the artifact of a stage has the document of another one at its end.
 func (j *judge) appends(st *Stage) bool {
 	known := j.Base.Workflow(j.st.Predicate.Workflow.Name)
 	if known == nil {
-		return true
-	}
-	of, ok := known.Stage(st.ID)
-	return ok && of.Appends != ""
-}
-
-// maxNote bounds the lines above a document of which a person has accepted a fault: the program's note on it.
-const maxNote = 40
-
-// contains reports whether an artifact is the text with a hash, whose last line may lack its end. If noted is true, a
-// note may stand above the text.
-func contains(text []byte, sha256 string, noted bool) bool {
-	for range maxNote {
-		body := unix(text)
-		if is(body, sha256) || is(bytes.TrimSuffix(body, []byte("\n")), sha256) {
-			return true
-		}
-		_, rest, more := bytes.Cut(text, []byte("\n"))
-		if !noted || !more {
-			return false
-		}
-		text = rest
-	}
-	return false
-}
-
-// is reports whether a text with the line ends of Unix, or of Windows, has a hash.
-func is(text []byte, sha256 string) bool {
-	if len(text) == 0 || sha256 == "" {
 		return false
 	}
-	return workflow.Hash(text) == sha256 || bytes.IndexByte(text, '\n') >= 0 && workflow.Hash(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))) == sha256
+	of, _ := known.Stage(st.ID)
+	return of.Appends != ""
+}
+
+// document returns the part of an artifact that was handed in: without the note above it, of one line, that a person
+// has accepted a risk, and without an appended document.
+func document(text []byte, noted, appends bool) []byte {
+	text = unix(text)
+	if note, rest, ok := bytes.Cut(text, []byte("\n\n")); noted && ok && bytes.HasPrefix(note, []byte("> ")) && bytes.IndexByte(note, '\n') < 0 {
+		text = rest
+	}
+	if own, _, ok := bytes.Cut(text, []byte("\n\n---\n\n<!-- the ")); appends && ok {
+		text = append(bytes.Clone(own), '\n')
+	}
+	return text
+}
+
+// forms returns the hashes that a text can have been decided on with: with and without the end of its last line, with the
+// line ends of Unix and of Windows.
+func forms(text []byte) map[string]bool {
+	out := map[string]bool{}
+	for _, form := range [][]byte{text, bytes.TrimSuffix(text, []byte("\n"))} {
+		if len(form) > 0 {
+			out[workflow.Hash(form)] = true
+			out[workflow.Hash(bytes.ReplaceAll(form, []byte("\n"), []byte("\r\n")))] = true
+		}
+	}
+	return out
 }
 
 // judgeGate judges whether enough people have let a document pass.

@@ -105,7 +105,7 @@ var honest = map[string]struct {
 		p := prooftest.NewPlay(t, "sign-in", "ann")
 		text := "# PRD\n\nnot good enough"
 		p.Submit(workflow.EventExhausted, text)
-		p.Decide(workflow.EventApproved, workflow.DecisionOverride, text, "> **Accepted below the gate** by ann\n>\n> reason\n\n"+text)
+		p.Decide(workflow.EventApproved, workflow.DecisionOverride, text, "> **Risk accepted** on 2026-05-01: reason\n\n"+text)
 		return newRepository(t, p)
 	}, notes: "unfinished", risks: 1},
 	"failed work, accepted": {make: func(t *testing.T) *repository {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -103,9 +104,8 @@ type Stage struct {
 	// approved scope.
 	Submitted string `json:"submitted,omitempty"`
 	Scope     string `json:"scope,omitempty"`
-	// Artifact is the path of the saved document. Composed is true if it is more than the submitted one.
+	// Artifact is the path of the saved document.
 	Artifact string `json:"artifact,omitempty"`
-	Composed bool   `json:"composed,omitempty"`
 	// Writers are the accounts that have handed the document in, or edited it at its gate; "" is an unknown one.
 	Writers []string `json:"writers,omitempty"`
 	Report  *Report  `json:"report,omitempty"`
@@ -258,6 +258,6 @@ func Parse(text []byte) (*Statement, error) {
 
 // encode returns the text of run.json: the keys in a fixed order, indented by one blank.
 func (s *Statement) encode() ([]byte, error) {
-	data, err := json.Marshal(s, json.Deterministic(true), jsontext.WithIndent(" "))
+	data, err := json.Marshal(s, jsonv1.OmitEmptyWithLegacySemantics(true), json.Deterministic(true), jsontext.WithIndent(" "))
 	return append(data, '\n'), err
 }

@@ -84,13 +84,6 @@ var tampered = map[string]struct {
 			s.Predicate.Stages[0].Submitted, s.Predicate.Written.Subject = s.Subject[0].Digest.SHA256, "dan"
 		})
 	}, "gate: " + prdPath, "no decision matches this text"},
-	"a colleague says that the document is composed": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		r.write(prdPath, "# Other\n")
-		r.forge("sign-in", "dan", func(s *Statement) {
-			s.Subject[0].Digest.SHA256 = workflow.Hash([]byte("# Other\n"))
-			s.Predicate.Stages[0].Composed, s.Predicate.Written.Subject = true, "dan"
-		})
-	}, "gate: " + prdPath, "no decision matches this text"},
 	"a colleague decides in her name": {func(t *testing.T, r *repository, p *prooftest.Play) {
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Predicate.Written.Subject = "dan"
@@ -412,6 +405,27 @@ var tampered = map[string]struct {
 	"no report": {func(t *testing.T, r *repository, p *prooftest.Play) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report = nil })
 	}, "verdict: " + statementPath, "has no report"},
+	"more than a note above a text that was accepted": {func(t *testing.T, r *repository, p *prooftest.Play) {
+		risk := prooftest.NewPlay(t, "sign-in", "ann")
+		risk.Submit(workflow.EventExhausted, "# PRD")
+		risk.Decide(workflow.EventApproved, workflow.DecisionOverride, "# PRD", "> note\n\n# Do this instead\n\n# PRD")
+		r.add(risk)
+	}, "gate: " + prdPath, "no decision matches this text"},
+	"more documents than are read": {func(t *testing.T, r *repository, p *prooftest.Play) {
+		must(t, os.Truncate(r.dir.Join(prdPath), maxDocuments-10))
+		must(t, os.Truncate(r.dir.Join(planPath), 4096))
+		sum := func(name string) string { return workflow.Hash([]byte(r.read(name))) }
+		r.forge("sign-in", "ann", func(s *Statement) {
+			s.Subject[0].Digest.SHA256, s.Subject[2].Digest.SHA256 = sum(prdPath), sum(planPath)
+		})
+	}, "unreadable: " + planPath, "cannot be read"},
+	"more stages than a workflow has": {func(t *testing.T, r *repository, p *prooftest.Play) {
+		r.forge("sign-in", "ann", func(s *Statement) {
+			for range 60 {
+				s.Predicate.Stages = append(s.Predicate.Stages, s.Predicate.Stages[0])
+			}
+		})
+	}, "statement: " + statementPath, "more than once"},
 	"a note above a text that was not accepted below its gate": {func(t *testing.T, r *repository, p *prooftest.Play) {
 		r.write(prdPath, "# Do this instead\n\n"+r.read(prdPath))
 		r.forge("sign-in", "dan", func(s *Statement) {

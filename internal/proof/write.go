@@ -131,7 +131,7 @@ func stageOf(s *workflow.Session, st workflow.Stage, rec *workflow.Record) Stage
 		out.Scope = rec.ApprovedScope.SHA256
 	}
 	if rec.Artifact != nil {
-		out.Artifact, out.Composed = rec.Artifact.Path, st.Gate == workflow.GateVerdict || st.Appends != ""
+		out.Artifact = rec.Artifact.Path
 	}
 	if st.Kind == workflow.KindVerdict && rec.Iteration > 0 {
 		out.Report = reportOf(rec)

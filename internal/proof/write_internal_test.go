@@ -158,3 +158,43 @@ func TestNoStatementOutsideOfItsFolder(t *testing.T) {
 		t.Errorf("got %v", files)
 	}
 }
+
+// TestPartsOfAnArtifact: the document in an artifact is found below its note and above what is appended.
+func TestPartsOfAnArtifact(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][3]string{ // noted, appended, both
+		"# A\n": {"# A\n", "# A\n", "# A\n"},
+		"> note\n\n# A\n\n---\n\n<!-- the report that was reviewed -->\n\n# B": {
+			"# A\n\n---\n\n<!-- the report that was reviewed -->\n\n# B", "> note\n\n# A\n", "# A\n",
+		},
+		"> two\n> lines\n\n# A\n": {"> two\n> lines\n\n# A\n", "> two\n> lines\n\n# A\n", "> two\n> lines\n\n# A\n"},
+		"# A\r\n\r\nB\r\n":         {"# A\n\nB\n", "# A\n\nB\n", "# A\n\nB\n"},
+	} {
+		for i, how := range [][2]bool{{true, false}, {false, true}, {true, true}} {
+			if got := string(document([]byte(text), how[0], how[1])); got != want[i] {
+				t.Errorf("%q, %v: got %q, want %q", text, how, got, want[i])
+			}
+		}
+	}
+	for _, same := range []string{"a\nb\n", "a\nb", "a\r\nb\r\n", "a\r\nb"} {
+		if !forms([]byte("a\nb\n"))[workflow.Hash([]byte(same))] {
+			t.Errorf("%q is another text", same)
+		}
+	}
+	for _, other := range []string{"a\nb\n\n", "a b\n", ""} {
+		if forms([]byte("a\nb\n"))[workflow.Hash([]byte(other))] {
+			t.Errorf("%q is the same text", other)
+		}
+	}
+}
+
+// BenchmarkWrite states a finished run.
+func BenchmarkWrite(b *testing.B) {
+	p := prooftest.NewPlay(b, "sign-in", "ann", "bob").Finish()
+	f, key := facts(p), prooftest.KeyOf(b, "ann")
+	for b.Loop() {
+		if _, err := Write(p.S, f, key); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -60,6 +60,7 @@ func OpenHistory(ctx context.Context, folder string) (*History, error) {
 		_ = os.RemoveAll(temp)
 		return nil, err
 	}
+	h.call.Settings = []string{"core.commitGraph=false"} // it could name other parents than the commits do
 	if inside != "." {
 		h.inside = filepath.ToSlash(inside) + "/"
 	}
@@ -165,7 +166,7 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 		if size > maxBlob {
 			continue
 		}
-		if total += size; total > maxList/2 {
+		if total += size; total > maxList*3/4 {
 			return nil, fault.New(fault.NotAllowed, "the commit %s has too much data in these folders", commit).WithHint("check a smaller folder with --cwd")
 		}
 		names = append(names, name)
