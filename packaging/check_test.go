@@ -102,7 +102,7 @@ func (f *forge) program(code int, prints string) {
 		f.t.Fatal(err)
 	}
 	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" token=$CHECK_TOKEN >'%s/called'\ncat '%s/out'\nexit %d\n", f.bin, f.bin, code)
-	if err := os.WriteFile(filepath.Join(f.bin, "bmad-mcp"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(f.bin, "bmad-mcp"), []byte(script), 0o700); err != nil {
 		f.t.Fatal(err)
 	}
 }

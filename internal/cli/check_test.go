@@ -270,7 +270,7 @@ func TestCheckOfAHostileRepository(t *testing.T) {
 	c.add(prooftest.NewPlay(t, "sign-in", "ann").Finish())
 	c.commit("sign in")
 	c.write(".git/trap", "#!/bin/sh\necho x >>'"+canary+"'\ncat\n")
-	if err := os.Chmod(trap, 0o700); err != nil { //nolint:gosec // a program
+	if err := os.Chmod(trap, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"core.fsmonitor", "core.pager", "diff.external", "diff.x.textconv", "filter.x.clean", "filter.x.smudge", "core.sshCommand", "gpg.program", "gpg.ssh.program"} {

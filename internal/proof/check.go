@@ -62,7 +62,8 @@ func Check(in Input) (Result, error) {
 	signers, problems := signature.ParseSigners(string(in.Base.Files[SignersFile]))
 	var out Result
 	for _, p := range problems {
-		out.Notes = append(out.Notes, Finding{"signers", SignersFile, lang.T("a line of %s on %s does not count: %s", SignersFile, in.Base.Name, p), lang.T("correct the line there")})
+		out.Notes = append(out.Notes, Finding{"signers", SignersFile, lang.T("a line of %s on %s does not count: %s", SignersFile, in.Base.Name, p),
+			lang.T("correct the line there")})
 	}
 	for _, folder := range []string{path.Dir(artifact.Folder), artifact.Folder} {
 		if isLink(in.Project, folder) {
@@ -96,7 +97,8 @@ func Check(in Input) (Result, error) {
 	}
 	for name := range in.Base.Files {
 		if _, err := fs.Stat(in.Project, path.Dir(name)); path.Base(name) == StatementFile && err != nil {
-			out.Notes = append(out.Notes, Finding{"removed", name, lang.T("this change removes the run, which is on %s", in.Base.Name), lang.T("keep it if its decisions should remain verifiable")})
+			out.Notes = append(out.Notes, Finding{"removed", name, lang.T("this change removes the run, which is on %s", in.Base.Name),
+				lang.T("keep it if its decisions should remain verifiable")})
 		}
 	}
 	slices.SortStableFunc(out.Notes, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
@@ -279,7 +281,8 @@ func (j *judge) judgePlace() {
 	case before.Predicate.Session != p.Session:
 		j.note("replaced", j.Path, lang.T("%s has a different run under this name", j.Base.Name), lang.T("confirm that the replacement is intended"))
 	case p.Chain.Length < before.Predicate.Chain.Length:
-		j.find("older", j.Path, lang.T("it is older than the one on %s: %d history entries instead of %d", j.Base.Name, p.Chain.Length, before.Predicate.Chain.Length), lang.T("take the newer one"))
+		j.find("older", j.Path, lang.T("it is older than the one on %s: %d history entries instead of %d", j.Base.Name, p.Chain.Length, before.Predicate.Chain.Length),
+			lang.T("take the newer one"))
 	}
 }
 
@@ -301,7 +304,7 @@ func (j *judge) judgeSubjects(folder string) {
 		case !ok:
 			j.find("artifact", s.Name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
 		case !artifact.Same(text, s.Digest.SHA256):
-			j.find("artifact", s.Name, lang.T("it differs from the approved text"), lang.T("restore it: bmad-mcp adopt %s --restore; or reopen its stage and approve it again", j.Task))
+			j.find("artifact", s.Name, lang.T("it differs from the approved text"), j.restore())
 		default:
 			j.texts[s.Name] = text
 			j.Documents++
@@ -318,6 +321,11 @@ func (j *judge) judgeSubjects(folder string) {
 	}
 }
 
+// restore returns the remedy for a document that is not as it was approved.
+func (j *judge) restore() lang.Text {
+	return lang.T("restore it: bmad-mcp adopt %s --restore; or reopen its stage and approve it again", j.Task)
+}
+
 // judgeInvalid names an artifact whose approval does not count any more.
 func (j *judge) judgeInvalid(i Invalid) {
 	name := cmp.Or(i.Path, j.Path)
@@ -329,7 +337,7 @@ func (j *judge) judgeInvalid(i Invalid) {
 	case becauseGone:
 		j.find("edited", name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
 	default:
-		j.find("edited", name, lang.T("it was edited after its approval, and nobody has approved this text"), lang.T("restore it: bmad-mcp adopt %s --restore; or reopen its stage and approve it again", j.Task))
+		j.find("edited", name, lang.T("it was edited after its approval, and nobody has approved this text"), j.restore())
 	}
 }
 
@@ -350,7 +358,8 @@ func (j *judge) judgeWork() {
 		}
 	}
 	if n := len(changed) + more; n > 0 {
-		j.note("after-qa", append(changed, j.Path)[0], lang.T("%s changed since the work was tested", lang.Count(n, "file")), lang.T("if they matter, test the work again: bmad-mcp reopen %s", j.Task))
+		j.note("after-qa", append(changed, j.Path)[0], lang.T("%s changed since the work was tested", lang.Count(n, "file")),
+			lang.T("if they matter, test the work again: bmad-mcp reopen %s", j.Task))
 	}
 }
 

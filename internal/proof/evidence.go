@@ -45,7 +45,8 @@ func Evidence(f Found, l lang.Language) ([]File, error) {
 	var sums strings.Builder
 	for _, subject := range s.Subject {
 		if path.Dir(subject.Name) != artifact.TaskFolder(s.Predicate.Task) || !fs.ValidPath(subject.Name) || visible.Line(subject.Name) != subject.Name {
-			return nil, fault.New(fault.InvalidArgument, "%s: %w", StatementFile, lang.Errorf("it names %q, which is not a document of this run", subject.Name)).WithHint("%s", rewrite)
+			err := lang.Errorf("it names %q, which is not a document of this run", subject.Name)
+			return nil, fault.New(fault.InvalidArgument, "%s: %w", StatementFile, err).WithHint("%s", rewrite)
 		}
 		body, err := f.Text(subject.Name)
 		if err != nil {

@@ -23,7 +23,8 @@ func (j *judge) judgeWorkflow() {
 	}
 	known := j.Base.Workflow(p.Workflow.Name)
 	if known == nil {
-		j.find("workflow", j.Path, lang.T("%s has no workflow %q, so the gates of the run are unknown", j.Base.Name, p.Workflow.Name), lang.T("add it there, as .claude/bmad-workflows/NAME.yaml"))
+		j.find("workflow", j.Path, lang.T("%s has no workflow %q, so the gates of the run are unknown", j.Base.Name, p.Workflow.Name),
+			lang.T("add it there, as .claude/bmad-workflows/NAME.yaml"))
 		return
 	}
 	for _, st := range known.Stages {
@@ -45,7 +46,8 @@ func (j *judge) judgeDecisions() {
 		}
 		key, err := signature.Verify(d.grant().Statement(p.Session, p.Task), d.Signature)
 		if err != nil || p.index(d.Stage) < 0 {
-			j.find("decision", j.Path, lang.T("the decision %s of %q about %s at %s was changed since it was signed, or belongs to another run", d.Decision, d.Subject, d.Stage, d.At.Format(time.RFC3339)), rewrite)
+			j.find("decision", j.Path, lang.T("the decision %s of %q about %s at %s was changed since it was signed, or belongs to another run",
+				d.Decision, d.Subject, d.Stage, d.At.Format(time.RFC3339)), rewrite)
 			continue
 		}
 		j.keys[i] = key
@@ -113,10 +115,15 @@ func (j *judge) judgeStage(st *Stage) {
 		}
 		return
 	}
-	text, whole := j.texts[st.Artifact]
 	if st.Artifact != "" && !listed {
 		j.find("statement", j.Path, lang.T("it names %s as approved but lists no hash for it", st.Artifact), rewrite)
 	}
+	j.judgeDocument(st)
+}
+
+// judgeDocument judges whether the document of a stage that is done was let pass.
+func (j *judge) judgeDocument(st *Stage) {
+	text, whole := j.texts[st.Artifact]
 	isAbout := func(d Decision) bool { return d.SHA256 != "" && d.SHA256 == st.Submitted }
 	if st.Gate != workflow.GateVerdict && whole { // the artifact of a verdict is another form of the report
 		plain, noted := forms(document(text, false, j.appends(st))), forms(document(text, true, j.appends(st)))
@@ -255,7 +262,8 @@ func (j *judge) judgeReport(st *Stage) (passes bool) {
 	passes = r.Verdict.Passes() && r.Objections == 0
 	worse := r.Rows.Failed > 0 || open("critical") || failed || r.Verdict == workflow.Pass && (r.Rows.NotTested > 0 || open("major"))
 	if passes && worse {
-		j.find("verdict", j.Path, lang.T("%s states %s, but its rows, checks and open findings lead to a worse verdict", st.ID, r.Verdict), lang.T("reopen the stage: bmad-mcp reopen %s", j.Task))
+		j.find("verdict", j.Path, lang.T("%s states %s, but its rows, checks and open findings lead to a worse verdict", st.ID, r.Verdict),
+			lang.T("reopen the stage: bmad-mcp reopen %s", j.Task))
 	}
 	if n := r.Rows.Passed - r.Rows.ByServer; n > 0 {
 		j.note("claimed", cmp.Or(st.Artifact, j.Path), lang.T("%d of the %d passed rows of %s are claims: the server did not run a command that proves them", n, r.Rows.Passed, st.ID),

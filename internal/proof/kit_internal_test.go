@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,15 +167,6 @@ func everything(r Result) (findings, notes string) {
 	return said(f), said(append(n, r.Notes...))
 }
 
-// tasks lists the tasks of a result.
-func tasks(r Result) []string {
-	out := map[string]bool{}
-	for _, run := range r.Runs {
-		out[run.Task] = true
-	}
-	return slices.Sorted(maps.Keys(out))
-}
-
 // statementPath is where the statement of most runs is.
 const statementPath = ".claude/specs/sign-in/run.json"
 
@@ -185,4 +175,42 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// approval returns the decision that opened the gate of a stage.
+func approval(s *Statement, id workflow.StageID) *Decision {
+	for i := range s.Predicate.Decisions {
+		if d := &s.Predicate.Decisions[i]; d.Stage == id && d.opens() {
+			return d
+		}
+	}
+	return nil
+}
+
+// without drops the decisions about a stage.
+func without(s *Statement, id workflow.StageID) {
+	var out []Decision
+	for _, d := range s.Predicate.Decisions {
+		if d.Stage != id {
+			out = append(out, d)
+		}
+	}
+	s.Predicate.Decisions = out
+}
+
+// sign signs a decision anew with the key of a machine.
+func (d *Decision) sign(t testing.TB, s *Statement, machine string) {
+	var err error
+	d.Signature, err = prooftest.KeyOf(t, machine).Sign(d.grant().Statement(s.Predicate.Session, s.Predicate.Task))
+	must(t, err)
+}
+
+// unsealed replaces a text of the statement and leaves the signature as it was.
+func (r *repository) unsealed(old, new string) {
+	r.t.Helper()
+	text := r.read(statementPath)
+	if !strings.Contains(text, old) {
+		r.t.Fatalf("the statement has no %q", old)
+	}
+	r.write(statementPath, strings.Replace(text, old, new, 1))
 }

@@ -26,88 +26,56 @@ const (
 	planPath = ".claude/specs/sign-in/03-sprint-plan.md"
 )
 
-// approval returns the decision that opened the gate of a stage.
-func approval(s *Statement, id workflow.StageID) *Decision {
-	for i := range s.Predicate.Decisions {
-		if d := &s.Predicate.Decisions[i]; d.Stage == id && d.opens() {
-			return d
-		}
-	}
-	return nil
-}
-
-// without drops the decisions about a stage.
-func without(s *Statement, id workflow.StageID) {
-	var out []Decision
-	for _, d := range s.Predicate.Decisions {
-		if d.Stage != id {
-			out = append(out, d)
-		}
-	}
-	s.Predicate.Decisions = out
-}
-
-// sign signs a decision anew with the key of a machine.
-func (d *Decision) sign(t testing.TB, s *Statement, machine string) {
-	var err error
-	d.Signature, err = prooftest.KeyOf(t, machine).Sign(d.grant().Statement(s.Predicate.Session, s.Predicate.Task))
-	must(t, err)
-}
-
-// unsealed replaces a text of the statement and leaves the signature as it was.
-func (r *repository) unsealed(old, new string) {
-	r.t.Helper()
-	text := r.read(statementPath)
-	if !strings.Contains(text, old) {
-		r.t.Fatalf("the statement has no %q", old)
-	}
-	r.write(statementPath, strings.Replace(text, old, new, 1))
+// attack is an honest repository with its run.
+type attack struct {
+	*repository
+	p *prooftest.Play
 }
 
 // tampered are the ways to change a repository with a finished run of ann, written by her program, and the finding of
 // each, as rule: path, and a part of its words. dan is a listed colleague, eve an attacker with a key of her own.
 var tampered = map[string]struct {
-	change func(t *testing.T, r *repository, p *prooftest.Play)
+	change func(r attack)
 	want   string
 	says   string
 }{
-	"an artifact is edited": {func(t *testing.T, r *repository, p *prooftest.Play) { r.write(prdPath, r.read(prdPath)+"And more.\n") }, "artifact: " + prdPath, "differs from the approved text"},
-	"an artifact is edited, and its hash": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an artifact is edited": {func(r attack) { r.write(prdPath, r.read(prdPath)+"And more.\n") }, "artifact: " + prdPath, "differs from the approved text"},
+	"an artifact is edited, and its hash": {func(r attack) {
 		old := workflow.Hash([]byte(r.read(prdPath)))
 		r.write(prdPath, "# Other\n")
 		r.unsealed(old, workflow.Hash([]byte("# Other\n")))
 	}, "signature: " + statementPath + ".sig", "changed since it was signed"},
-	"a colleague signs another text": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a colleague signs another text": {func(r attack) {
 		r.write(prdPath, "# Other\n")
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Subject[0].Digest.SHA256 = workflow.Hash([]byte("# Other\n"))
 			s.Predicate.Stages[0].Submitted, s.Predicate.Written.Subject = s.Subject[0].Digest.SHA256, "dan"
 		})
 	}, "gate: " + prdPath, "no decision matches this text"},
-	"a colleague decides in her name": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a colleague decides in her name": {func(r attack) {
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Predicate.Written.Subject = "dan"
-			approval(s, "po").sign(t, s, "dan")
+			approval(s, "po").sign(r.t, s, "dan")
 		})
 	}, "gate: " + prdPath, `is listed for dan, not for "ann"`},
-	"a decision in another's name keeps its signature": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a decision in another's name keeps its signature": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { approval(s, "po").Subject = "bob" })
 	}, "decision: " + statementPath, "was changed since it was signed, or"},
-	"a no becomes a yes": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a no becomes a yes": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) {
 			d := approval(s, "po")
 			d.Decision = workflow.DecisionChanges
-			d.sign(t, s, "ann")
+			d.sign(r.t, s, "ann")
 			d.Decision = workflow.DecisionApprove
 		})
 	}, "decision: " + statementPath, "was changed since it was signed, or"},
-	"a decision is removed": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a decision is removed": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { without(s, "sm") })
 	}, "gate: " + planPath, "no decision matches this text"},
-	"a decision is no signature": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a decision is no signature": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { approval(s, "sm").Signature = "" })
 	}, "gate: " + planPath, "no signature"},
-	"a decision is moved between stages": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a decision is moved between stages": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) {
 			d := *approval(s, "po")
 			without(s, "sm")
@@ -115,145 +83,145 @@ var tampered = map[string]struct {
 			s.Predicate.Decisions = append(s.Predicate.Decisions, d)
 		})
 	}, "decision: " + statementPath, "was changed since it was signed, or"},
-	"a decision of another run": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		other := prooftest.NewPlay(t, "sign-out", "ann").Finish()
+	"a decision of another run": {func(r attack) {
+		other := prooftest.NewPlay(r.t, "sign-out", "ann").Finish()
 		r.add(other)
 		s, err := Parse([]byte(r.read(".claude/specs/sign-out/run.json")))
-		must(t, err)
+		must(r.t, err)
 		r.forge("sign-in", "ann", func(mine *Statement) { *approval(mine, "po") = *approval(s, "po") })
 	}, "decision: " + statementPath, "belongs to another run"},
-	"a decision about a stage that there is not": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a decision about a stage that there is not": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) {
 			d := *approval(s, "po")
 			d.Stage = "nowhere"
-			d.sign(t, s, "ann")
+			d.sign(r.t, s, "ann")
 			s.Predicate.Decisions = append(s.Predicate.Decisions, d)
 		})
 	}, "decision: " + statementPath, "nowhere"},
-	"a better channel is claimed": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a better channel is claimed": {func(r attack) {
 		r.rules.Assurance = workflow.AssuranceHigh
 		r.forge("sign-in", "ann", func(s *Statement) {
 			d := approval(s, "po")
 			d.Channel = workflow.ChannelRelayed // signed so: the host's word
-			d.sign(t, s, "ann")
+			d.sign(r.t, s, "ann")
 		})
 	}, "gate: " + prdPath, "has assurance low"},
-	"a channel that the base does not take": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		weak := prooftest.NewPlay(t, "sign-in", "ann")
+	"a channel that the base does not take": {func(r attack) {
+		weak := prooftest.NewPlay(r.t, "sign-in", "ann")
 		weak.Channel = workflow.ChannelRelayed
 		r.add(weak.Documents())
 		r.rules.Gate = workflow.GateStrict
 	}, "gate: " + prdPath, "requires medium"},
-	"an unlisted key decides": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		eve := prooftest.NewPlay(t, "sign-in", "ann", "eve").Finish()
+	"an unlisted key decides": {func(r attack) {
+		eve := prooftest.NewPlay(r.t, "sign-in", "ann", "eve").Finish()
 		r.rules.Quorum = 2
 		r.add(eve)
 	}, "gate: " + prdPath, "add this line to .claude/bmad-signers on origin/main: eve namespaces="},
-	"an unlisted key writes": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an unlisted key writes": {func(r attack) {
 		r.forge("sign-in", "eve", func(s *Statement) { s.Predicate.Written.Subject = "eve" })
 	}, "signer: " + statementPath, "is not in .claude/bmad-signers on origin/main"},
-	"an unlisted key writes in her name": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an unlisted key writes in her name": {func(r attack) {
 		r.forge("sign-in", "eve", func(*Statement) {})
 	}, "signer: " + statementPath, "is not in .claude/bmad-signers on origin/main"},
-	"a colleague writes in her name": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a colleague writes in her name": {func(r attack) {
 		r.forge("sign-in", "dan", func(*Statement) {})
 	}, "signer: " + statementPath, `is listed for dan, not for "ann"`},
-	"the attacker lists herself": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		r.write(SignersFile, r.read(SignersFile)+signature.Line("ann", prooftest.KeyOf(t, "eve").Public(), "")+"\n")
+	"the attacker lists herself": {func(r attack) {
+		r.write(SignersFile, r.read(SignersFile)+signature.Line("ann", prooftest.KeyOf(r.t, "eve").Public(), "")+"\n")
 		r.forge("sign-in", "eve", func(*Statement) {})
 	}, "signer: " + statementPath, "is not in .claude/bmad-signers on origin/main"},
-	"the base lists nobody": {func(t *testing.T, r *repository, p *prooftest.Play) { delete(r.base, SignersFile) }, "signer: " + statementPath, "has no valid line"},
-	"a key that was revoked": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"the base lists nobody": {func(r attack) { delete(r.base, SignersFile) }, "signer: " + statementPath, "has no valid line"},
+	"a key that was revoked": {func(r attack) {
 		r.base[SignersFile] = []byte(strings.ReplaceAll(string(r.base[SignersFile]), `ann namespaces=`, `ann valid-before="20260101",namespaces=`))
 	}, "signer: " + statementPath, "was not valid at"},
-	"a key that was taken off the list": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		r.base[SignersFile] = []byte(signature.Line("bob", prooftest.KeyOf(t, "bob").Public(), ""))
+	"a key that was taken off the list": {func(r attack) {
+		r.base[SignersFile] = []byte(signature.Line("bob", prooftest.KeyOf(r.t, "bob").Public(), ""))
 	}, "signer: " + statementPath, "is not in"},
-	"a list with a pattern": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		r.base[SignersFile] = []byte(signature.Line("*", prooftest.KeyOf(t, "ann").Public(), ""))
+	"a list with a pattern": {func(r attack) {
+		r.base[SignersFile] = []byte(signature.Line("*", prooftest.KeyOf(r.t, "ann").Public(), ""))
 	}, "signer: " + statementPath, "has no valid line"},
-	"a list for not a signature": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a list for not a signature": {func(r attack) {
 		r.base[SignersFile] = []byte(strings.ReplaceAll(string(r.base[SignersFile]), `namespaces="bmad-mcp"`, `namespaces="git"`))
 	}, "signer: " + statementPath, "has no valid line"},
-	"a signature for not a signature": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a signature for not a signature": {func(r attack) {
 		seed := sha256.Sum256([]byte("ann"))
 		signer, err := ssh.NewSignerFromSigner(ed25519.NewKeyFromSeed(seed[:]))
-		must(t, err)
+		must(r.t, err)
 		made, err := sshsig.Sign(strings.NewReader(r.read(statementPath)), signer, sshsig.HashSHA512, "git")
-		must(t, err)
+		must(r.t, err)
 		r.write(statementPath+".sig", string(sshsig.Armor(made)))
 	}, "signature: " + statementPath + ".sig", "not a signature"},
-	"the signature is gone": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Remove(r.dir.Join(statementPath+".sig")))
+	"the signature is gone": {func(r attack) {
+		must(r.t, os.Remove(r.dir.Join(statementPath+".sig")))
 	}, "signature: " + statementPath + ".sig", "no signature"},
-	"the signature is of another": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		r.add(prooftest.NewPlay(t, "sign-out", "ann").Finish())
+	"the signature is of another": {func(r attack) {
+		r.add(prooftest.NewPlay(r.t, "sign-out", "ann").Finish())
 		r.write(statementPath+".sig", r.read(".claude/specs/sign-out/run.json.sig"))
 	}, "signature: " + statementPath + ".sig", "changed since it was signed"},
-	"the signature is rubbish": {func(t *testing.T, r *repository, p *prooftest.Play) { r.write(statementPath+".sig", "x") }, "signature: " + statementPath + ".sig", "not a signature"},
-	"the statement is cut": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"the signature is rubbish": {func(r attack) { r.write(statementPath+".sig", "x") }, "signature: " + statementPath + ".sig", "not a signature"},
+	"the statement is cut": {func(r attack) {
 		r.write(statementPath, r.read(statementPath)[:900])
 	}, "statement: " + statementPath, "not a statement"},
-	"the statement is empty": {func(t *testing.T, r *repository, p *prooftest.Play) { r.write(statementPath, "") }, "statement: " + statementPath, "not a statement"},
-	"a key stands twice": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"the statement is empty": {func(r attack) { r.write(statementPath, "") }, "statement: " + statementPath, "not a statement"},
+	"a key stands twice": {func(r attack) {
 		r.unsealed(`"finished": true`, `"finished": true, "finished": false`)
 	}, "statement: " + statementPath, "duplicate"},
-	"a key stands twice, signed": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a key stands twice, signed": {func(r attack) {
 		r.sign(statementPath, "ann", strings.Replace(r.read(statementPath), `"task":`, `"task": "x", "task":`, 1))
 	}, "statement: " + statementPath, "duplicate"},
-	"two statements in a file": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"two statements in a file": {func(r attack) {
 		r.sign(statementPath, "ann", r.read(statementPath)+"{}")
 	}, "statement: " + statementPath, "not a statement"},
-	"text that is not UTF-8": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"text that is not UTF-8": {func(r attack) {
 		r.sign(statementPath, "ann", strings.Replace(r.read(statementPath), `"1.2.3"`, "\"\xff\"", 1))
 	}, "statement: " + statementPath, "UTF-8"},
-	"another predicate": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"another predicate": {func(r attack) {
 		r.sign(statementPath, "ann", strings.Replace(r.read(statementPath), "#run-v1", "#run-v9", 1))
 	}, "statement: " + statementPath, "does not support its predicate"},
-	"another type": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"another type": {func(r attack) {
 		r.sign(statementPath, "ann", strings.Replace(r.read(statementPath), "Statement/v1", "Statement/v0.1", 1))
 	}, "statement: " + statementPath, "not an in-toto statement"},
-	"the statement is a link": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Rename(r.dir.Join(statementPath), r.dir.Join("x.json")))
-		must(t, os.Symlink("../../../x.json", r.dir.Join(statementPath)))
+	"the statement is a link": {func(r attack) {
+		must(r.t, os.Rename(r.dir.Join(statementPath), r.dir.Join("x.json")))
+		must(r.t, os.Symlink("../../../x.json", r.dir.Join(statementPath)))
 	}, "unreadable: " + statementPath, "it is a link"},
-	"the statement leads out": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Remove(r.dir.Join(statementPath)))
-		must(t, os.Symlink("/etc/passwd", r.dir.Join(statementPath)))
+	"the statement leads out": {func(r attack) {
+		must(r.t, os.Remove(r.dir.Join(statementPath)))
+		must(r.t, os.Symlink("/etc/passwd", r.dir.Join(statementPath)))
 	}, "unreadable: " + statementPath, "it is a link"},
-	"the statement is a pipe": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Remove(r.dir.Join(statementPath)))
-		must(t, syscall.Mkfifo(r.dir.Join(statementPath), 0o600))
+	"the statement is a pipe": {func(r attack) {
+		must(r.t, os.Remove(r.dir.Join(statementPath)))
+		must(r.t, syscall.Mkfifo(r.dir.Join(statementPath), 0o600))
 	}, "unreadable: " + statementPath, "pipe"},
-	"the statement is a folder": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Remove(r.dir.Join(statementPath)))
-		must(t, os.Mkdir(r.dir.Join(statementPath), 0o700))
+	"the statement is a folder": {func(r attack) {
+		must(r.t, os.Remove(r.dir.Join(statementPath)))
+		must(r.t, os.Mkdir(r.dir.Join(statementPath), 0o700))
 	}, "unreadable: " + statementPath, "folder"},
-	"the statement has 1 GB": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Truncate(r.dir.Join(statementPath), 1<<30))
+	"the statement has 1 GB": {func(r attack) {
+		must(r.t, os.Truncate(r.dir.Join(statementPath), 1<<30))
 	}, "unreadable: " + statementPath, "cannot be read"},
-	"the signature is a pipe": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Remove(r.dir.Join(statementPath+".sig")))
-		must(t, syscall.Mkfifo(r.dir.Join(statementPath+".sig"), 0o600))
+	"the signature is a pipe": {func(r attack) {
+		must(r.t, os.Remove(r.dir.Join(statementPath+".sig")))
+		must(r.t, syscall.Mkfifo(r.dir.Join(statementPath+".sig"), 0o600))
 	}, "unreadable: " + statementPath + ".sig", "pipe"},
-	"an artifact is a link": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Rename(r.dir.Join(prdPath), r.dir.Join("x.md")))
-		must(t, os.Symlink("../../../x.md", r.dir.Join(prdPath)))
+	"an artifact is a link": {func(r attack) {
+		must(r.t, os.Rename(r.dir.Join(prdPath), r.dir.Join("x.md")))
+		must(r.t, os.Symlink("../../../x.md", r.dir.Join(prdPath)))
 	}, "unreadable: " + prdPath, "it is a link"},
-	"an artifact is a pipe": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Remove(r.dir.Join(prdPath)))
-		must(t, syscall.Mkfifo(r.dir.Join(prdPath), 0o600))
+	"an artifact is a pipe": {func(r attack) {
+		must(r.t, os.Remove(r.dir.Join(prdPath)))
+		must(r.t, syscall.Mkfifo(r.dir.Join(prdPath), 0o600))
 	}, "unreadable: " + prdPath, "pipe"},
-	"an artifact is gone": {func(t *testing.T, r *repository, p *prooftest.Play) { must(t, os.Remove(r.dir.Join(prdPath))) }, "artifact: " + prdPath, "missing"},
-	"an artifact is renamed": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Rename(r.dir.Join(prdPath), r.dir.Join(prdPath+".old")))
+	"an artifact is gone": {func(r attack) { must(r.t, os.Remove(r.dir.Join(prdPath))) }, "artifact: " + prdPath, "missing"},
+	"an artifact is renamed": {func(r attack) {
+		must(r.t, os.Rename(r.dir.Join(prdPath), r.dir.Join(prdPath+".old")))
 	}, "artifact: " + prdPath, "missing"},
-	"artifacts are swapped": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"artifacts are swapped": {func(r attack) {
 		a, b := r.read(prdPath), r.read(planPath)
 		r.write(prdPath, b)
 		r.write(planPath, a)
 	}, "artifact: " + planPath, "differs from"},
-	"artifacts are swapped, signed": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"artifacts are swapped, signed": {func(r attack) {
 		a, b := r.read(prdPath), r.read(planPath)
 		r.write(prdPath, b)
 		r.write(planPath, a)
@@ -262,111 +230,111 @@ var tampered = map[string]struct {
 			s.Subject[0].Digest, s.Subject[2].Digest = s.Subject[2].Digest, s.Subject[0].Digest
 		})
 	}, "gate: " + planPath, "no decision matches this text"},
-	"an artifact is named elsewhere": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an artifact is named elsewhere": {func(r attack) {
 		r.write("README.md", r.read(prdPath))
 		r.forge("sign-in", "ann", func(s *Statement) { s.Subject[0].Name, s.Predicate.Stages[0].Artifact = "README.md", "README.md" })
 	}, "statement: " + statementPath, "not a document of this run"},
-	"an artifact leads out": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an artifact leads out": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) {
 			s.Subject[0].Name = ".claude/specs/sign-in/../sign-in/01-product-requirements.md"
 			s.Predicate.Stages[0].Artifact = s.Subject[0].Name
 		})
 	}, "statement: " + statementPath, "not a document of this run"},
-	"an artifact is named twice": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an artifact is named twice": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Subject = append(s.Subject, s.Subject[0]) })
 	}, "statement: " + statementPath, "not a document of this run"},
-	"an artifact is left out": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an artifact is left out": {func(r attack) {
 		r.write(prdPath, "# Other\n")
 		r.forge("sign-in", "ann", func(s *Statement) { s.Subject = s.Subject[1:] })
 	}, "statement: " + statementPath, "lists no hash"},
-	"the folder is copied": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.CopyFS(r.dir.Join(".claude/specs/another"), os.DirFS(r.dir.Join(".claude/specs/sign-in"))))
+	"the folder is copied": {func(r attack) {
+		must(r.t, os.CopyFS(r.dir.Join(".claude/specs/another"), os.DirFS(r.dir.Join(".claude/specs/sign-in"))))
 	}, "folder: .claude/specs/another/run.json", "about another task"},
-	"the run is belongs to another repository": {func(t *testing.T, r *repository, p *prooftest.Play) { r.roots = []string{strings.Repeat("c", 40)} }, "repository: " + statementPath, "belongs to another repository"},
-	"the repository has no commit":             {func(t *testing.T, r *repository, p *prooftest.Play) { r.roots = nil }, "repository: " + statementPath, "belongs to another repository"},
-	"an older statement": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"the run is belongs to another repository": {func(r attack) { r.roots = []string{strings.Repeat("c", 40)} }, "repository: " + statementPath, "belongs to another repository"},
+	"the repository has no commit":             {func(r attack) { r.roots = nil }, "repository: " + statementPath, "belongs to another repository"},
+	"an older statement": {func(r attack) {
 		before := r.read(statementPath)
-		p.Reopen("po")
-		r.state(p, facts(p))
+		r.p.Reopen("po")
+		r.state(r.p, facts(r.p))
 		r.base[statementPath] = []byte(r.read(statementPath))
 		r.sign(statementPath, "ann", before)
 	}, "older: " + statementPath, "history entries"},
-	"the statement is removed": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"the statement is removed": {func(r attack) {
 		r.base[statementPath] = []byte(r.read(statementPath))
-		must(t, os.Remove(r.dir.Join(statementPath)))
+		must(r.t, os.Remove(r.dir.Join(statementPath)))
 	}, "statement: " + statementPath, "it is missing"},
-	"the run is reopened": {func(t *testing.T, r *repository, p *prooftest.Play) { r.add(p.Reopen("architect")) }, "reopened: .claude/specs/sign-in/02-system-architecture.md", "has reopened the stage"},
-	"an old yes after a reopening": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"the run is reopened": {func(r attack) { r.add(r.p.Reopen("architect")) }, "reopened: .claude/specs/sign-in/02-system-architecture.md", "has reopened the stage"},
+	"an old yes after a reopening": {func(r attack) {
 		before, err := Parse([]byte(r.read(statementPath)))
-		must(t, err)
-		r.add(p.Reopen("po"))
+		must(r.t, err)
+		r.add(r.p.Reopen("po"))
 		r.forge("sign-in", "ann", func(s *Statement) {
 			decisions := s.Predicate.Decisions
 			*s = *before
 			s.Predicate.Decisions = decisions
 		})
 	}, "gate: " + prdPath, "was reopened since"},
-	"edited after the yes": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		f := facts(p)
+	"edited after the yes": {func(r attack) {
+		f := facts(r.p)
 		f.Altered = []workflow.Alteration{{Stage: "po", Path: prdPath, SHA256: "x"}}
 		r.write(prdPath, "# Other\n")
-		r.state(p, f)
+		r.state(r.p, f)
 	}, "edited: " + prdPath, "edited after its approval"},
-	"gone after the yes": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		f := facts(p)
+	"gone after the yes": {func(r attack) {
+		f := facts(r.p)
 		f.Altered = []workflow.Alteration{{Stage: "po", Path: prdPath, Missing: true}}
-		must(t, os.Remove(r.dir.Join(prdPath)))
-		r.state(p, f)
+		must(r.t, os.Remove(r.dir.Join(prdPath)))
+		r.state(r.p, f)
 	}, "edited: " + prdPath, "missing since it was approved"},
-	"adopted as it was edited": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"adopted as it was edited": {func(r attack) {
 		r.write(prdPath, "# Other\n")
-		p.S.Note(workflow.Transition{At: p.At, Event: workflow.EventAdopted, Adoption: &workflow.Adoption{Texts: []workflow.Alteration{{Stage: "po", Path: prdPath, SHA256: "x"}}}})
-		r.state(p, facts(p))
+		r.p.S.Note(workflow.Transition{At: r.p.At, Event: workflow.EventAdopted, Adoption: &workflow.Adoption{Texts: []workflow.Alteration{{Stage: "po", Path: prdPath, SHA256: "x"}}}})
+		r.state(r.p, facts(r.p))
 	}, "edited: " + prdPath, "nobody has approved this text"},
-	"one person is not two": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"one person is not two": {func(r attack) {
 		r.rules.Quorum = 2
-		r.add(prooftest.NewPlay(t, "sign-in", "ann", "ann@laptop").Finish())
+		r.add(prooftest.NewPlay(r.t, "sign-in", "ann", "ann@laptop").Finish())
 	}, "gate: " + prdPath, "1 of 2 required people"},
-	"one key is not two people": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"one key is not two people": {func(r attack) {
 		r.rules.Quorum = 2
-		r.base[SignersFile] = append(r.base[SignersFile], []byte(signature.Line("bob", prooftest.KeyOf(t, "ann").Public(), "")+"\n")...)
+		r.base[SignersFile] = append(r.base[SignersFile], []byte(signature.Line("bob", prooftest.KeyOf(r.t, "ann").Public(), "")+"\n")...)
 		r.forge("sign-in", "ann", func(s *Statement) {
 			d := *approval(s, "po")
 			d.Subject = "bob"
-			d.sign(t, s, "ann")
+			d.sign(r.t, s, "ann")
 			s.Predicate.Decisions = append(s.Predicate.Decisions, d)
 		})
 	}, "gate: " + prdPath, "1 of 2 required people"},
-	"not an approver":    {func(t *testing.T, r *repository, p *prooftest.Play) { r.rules.Approvers = []string{"bob"} }, "gate: " + prdPath, "not an approver"},
-	"nobody may approve": {func(t *testing.T, r *repository, p *prooftest.Play) { r.rules.Approvers = []string{} }, "gate: " + prdPath, "not an approver"},
-	"her own work": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"not an approver":    {func(r attack) { r.rules.Approvers = []string{"bob"} }, "gate: " + prdPath, "not an approver"},
+	"nobody may approve": {func(r attack) { r.rules.Approvers = []string{} }, "gate: " + prdPath, "not an approver"},
+	"her own work": {func(r attack) {
 		r.rules.FourEyes = new(true)
-		own := prooftest.NewPlay(t, "sign-in", "ann")
+		own := prooftest.NewPlay(r.t, "sign-in", "ann")
 		own.Writer = "ann"
 		r.add(own.Finish())
 	}, "gate: " + prdPath, "wrote the document themselves"},
-	"work of nobody known": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"work of nobody known": {func(r attack) {
 		r.rules.FourEyes = new(true)
-		own := prooftest.NewPlay(t, "sign-in", "ann")
+		own := prooftest.NewPlay(r.t, "sign-in", "ann")
 		own.Writer = ""
 		r.add(own.Finish())
 	}, "gate: " + prdPath, "the author of the document is unknown"},
-	"a gate is left out": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a gate is left out": {func(r attack) {
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Predicate.Written.Subject, s.Predicate.Stages[0].Gate = "dan", workflow.GateNone
 			without(s, "po")
 		})
 	}, "workflow: " + statementPath, "a stage po with a gate of kind score"},
-	"a stage is left out": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a stage is left out": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages = s.Predicate.Stages[:5]; s.Subject = s.Subject[:4] })
 	}, "workflow: " + statementPath, "a stage qa with a gate of kind verdict"},
-	"a stage that is not done is approved": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a stage that is not done is approved": {func(r attack) {
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Predicate.Written.Subject, s.Predicate.Finished, s.Predicate.Stages[0].Status = "dan", false, workflow.Pending
 			without(s, "po")
 		})
 	}, "statement: " + statementPath, "the stage po is not done"},
-	"a workflow of its own": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a workflow of its own": {func(r attack) {
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Predicate.Written.Subject, s.Predicate.Workflow.Name, s.Predicate.Decisions = "dan", "own", []Decision{}
 			for i := range s.Predicate.Stages {
@@ -374,73 +342,73 @@ var tampered = map[string]struct {
 			}
 		})
 	}, "workflow: " + statementPath, "has no workflow"},
-	"a gate of no kind": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a gate of no kind": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Workflow.Name, s.Predicate.Stages[0].Gate = "own", "open" })
 	}, "statement: " + statementPath, "of an unknown kind"},
-	"a finished run that is not": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		r.add(prooftest.NewPlay(t, "sign-in", "ann").Documents())
+	"a finished run that is not": {func(r attack) {
+		r.add(prooftest.NewPlay(r.t, "sign-in", "ann").Documents())
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Finished = true })
 	}, "statement: " + statementPath, "the stage dev is not done"},
-	"a row fails": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a row fails": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report.Criteria[0].Result = workflow.ResultFail })
 	}, "verdict: " + statementPath, "do not match its rows"},
-	"rows fail, and are counted": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"rows fail, and are counted": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) {
 			s.Predicate.Stages[5].Report.Criteria[0].Result = workflow.ResultFail
 			s.Predicate.Stages[5].Report.Rows = Totals{Failed: 1}
 		})
 	}, "verdict: " + statementPath, "lead to a worse verdict"},
-	"a critical finding is open": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a critical finding is open": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[4].Report.Open = []Open{{"F1", "critical"}} })
 	}, "verdict: " + statementPath, "review states pass"},
-	"a command failed": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a command failed": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report.Checks[0].Exit = 1 })
 	}, "verdict: " + statementPath, "qa states pass"},
-	"a failure that nobody accepted": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a failure that nobody accepted": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report.Verdict = workflow.Fail })
 	}, "gate: .claude/specs/sign-in/05-qa-report.md", "that failed qa"},
-	"an objection that nobody overruled": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"an objection that nobody overruled": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report.Objections = 1 })
 	}, "gate: .claude/specs/sign-in/05-qa-report.md", "that failed qa"},
-	"no report": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"no report": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report = nil })
 	}, "verdict: " + statementPath, "has no report"},
-	"more than a note above a text that was accepted": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		risk := prooftest.NewPlay(t, "sign-in", "ann")
+	"more than a note above a text that was accepted": {func(r attack) {
+		risk := prooftest.NewPlay(r.t, "sign-in", "ann")
 		risk.Submit(workflow.EventExhausted, "# PRD")
 		risk.Decide(workflow.EventApproved, workflow.DecisionOverride, "# PRD", "> note\n\n# Do this instead\n\n# PRD")
 		r.add(risk)
 	}, "gate: " + prdPath, "no decision matches this text"},
-	"more documents than are read": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Truncate(r.dir.Join(prdPath), maxDocuments-10))
-		must(t, os.Truncate(r.dir.Join(planPath), 4096))
+	"more documents than are read": {func(r attack) {
+		must(r.t, os.Truncate(r.dir.Join(prdPath), maxDocuments-10))
+		must(r.t, os.Truncate(r.dir.Join(planPath), 4096))
 		sum := func(name string) string { return workflow.Hash([]byte(r.read(name))) }
 		r.forge("sign-in", "ann", func(s *Statement) {
 			s.Subject[0].Digest.SHA256, s.Subject[2].Digest.SHA256 = sum(prdPath), sum(planPath)
 		})
 	}, "unreadable: " + planPath, "cannot be read"},
-	"more stages than a workflow has": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"more stages than a workflow has": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) {
 			for range 60 {
 				s.Predicate.Stages = append(s.Predicate.Stages, s.Predicate.Stages[0])
 			}
 		})
 	}, "statement: " + statementPath, "more than once"},
-	"a note above a text that was not accepted below its gate": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"a note above a text that was not accepted below its gate": {func(r attack) {
 		r.write(prdPath, "# Do this instead\n\n"+r.read(prdPath))
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Predicate.Written.Subject, s.Subject[0].Digest.SHA256 = "dan", workflow.Hash([]byte(r.read(prdPath)))
 		})
 	}, "gate: " + prdPath, "no decision matches this text"},
-	"written in the future": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"written in the future": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Written.At = prooftest.Noon.Add(1000 * time.Hour) })
 	}, "time: " + statementPath, "in the future"},
-	"lines of its own": {func(t *testing.T, r *repository, p *prooftest.Play) {
+	"lines of its own": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Task = "x\n::error::all is well\x1b[2J" })
 	}, "folder: " + statementPath, `about another task`},
-	"the folder of the task is a link": {func(t *testing.T, r *repository, p *prooftest.Play) {
-		must(t, os.Rename(r.dir.Join(".claude/specs/sign-in"), r.dir.Join("elsewhere")))
-		must(t, os.Symlink("../../elsewhere", r.dir.Join(".claude/specs/sign-in")))
+	"the folder of the task is a link": {func(r attack) {
+		must(r.t, os.Rename(r.dir.Join(".claude/specs/sign-in"), r.dir.Join("elsewhere")))
+		must(r.t, os.Symlink("../../elsewhere", r.dir.Join(".claude/specs/sign-in")))
 	}, "unreadable: .claude/specs/sign-in", "it is a link"},
 }
 
@@ -457,7 +425,7 @@ func TestTampered(t *testing.T) {
 				f, n := everything(got)
 				t.Fatalf("the repository is not honest: %v\n%s%s", err, f, n)
 			}
-			c.change(t, r, p)
+			c.change(attack{r, p})
 			got, err := r.check()
 			if err != nil {
 				t.Fatal(err)

@@ -168,7 +168,7 @@ func TestPartsOfAnArtifact(t *testing.T) {
 			"# A\n\n---\n\n<!-- the report that was reviewed -->\n\n# B", "> note\n\n# A\n", "# A\n",
 		},
 		"> two\n> lines\n\n# A\n": {"> two\n> lines\n\n# A\n", "> two\n> lines\n\n# A\n", "> two\n> lines\n\n# A\n"},
-		"# A\r\n\r\nB\r\n":         {"# A\n\nB\n", "# A\n\nB\n", "# A\n\nB\n"},
+		"# A\r\n\r\nB\r\n":        {"# A\n\nB\n", "# A\n\nB\n", "# A\n\nB\n"},
 	} {
 		for i, how := range [][2]bool{{true, false}, {false, true}, {true, true}} {
 			if got := string(document([]byte(text), how[0], how[1])); got != want[i] {

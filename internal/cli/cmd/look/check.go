@@ -109,14 +109,7 @@ func runCheck(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, ba
 	defer func() { _ = dir.Close() }() // nothing was written
 	out := checkedProject{Strict: strict}
 	in := proof.Input{Project: dir.Tree(), Now: term.Now()}
-	history, err := out.open(ctx, &in, folder, base)
-	defer history.Close()
-	var found proof.Result
-	if err == nil {
-		if found, err = proof.Check(in); err != nil {
-			err = fault.New(fault.NotAllowed, "%w", err).WithHint("make it a folder of the project")
-		}
-	}
+	found, err := out.judge(ctx, in, folder, base)
 	if err != nil && !hasNoRun(dir) {
 		return err
 	}
@@ -129,15 +122,36 @@ func runCheck(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, ba
 			People: append([]string{}, r.People...), Findings: findings(term.Lang, r.Findings), Notes: findings(term.Lang, r.Notes), Risks: append([]proof.Risk{}, r.Risks...),
 		})
 	}
-	if term.JSON {
-		err = term.PrintJSON(out)
-	} else {
-		err = out.print(term)
+	if !term.JSON {
+		out.print(term)
+	} else if err := term.PrintJSON(out); err != nil {
+		return err
 	}
-	if err == nil && !out.OK {
+	if !out.OK {
 		return terminal.ErrReported
 	}
-	return err
+	return nil
+}
+
+// judge checks the runs by the history of the project.
+func (out *checkedProject) judge(ctx context.Context, in proof.Input, folder, base string) (proof.Result, error) {
+	h, err := git.OpenHistory(ctx, folder)
+	switch {
+	case err != nil:
+		return proof.Result{}, fault.From(err).WithHint("see what git status says there")
+	case h == nil:
+		return proof.Result{}, fault.New(fault.NotFound, "%s is not in a git repository, or git is not installed, so the keys that count are unknown", folder).
+			WithHint("run it in a clone")
+	}
+	defer h.Close()
+	if err := out.complete(ctx, &in, h, base); err != nil {
+		return proof.Result{}, err
+	}
+	found, err := proof.Check(in)
+	if err != nil {
+		err = fault.New(fault.NotAllowed, "%w", err).WithHint("make it a folder of the project")
+	}
+	return found, err
 }
 
 // hasNoRun reports whether a project has no folder of a run.
@@ -146,37 +160,30 @@ func hasNoRun(dir *durable.Dir) bool {
 	return len(names) == 0 && !dir.LeadsOut(".claude")
 }
 
-// open opens the history of a project, and adds what it says to the input of a check.
-func (out *checkedProject) open(ctx context.Context, in *proof.Input, folder, base string) (*git.History, error) {
-	h, err := git.OpenHistory(ctx, folder)
-	switch {
-	case err != nil:
-		return nil, fault.From(err).WithHint("see what git status says there")
-	case h == nil:
-		return nil, fault.New(fault.NotFound, "%s is not in a git repository, or git is not installed, so the keys that count are unknown", folder).WithHint("run it in a clone")
-	}
+// complete adds to the input of a check what a history says.
+func (out *checkedProject) complete(ctx context.Context, in *proof.Input, h *git.History, base string) (err error) {
 	if out.Base = base; base == "" {
 		if out.Base = h.DefaultBranch(); out.Base == "" {
-			return h, fault.New(fault.NotFound, "this clone does not know the default branch of origin").
+			return fault.New(fault.NotFound, "this clone does not know the default branch of origin").
 				WithHint("name the branch into which the change goes: --base origin/main; or: git remote set-head origin --auto")
 		}
 	}
 	if out.Commit, err = h.Resolve(ctx, out.Base); err != nil {
-		return h, err
+		return err
 	}
 	if out.Commit == "" {
-		return h, fault.New(fault.NotFound, "there is no commit %s in this clone", out.Base).WithHint("fetch it: git fetch origin; or name another one with --base")
+		return fault.New(fault.NotFound, "there is no commit %s in this clone", out.Base).WithHint("fetch it: git fetch origin; or name another one with --base")
 	}
 	head, err := h.Resolve(ctx, "HEAD")
 	if err != nil {
-		return h, err
+		return err
 	}
 	if in.Roots, err = h.Roots(ctx, head); err != nil {
-		return h, err
+		return err
 	}
 	in.Changed = changedSince(ctx, h, head)
 	in.Base, err = readBase(ctx, h, out.Base, out.Commit)
-	return h, err
+	return err
 }
 
 // maxCompared bounds the commits that are compared with the one under check: each is a process. Runs beyond that are
@@ -251,7 +258,7 @@ func findings(l lang.Language, list []proof.Finding) []checkedFinding {
 }
 
 // print prints a line for each run, and its findings below.
-func (out *checkedProject) print(term *terminal.Terminal) error {
+func (out *checkedProject) print(term *terminal.Terminal) {
 	if len(out.Runs) == 0 {
 		term.Say("There is no run in %s: nothing to check.", artifact.Folder)
 	}
@@ -272,7 +279,6 @@ func (out *checkedProject) print(term *terminal.Terminal) error {
 		printFound(term, term.Lang.Say("note: "), r.Notes)
 	}
 	printFound(term, term.Lang.Say("note: "), out.Notes)
-	return nil
 }
 
 func printFound(term *terminal.Terminal, kind string, list []checkedFinding) {
