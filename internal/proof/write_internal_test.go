@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -195,6 +197,35 @@ func BenchmarkWrite(b *testing.B) {
 	for b.Loop() {
 		if _, err := Write(p.S, f, key); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestDecisionKeepsWhatWasSigned: a statement has every key that a signature of a decision covers.
+func TestDecisionKeepsWhatWasSigned(t *testing.T) {
+	t.Parallel()
+	var g workflow.Grant
+	fill(reflect.ValueOf(&g).Elem())
+	s := prooftest.NewPlay(t, "sign-in", "ann").S
+	s.History = append(s.History, workflow.Transition{Grant: &g})
+	d := decisionsOf(s)
+	if got, want := d[0].grant().Statement("s", "t"), g.Statement("s", "t"); len(d) != 1 || !bytes.Equal(got, want) || bytes.Count(want, []byte(`":`)) < 12 {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// fill gives each text, number and time of a value something that is not empty.
+func fill(v reflect.Value) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case f.Type() == reflect.TypeFor[time.Time]():
+			f.Set(reflect.ValueOf(prooftest.Noon.Add(1234567)))
+		case f.Kind() == reflect.Struct:
+			fill(f)
+		case f.Kind() == reflect.String:
+			f.SetString("the " + v.Type().Field(i).Name)
+		case f.Kind() == reflect.Int:
+			f.SetInt(int64(i + 1))
 		}
 	}
 }

@@ -274,7 +274,11 @@ func (out *checkedProject) print(term *terminal.Terminal) {
 		}
 		printFound(term, "", r.Findings)
 		for _, risk := range r.Risks {
-			fmt.Fprintf(term.Out, "  %s\n", visible.Line(term.Lang.Say("accepted risk: %s at %s, by %s on %s", risk.Verdict, risk.Stage, risk.Subject, risk.At)))
+			said := term.Lang.Say("accepted risk: %s below its gate, by %s on %s", risk.Stage, risk.Subject, risk.At)
+			if risk.Verdict != "" {
+				said = term.Lang.Say("accepted risk: %s with the verdict %s, by %s on %s", risk.Stage, risk.Verdict, risk.Subject, risk.At)
+			}
+			fmt.Fprintf(term.Out, "  %s\n", visible.Line(said))
 		}
 		printFound(term, term.Lang.Say("note: "), r.Notes)
 	}
