@@ -160,7 +160,7 @@ func TestCheckInAForge(t *testing.T) {
 			t.Errorf("the summary has no %q:\n%s", part, summary)
 		}
 	}
-	if f.called() != "check --cwd . --base origin/main --json token=" {
+	if f.called() != "check --cwd . --base refs/remotes/origin/main --json token=" {
 		t.Errorf("called with %q", f.called())
 	}
 	if f.bearer != "Bearer secret" || !slices.Equal(f.calls, []string{"GET issues/7/comments?per_page=100&page=1", "POST issues/7/comments"}) {
@@ -317,7 +317,7 @@ func TestOtherForges(t *testing.T) {
 	f.program(0, "")
 	run := exec.Command("bash", "-ec", "git() { :; }\n"+strings.Join(job.Script, "\n"))
 	run.Env = []string{"PATH=" + f.bin + ":" + os.Getenv("PATH"), "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main"}
-	if out, err := run.CombinedOutput(); err != nil || f.called() != "check --base origin/main token=" || job.Variables["GIT_DEPTH"] != "0" {
+	if out, err := run.CombinedOutput(); err != nil || f.called() != "check --base refs/remotes/origin/main token=" || job.Variables["GIT_DEPTH"] != "0" {
 		t.Errorf("%v: %s, called with %q", err, out, f.called())
 	}
 }

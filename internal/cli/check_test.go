@@ -159,6 +159,10 @@ func TestCheck(t *testing.T) {
 	if out, errOut, code := c.check("--strict"); code != 0 || out != "✓ sign-in: 5 documents as approved, by ann\n" {
 		t.Errorf("%d: %s%s", code, out, errOut)
 	}
+	c.git("tag", "origin/main", "HEAD") // is not the default branch
+	if out, errOut, code := c.check("--strict"); code != 0 {
+		t.Errorf("%d: %s%s", code, out, errOut)
+	}
 	c.write("shop.go", "package shop\n")
 	c.write("../other/other.go", "package other\n")
 	c.commit("more")
@@ -218,6 +222,7 @@ func TestCheckCannotSay(t *testing.T) {
 	}{
 		"no default branch": {change: func(c *clone) { c.git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD") }, says: "--base origin/main"},
 		"no such base":      {args: []string{"--base", "origin/nothing"}, says: "no commit origin/nothing"},
+		"a tag with the name of the base": {change: func(c *clone) { c.git("tag", "origin/main", "HEAD") }, args: []string{"--base", "origin/main"}, says: "the name of several commits"},
 		"an odd base":       {args: []string{"--base", "--upload-pack=x"}, says: "no commit --upload-pack=x"},
 		"no repository":     {change: func(c *clone) { _ = os.RemoveAll(filepath.Join(c.root, ".git")) }, says: "is not in a git repository"},
 		"a shallow clone": {change: func(c *clone) {

@@ -25,7 +25,7 @@ fetch() {
     git fetch --quiet --no-tags --unshallow origin || true # the check says what is missing
   fi
   case $base in
-    origin/*) git fetch --quiet --no-tags origin "+refs/heads/${base#origin/}:refs/remotes/$base" || true ;;
+    refs/remotes/origin/*) git fetch --quiet --no-tags origin "+refs/heads/${base#refs/remotes/origin/}:$base" || true ;;
   esac
 }
 
@@ -94,7 +94,7 @@ comment() {
 
 install
 base=${CHECK_BASE:-}
-[ -n "$base" ] || base=origin/${GITHUB_BASE_REF:-$GITHUB_REF_NAME}
+[ -n "$base" ] || base=refs/remotes/origin/${GITHUB_BASE_REF:-$GITHUB_REF_NAME} # in full: a tag can have the name origin/main
 folder=${CHECK_FOLDER:-.}
 cd "$GITHUB_WORKSPACE"
 fetch

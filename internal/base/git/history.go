@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
@@ -80,45 +81,63 @@ func (h *History) IsShallow() bool {
 	return err == nil && info.Size() > 0
 }
 
-// DefaultBranch returns the name of the default branch of the remote origin, such as origin/main, as this clone knows
+// DefaultBranch returns the default branch of the remote origin, such as refs/remotes/origin/main, as this clone knows
 // it; "" if it does not.
 func (h *History) DefaultBranch() string {
 	text, err := durable.ReadPath(filepath.Join(h.repository.common, "refs", "remotes", "origin", "HEAD"), maxPointer)
-	target, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/remotes/")
-	if err != nil || !ok {
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
+	if err != nil || !ok || !strings.HasPrefix(target, "refs/remotes/") {
 		return ""
 	}
 	return target
 }
 
-// Resolve returns the commit that a name means to git: HEAD, a branch, one of a remote, a tag, a hash or the
-// beginning of one. It is "" if there is none, or if the clone does not have it.
+// Resolve returns the commit that a name means: HEAD, a branch, one of a remote, a tag, a hash or the beginning of one. It
+// is "" if there is none, or if the clone does not have it. Git would take a tag before a branch of the same name, and
+// more people may push tags: a name that means several commits is refused.
 func (h *History) Resolve(ctx context.Context, name string) (string, error) {
 	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\ ~^:?*[\x00\n") || strings.HasPrefix(name, "-") {
 		return "", nil
 	}
-	found, err := "", error(nil)
-	if name == "HEAD" {
-		if found, err = h.repository.head(); err != nil {
+	var found []string
+	switch {
+	case name == "HEAD":
+		head, err := h.repository.head()
+		if head == "" || err != nil {
 			return "", err
 		}
-	}
-	for _, ref := range []string{name, "refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"} {
-		if found == "" && strings.HasPrefix(ref, "refs/") {
-			found, _ = h.repository.follow(h.repository.common, ref) // one that leads nowhere is none
+		found = []string{head}
+	case commitForm.MatchString(name):
+		found = []string{name}
+	default:
+		for _, ref := range []string{name, "refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"} {
+			if !strings.HasPrefix(ref, "refs/") {
+				continue
+			}
+			if at, err := h.repository.follow(h.repository.common, ref); at != "" && err == nil { // one that leads nowhere is none
+				found = append(found, at)
+			}
+		}
+		if len(found) == 0 && isHex(name) {
+			found = []string{name}
 		}
 	}
-	if found == "" && isHex(name) {
-		found = name
+	commit := ""
+	for _, at := range found {
+		out, err := h.call.list(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", at+"^{commit}")
+		if failed := (*Failure)(nil); errors.As(err, &failed) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if at := strings.TrimSpace(out); commit == "" || commit == at {
+			commit = at
+			continue
+		}
+		return "", fault.New(fault.Conflict, "%s is the name of several commits, as of a branch and a tag", name).WithHint("write it in full, such as refs/remotes/origin/main")
 	}
-	if found == "" {
-		return "", nil
-	}
-	out, err := h.call.list(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", found+"^{commit}")
-	if failed := (*Failure)(nil); errors.As(err, &failed) {
-		return "", nil
-	}
-	return strings.TrimSpace(out), err
+	return commit, nil
 }
 
 func isHex(name string) bool {
@@ -223,4 +242,47 @@ func (h *History) explain(err error) error {
 		return fault.New(fault.Storage, "git could not read the history of %s: %s", h.repository.tree, visible.Line(failed.Said)).WithHint("see what git fsck says there")
 	}
 	return err
+}
+
+// Head returns the commit that is checked out in the repository in which a folder lies; "" if there is none. It starts
+// no git.
+func Head(folder string) (string, error) {
+	r, err := find(folder)
+	if r == nil || err != nil {
+		return "", err
+	}
+	return r.head()
+}
+
+// roots has the first commit of each repository that was asked for one: git is a process.
+var roots = recent.New[string, string](100)
+
+// Root returns a commit without a parent by which the repository of a folder is known, the same for each clone of the
+// same commits. It is "" if nothing shows one: no repository, no commit yet, or a shallow clone.
+func Root(ctx context.Context, folder string) (string, error) {
+	r, err := find(folder)
+	if r == nil || err != nil {
+		return "", err
+	}
+	if known, ok := roots.Get(r.common); ok {
+		return known, nil
+	}
+	head, err := r.head()
+	if head == "" || err != nil {
+		return "", err
+	}
+	h, err := OpenHistory(ctx, folder)
+	if h == nil || err != nil {
+		return "", err
+	}
+	defer h.Close()
+	if h.IsShallow() {
+		return "", nil
+	}
+	all, err := h.Roots(ctx, head)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	roots.Put(r.common, all[0])
+	return all[0], nil
 }

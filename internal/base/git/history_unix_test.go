@@ -49,8 +49,15 @@ func TestHistoryIsThatOfGit(t *testing.T) {
 			t.Errorf("%q: got %q", name, got)
 		}
 	}
-	if got := h.DefaultBranch(); got != "origin/main" {
+	if got := h.DefaultBranch(); got != "refs/remotes/origin/main" {
 		t.Errorf("got %q", got)
+	}
+	p.sh(`cd project; git tag origin/main work; git tag same main; git branch same main`)
+	if got, err := h.Resolve(t.Context(), "origin/main"); got != "" || !fault.Is(err, fault.Conflict) {
+		t.Errorf("a tag with the name of a branch: got %q, %v", got, err)
+	}
+	if full := "refs/remotes/origin/main"; commit(full) != commit("main") || commit("same") != commit("main") {
+		t.Errorf("got %q and %q, want %q", commit(full), commit("same"), commit("main"))
 	}
 	roots, err := h.Roots(t.Context(), commit("HEAD"))
 	if want := strings.TrimSpace(p.sh(`cd project; git rev-parse main`)); err != nil || !slices.Equal(roots, []string{want}) {
@@ -161,5 +168,26 @@ func TestHistoryRunsNothing(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.refused)
 			}
 		})
+	}
+}
+
+// TestRootAndHead: a repository is known by its first commit, in a clone and a fork of it too, and by nothing where that is not
+// to be seen.
+func TestRootAndHead(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.sh(`git clone -q project fork; cd fork; git commit -q --allow-empty -m two; git clone -q --depth 1 file://$PWD ../shallow; mkdir ../none; git init -q ../empty`)
+	want := strings.TrimSpace(p.sh(`git -C project rev-parse HEAD`))
+	for name, root := range map[string]string{"project": want, "project/sub": want, "fork": want, "shallow": "", "none": "", "empty": ""} {
+		for range 2 { // the second time from memory
+			if got, err := git.Root(t.Context(), filepath.Join(p.root, name)); got != root || err != nil {
+				t.Errorf("%s: got %q, %v, want %q", name, got, err, root)
+			}
+		}
+	}
+	for name, head := range map[string]string{"project": want, "fork": strings.TrimSpace(p.sh(`git -C fork rev-parse HEAD`)), "none": "", "empty": ""} {
+		if got, err := git.Head(filepath.Join(p.root, name)); got != head || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, head)
+		}
 	}
 }

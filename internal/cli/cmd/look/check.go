@@ -168,7 +168,9 @@ func (out *checkedProject) complete(ctx context.Context, in *proof.Input, h *git
 				WithHint("name the branch into which the change goes: --base origin/main; or: git remote set-head origin --auto")
 		}
 	}
-	if out.Commit, err = h.Resolve(ctx, out.Base); err != nil {
+	out.Commit, err = h.Resolve(ctx, out.Base)
+	out.Base = strings.TrimPrefix(out.Base, "refs/remotes/")
+	if err != nil {
 		return err
 	}
 	if out.Commit == "" {
