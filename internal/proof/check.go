@@ -311,11 +311,26 @@ func (j *judge) judgeSubjects(folder string) {
 		}
 		room -= int64(len(text))
 	}
+	j.judgeOthers(folder)
+}
+
+// judgeOthers judges the files of the folder that the statement does not name as approved, or as no longer so.
+func (j *judge) judgeOthers(folder string) {
+	p := &j.st.Predicate
 	entries, _ := fs.ReadDir(j.Project, folder) // it was read before
 	for _, e := range entries {
 		name := folder + "/" + e.Name()
-		listed := slices.ContainsFunc(j.st.Predicate.Stages, func(st Stage) bool { return st.Artifact == name })
-		if !listed && e.Name() != StatementFile && e.Name() != SignatureFile {
+		isNamed := slices.ContainsFunc(j.st.Subject, func(s Subject) bool { return s.Name == name }) ||
+			slices.ContainsFunc(p.Invalid, func(i Invalid) bool { return i.Path == name })
+		isArtifact := slices.ContainsFunc(p.Stages, func(st Stage) bool { return st.Artifact == name })
+		if known := j.Base.Workflow(p.Workflow.Name); known != nil {
+			isArtifact = isArtifact || slices.ContainsFunc(known.Stages, func(st workflow.Stage) bool { return st.Artifact == e.Name() })
+		}
+		switch {
+		case isNamed, e.Name() == StatementFile, e.Name() == SignatureFile:
+		case isArtifact:
+			j.find("unapproved", name, lang.T("nobody has approved it: the statement does not list it"), lang.T("let its stage write it, or remove it"))
+		default:
 			j.note("other", name, lang.T("it is not a document of this run, and nobody has approved it"), lang.T("move it elsewhere if readers could mistake it for one"))
 		}
 	}

@@ -334,6 +334,16 @@ var tampered = map[string]struct {
 			without(s, "po")
 		})
 	}, "statement: " + statementPath, "the stage po is not done"},
+	"a document before its approval": {func(r attack) {
+		r.add(prooftest.NewPlay(r.t, "sign-in", "ann"))
+	}, "unapproved: " + prdPath, "nobody has approved it"},
+	"a document that a listed person leaves out": {func(r attack) {
+		r.write(prdPath, "# Other\n")
+		r.forge("sign-in", "dan", func(s *Statement) {
+			s.Predicate.Written.Subject, s.Predicate.Finished, s.Predicate.Stages[0].Status, s.Subject = "dan", false, workflow.Pending, s.Subject[1:]
+			without(s, "po")
+		})
+	}, "unapproved: " + prdPath, "nobody has approved it"},
 	"a workflow of its own": {func(r attack) {
 		r.forge("sign-in", "dan", func(s *Statement) {
 			s.Predicate.Written.Subject, s.Predicate.Workflow.Name, s.Predicate.Decisions = "dan", "own", []Decision{}
