@@ -214,3 +214,9 @@ func (r *repository) unsealed(old, new string) {
 	}
 	r.write(statementPath, strings.Replace(text, old, new, 1))
 }
+
+// The documents that most attacks are about.
+const (
+	prdPath  = ".claude/specs/sign-in/01-product-requirements.md"
+	planPath = ".claude/specs/sign-in/03-sprint-plan.md"
+)

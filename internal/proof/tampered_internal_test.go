@@ -21,11 +21,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-const (
-	prdPath  = ".claude/specs/sign-in/01-product-requirements.md"
-	planPath = ".claude/specs/sign-in/03-sprint-plan.md"
-)
-
 // attack is an honest repository with its run.
 type attack struct {
 	*repository
@@ -376,6 +371,16 @@ var tampered = map[string]struct {
 	}, "verdict: " + statementPath, "qa states pass"},
 	"a failure that nobody accepted": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report.Verdict = workflow.Fail })
+	}, "gate: .claude/specs/sign-in/05-qa-report.md", "that failed qa"},
+	"a yes that accepts no risk": {func(r attack) {
+		r.forge("sign-in", "ann", func(s *Statement) {
+			st := &s.Predicate.Stages[5]
+			st.Report.Verdict = workflow.Fail
+			d := *approval(s, "po")
+			d.Stage, d.SHA256 = "qa", st.Submitted
+			d.sign(r.t, s, "ann")
+			s.Predicate.Decisions = append(s.Predicate.Decisions, d)
+		})
 	}, "gate: .claude/specs/sign-in/05-qa-report.md", "that failed qa"},
 	"an objection that nobody overruled": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report.Objections = 1 })

@@ -135,6 +135,23 @@ func TestStatementFits(t *testing.T) {
 	}
 }
 
+// TestReopenedDocuments: what a reopening has undone is named with its reason, and not as approved.
+func TestReopenedDocuments(t *testing.T) {
+	t.Parallel()
+	s, err := Parse(stated(t, prooftest.NewPlay(t, "sign-in", "ann").Finish().Reopen(workflow.Architect)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Subject) != 1 || s.Subject[0].Name != prdPath || len(s.Predicate.Invalid) != 4 {
+		t.Errorf("got %+v, %+v", s.Subject, s.Predicate.Invalid)
+	}
+	for _, i := range s.Predicate.Invalid {
+		if i.Reason != becauseReopened || i.Subject != "ann" || i.At == nil {
+			t.Errorf("got %+v", i)
+		}
+	}
+}
+
 // TestStatementIsStable: the same run has the same bytes.
 func TestStatementIsStable(t *testing.T) {
 	t.Parallel()
