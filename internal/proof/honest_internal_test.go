@@ -117,6 +117,10 @@ var honest = map[string]struct {
 		p.Decide(workflow.EventFinished, workflow.DecisionOverride, "report", "# Test, as a table\n")
 		return newRepository(t, p)
 	}, notes: "claimed", risks: 1},
+	"a scope that was approved": {make: func(t *testing.T) *repository {
+		return newRepository(t, scoped(t).Scope().Deliver())
+	}, notes: "unfinished"},
+	"a scope that waits": {make: func(t *testing.T) *repository { return newRepository(t, scoped(t)) }, notes: "unfinished"},
 	"sent back": {make: func(t *testing.T) *repository {
 		p := prooftest.NewPlay(t, "sign-in", "ann").Documents().Deliver().Review()
 		p.S.Current().Verdict = workflow.Fail
@@ -133,6 +137,18 @@ var honest = map[string]struct {
 		r.write(SignersFile, r.read(SignersFile)+"# bob has a new laptop\n")
 		return r
 	}, notes: "signers"},
+}
+
+// scoped returns a run by a workflow that begins with a development.
+func scoped(t testing.TB) *prooftest.Play {
+	t.Helper()
+	for _, d := range workflow.Builtins() {
+		if d.StartsByBuilding(d.First()) {
+			return prooftest.NewPlayBy(d, t, "sign-in", "ann")
+		}
+	}
+	t.Fatal("no built-in workflow begins with a development")
+	return nil
 }
 
 // TestHonest: a check finds nothing wrong in an honest repository, and says the rest.

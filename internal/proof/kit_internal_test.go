@@ -95,6 +95,11 @@ func (r *repository) write(name, text string) {
 	}
 }
 
+func (r *repository) remove(name string) {
+	r.t.Helper()
+	must(r.t, os.RemoveAll(r.dir.Join(name)))
+}
+
 func (r *repository) read(name string) string {
 	r.t.Helper()
 	text, err := os.ReadFile(r.dir.Join(name))
@@ -138,8 +143,10 @@ func (r *repository) check() (Result, error) {
 		Base: Base{
 			Name: "origin/main", Files: r.base, Rules: func(workflow.StageID) Rules { return r.rules },
 			Workflow: func(name string) *workflow.Definition {
-				if six := workflowtest.Six(); name == six.Name {
-					return six
+				for _, d := range append(workflow.Builtins(), workflowtest.Six()) {
+					if d.Name == name {
+						return d
+					}
 				}
 				return nil
 			},

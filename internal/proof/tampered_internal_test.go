@@ -382,6 +382,11 @@ var tampered = map[string]struct {
 			s.Predicate.Decisions = append(s.Predicate.Decisions, d)
 		})
 	}, "gate: .claude/specs/sign-in/05-qa-report.md", "that failed qa"},
+	"a scope that nobody approved": {func(r attack) {
+		r.remove(".claude/specs/sign-in")
+		r.add(scoped(r.t).Scope().Deliver())
+		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Decisions = []Decision{} })
+	}, "gate: " + statementPath, "the scope of dev"},
 	"an objection that nobody overruled": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Stages[5].Report.Objections = 1 })
 	}, "gate: .claude/specs/sign-in/05-qa-report.md", "that failed qa"},

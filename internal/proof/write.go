@@ -200,18 +200,16 @@ func decisionsOf(s *workflow.Session) []Decision {
 
 // writersOf returns the accounts that answer for the newest document of a stage, as [workflow.Session.Writers] does
 // for the stage at which a session is.
-func writersOf(s *workflow.Session, id workflow.StageID) []string {
-	var out []string
+func writersOf(s *workflow.Session, id workflow.StageID) (out []string) {
 	for _, e := range slices.Backward(s.History) {
-		own := e.FromStage() == id && e.Action == workflow.ActionSubmit && e.Event != workflow.EventPolicyChanged
-		if own && !slices.Contains(out, e.Subject) {
-			out = append(out, e.Subject)
-		}
-		if own && e.Event != workflow.EventEdited {
-			break
+		switch {
+		case e.FromStage() != id:
+		case e.Event == workflow.EventAdopted && !slices.Contains(out, ""):
+			out = append(out, "")
+		case e.Action == workflow.ActionSubmit && e.Event != workflow.EventPolicyChanged:
+			return append(out, e.Subject)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,29 @@ func TestDecisionKeepsWhatWasSigned(t *testing.T) {
 	if got, want := d[0].grant().Statement("s", "t"), g.Statement("s", "t"); len(d) != 1 || !bytes.Equal(got, want) || bytes.Count(want, []byte(`":`)) < 12 {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// TestWritersAreThoseOfTheEngine: the writers of a stage are those by which its gate has gone.
+func TestWritersAreThoseOfTheEngine(t *testing.T) {
+	t.Parallel()
+	p := prooftest.NewPlay(t, "sign-in", "ann")
+	same := func(when string) {
+		t.Helper()
+		if got, want := writersOf(p.S, p.S.CurrentStage), p.S.Writers(); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", when, got, want)
+		}
+	}
+	p.Submit(workflow.EventScoredBelow, "# One")
+	same("handed in")
+	p.Writer = "bob"
+	p.Submit(workflow.EventScoredReady, "# Two")
+	same("by another")
+	p.S.Note(workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventEdited, Person: workflow.Person{Subject: "eve"}})
+	same("edited")
+	p.S.Note(workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventPolicyChanged, Person: workflow.Person{Subject: "dan"}})
+	same("by another policy")
+	p.S.Note(workflow.Transition{Event: workflow.EventAdopted, Person: workflow.Person{Subject: "ann"}})
+	same("adopted")
 }
 
 // fill gives each text, number and time of a value something that is not empty.

@@ -46,8 +46,13 @@ type Play struct {
 
 // NewPlay returns a run at its start.
 func NewPlay(t testing.TB, task string, people ...string) *Play {
+	return NewPlayBy(workflowtest.Six(), t, task, people...)
+}
+
+// NewPlayBy returns a run by a workflow at its start.
+func NewPlayBy(w *workflow.Definition, t testing.TB, task string, people ...string) *Play {
 	p := &Play{t: t, At: Noon, Files: map[string][]byte{}, Writer: "dan", People: people, Channel: workflow.ChannelElicited}
-	p.S = workflowtest.Six().NewSession("session-"+task, "Do it", "/project", "claude-code 2.1", p.At)
+	p.S = w.NewSession("session-"+task, "Do it", "/project", "claude-code 2.1", p.At)
 	p.S.TaskName = task
 	return p
 }
@@ -134,6 +139,16 @@ func (p *Play) Document(text string) {
 	}
 	p.Submit(workflow.EventScoredReady, text)
 	p.Decide(workflow.EventConfirmed, workflow.DecisionApprove, text, text)
+}
+
+// Scope has the scope of a development approved.
+func (p *Play) Scope() *Play {
+	p.t.Helper()
+	rec := p.Submit(workflow.EventScoped, "scope")
+	g := p.Grant(p.People[0], workflow.DecisionApprove, rec.FinalResultRef.SHA256)
+	rec.ApprovedScope = new(*rec.FinalResultRef)
+	p.Fire(workflow.EventScopeApproved, workflow.Transition{Action: workflow.ActionApprove, Grant: g, Person: g.Person}, "")
+	return p
 }
 
 // Deliver hands the development in.
