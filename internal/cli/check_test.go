@@ -220,11 +220,11 @@ func TestCheckCannotSay(t *testing.T) {
 		args   []string
 		says   string
 	}{
-		"no default branch": {change: func(c *clone) { c.git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD") }, says: "--base origin/main"},
-		"no such base":      {args: []string{"--base", "origin/nothing"}, says: "no commit origin/nothing"},
+		"no default branch":               {change: func(c *clone) { c.git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD") }, says: "--base origin/main"},
+		"no such base":                    {args: []string{"--base", "origin/nothing"}, says: "no commit origin/nothing"},
 		"a tag with the name of the base": {change: func(c *clone) { c.git("tag", "origin/main", "HEAD") }, args: []string{"--base", "origin/main"}, says: "the name of several commits"},
-		"an odd base":       {args: []string{"--base", "--upload-pack=x"}, says: "no commit --upload-pack=x"},
-		"no repository":     {change: func(c *clone) { _ = os.RemoveAll(filepath.Join(c.root, ".git")) }, says: "is not in a git repository"},
+		"an odd base":                     {args: []string{"--base", "--upload-pack=x"}, says: "no commit --upload-pack=x"},
+		"no repository":                   {change: func(c *clone) { _ = os.RemoveAll(filepath.Join(c.root, ".git")) }, says: "is not in a git repository"},
 		"a shallow clone": {change: func(c *clone) {
 			c.git("clone", "-q", "--depth", "1", "file://"+c.root, "shallow")
 			c.dir = filepath.Join(c.root, "shallow")

@@ -225,25 +225,17 @@ func readBase(ctx context.Context, h *git.History, name, commit string) (proof.B
 	if err != nil {
 		return proof.Base{}, fault.New(fault.InvalidArgument, "the rules of %s cannot be read: %w", name, err).WithHint("correct the line there")
 	}
-	builtin := workflow.Builtins()
-	own := func(name string) *workflow.Definition {
-		for _, d := range builtin {
-			if d.Name == name {
-				return d
-			}
+	known := map[string]*workflow.Definition{} // nil is a file with mistakes
+	for file, text := range files {
+		if name, ok := strings.CutSuffix(path.Base(file), ".yaml"); ok && path.Dir(file) == config.ProjectWorkflows {
+			known[name], _ = workflow.Read(name, text)
 		}
-		text := files[config.ProjectWorkflows+"/"+name+".yaml"]
-		if text == nil {
-			return nil
-		}
-		d, problems := workflow.Read(name, text)
-		if len(problems) > 0 {
-			return nil
-		}
-		return d
+	}
+	for _, d := range workflow.Builtins() { // a file of that name does not count
+		known[d.Name] = d
 	}
 	return proof.Base{
-		Name: name, Files: files, Workflow: own,
+		Name: name, Files: files, Workflow: func(name string) *workflow.Definition { return known[name] },
 		Rules: func(stage workflow.StageID) proof.Rules {
 			return proof.Rules{Policy: rules.Policy(stage), Assurance: rules.Assurance}
 		},
