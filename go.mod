@@ -15,6 +15,7 @@ require (
 	github.com/google/uuid v1.6.0 // ids
 	github.com/gosimple/slug v1.15.0 // names of tasks; MPL-2.0
 	github.com/gosimple/unidecode v1.0.1 // other scripts by their sound, in the search; Apache-2.0
+	github.com/hiddeco/sshsig v0.2.0 // signatures of files as OpenSSH makes them, which ssh-keygen checks; Apache-2.0
 	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL, the store of a team; MIT
 	github.com/kaptinlin/jsonrepair v0.2.15 // JSON as models break it
 	github.com/kljensen/snowball v0.10.0 // English and French stems; MIT
@@ -29,16 +30,12 @@ require (
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // JSON with comments and positions
 	github.com/yuin/goldmark v1.8.7 // Markdown as a tree, for the pages; MIT
 	go.yaml.in/yaml/v3 v3.0.6 // YAML with line numbers
+	golang.org/x/crypto v0.58.0 // keys in the form of OpenSSH; BSD
 	golang.org/x/net v0.61.0 // parses HTML in tests
 	golang.org/x/sys v0.49.0 // a terminal in tests; BSD
 	golang.org/x/term v0.47.0 // tells a terminal from a pipe
 	golang.org/x/text v0.43.0 // width of characters
 	mvdan.cc/sh/v3 v3.13.1 // parses shell commands for the hook
-)
-
-require (
-	github.com/hiddeco/sshsig v0.2.0 // signatures that ssh-keygen checks; Apache-2.0
-	golang.org/x/crypto v0.58.0 // OpenSSH's form of keys, and ssh-agent
 )
 
 require (

@@ -26,11 +26,13 @@ var only = map[string][]string{
 	"github.com/gosimple/slug":          {"internal/store/artifact"},
 	"github.com/gosimple/unidecode":     {"internal/base/recall"},
 	"github.com/kljensen/snowball":      {"internal/base/recall"},
+	"github.com/hiddeco/sshsig":         {"internal/base/signature"},
+	"golang.org/x/crypto":               {"internal/base/signature"},
 	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store", "internal/store/storetest", "internal/store/transfer", "internal/headless/hostcli"},
 	"github.com/jackc/pgx":              {"internal/store/pgstore", "internal/store/pgstore/pgtest"},
 	"github.com/pressly/goose":          {"internal/store/pgstore"},
 	"github.com/gofrs/flock":            {"internal/base/durable"},
-	"github.com/go-json-experiment":     {"internal/workflow/intake", "internal/workflow", "internal/store", "internal/workflow/verdict"},
+	"github.com/go-json-experiment":     {"internal/workflow/intake", "internal/workflow", "internal/store", "internal/workflow/verdict", "internal/proof"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/workflow/intake", "internal/workflow/verdict"},
 	"go.yaml.in/yaml/v3":                {"internal/project/config", "internal/workflow/audit", "internal/workflow/intake", "internal/method/catalog", "internal/method/resolve", "internal/method/format", "internal/method", "internal/workflow", "internal/memory/internal/grimoire", "prompts"},
 	"github.com/spf13/cobra":            {"internal/cli", "internal/cli/cmd/agents", "internal/cli/cmd/decide", "internal/cli/cmd/look", "internal/cli/cmd/method", "internal/cli/cmd/remember", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/setup", "internal/cli/cmd/start", "internal/cli/app", "internal/cli/terminal"},
@@ -78,6 +80,7 @@ var pure = map[string]bool{
 	"internal/engine/reply":               true,
 	"internal/engine/request":             true,
 	"internal/hosts/hook":                 false,
+	"internal/proof":                      false,
 	"internal/web/report":                 true,
 }
 

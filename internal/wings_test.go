@@ -31,6 +31,7 @@ var wings = map[string]wing{
 	"trust":    {doors: ". reach verify", below: "base workflow"},
 	"sdk":      {doors: ". price provider provider/anthropic provider/openai toolserver vfs", below: "base method"},
 	"prompts":  {doors: ".", below: "base workflow"},
+	"proof":    {doors: ".", below: "base workflow store"},
 	"project":  {doors: ". config sources", below: "base workflow method store trust sdk prompts"},
 	"engine":   {doors: ". gate reply request", below: "base workflow store trust project prompts"},
 	"memory":   {doors: ". embedding notes queue", below: "base workflow store project"},
@@ -39,7 +40,7 @@ var wings = map[string]wing{
 	"docs":     {doors: "."},
 	"mcp":      {doors: "mcpserver", below: "base workflow method project engine memory"},
 	"web":      {doors: ". pairing passkey report", below: "base workflow method store project engine memory headless docs"},
-	"cli":      {doors: ".", below: "base workflow method store trust sdk project engine memory headless hosts docs mcp web"},
+	"cli":      {doors: ".", below: "base workflow method store trust proof sdk project engine memory headless hosts docs mcp web"},
 	"cmd":      {below: "cli"},
 }
 

@@ -236,8 +236,11 @@ func same(a, b string) bool {
 var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // head returns the commit that is checked out, or "" if there is none yet.
-func (r *repository) head() (string, error) {
-	at, name := r.dir, "HEAD"
+func (r *repository) head() (string, error) { return r.follow(r.dir, "HEAD") }
+
+// follow returns the commit or tag to which a reference in a git directory leads, or "" if there is none.
+func (r *repository) follow(at, name string) (string, error) {
+	begin := filepath.Join(at, filepath.FromSlash(name))
 	for range maxLinks {
 		text, err := durable.ReadPath(filepath.Join(at, filepath.FromSlash(name)), maxPointer)
 		if err != nil && name != "HEAD" {
@@ -253,7 +256,7 @@ func (r *repository) head() (string, error) {
 			break
 		}
 	}
-	return "", refusal(lang.T("its HEAD leads to no commit"), filepath.Join(r.dir, "HEAD"))
+	return "", refusal(lang.T("its %s leads to no commit", filepath.Base(begin)), begin)
 }
 
 // packedCommit returns the commit of a reference from the file that has many, or "" if it has none.

@@ -76,15 +76,23 @@ func (a *App) Confine(opened []string) *reach.Reach {
 	return a.reach
 }
 
+// person says who the program acts for.
+func (a *App) person() func(folder string) workflow.Person {
+	if a.Who != nil {
+		return a.Who
+	}
+	return terminal.NewWho()
+}
+
+// Person returns who the program acts for in a folder.
+func (a *App) Person(folder string) workflow.Person { return a.person()(folder) }
+
 // Build builds the parts; with folders, they are confined to projects in them.
 func (a *App) Build(within []string) *Parts {
 	out := &Parts{}
 	clock := func() time.Time { return out.Engine.Clock() }
 	out.Summaries = filestore.NewSummaries(clock)
-	who := a.Who
-	if who == nil {
-		who = terminal.NewWho()
-	}
+	who := a.person()
 	projects := project.New(project.Options{
 		Who:      who,
 		Backend:  func(at store.Place) (store.Backend, error) { return a.openStore(at, out.Summaries) },

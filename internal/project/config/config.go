@@ -75,6 +75,8 @@ type Config struct {
 	VerifyOutput int
 	// Checks are the commands, besides verify, that the server runs if a report names them.
 	Checks []string
+	// CheckAssurance is the least assurance of a decision that a check of the repository takes.
+	CheckAssurance string
 	// ToolServers are the MCP servers that agents without a host can be given.
 	ToolServers []ToolServer
 	// OwnRubrics is true if the project's file names the folder of rubrics.
@@ -153,6 +155,7 @@ func Default(project string) Config {
 		Toolsets: []Toolset{ToolsetAuto}, Memory: MemoryAuto,
 		Manner: Manner{Personas: PersonasOwn, Replies: RepliesFull, Language: lang.Auto, DocumentLanguage: lang.Auto},
 		Verify: map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
-		byPerson: map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute, VerifyOutput: 4000,
+		CheckAssurance: string(workflow.AssuranceLow),
+		byPerson:       map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute, VerifyOutput: 4000,
 	}
 }

@@ -255,7 +255,7 @@ func TestVerifyTakesAWholeCommand(t *testing.T) {
 
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
-		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: approvers, audit_floor, base_url, checks, cost_limit, document_language, form_timeout, four_eyes, gate, host_confirm, language, lock_timeout,"},
+		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: approvers, audit_floor, base_url, check_assurance, checks, cost_limit, document_language, form_timeout, four_eyes, gate, host_confirm, language, lock_timeout,"},
 		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: approvers, audit_floor, engines, four_eyes, gate, gate_score, pause, proved, quorum, scoring, verdict, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},

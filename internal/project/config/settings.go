@@ -14,6 +14,7 @@ var settings = []setting{
 	rule("approvers"),
 	rule("audit_floor"),
 	address("base_url", func(c *Config) *string { return &c.Model.BaseURL }).personOnly(modelIsTheirs),
+	choice("check_assurance", func(c *Config) *string { return &c.CheckAssurance }, assurances),
 	{key: "checks", list: true, guard: PersonOnly, set: setChecks, value: func(c *Config) any { return strings.Join(c.Checks, "; ") }},
 	setting{key: "cost_limit", set: setCostLimit, value: costLimit}.personOnly(modelIsTheirs),
 	choice("document_language", func(c *Config) *string { return &c.DocumentLanguage }, lang.Settings),

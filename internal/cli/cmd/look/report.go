@@ -19,7 +19,7 @@ import (
 // reportOptions are the flags of report.
 type reportOptions struct {
 	asHTML, asMarkdown, force bool
-	out                       string
+	out, evidence             string
 }
 
 // Report returns the command that writes the story of a run.
@@ -33,16 +33,24 @@ scores, who decided and how, findings and how each was closed, comments on draft
 became of them, evidence, and accepted risks. As Markdown, for a pull request, or with
 --html as one file that loads nothing and runs no script.
 
+With --evidence, write a folder that an auditor can check without this program: the approved
+documents, the signed statement about the run and each signed decision, the list of signers,
+the report, and a guide with the commands of ssh-keygen and sha256sum.
+
 ` + terminal.ExitHelp,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
-  bmad-mcp report sign-in --out sign-in.html`,
+  bmad-mcp report sign-in --out sign-in.html
+  bmad-mcp report sign-in --evidence audit/sign-in`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd, term, tasks, o, args) },
 	})
 	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
 	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
 	cmd.Flags().StringVar(&o.out, "out", "", "the file to write; without it, standard output")
+	cmd.Flags().StringVar(&o.evidence, "evidence", "", "the new folder to write the evidence into")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
 	cmd.MarkFlagsMutuallyExclusive("html", "markdown")
+	cmd.MarkFlagsMutuallyExclusive("evidence", "out")
+	cmd.MarkFlagsMutuallyExclusive("evidence", "html")
 	return cmd
 }
 
@@ -53,6 +61,9 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	}
 	ending := strings.ToLower(filepath.Ext(o.out))
 	text := report.Markdown(s, found, term.Lang)
+	if o.evidence != "" {
+		return writeEvidence(term, tasks, s.TaskName, text, o.evidence)
+	}
 	if o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm") {
 		if text, err = report.HTML(s, found, term.Lang); err != nil {
 			return err

@@ -1,0 +1,288 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// maxBlob bounds a file of a commit that is read, in bytes.
+const maxBlob = 1 << 20
+
+// History reads the commits of a repository that others have written, as [Look] reads its files: git sees a git
+// directory of our own beside its objects.
+type History struct {
+	repository *repository
+	call       Call
+	// inside is the folder, from the top of the repository, with a slash behind it; "" for the top.
+	inside string
+}
+
+// OpenHistory opens the history of the repository in which a folder lies; it is nil if there is no git or no
+// repository. [History.Close] ends it.
+func OpenHistory(ctx context.Context, folder string) (*History, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, nil //nolint:nilerr // the caller tells the person that git is missing
+	}
+	r, err := find(folder)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := filepath.Rel(r.tree, real)
+	if err != nil {
+		return nil, err
+	}
+	head, err := r.head()
+	if err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp("", "bmad-git-")
+	if err != nil {
+		return nil, err
+	}
+	h := &History{repository: r}
+	if h.call, err = r.view(ctx, temp, head); err != nil {
+		_ = os.RemoveAll(temp)
+		return nil, err
+	}
+	h.call.Settings = []string{"core.commitGraph=false"} // it could name other parents than the commits do
+	if inside != "." {
+		h.inside = filepath.ToSlash(inside) + "/"
+	}
+	return h, nil
+}
+
+// Close removes the git directory that was made for the history.
+func (h *History) Close() {
+	if h != nil {
+		_ = os.RemoveAll(h.call.Repository)
+	}
+}
+
+// IsShallow reports whether the clone lacks the older commits.
+func (h *History) IsShallow() bool {
+	info, err := os.Stat(filepath.Join(h.repository.common, "shallow"))
+	return err == nil && info.Size() > 0
+}
+
+// DefaultBranch returns the default branch of the remote origin, such as refs/remotes/origin/main, as this clone knows
+// it; "" if it does not.
+func (h *History) DefaultBranch() string {
+	text, err := durable.ReadPath(filepath.Join(h.repository.common, "refs", "remotes", "origin", "HEAD"), maxPointer)
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: ")
+	if err != nil || !ok || !strings.HasPrefix(target, "refs/remotes/") {
+		return ""
+	}
+	return target
+}
+
+// Resolve returns the commit that a name means: HEAD, a branch, one of a remote, a tag, a hash or the beginning of one. It
+// is "" if there is none, or if the clone does not have it. Git would take a tag before a branch of the same name, and
+// more people may push tags: a name that means several commits is refused.
+func (h *History) Resolve(ctx context.Context, name string) (string, error) {
+	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\ ~^:?*[\x00\n") || strings.HasPrefix(name, "-") {
+		return "", nil
+	}
+	var found []string
+	switch {
+	case name == "HEAD":
+		head, err := h.repository.head()
+		if head == "" || err != nil {
+			return "", err
+		}
+		found = []string{head}
+	case commitForm.MatchString(name):
+		found = []string{name}
+	default:
+		for _, ref := range []string{name, "refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"} {
+			if !strings.HasPrefix(ref, "refs/") {
+				continue
+			}
+			if at, err := h.repository.follow(h.repository.common, ref); at != "" && err == nil { // one that leads nowhere is none
+				found = append(found, at)
+			}
+		}
+		if len(found) == 0 && isHex(name) {
+			found = []string{name}
+		}
+	}
+	commit := ""
+	for _, at := range found {
+		out, err := h.call.list(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", at+"^{commit}")
+		if failed := (*Failure)(nil); errors.As(err, &failed) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if at := strings.TrimSpace(out); commit == "" || commit == at {
+			commit = at
+			continue
+		}
+		return "", fault.New(fault.Conflict, "%s is the name of several commits, as of a branch and a tag", name).WithHint("write it in full, such as refs/remotes/origin/main")
+	}
+	return commit, nil
+}
+
+func isHex(name string) bool {
+	return len(name) >= 7 && len(name) <= 64 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// Roots returns the commits without a parent from which a commit descends, sorted. It refuses a shallow clone, which
+// does not have them.
+func (h *History) Roots(ctx context.Context, commit string) ([]string, error) {
+	if h.IsShallow() {
+		return nil, fault.New(fault.NotAllowed, "this clone is shallow and lacks the first commit").
+			WithHint("fetch the rest: git fetch --unshallow; in a workflow of GitHub, fetch-depth: 0 of actions/checkout")
+	}
+	out, err := h.call.list(ctx, "rev-list", "--max-parents=0", commit, "--")
+	roots := strings.Fields(out)
+	slices.Sort(roots)
+	return roots, h.explain(err)
+}
+
+// Read returns the files of a commit at paths of the folder, or below them, by their paths: those that keep takes.
+// Links, and files of more than 1 MB, are left out.
+func (h *History) Read(ctx context.Context, commit string, keep func(path string) bool, paths ...string) (map[string][]byte, error) {
+	args := []string{"ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--"}
+	for _, path := range paths {
+		args = append(args, h.inside+path)
+	}
+	list, err := h.call.list(ctx, args...)
+	if err != nil {
+		return nil, h.explain(err)
+	}
+	var names []string
+	var wanted bytes.Buffer
+	total := 0
+	for entry := range strings.SplitSeq(list, "\x00") {
+		about, name, _ := strings.Cut(entry, "\t")
+		fields := strings.Fields(about) // mode, type, hash, size
+		name = strings.TrimPrefix(name, h.inside)
+		if len(fields) != 4 || !strings.HasPrefix(fields[0], "100") || !keep(name) {
+			continue
+		}
+		size, err := strconv.Atoi(fields[3])
+		if err != nil { // git says BAD
+			return nil, refusal(lang.T("it lacks a file of commit %s; fetch it without --filter", commit), name)
+		}
+		if size > maxBlob {
+			continue
+		}
+		if total += size; total > maxList*3/4 {
+			return nil, fault.New(fault.NotAllowed, "the commit %s has too much data in these folders", commit).WithHint("check a smaller folder with --cwd")
+		}
+		names = append(names, name)
+		wanted.WriteString(fields[2] + "\n")
+	}
+	c := h.call
+	c.In = &wanted
+	text, err := c.list(ctx, "cat-file", "--batch", "--buffer")
+	if err != nil {
+		return nil, h.explain(err)
+	}
+	out := make(map[string][]byte, len(names))
+	for _, name := range names {
+		about, rest, _ := strings.Cut(text, "\n")
+		fields := strings.Fields(about) // hash, type, size
+		if len(fields) != 3 {
+			fields = []string{"", "", ""}
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, refusal(lang.T("git printed only part of a file of commit %s", commit), name)
+		}
+		out[name], text = []byte(rest[:size]), rest[size+1:]
+	}
+	return out, nil
+}
+
+// Changed returns the files of the folder that differ between two commits, by their hashes, sorted. ok is false if the
+// clone lacks one of them, as after a squash or a rebase.
+func (h *History) Changed(ctx context.Context, from, to string) (files []string, ok bool, err error) {
+	if !commitForm.MatchString(from) || !commitForm.MatchString(to) {
+		return nil, false, nil
+	}
+	out, err := h.call.list(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--")
+	if failed := (*Failure)(nil); errors.As(err, &failed) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	for name := range strings.SplitSeq(out, "\x00") {
+		if rest, inside := strings.CutPrefix(name, h.inside); inside && rest != "" {
+			files = append(files, rest)
+		}
+	}
+	slices.Sort(files)
+	return files, true, nil
+}
+
+// explain puts the failure of a git into words.
+func (h *History) explain(err error) error {
+	var failed *Failure
+	if errors.As(err, &failed) {
+		return fault.New(fault.Storage, "git could not read the history of %s: %s", h.repository.tree, visible.Line(failed.Said)).WithHint("see what git fsck says there")
+	}
+	return err
+}
+
+// Head returns the commit that is checked out in the repository in which a folder lies; "" if there is none. It starts
+// no git.
+func Head(folder string) (string, error) {
+	r, err := find(folder)
+	if r == nil || err != nil {
+		return "", err
+	}
+	return r.head()
+}
+
+// roots has the first commit of each repository that was asked for one: git is a process.
+var roots = recent.New[string, string](100)
+
+// Root returns a commit without a parent by which the repository of a folder is known, the same for each clone of the
+// same commits. It is "" if nothing shows one: no repository, no commit yet, or a shallow clone.
+func Root(ctx context.Context, folder string) (string, error) {
+	r, err := find(folder)
+	if r == nil || err != nil {
+		return "", err
+	}
+	if known, ok := roots.Get(r.common); ok {
+		return known, nil
+	}
+	head, err := r.head()
+	if head == "" || err != nil {
+		return "", err
+	}
+	h, err := OpenHistory(ctx, folder)
+	if h == nil || err != nil {
+		return "", err
+	}
+	defer h.Close()
+	if h.IsShallow() {
+		return "", nil
+	}
+	all, err := h.Roots(ctx, head)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	roots.Put(r.common, all[0])
+	return all[0], nil
+}

@@ -1,0 +1,384 @@
+package proof
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// The bounds of files that are read, in bytes.
+const (
+	maxStatementRead = 256 << 10
+	maxSignature     = 32 << 10
+	maxSigners       = 1 << 20
+	maxDocuments     = 32 << 20 // of all documents of a run
+)
+
+// Input is what a check goes by.
+type Input struct {
+	// Project is the tree of the project's folder: the files under check.
+	Project fs.FS
+	// Base is what counts: the base branch.
+	Base Base
+	// Roots are the first commits of the repository; nil if it has none yet.
+	Roots []string
+	// Changed returns the files that differ between a commit and the one under check; ok is false if the clone lacks it.
+	Changed func(commit string) (files []string, ok bool)
+	Now     time.Time
+}
+
+// Base is the branch into which a change goes, whose list of signers, rules and workflows count.
+type Base struct {
+	// Name is that of the branch.
+	Name string
+	// Files are its files, by their paths: the list of signers, and the statements.
+	Files map[string][]byte
+	// Rules returns its rules for a stage.
+	Rules func(workflow.StageID) Rules
+	// Workflow returns the workflow that it knows by a name; nil if it knows none.
+	Workflow func(name string) *workflow.Definition
+}
+
+// Rules are those for the decisions at a gate.
+type Rules struct {
+	workflow.Policy
+	// Assurance is the least that a decision has to have.
+	Assurance workflow.Assurance
+}
+
+// Check judges the runs of a project. Its error says why it cannot.
+func Check(in Input) (Result, error) {
+	signers, problems := signature.ParseSigners(string(in.Base.Files[SignersFile]))
+	var out Result
+	for _, p := range problems {
+		out.Notes = append(out.Notes, Finding{"signers", SignersFile, lang.T("a line of %s on %s does not count: %s", SignersFile, in.Base.Name, p),
+			lang.T("correct the line there")})
+	}
+	for _, folder := range []string{path.Dir(artifact.Folder), artifact.Folder} {
+		if isLink(in.Project, folder) {
+			return out, lang.Errorf("%s is a link; a check reads only what is in the project", folder)
+		}
+	}
+	own, err := durable.ReadFile(in.Project, SignersFile, maxSigners)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		out.Notes = append(out.Notes, Finding{"signers", SignersFile, lang.T("it cannot be read: %v", err), lang.T("make it a regular file")})
+	} else if !bytes.Equal(unix(own), unix(in.Base.Files[SignersFile])) {
+		out.Notes = append(out.Notes, Finding{"signers", SignersFile, lang.T("this change edits the list of signers; until it is merged, the list on %s counts", in.Base.Name),
+			lang.T("review each line: every listed key can sign decisions")})
+	}
+	entries, err := fs.ReadDir(in.Project, artifact.Folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return out, lang.Errorf("%s cannot be read: %v", artifact.Folder, err)
+	}
+	sessions := map[string]string{}
+	for _, e := range entries {
+		j := judge{Input: in, signers: signers, Run: Run{Task: e.Name(), Path: Path(e.Name(), StatementFile)}}
+		if e.Type().IsRegular() || !j.judge() {
+			continue
+		}
+		if s := j.st; s != nil {
+			if other := sessions[s.Predicate.Session]; other != "" {
+				j.find("replayed", j.Path, lang.T("%s is about the same session", other), lang.T("remove the copy"))
+			}
+			sessions[s.Predicate.Session] = j.Path
+		}
+		out.Runs = append(out.Runs, j.Run)
+	}
+	for name := range in.Base.Files {
+		if _, err := fs.Stat(in.Project, path.Dir(name)); path.Base(name) == StatementFile && err != nil {
+			out.Notes = append(out.Notes, Finding{"removed", name, lang.T("this change removes the run, which is on %s", in.Base.Name),
+				lang.T("keep it if its decisions should remain verifiable")})
+		}
+	}
+	slices.SortStableFunc(out.Notes, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+// rewrite is what to do about a statement that does not hold.
+var rewrite = lang.T("restore the last valid version, or have a listed person's program write it again with the next step of the run")
+
+// isLink reports whether a name of the project is a symbolic link.
+func isLink(project fs.FS, name string) bool {
+	info, err := fs.Lstat(project, name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// unix returns a text with the line ends of Unix: git may have checked it out with others.
+func unix(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+
+// judge judges one run.
+type judge struct {
+	Input
+	Run
+	signers []signature.Listed
+	st      *Statement
+	// onBase is true if the base branch has the same statement.
+	onBase bool
+	// keys are those of the valid signatures of the decisions, "" for the others.
+	keys []signature.Key
+	// texts are the artifacts that are as they are stated, by their paths.
+	texts map[string][]byte
+}
+
+func (j *judge) find(rule, path string, what, do lang.Text) {
+	j.Findings = append(j.Findings, Finding{rule, path, what, do})
+}
+
+func (j *judge) note(rule, path string, what, do lang.Text) {
+	j.Notes = append(j.Notes, Finding{rule, path, what, do})
+}
+
+// read reads a regular file of the run; ok is false if it is not there, or after a finding.
+func (j *judge) read(name string, most int64) (text []byte, ok bool) {
+	if isLink(j.Project, name) {
+		j.find("unreadable", name, lang.T("it is a link; a check reads only what is in the project"), lang.T("replace it by the file"))
+		return nil, false
+	}
+	text, err := durable.ReadFile(j.Project, name, most)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		j.find("unreadable", name, lang.T("it cannot be read: %v", err), lang.T("restore the last valid version"))
+	}
+	return text, err == nil
+}
+
+// judge judges the run; false if the folder has none.
+func (j *judge) judge() bool {
+	folder := artifact.TaskFolder(j.Task)
+	if isLink(j.Project, folder) {
+		j.find("unreadable", folder, lang.T("it is a link; a check reads only what is in the project"), lang.T("replace it by the folder"))
+		return true
+	}
+	text, ok := j.read(j.Path, maxStatementRead)
+	if !ok {
+		return len(j.Findings) > 0 || j.unstated(folder)
+	}
+	text = unix(text)
+	var err error
+	if j.st, err = Parse(text); err != nil {
+		j.find("statement", j.Path, lang.T("%v", err), rewrite)
+		return true
+	}
+	p := &j.st.Predicate
+	j.Finished, j.onBase = p.Finished, bytes.Equal(text, unix(j.Base.Files[j.Path]))
+	j.judgeSignature(text)
+	j.judgePlace()
+	j.judgeSubjects(folder)
+	j.judgeWorkflow()
+	for _, i := range p.Invalid {
+		j.judgeInvalid(i)
+	}
+	j.judgeDecisions()
+	for i := range p.Stages {
+		j.judgeStage(&p.Stages[i])
+	}
+	j.judgeWork()
+	return true
+}
+
+// unstated judges a folder without a statement.
+func (j *judge) unstated(folder string) bool {
+	entries, err := fs.ReadDir(j.Project, folder)
+	documents := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".md") })
+	switch {
+	case err != nil || !documents:
+		return false
+	case j.Base.Files[j.Path] != nil:
+		j.find("statement", j.Path, lang.T("it is missing, but its documents are still there"), lang.T("restore it, or remove the folder"))
+	default:
+		j.note("statement", folder, lang.T("it has documents but no %s that states who approved them", StatementFile), rewrite)
+	}
+	return true
+}
+
+// judgeSignature judges the signature of the statement.
+func (j *judge) judgeSignature(text []byte) {
+	name, by := j.Path+".sig", j.st.Predicate.Written
+	file, ok := j.read(name, maxSignature)
+	if !ok {
+		if len(j.Findings) == 0 {
+			j.find("signature", name, lang.T("the statement has no signature"), rewrite)
+		}
+		return
+	}
+	made, err := signature.Unarmor(unix(file))
+	if err != nil {
+		j.find("signature", name, lang.T("it is not a signature for the namespace of this program"), rewrite)
+		return
+	}
+	key, err := signature.Verify(text, made)
+	if err != nil {
+		j.find("signature", name, lang.T("the statement was changed since it was signed"), rewrite)
+		return
+	}
+	if why := j.unlisted(key, by.Subject, by.At); !why.Empty() {
+		j.find("signer", j.Path, lang.T("the signer of the statement is unknown: %s", why), j.listing(key, by.Subject))
+	}
+	if by.At.After(j.Now.Add(24 * time.Hour)) {
+		j.find("time", j.Path, lang.T("its time is in the future: %s", by.At.Format(time.RFC3339)), rewrite)
+	}
+}
+
+// unlisted returns why a key does not count for an account at a time; empty if it does.
+func (j *judge) unlisted(key signature.Key, subject string, at time.Time) lang.Text {
+	if signature.Counts(j.signers, key, subject, at) {
+		return lang.Text{}
+	}
+	switch i := slices.IndexFunc(j.signers, func(l signature.Listed) bool { return l.Key == key }); {
+	case len(j.signers) == 0:
+		return lang.T("%s has no valid line in %s", j.Base.Name, SignersFile)
+	case i < 0:
+		return lang.T("the key %s is not in %s on %s", key.Fingerprint(), SignersFile, j.Base.Name)
+	case !slices.Contains(j.signers[i].Subjects, subject):
+		return lang.T("the key %s is listed for %s, not for %q", key.Fingerprint(), strings.Join(j.signers[i].Subjects, ", "), subject)
+	}
+	return lang.T("the key %s of %q was not valid at %s", key.Fingerprint(), subject, at.Format(time.RFC3339))
+}
+
+// listing says how a key is listed.
+func (j *judge) listing(key signature.Key, subject string) lang.Text {
+	line, ok := SignerLine(subject, key)
+	if !ok {
+		return lang.T("have the person decide in an account whose name has no spaces, commas, quotes or any of * ? !")
+	}
+	return lang.T("if the key is theirs, add this line to %s on %s: %s", SignersFile, j.Base.Name, line)
+}
+
+// SignerLine returns the line of a list of signers for an account and its key; ok is false if the list cannot have an
+// account of that name.
+func SignerLine(subject string, key signature.Key) (line string, ok bool) {
+	line = signature.Line(subject, key, "")
+	list, _ := signature.ParseSigners(line)
+	return line, len(list) == 1 && slices.Equal(list[0].Subjects, []string{subject})
+}
+
+// judgePlace judges whether the statement is of this folder and this repository, and the newest of its run.
+func (j *judge) judgePlace() {
+	p := &j.st.Predicate
+	elsewhere := lang.T("use the statement that the run wrote in this folder")
+	if p.Task != j.Task || !artifact.IsName(p.Task) {
+		j.find("folder", j.Path, lang.T("it is about another task, %q", p.Task), elsewhere)
+	}
+	switch root := p.Repository.Root; {
+	case root == "":
+		j.note("repository", j.Path, lang.T("it names no repository, because there was no commit when it was written"), rewrite)
+	case !slices.Contains(j.Roots, root):
+		j.find("repository", j.Path, lang.T("it belongs to another repository, whose first commit is %s (%s)", root, p.Repository.Remote), elsewhere)
+	}
+	before, err := Parse(unix(j.Base.Files[j.Path]))
+	switch {
+	case err != nil: // there is none, or it is none
+	case before.Predicate.Session != p.Session:
+		j.note("replaced", j.Path, lang.T("%s has a different run under this name", j.Base.Name), lang.T("confirm that the replacement is intended"))
+	case p.Chain.Length < before.Predicate.Chain.Length:
+		j.find("older", j.Path, lang.T("it is older than the one on %s: %d history entries instead of %d", j.Base.Name, p.Chain.Length, before.Predicate.Chain.Length),
+			lang.T("take the newer one"))
+	}
+}
+
+// judgeSubjects judges the artifacts.
+func (j *judge) judgeSubjects(folder string) {
+	j.texts = map[string][]byte{}
+	room := int64(maxDocuments)
+	for _, s := range j.st.Subject {
+		stated := slices.ContainsFunc(j.st.Predicate.Stages, func(st Stage) bool { return st.Artifact == s.Name })
+		_, twice := j.texts[s.Name]
+		if path.Dir(s.Name) != folder || !fs.ValidPath(s.Name) || !stated || twice {
+			j.find("statement", j.Path, lang.T("it names %q, which is not a document of this run", s.Name), rewrite)
+			continue
+		}
+		before := len(j.Findings)
+		text, ok := j.read(s.Name, room)
+		switch {
+		case len(j.Findings) > before:
+		case !ok:
+			j.find("artifact", s.Name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
+		case !artifact.Same(text, s.Digest.SHA256):
+			j.find("artifact", s.Name, lang.T("it differs from the approved text"), j.restore())
+		default:
+			j.texts[s.Name] = text
+			j.Documents++
+		}
+		room -= int64(len(text))
+	}
+	j.judgeOthers(folder)
+}
+
+// judgeOthers judges the files of the folder that the statement does not name as approved, or as no longer so.
+func (j *judge) judgeOthers(folder string) {
+	p := &j.st.Predicate
+	entries, _ := fs.ReadDir(j.Project, folder) // it was read before
+	for _, e := range entries {
+		name := folder + "/" + e.Name()
+		isNamed := slices.ContainsFunc(j.st.Subject, func(s Subject) bool { return s.Name == name }) ||
+			slices.ContainsFunc(p.Invalid, func(i Invalid) bool { return i.Path == name })
+		isArtifact := slices.ContainsFunc(p.Stages, func(st Stage) bool { return st.Artifact == name })
+		if known := j.Base.Workflow(p.Workflow.Name); known != nil {
+			isArtifact = isArtifact || slices.ContainsFunc(known.Stages, func(st workflow.Stage) bool { return st.Artifact == e.Name() })
+		}
+		switch {
+		case isNamed, e.Name() == StatementFile, e.Name() == SignatureFile:
+		case isArtifact:
+			j.find("unapproved", name, lang.T("nobody has approved it: the statement does not list it"), lang.T("let its stage write it, or remove it"))
+		default:
+			j.note("other", name, lang.T("it is not a document of this run, and nobody has approved it"), lang.T("move it elsewhere if readers could mistake it for one"))
+		}
+	}
+}
+
+// restore returns the remedy for a document that is not as it was approved.
+func (j *judge) restore() lang.Text {
+	return lang.T("restore it: bmad-mcp adopt %s --restore; or reopen its stage and approve it again", j.Task)
+}
+
+// judgeInvalid names an artifact whose approval does not count any more.
+func (j *judge) judgeInvalid(i Invalid) {
+	name := cmp.Or(i.Path, j.Path)
+	switch i.Reason {
+	case becauseReopened:
+		j.find("reopened", name, lang.T("%q has reopened the stage %s or an earlier one, so the approval no longer counts", i.Subject, i.Stage), lang.T("finish the stage again"))
+	case becauseSentBack:
+		j.note("sent-back", name, lang.T("the work was sent back, so the earlier report on it no longer counts"), lang.T("finish the stage again"))
+	case becauseGone:
+		j.find("edited", name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
+	default:
+		j.find("edited", name, lang.T("it was edited after its approval, and nobody has approved this text"), j.restore())
+	}
+}
+
+// judgeWork notes what has happened since the work was tested.
+func (j *judge) judgeWork() {
+	p := &j.st.Predicate
+	if !p.Finished {
+		j.note("unfinished", j.Path, lang.T("the run is not finished: it is at %s", p.State), lang.T("finish it before you merge, or explain why not"))
+	}
+	w := p.Work
+	if w == nil {
+		return
+	}
+	changed, more := w.Changed, w.More
+	if j.Changed != nil && w.TestedClean && !j.onBase {
+		if files, ok := j.Changed(w.TestedCommit); ok {
+			changed, more = slices.DeleteFunc(files, isOurs), 0
+		}
+	}
+	if n := len(changed) + more; n > 0 {
+		j.note("after-qa", append(changed, j.Path)[0], lang.T("%s changed since the work was tested", lang.Count(n, "file")),
+			lang.T("if they matter, test the work again: bmad-mcp reopen %s", j.Task))
+	}
+}
+
+// isOurs reports whether a file is written while a run goes on.
+func isOurs(name string) bool {
+	return strings.HasPrefix(name, ".claude/") || strings.HasPrefix(name, ".bmad-task/")
+}
