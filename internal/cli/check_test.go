@@ -137,7 +137,7 @@ func state(t testing.TB) func(ts *testscript.TestScript, neg bool, args []string
 			line := signature.Line(args[1], prooftest.KeyOf(t, args[1]).Public(), "")
 			ts.Check(os.WriteFile(ts.MkAbs("line"), []byte(line+"\n"), 0o600))
 			for _, f := range files {
-				ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(f.Path)), f.Body, 0o600))
+				ts.Check(os.WriteFile(ts.MkAbs(filepath.FromSlash(f.Path())), f.Body, 0o600))
 			}
 			return
 		}
