@@ -33,7 +33,7 @@ var wings = map[string]wing{
 	"prompts":  {doors: ".", below: "base workflow"},
 	"proof":    {doors: ".", below: "base workflow store"},
 	"project":  {doors: ". config sources", below: "base workflow method store trust sdk prompts"},
-	"engine":   {doors: ". gate reply request", below: "base workflow store trust project prompts"},
+	"engine":   {doors: ". gate reply request", below: "base workflow store trust project prompts proof"},
 	"memory":   {doors: ". embedding notes queue", below: "base workflow store project"},
 	"headless": {doors: ". hostcli sdkhttp", below: "base workflow sdk project engine"},
 	"hosts":    {doors: ". doctor hook", below: "base workflow store engine"},

@@ -47,6 +47,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	s := r.standing(ctx, after)
+	r.prove(ctx, stored, s)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
 	return r.reply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.Session.History))+words.Message(s))
 }

@@ -44,6 +44,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	r.check.record(ctx, after)
 	r.settle()
 	now := r.standing(ctx, after)
+	r.prove(ctx, s, now)
 	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
 	return now, nil
 }

@@ -66,6 +66,8 @@ type Options struct {
 	Notes Notes
 	// Names are the names that the faces have for their tool of decisions and the program.
 	Names Names
+	// Version is that of the program, for statements about runs.
+	Version string
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string

@@ -37,7 +37,7 @@ func (e *Engine) run(p *project.Project, id string, req request.Request, call in
 
 func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
 	note.Event, note.Action, note.By, note.At = event, r.req.Action, r.req.By, r.engine.Now()
-	note.Person = r.engine.who(r.project)
+	note.Person, note.Commit = r.engine.who(r.project), r.commit(s.Stage)
 	return s.Workflow.Fire(ctx, s.Session, note, workflow.StageID(r.req.Stage))
 }
 

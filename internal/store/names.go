@@ -211,7 +211,7 @@ func (c *checker) record(r *workflow.Record) {
 func (c *checker) entry(e *workflow.Transition) {
 	c.line("history", string(e.Action), string(e.Event), e.From, e.To, string(e.Verdict), e.Project)
 	c.line("history.by", e.By, e.Subject, e.Name)
-	c.line("history.sha256", e.SHA256, e.Standing, e.Judged, e.Prev, e.Signature)
+	c.line("history.sha256", e.SHA256, e.Standing, e.Judged, e.Prev, e.Signature, e.Commit)
 	for name, hash := range e.Parts {
 		c.line("history.parts", name, hash)
 	}

@@ -63,6 +63,8 @@ type Transition struct {
 	Judged string `json:"judged,omitempty"`
 	// Adoption describes the changes that a person accepts by this entry.
 	Adoption *Adoption `json:"adoption,omitempty"`
+	// Commit is the one that was checked out, if the step is about a plan or a report.
+	Commit string `json:"commit,omitempty"`
 	// Parts are the hashes of the parts of the session that the step has changed.
 	Parts map[string]string `json:"parts,omitempty"`
 	// Found says in words how the session had been changed before this entry, by other hands.

@@ -75,6 +75,8 @@ type Config struct {
 	VerifyOutput int
 	// Checks are the commands, besides verify, that the server runs if a report names them.
 	Checks []string
+	// Proof is "true" if a signed statement about a run is written beside its documents in a git repository.
+	Proof string
 	// CheckAssurance is the least assurance of a decision that a check of the repository takes.
 	CheckAssurance string
 	// ToolServers are the MCP servers that agents without a host can be given.
@@ -155,7 +157,7 @@ func Default(project string) Config {
 		Toolsets: []Toolset{ToolsetAuto}, Memory: MemoryAuto,
 		Manner: Manner{Personas: PersonasOwn, Replies: RepliesFull, Language: lang.Auto, DocumentLanguage: lang.Auto},
 		Verify: map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
-		CheckAssurance: string(workflow.AssuranceLow),
+		CheckAssurance: string(workflow.AssuranceLow), Proof: "true",
 		byPerson:       map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute, VerifyOutput: 4000,
 	}
 }

@@ -44,6 +44,7 @@ var settings = []setting{
 	setting{key: "projects", list: true, set: setProjects, value: func(c *Config) any { return strings.Join(c.Projects, ", ") }}.
 		personOnly(lang.T("only the person decides which folders may be used")),
 	{key: "prompts", set: setPrompts, value: func(c *Config) any { return c.Prompts }},
+	choice("proof", func(c *Config) *string { return &c.Proof }, func() []string { return []string{"true", "false"} }),
 	rule("proved"),
 	choice("provider", func(c *Config) *string { return &c.Model.Provider }, Providers).personOnly(modelIsTheirs),
 	rule("quorum"),

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/proof"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// prove writes the signed statement about a run beside its documents, in a git repository, if a step has saved a
+// document, taken one back, or ended the run. It fails no action: the next such step writes it.
+func (r *run) prove(ctx context.Context, before *workflow.Session, now *standing.Standing) {
+	s := now.Session
+	steps := s.History[min(len(before.History), len(s.History)):]
+	stated := slices.ContainsFunc(steps, func(e workflow.Transition) bool {
+		return e.FromStage() != e.ToStage() || e.Event == workflow.EventFinished || e.Event == workflow.EventReopened || e.Adoption != nil
+	})
+	signer := r.check.signer
+	if !stated || signer == nil || len(s.Artifacts) == 0 || r.project.Config.Proof != "true" {
+		return
+	}
+	files, err := r.statement(context.WithoutCancel(ctx), now, signer)
+	for _, f := range files {
+		if err == nil {
+			err = artifact.SaveWork(r.project.Dir, f.File, string(f.Body))
+		}
+	}
+	if err != nil {
+		r.engine.options.Log.Warn("the statement about a run cannot be written", "session", r.id, "error", err)
+	}
+}
+
+// statement returns the files of the statement; none outside of a repository.
+func (r *run) statement(ctx context.Context, now *standing.Standing, signer proof.Signer) ([]proof.Saved, error) {
+	s, folder := now.Session, r.project.Dir.Path()
+	head, err := git.Head(folder)
+	if head == "" || err != nil {
+		return nil, err
+	}
+	facts := proof.Facts{Program: r.engine.options.Version, Writer: r.engine.who(r.project), Head: s.Last().Signature, Altered: now.Altered, Work: workOf(s)}
+	if facts.Root, err = git.Root(ctx, folder); err != nil {
+		return nil, err
+	}
+	if origin, err := git.OriginOf(ctx, folder); err == nil {
+		facts.Remote = origin.Address
+	}
+	if w := &facts.Work; w.ApprovedCommit != "" && w.TestedCommit != "" && w.ApprovedCommit != w.TestedCommit {
+		if w.Changed, err = changedFiles(ctx, folder, w.ApprovedCommit, w.TestedCommit); err != nil {
+			return nil, err
+		}
+	}
+	return proof.Write(s, facts, signer)
+}
+
+// workOf returns the commits at which the plan was approved and the last stage was judged.
+func workOf(s *workflow.Session) (w proof.Work) {
+	d := s.Definition()
+	for _, e := range s.History {
+		st, _ := d.Stage(e.FromStage())
+		_, more := d.Next(st.ID)
+		switch {
+		case e.Commit == "" || e.FromStage() == "":
+		case st.Kind == workflow.KindPlan && e.FromStage() != e.ToStage():
+			w.ApprovedCommit = e.Commit
+		case st.Kind == workflow.KindVerdict && !more && e.Action == workflow.ActionSubmit:
+			w.TestedCommit = e.Commit
+		}
+	}
+	return w
+}
+
+func changedFiles(ctx context.Context, folder, from, to string) ([]string, error) {
+	h, err := git.OpenHistory(ctx, folder)
+	if h == nil || err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	files, _, err := h.Changed(ctx, from, to)
+	return files, err
+}
+
+// commit returns the commit that is checked out while a step of a stage is taken whose work a statement is about; ""
+// if the project is in no repository.
+func (r *run) commit(st workflow.Stage) string {
+	if st.Kind != workflow.KindPlan && st.Kind != workflow.KindVerdict {
+		return ""
+	}
+	head, err := git.Head(r.project.Dir.Path())
+	if err != nil { // doctor names the trouble of a repository
+		return ""
+	}
+	return head
+}
