@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -186,7 +187,8 @@ func TestCopiedAndMovedSession(t *testing.T) {
 	}, says)
 }
 
-// TestRecordsAreForgotten checks that gc takes away the records of sessions that are gone, and nothing else.
+// TestRecordsAreForgotten checks that gc takes away the records of projects that are gone, and nothing else: a session
+// alone could come back in an older form.
 func TestRecordsAreForgotten(t *testing.T) {
 	d := newDesk(t)
 	found, err := filepath.Glob(filepath.Join(d.state, "bmad-mcp", "checkpoints", "*", "*.json"))
@@ -199,6 +201,15 @@ func TestRecordsAreForgotten(t *testing.T) {
 		t.Fatal("what is recorded of a session that is there was removed:", err)
 	}
 	if err := os.Remove(d.file()); err != nil {
+		t.Fatal(err)
+	}
+	d.run(0, "gc", "--older-than", "0d", "--apply")
+	if _, err := os.Stat(record); err != nil {
+		t.Fatal("removed, and the project is there:", err)
+	}
+	here := d.project
+	d.project += "-other"
+	if err := errors.Join(os.RemoveAll(here), os.Mkdir(d.project, 0o750)); err != nil {
 		t.Fatal(err)
 	}
 	d.check([]face{{0, []string{"gc", "--older-than", "0d"}, []string{filepath.Base(record), "is gone"}}})

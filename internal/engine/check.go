@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
@@ -95,8 +96,7 @@ func (c *check) adopt(
 	}
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
 		now := c.look(s, signer, c.checkpoint(signer))
-		same := s.Revision == before.Revision && now.Problem == c.found.Problem && now.Broken == c.found.Broken
-		if !same || !reflect.DeepEqual(texts(s), altered) {
+		if !reflect.DeepEqual(s, before) || !reflect.DeepEqual(texts(s), altered) {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
 		c.raise(s)
@@ -222,14 +222,14 @@ const maxUnrecorded = 200
 // ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
 // for.
 func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
-	if k.records == nil || k.readSigner() == nil && !all {
+	if k.records == nil && !all {
 		return nil
 	}
 	var unrecorded atomic.Int64
 	out := map[string]workflow.Verification{}
 	k.each(ctx, p, sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 		if c == nil && unrecorded.Add(1) > maxUnrecorded && !all {
-			return none
+			return workflow.Unchecked()
 		}
 		return k.compare(ctx, p, s.SessionID, signer, c, false)
 	}, func(s *workflow.Summary, v workflow.Verification) {
@@ -300,8 +300,11 @@ func (k *keeper) compare(ctx context.Context, p *project.Project, id string, sig
 		return v // deleted since, or the list names its problem
 	}
 	s, err := store.Decode(data, store.SessionPath(id))
-	if err != nil || s.SessionID != id {
-		return v
+	if err == nil {
+		err = store.CheckID(s.SessionID, id)
+	}
+	if err != nil { // the list may show it all the same: it reads less of it
+		return workflow.Unreadable(lang.Of(err))
 	}
 	check := k.of(p, id)
 	if check.inspect(s, signer, c); !holds {

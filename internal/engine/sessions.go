@@ -185,8 +185,8 @@ type Board struct {
 // Row is a session on a board.
 type Row struct {
 	workflow.Summary
-	// Changed is true if other hands have changed the session.
-	Changed bool
+	// Found is the result of checking the session; it is sound if it was not checked.
+	Found workflow.Verification
 }
 
 // Board returns at most n sessions of a project, at a cost that hardly grows with how many there
@@ -205,8 +205,7 @@ func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.La
 	board := Board{Cwd: p.Dir.Path(), More: all.Unread > 0 || len(all.Sessions) > n, Broken: sayBroken(all.Broken, l)}
 	changed := e.keeper.findChanged(ctx, p, listed, false)
 	for _, s := range listed {
-		_, other := changed[s.SessionID]
-		board.Rows = append(board.Rows, Row{Summary: s, Changed: other})
+		board.Rows = append(board.Rows, Row{Summary: s, Found: changed[s.SessionID]})
 	}
 	return board, ctx.Err()
 }

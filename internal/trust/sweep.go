@@ -63,7 +63,7 @@ func (d dir) superfluous(name string, of func(name string, data []byte) string) 
 		return ""
 	}
 	if project := of(name, data); project != "" {
-		return "its session in " + project + " is gone"
+		return "its project in " + project + " is gone"
 	}
 	return ""
 }

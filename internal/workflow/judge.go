@@ -90,12 +90,13 @@ func (h judged) recorded(c *Checkpoint) (from, to int) {
 	return from, c.Entries
 }
 
-// uncounted returns the entries that do not count, and those that were made elsewhere.
-func (h judged) uncounted() (out []Span) {
+// uncounted returns the entries that do not count, and those that were made elsewhere. ruled is true if adoptions of
+// others accept nothing here.
+func (h judged) uncounted(ruled bool) (out []Span) {
 	for i, e := range h.entries {
 		a := h.session.History[i].Adoption
 		switch {
-		case e.verdict != counts:
+		case e.verdict != counts, ruled && a != nil && !e.own:
 			out = append(out, Span{From: i + 1, To: i + 1})
 		case a != nil && a.Elsewhere && i > 0:
 			out = append(out, Span{From: 1, To: i})

@@ -54,6 +54,18 @@ func (s *Session) changedParts(history []Transition) map[string]string {
 	return out
 }
 
+// differing names the parts that are not as the history has them, or what else of a session an entry covers.
+func (s *Session) differing() lang.Text {
+	var out []lang.Text
+	for _, name := range slices.Sorted(maps.Keys(s.changedParts(s.History))) {
+		out = append(out, partText(name))
+	}
+	if len(out) == 0 {
+		return lang.T("its sprints, policy or counters")
+	}
+	return lang.Join(out, ", ")
+}
+
 // silent names a part that was changed in no step that says so; "" if there is none.
 func (s *Session) silent() string {
 	recorded, shapes := recordedParts(s.History)

@@ -9,7 +9,8 @@ import (
 
 // replay checks that the entries after an adoption that count are steps that the rules allow: each goes on
 // where the one before it ended, by a row of the transition table, and a gate is passed by a person's decision. rules
-// are those of the reader for each stage: if it matters who says yes, steps of others have to keep them. It returns
+// are those of the reader for each stage, which the steps of others have to keep; this machine's own were taken by the
+// rules of their time. It returns
 // the first entry that does not, and why; 0 if all do.
 func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, problem lang.Text) {
 	s, from := h.session, 1
@@ -23,6 +24,9 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 			continue
 		}
 		gate, isStep := w.stepOf(e)
+		if st, _ := w.Stage(e.FromStage()); w.StartsByBuilding(st) && e.Event == EventDelivered && !scoped(s.History[:i], st.ID) {
+			isStep = false
+		}
 		switch {
 		case e.From != s.History[i-1].To || !isStep:
 			return i + 1, lang.T("entry %d goes from %s to %s by %q, which no step does", i+1, e.From, e.To, string(e.Event))
@@ -41,8 +45,8 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 // stepOf reports whether the rules have an entry as a step, from where it begins to where it ends, and whether that
 // passes a gate at which a person decides.
 func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
-	if !moves(e) {
-		return false, e.From == e.To
+	if !moves(e) { // only an edit brings another text
+		return false, e.From == e.To && (e.Event == EventEdited || e.Judged == "")
 	}
 	at := slices.IndexFunc(table, func(r rule) bool { return r.event == e.Event })
 	from, to := e.FromStage(), e.ToStage()
@@ -83,18 +87,32 @@ func (t Transition) decides() bool {
 	return g.SHA256 == "" || t.SHA256 == "" || g.SHA256 == t.SHA256
 }
 
+// scoped reports whether a person has approved a scope for a stage since it was begun or taken back.
+func scoped(history []Transition, stage StageID) bool {
+	for _, e := range slices.Backward(history) {
+		if e.ToStage() == stage && (e.Event == EventScopeApproved || e.FromStage() != stage) {
+			return e.Event != EventStarted
+		}
+	}
+	return false
+}
+
 func stateOf(place string) State {
 	_, state, _ := strings.Cut(place, "/")
 	return State(state)
 }
 
 // permitted reports whether a gate was passed by an entry, from 0, as a policy wants it: by enough people of those who
-// may say yes, none of whom has written what they let pass if four eyes have to see it.
+// may say yes, none of whom has written what they let pass if four eyes have to see it, and by a person's own act if
+// only that counts.
 func permitted(history []Transition, i int, p Policy) bool {
+	e := history[i]
+	if p.Gate == GateStrict && !e.Grant.Channel.Personal() {
+		return false
+	}
 	if !p.Ruled() {
 		return true
 	}
-	e := history[i]
 	writers := writersAt(history[:i], e.FromStage())
 	yes := append(givenAt(history[:i], e.Grant.SHA256), *e.Grant)
 	var who []string

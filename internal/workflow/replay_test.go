@@ -13,22 +13,29 @@ import (
 func TestMembersKeepTheRules(t *testing.T) {
 	const stage = workflow.PO
 	granted := func(subject, sha string, d workflow.Decision) *workflow.Grant {
-		return &workflow.Grant{Person: workflow.Person{Subject: subject}, Stage: stage, Decision: d, SHA256: sha}
+		return &workflow.Grant{Person: workflow.Person{Subject: subject}, Channel: workflow.ChannelTerminal, Stage: stage, Decision: d, SHA256: sha}
 	}
+	relayed := granted("ben", "x", workflow.DecisionApprove)
+	relayed.Channel = workflow.ChannelRelayed
 	type entry struct {
 		by       machine
 		event    workflow.Event
 		from, to string
 		grant    *workflow.Grant
+		judged   string
 	}
-	submitted := entry{ben, workflow.EventScoredReady, "po/generating", "po/awaiting_confirmation", nil}
+	submitted := entry{ben, workflow.EventScoredReady, "po/generating", "po/awaiting_confirmation", nil, ""}
 	passed := func(by machine, g *workflow.Grant) entry {
-		return entry{by, workflow.EventConfirmed, "po/awaiting_confirmation", "architect/generating", g}
+		return entry{by, workflow.EventConfirmed, "po/awaiting_confirmation", "architect/generating", g, ""}
 	}
 	yes := func(by machine, sha string) entry {
-		return entry{by, workflow.EventGranted, "po/awaiting_confirmation", "po/awaiting_confirmation", granted(string(by), sha, workflow.DecisionApprove)}
+		return entry{by, workflow.EventGranted, "po/awaiting_confirmation", "po/awaiting_confirmation", granted(string(by), sha, workflow.DecisionApprove), ""}
 	}
 	approve := func(by machine) *workflow.Grant { return granted(string(by), "x", workflow.DecisionApprove) }
+	const gate, next = "po/awaiting_confirmation", "architect/generating"
+	note := func(judged string) entry { return entry{ben, workflow.EventPolicyChanged, gate, gate, nil, judged} }
+	elsewhere := approve(ben)
+	elsewhere.Stage = workflow.SM
 	two, four, anaOnly := workflow.Policy{Quorum: 2}, workflow.Policy{FourEyes: new(true)}, workflow.Policy{Approvers: []string{"ana"}}
 	for name, c := range map[string]struct {
 		rules   workflow.Policy
@@ -38,7 +45,7 @@ func TestMembersKeepTheRules(t *testing.T) {
 		"his own yes, without rules":          {workflow.Policy{}, []entry{submitted, passed(ben, approve(ben))}, true},
 		"no yes":                              {workflow.Policy{}, []entry{submitted, passed(ben, nil)}, false},
 		"a no":                                {workflow.Policy{}, []entry{submitted, passed(ben, granted("ben", "x", workflow.DecisionChanges))}, false},
-		"a yes to another stage":              {workflow.Policy{}, []entry{submitted, passed(ben, &workflow.Grant{Person: workflow.Person{Subject: "ben"}, Stage: workflow.SM, Decision: workflow.DecisionApprove})}, false},
+		"a yes to another stage":              {workflow.Policy{}, []entry{submitted, passed(ben, elsewhere)}, false},
 		"an override":                         {workflow.Policy{}, []entry{submitted, passed(ben, granted("ben", "x", workflow.DecisionOverride))}, true},
 		"one yes of two":                      {two, []entry{submitted, passed(ben, approve(ben))}, false},
 		"two":                                 {two, []entry{submitted, yes(eve, "x"), passed(ben, approve(ben))}, true},
@@ -48,14 +55,19 @@ func TestMembersKeepTheRules(t *testing.T) {
 		"another's work":                      {four, []entry{submitted, passed(eve, approve(eve))}, true},
 		"not an approver":                     {anaOnly, []entry{submitted, passed(ben, approve(ben))}, false},
 		"an approver's, by ana's own machine": {two, []entry{submitted, passed(ana, approve(ana))}, true}, // her program keeps her rules
-		"past the gate at once":               {workflow.Policy{}, []entry{{ben, workflow.EventDelivered, "po/generating", "architect/generating", nil}}, false},
-		"over a stage":                        {workflow.Policy{}, []entry{submitted, {ben, workflow.EventConfirmed, "po/awaiting_confirmation", "sm/generating", approve(ben)}}, false},
-		"to the end":                          {workflow.Policy{}, []entry{submitted, {ben, workflow.EventFinished, "po/awaiting_confirmation", "po/completed", approve(ben)}}, false},
-		"from a place where it was not":       {workflow.Policy{}, []entry{passed(ben, approve(ben))}, false},
-		"by a step that nobody knows":         {workflow.Policy{}, []entry{{ben, "teleported", "po/generating", "architect/generating", approve(ben)}}, false},
-		"a note that moves":                   {workflow.Policy{}, []entry{{ben, workflow.EventGranted, "po/generating", "architect/generating", approve(ben)}}, false},
-		"cancelled":                           {workflow.Policy{}, []entry{{ben, workflow.EventCancelled, "po/generating", "po/cancelled", nil}}, true},
-		"reopened forward":                    {workflow.Policy{}, []entry{{ben, workflow.EventReopened, "po/generating", "qa/refining", nil}}, false},
+		"his assistant's word":                {workflow.Policy{}, []entry{submitted, passed(ben, relayed)}, true},
+		"his assistant's word, where a person's own act counts": {workflow.Policy{Gate: workflow.GateStrict}, []entry{submitted, passed(ben, relayed)}, false},
+		"his own act, where only that counts":                   {workflow.Policy{Gate: workflow.GateStrict}, []entry{submitted, passed(ben, approve(ben))}, true},
+		"a note of a policy between":                            {two, []entry{submitted, yes(eve, "x"), note(""), passed(ben, approve(ben))}, true},
+		"a note that judges":                                    {two, []entry{submitted, yes(eve, "x"), note("x"), passed(ben, approve(ben))}, false},
+		"past the gate at once":                                 {workflow.Policy{}, []entry{{ben, workflow.EventDelivered, "po/generating", next, nil, ""}}, false},
+		"over a stage":                                          {workflow.Policy{}, []entry{submitted, {ben, workflow.EventConfirmed, gate, "sm/generating", approve(ben), ""}}, false},
+		"to the end":                                            {workflow.Policy{}, []entry{submitted, {ben, workflow.EventFinished, gate, "po/completed", approve(ben), ""}}, false},
+		"from a place where it was not":                         {workflow.Policy{}, []entry{passed(ben, approve(ben))}, false},
+		"by a step that nobody knows":                           {workflow.Policy{}, []entry{{ben, "teleported", "po/generating", next, approve(ben), ""}}, false},
+		"a note that moves":                                     {workflow.Policy{}, []entry{{ben, workflow.EventGranted, "po/generating", next, approve(ben), ""}}, false},
+		"cancelled":                                             {workflow.Policy{}, []entry{{ben, workflow.EventCancelled, "po/generating", "po/cancelled", nil, ""}}, true},
+		"reopened forward":                                      {workflow.Policy{}, []entry{{ben, workflow.EventReopened, "po/generating", "qa/refining", nil, ""}}, false},
 	} {
 		s := workflow.Default().NewSession("id", "x", "/p", "test", at0)
 		s.History[0].Subject = "ana"
@@ -64,7 +76,7 @@ func TestMembersKeepTheRules(t *testing.T) {
 		}
 		for _, e := range c.entries {
 			sign := s.Signing(e.by, workflow.Verification{})
-			s.Append(workflow.Transition{Action: workflow.ActionSubmit, Event: e.event, From: e.from, To: e.to, Grant: e.grant, Person: workflow.Person{Subject: string(e.by)}})
+			s.Append(workflow.Transition{Action: workflow.ActionSubmit, Event: e.event, From: e.from, To: e.to, Grant: e.grant, Judged: e.judged, Person: workflow.Person{Subject: string(e.by)}})
 			place(s, e.to)
 			if err := sign(here); err != nil {
 				t.Fatal(err)

@@ -46,7 +46,7 @@ func (s *Session) sign(signer Signer, project string, before Verification, entri
 	if signer != nil && project != s.Project() {
 		last.Project = project
 	}
-	if before.Changed() && last.Adoption == nil {
+	if (before.Changed() || before.incomparable) && last.Adoption == nil {
 		last.Found = before.Reason().In(lang.English)
 	}
 	last.Keys = newKeys(s.History, before.Members)

@@ -37,6 +37,8 @@ type Verification struct {
 	Altered []Alteration `json:"altered,omitempty"`
 
 	problem lang.Text
+	// incomparable is true if only a program that covers other keys could compare the session with its newest entry.
+	incomparable bool
 }
 
 // In returns the result with its problem in a language.
@@ -67,6 +69,16 @@ const (
 	// ChainAdopted: a person has accepted what came before an entry, and everything since counts.
 	ChainAdopted ChainStatus = "adopted"
 )
+
+// Unchecked is the result for a session at which nobody has looked.
+func Unchecked() Verification {
+	return Verification{Status: ChainPartly, problem: lang.T("it was not checked, because there are too many")}.In(lang.English)
+}
+
+// Unreadable is the result for a stored session that is none, and why.
+func Unreadable(why lang.Text) Verification {
+	return Verification{Status: ChainChanged, Broken: 1, problem: why}.In(lang.English)
+}
 
 // Changed reports whether the session was changed by anyone else, and nobody has accepted that.
 func (v Verification) Changed() bool { return v.Status == ChainChanged }

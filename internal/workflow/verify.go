@@ -27,7 +27,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	}
 	c := where.record
 	h := s.judge(signer, k, c)
-	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(), Members: h.members, Strangers: h.strangers}
+	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(k.isRuled()), Members: h.members, Strangers: h.strangers}
 	accepted := 0 // the entries that a person has accepted as they are
 	var forged lang.Text
 	if v.Adopted, forged = h.findAdoption(k.isRuled()); v.Adopted != nil {
@@ -81,7 +81,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if entry, problem := h.firstAfter(accepted, notSigned, ofStranger); entry > 0 {
 		return broken(ChainPartly, entry, problem)
 	}
-	if s.stands() == incomparable {
+	if v.incomparable = s.stands() == incomparable; v.incomparable {
 		return broken(ChainPartly, len(s.History), lang.T("its newest entry is of another version of this program, so that the rest of it cannot be compared with it"))
 	}
 	v.Status = ChainHolds
@@ -115,7 +115,7 @@ func (s *Session) misfit() lang.Text {
 		}
 	}
 	if s.stands() == unfitting {
-		return lang.T("its name, objective, answers, sprints, approvals, policy, documents or counters were changed after its newest entry")
+		return lang.T("%s were changed after its newest entry", s.differing())
 	}
 	if name := s.silent(); name != "" {
 		return lang.T("%s was changed in a step that does not say so", partText(name))

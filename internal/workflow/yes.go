@@ -14,7 +14,7 @@ func writersAt(history []Transition, stage StageID) []string {
 		switch {
 		case e.Event == EventAdopted:
 			out = append(out, "")
-		case e.Action == ActionSubmit && e.Event != EventPolicyChanged && e.FromStage() == stage:
+		case (e.Action == ActionSubmit || e.Event == EventEdited) && e.Event != EventPolicyChanged && e.FromStage() == stage:
 			return append(out, e.Subject)
 		}
 	}

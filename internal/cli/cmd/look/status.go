@@ -43,7 +43,8 @@ all projects in which a run was started, with the command that you type next.
 			if err != nil {
 				return err
 			}
-			rows, unreadable, working := []waitingRow{}, []string{}, []string(nil)
+			rows, unreadable := []waitingRow{}, []string{}
+			var working, doubted []string
 			for _, folder := range tasks.Engine().Projects().List() {
 				if _, gone := os.Stat(folder); gone != nil {
 					continue
@@ -54,6 +55,9 @@ all projects in which a run was started, with the command that you type next.
 				}
 				unreadable = append(unreadable, board.Broken...)
 				for _, r := range board.Rows {
+					if !r.Found.Sound() {
+						doubted = append(doubted, doubt(term, r, folder))
+					}
 					if !r.CurrentState.WaitsForHuman() {
 						if r.CurrentState.Active() {
 							working = append(working, r.TaskName+" ("+filepath.Base(folder)+")")
@@ -79,8 +83,25 @@ all projects in which a run was started, with the command that you type next.
 			if len(working) > 0 {
 				none = lang.T("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(working))
 			}
-			return term.List(term.JSON, map[string]any{"waiting": rows, "unreadable": unreadable}, none,
-				term.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
+			for _, line := range doubted {
+				if !term.JSON {
+					term.Say("%s\n", line)
+				}
+			}
+			out := map[string]any{"waiting": rows, "unreadable": unreadable}
+			if len(doubted) > 0 {
+				out["doubted"] = doubted
+			}
+			return term.List(term.JSON, out, none, term.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
 		},
 	}
+}
+
+// doubt says why a run cannot be relied on, and what shows it.
+func doubt(term *terminal.Terminal, r engine.Row, folder string) string {
+	problem := r.Found.In(term.Lang).Problem
+	if r.Found.Changed() {
+		return term.Lang.Say("%s (%s) was changed by other hands: %s. See: bmad-mcp log %s --verify", r.TaskName, filepath.Base(folder), problem, terminal.ShellWord(r.TaskName))
+	}
+	return term.Lang.Say("%s (%s) is not vouched for: %s. See: bmad-mcp log %s --verify", r.TaskName, filepath.Base(folder), problem, terminal.ShellWord(r.TaskName))
 }

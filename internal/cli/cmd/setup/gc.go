@@ -62,16 +62,11 @@ func (o *gcOptions) removeUnused(ctx context.Context, u Upkeep) error {
 	defer func() { _ = dir.Close() }()
 	project := doctor.New(dir, u.Parts().Summaries.Store(dir))
 	project.Language = u.Term.Lang
-	place, gone := "", func(string) bool { return false }
 	var files []doctor.Trimmed
 	if before := u.Term.Now().Add(-old); u.Tasks.Config.Store.Address == "" {
 		files, err = project.Trim(ctx, before, o.apply)
 	} else {
-		err = withCarrier(u, func(p *projects.Project, sessions store.Carrier) (err error) {
-			place, gone = p.Place(), func(id string) bool {
-				_, err := sessions.Stored(ctx, id)
-				return fault.Is(err, fault.NotFound)
-			}
+		err = withCarrier(u, func(_ *projects.Project, sessions store.Carrier) (err error) {
 			files, err = project.TrimShared(ctx, sessions.(store.Trimmer), before, o.apply)
 			return err
 		})
@@ -82,7 +77,7 @@ func (o *gcOptions) removeUnused(ctx context.Context, u Upkeep) error {
 		}
 		return err
 	}
-	forgotten, err := o.forgetGone(ctx, u, old, place, gone)
+	forgotten, err := o.forgetGone(ctx, u, old)
 	files = append(files, forgotten...)
 	if err != nil {
 		return err
@@ -116,18 +111,12 @@ func (o *gcOptions) removeUnused(ctx context.Context, u Upkeep) error {
 	return nil
 }
 
-// forgetGone removes this machine's records of sessions that no longer exist: those that were files, unless they may be
-// in the store, and those in the place of the store.
-func (o *gcOptions) forgetGone(ctx context.Context, u Upkeep, old time.Duration, place string, left func(id string) bool) ([]doctor.Trimmed, error) {
-	gone := func(project, id string) bool {
-		if project == place {
-			return left(id)
-		}
-		if u.Tasks.Config.Store.Address != "" || !filepath.IsAbs(project) {
-			return false
-		}
-		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
-		return errors.Is(err, fs.ErrNotExist)
+// forgetGone removes this machine's records of sessions whose project's folder is gone. A session alone can come back,
+// in an older form, which only its record would show.
+func (o *gcOptions) forgetGone(ctx context.Context, u Upkeep, old time.Duration) ([]doctor.Trimmed, error) {
+	gone := func(project, _ string) bool {
+		_, err := os.Lstat(project)
+		return filepath.IsAbs(project) && errors.Is(err, fs.ErrNotExist)
 	}
 	before := u.Term.Now().Add(-old)
 	forgotten, err := app.Trust().Forget(ctx, before, gone, o.apply)
