@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -52,6 +53,7 @@ type machine struct {
 	t     *testing.T
 	home  string
 	bin   string
+	mu    sync.Mutex // for what follows, which the server reads
 	files map[string][]byte
 	cut   bool // the server ends in the middle of an archive
 	from  string
@@ -64,12 +66,15 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, home: t.TempDir(), bin: t.TempDir(), files: map[string][]byte{}}
 	m.release(program("2.0.0"))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.mu.Lock()
 		data, ok := m.files[strings.TrimPrefix(r.URL.Path, "/")]
+		cut := m.cut
+		m.mu.Unlock()
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
-		if m.cut && strings.HasSuffix(r.URL.Path, ".gz") {
+		if cut && strings.HasSuffix(r.URL.Path, ".gz") {
 			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 			_, _ = w.Write(data[:len(data)/2])
 			panic(http.ErrAbortHandler)
@@ -81,7 +86,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// release puts a program onto the server.
+// release puts a program onto the server, whose files the caller has locked.
 func (m *machine) release(script string) {
 	m.files[archive] = pack(m.t, script)
 	m.files["SHA256SUMS"] = fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(m.files[archive]), archive)
@@ -142,7 +147,9 @@ func (m *machine) tree() map[string]string {
 func TestInstall(t *testing.T) {
 	m := newMachine(t)
 	for _, version := range []string{"2.0.0", "2.1.0"} {
+		m.mu.Lock()
 		m.release(program(version))
+		m.mu.Unlock()
 		code, said := m.install()
 		if code != 0 || !strings.Contains(said, "bmad-mcp "+version+" is in "+m.home+"/.local/bin\n") ||
 			!strings.Contains(said, "warning: "+m.home+"/.local/bin is not on your PATH") || !strings.Contains(said, "next: "+m.home+"/.local/bin/bmad-mcp install\n") {
@@ -189,8 +196,10 @@ func TestInstallTells(t *testing.T) {
 				t.Fatal(said)
 			}
 			before := m.tree()
+			m.mu.Lock()
 			m.release(program("3.0.0"))
 			c.do(m)
+			m.mu.Unlock()
 			for i, arg := range c.args {
 				if arg == "taken" {
 					c.args[i] = filepath.Join(m.bin, arg)

@@ -252,7 +252,11 @@ func TestIdlePagesReadNothing(t *testing.T) {
 		}
 	}
 	w.play(folder, "webhook-relay", "po 01-po-first.md")
-	if now := all.news(); now.data.Waiting != 2 {
+	now := all.news()
+	if now.data.Waiting == 1 { // of the start, which a busy machine tells of apart from the hand-in
+		now = all.news()
+	}
+	if now.data.Waiting != 2 {
 		t.Errorf("after a start the page sees %+v", now)
 	}
 	if n, _ := w.reads.take(); n == 0 {
