@@ -52,7 +52,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 // repair writes the files that the session has and this folder lacks. One that was changed by other
 // hands writes none.
 func (r *run) repair(ctx context.Context, s *workflow.Session) {
-	if r.check.found.Changed() {
+	if !r.check.mayWrite() {
 		return
 	}
 	r.disk.Repair(context.WithoutCancel(ctx), r.gatherFacts(s), false)

@@ -76,6 +76,15 @@ func (c *check) signing(ctx context.Context, s *workflow.Session) func() error {
 	}
 }
 
+// mayWrite reports whether files of the session may be written into the checkout without a step of it: not if it was
+// changed, if nobody has signed what it rests on, or if a policy that promises a person has it stopped.
+func (c *check) mayWrite() bool {
+	if c.found.Changed() || c.keeper.records == nil {
+		return !c.found.Changed()
+	}
+	return !c.found.Unsigned && (!c.strict || c.found.Sound())
+}
+
 // raise has a session go on from the revision on record: a revision is never given twice, not
 // even after an older file was put back.
 func (c *check) raise(s *workflow.Session) {
@@ -163,6 +172,7 @@ func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *w
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
 	c.known.Members, c.known.Rules = c.keeper.members(c.project, s, signer), policies(c.project.Config.Under(s.Definition()))
+	c.known.MayFollow = func(d *workflow.Definition) bool { return c.keeper.mayFollow(c.project, d) }
 	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
 		return v
@@ -337,7 +347,8 @@ type vouchers interface {
 type keeper struct {
 	records vouchers // nil if nothing is signed or recorded
 	log     *slog.Logger
-	who     func(folder string) workflow.Person
+	// mayFollow reports whether runs in a project may follow a workflow.
+	mayFollow func(p *project.Project, d *workflow.Definition) bool
 
 	signing sync.Mutex
 	signs   workflow.Signer // once it was had

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
@@ -105,9 +107,13 @@ func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log, who: o.Who}, memory: newMemory(maxRemembered)}
+	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log}, memory: newMemory(maxRemembered)}
 	e.person = &permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
 	e.contract = contract.New(e.person)
+	e.keeper.mayFollow = func(p *project.Project, d *workflow.Definition) bool {
+		guard := e.person.In(p)
+		return slices.ContainsFunc(p.Config.Workflows(), func(w config.Workflow) bool { return guard.MayFollow(w) && w.Definition.Same(d) })
+	}
 	e.born = e.Now()
 	return e
 }

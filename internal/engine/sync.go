@@ -37,7 +37,7 @@ func (e *Engine) Sync(ctx context.Context, at project.Address) (Synced, error) {
 		}
 		r := e.run(p, s.SessionID, request.Request{Action: workflow.ActionStatus}, 0)
 		session, err := r.check.get(ctx)
-		if err != nil || r.check.found.Changed() {
+		if err != nil || !r.check.mayWrite() {
 			continue // the list of sessions names it
 		}
 		now := r.gatherFacts(session)

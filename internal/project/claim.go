@@ -39,13 +39,15 @@ func claimIn(ctx context.Context, dir *durable.Dir, cfg config.Config, state tru
 	}
 	c.Folder, c.Project = c.Path, c.key
 	list, _ := state.Ties() // if nothing can be remembered, what a folder names first counts each time
-	if c.key == "" {
-		origin, err := git.OriginOf(ctx, dir.Path())
+	origin, err := git.OriginOf(ctx, dir.Path())
+	if c.Home = origin.Home; c.key != "" {
+		c.Folder = cmp.Or(c.Home, c.Path) // the remembered project of the repository holds, also if a variable names another
+	} else {
 		if err != nil {
 			return c, fault.New(fault.InvalidArgument, "the project has no name in the store: %w", err).
 				WithHint("name it in your settings (project: NAME, or BMAD_PROJECT); nothing was changed")
 		}
-		c.Home, c.key, c.Project = origin.Home, RemoteKey(origin.Address, origin.Inside), RemoteKey(origin.Address, ".")
+		c.key, c.Project = RemoteKey(origin.Address, origin.Inside), RemoteKey(origin.Address, ".")
 		if c.key != "" {
 			c.Folder = cmp.Or(c.Home, c.Path)
 		} else if err := c.own(ctx, dir, list); err != nil {

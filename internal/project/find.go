@@ -306,9 +306,19 @@ func (f *Finder) ownOf(ctx context.Context, p *Project, page store.Page) (own st
 func (p *Project) candidates(ctx context.Context, optional bool) (store.Page, error) {
 	q := store.Active()
 	q.Limit = maxNames
-	page, err := p.page(ctx, q)
+	find := p.page
+	if p.IsShared() && !optional { // columns beside the sessions must not choose the one that a decision goes to
+		find = func(ctx context.Context, q store.Query) (store.Page, error) {
+			all, err := p.Sessions(ctx)
+			if err != nil {
+				return store.Page{}, err
+			}
+			return all.Page(q)
+		}
+	}
+	page, err := find(ctx, q)
 	if err == nil && page.Total == 0 && !optional {
-		return p.page(ctx, store.Query{Limit: 2})
+		return find(ctx, store.Query{Limit: 2})
 	}
 	return page, err
 }

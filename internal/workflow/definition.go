@@ -38,6 +38,9 @@ func (d *Definition) hash() string {
 	return Hash(data)
 }
 
+// Same reports whether two definitions have the same name and stages, by their content.
+func (d *Definition) Same(other *Definition) bool { return d.hash() == other.hash() }
+
 // First returns the stage a session begins with.
 func (d *Definition) First() Stage { return d.Stages[0] }
 

@@ -52,7 +52,7 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 		}
 		key, err := signature.MadeBy(e.Signature)
 		if i < from || i >= to {
-			key, err = signature.Verify(s.message(i), e.Signature)
+			key, err = s.verified(i)
 		}
 		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, key == own
 		switch {
@@ -72,6 +72,15 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 	return h
 }
 
+// verified returns the key that has signed an entry, from 0.
+func (s *Session) verified(i int) (signature.Key, error) {
+	message := s.message(i)
+	if message == nil { // all entries without a form would be one
+		return "", signature.ErrInvalid
+	}
+	return signature.Verify(message, s.History[i].Signature)
+}
+
 // linked reports whether an entry, from 0, has the hash of the one before it.
 func (h judged) linked(i int) bool {
 	return i == 0 || h.session.History[i].Prev == h.hashes[i-1]
@@ -88,6 +97,19 @@ func (h judged) recorded(c *Checkpoint) (from, to int) {
 		from--
 	}
 	return from, c.Entries
+}
+
+// project returns the project of a history: the first that it names, or a later one by this machine, by an adoption that
+// counts, or by an older program. ruled is true if adoptions of others accept nothing here.
+func (h judged) project(ruled bool) (id string) {
+	for i, e := range h.session.History {
+		one := h.entries[i]
+		adopted := e.Adoption != nil && one.verdict == counts && !ruled
+		if e.Project != "" && (id == "" || one.own || adopted || e.Signature == "") {
+			id = e.Project
+		}
+	}
+	return id
 }
 
 // uncounted returns the entries that do not count, and those that were made elsewhere. ruled is true if adoptions of
@@ -160,7 +182,7 @@ func (h judged) findAdoption(ruled bool) (a *Adopted, problem lang.Text) {
 		if e.Adoption.Past != past(h.hashes[:i]) {
 			return nil, lang.T("the entries that entry %d adopted were changed since", i+1)
 		}
-		return &Adopted{Entry: i + 1, By: e.By, At: e.At, Problem: e.Adoption.Problem, revision: e.Adoption.Revision}, lang.Text{}
+		return &Adopted{Entry: i + 1, By: e.By, At: e.At, Problem: e.Adoption.Problem, revision: e.Adoption.Revision, own: h.entries[i].own}, lang.Text{}
 	}
 	return nil, lang.Text{}
 }

@@ -21,15 +21,17 @@ const partDigits = 32
 // parts returns the hashes of a session's parts.
 func (s *Session) parts() map[string]string {
 	out := map[string]string{}
-	add := func(name string, v any) { out[name] = Hash(canonical(v, known))[:partDigits] }
+	add := func(name string, v any) { out[name] = partHash(v) }
 	add(ofRun, Session{SessionID: s.SessionID, TaskName: s.TaskName, Objective: s.Objective, Workflow: s.Workflow, CreatedAt: s.CreatedAt})
 	for id, r := range s.Stages {
 		if r != nil {
-			add(string(id), r)
+			add(string(id), *r)
 		}
 	}
 	return out
 }
+
+func partHash(v any) string { return Hash(canonical(v, known))[:partDigits] }
 
 // recordedParts returns the parts as a history says, and the shape of the program that has written each.
 func recordedParts(history []Transition) (parts, shapes map[string]string) {

@@ -42,6 +42,33 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 	return 0, lang.Text{}
 }
 
+// begins checks a first entry that somebody else has signed: that it starts the run, at the first stage of a workflow
+// which runs may follow here, and with nothing done. It is empty if it does.
+func (h judged) begins(k *Known) lang.Text {
+	if len(h.entries) == 0 || h.entries[0].verdict != counts || h.entries[0].own {
+		return lang.Text{}
+	}
+	s := h.session
+	w, e := s.Definition(), s.History[0]
+	if e.Event != EventStarted {
+		return lang.Text{} // the entries before are unknown, which is said otherwise
+	}
+	pristine := []string{partHash(Record{Status: Pending}), partHash(Record{Status: InProgress})}
+	shape, _, _ := strings.Cut(e.Standing, ":")
+	for name, hash := range e.Parts {
+		if name != ofRun && shape == standingShape() && !slices.Contains(pristine, hash) {
+			return lang.T("entry 1 starts it, and %s is there already", partText(name))
+		}
+	}
+	switch {
+	case e.From != "" || e.To != string(w.First().ID)+"/"+string(Generating):
+		return lang.T("entry %d goes from %s to %s by %q, which no step does", 1, e.From, e.To, string(e.Event))
+	case k.MayFollow != nil && !k.MayFollow(w):
+		return lang.T("its workflow %q is none that a run may follow here", w.Name)
+	}
+	return lang.Text{}
+}
+
 // stepOf reports whether the rules have an entry as a step, from where it begins to where it ends, and whether that
 // passes a gate at which a person decides.
 func (w *Definition) stepOf(e Transition) (gate, isStep bool) {

@@ -93,6 +93,38 @@ func TestMembersKeepTheRules(t *testing.T) {
 	}
 }
 
+// TestRunsOfMembersBegin: a run that a member has begun begins as every run does, by a workflow that may be followed here.
+func TestRunsOfMembersBegin(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *workflow.Session)
+		may    bool
+		sound  bool
+	}{
+		"as every run":             {func(*workflow.Session) {}, true, true},
+		"by another workflow":      {func(*workflow.Session) {}, false, false},
+		"at a later stage":         {func(s *workflow.Session) { place(s, "dev/generating"); s.History[0].To = s.Place() }, true, false},
+		"from another place":       {func(s *workflow.Session) { s.History[0].From = "po/generating" }, true, false},
+		"with a document approved": {func(s *workflow.Session) { s.Record(workflow.PO).Approved = true }, true, false},
+		"with answers":             {func(s *workflow.Session) { s.Record(workflow.PO).Answers = map[string]string{"q1": "yes"} }, true, false},
+	} {
+		s := workflow.Default().NewSession("id", "x", "/p", "test", at0)
+		s.History[0].Subject = "ben"
+		c.change(s)
+		if err := s.SignNew(ben, here); err != nil {
+			t.Fatal(err)
+		}
+		known := workflow.Known{
+			Project: here, Members: []workflow.Member{ben.member("ben")}, MayFollow: func(d *workflow.Definition) bool { return c.may && d.Same(workflow.Default()) },
+		}
+		if v := s.Verify(ana, &known); v.Sound() != c.sound || c.sound == (v.Problem != "") {
+			t.Errorf("%s: %+v", name, v)
+		}
+		if v := s.Verify(ben, &known); !v.Sound() {
+			t.Errorf("%s, on the machine that has begun it: %+v", name, v)
+		}
+	}
+}
+
 // TestMembersTouchWhatTheirStepIsAbout: a step that a member has signed changes nothing else, neither openly nor silently.
 func TestMembersTouchWhatTheirStepIsAbout(t *testing.T) {
 	doc := func(sha string) *workflow.ContentRef { return &workflow.ContentRef{FilePath: "x", SHA256: sha} }
@@ -123,14 +155,27 @@ func TestMembersTouchWhatTheirStepIsAbout(t *testing.T) {
 		for _, silently := range []bool{false, true} {
 			s := workflow.Default().NewSession("id", "x", "/p", "test", at0)
 			s.History[0].Subject = "ana"
-			po := s.Record(workflow.PO)
-			po.Status, po.Answers, po.AnswerChannels = workflow.Done, map[string]string{"q1": "yes"}, map[string]workflow.Channel{"q1": workflow.ChannelRelayed}
-			po.FinalResultRef, po.Artifact = doc("a"), &workflow.Artifact{Path: "y", SHA256: "a"}
-			s.Record(workflow.Architect).Status = workflow.InProgress
-			place(s, "architect/generating")
-			s.History[0].To = s.Place()
 			if err := s.SignNew(ana, here); err != nil {
 				t.Fatal(err)
+			}
+			po := s.Record(workflow.PO)
+			for _, e := range []workflow.Transition{
+				{Action: workflow.ActionSubmit, Event: workflow.EventScoredReady, To: "po/awaiting_confirmation"},
+				{Event: workflow.EventConfirmed, To: "architect/generating", Grant: &workflow.Grant{Decision: workflow.DecisionApprove, Stage: workflow.PO}},
+			} {
+				sign := s.Signing(ana, workflow.Verification{})
+				po.Status, po.Answers, po.AnswerChannels = workflow.Done, map[string]string{"q1": "yes"}, map[string]workflow.Channel{"q1": workflow.ChannelRelayed}
+				po.FinalResultRef, po.Artifact = doc("a"), &workflow.Artifact{Path: "y", SHA256: "a"}
+				if e.From, e.Subject = s.Place(), "ana"; e.Grant != nil {
+					e.Grant.Subject = "ana"
+					s.Record(workflow.Architect).Status = workflow.InProgress
+				}
+				s.Append(e)
+				place(s, e.To)
+				if err := sign(here); err != nil {
+					t.Fatal(err)
+				}
+				s.Revision++
 			}
 			c.change(s)
 			sign := s.Signing(ben, workflow.Verification{})

@@ -37,6 +37,8 @@ type Verification struct {
 	Altered []Alteration `json:"altered,omitempty"`
 
 	problem lang.Text
+	// Unsigned is true if it rests on entries that nobody has signed.
+	Unsigned bool `json:"-"`
 	// incomparable is true if only a program that covers other keys could compare the session with its newest entry.
 	incomparable bool
 }
@@ -102,4 +104,5 @@ type Adopted struct {
 	Problem string    `json:"problem"`
 
 	revision int
+	own      bool // by this machine
 }

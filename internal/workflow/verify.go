@@ -49,11 +49,16 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if entry, problem := h.foundBefore(v.Adopted); entry > 0 {
 		return broken(ChainChanged, entry, problem)
 	}
+	if v.Adopted == nil {
+		if problem := h.begins(k); !problem.Empty() {
+			return broken(ChainChanged, 1, problem)
+		}
+	}
 	if entry, problem := h.replay(v.Adopted, k.Rules); entry > 0 {
 		return broken(ChainChanged, entry, problem)
 	}
 	switch {
-	case c == nil, v.Adopted != nil && v.Adopted.revision > c.Revision: // recorded before the adoption
+	case c == nil, v.Adopted != nil && v.Adopted.own && v.Adopted.revision > c.Revision: // recorded before the adoption
 	case c.Foreign && h.own > 0:
 		return broken(ChainChanged, h.own, lang.T("this machine's record of it was overwritten without the key"))
 	case !c.Foreign:
@@ -65,7 +70,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 		return broken(ChainChanged, len(s.History), problem)
 	}
 	if !anywhere {
-		if problem := s.describeDisplacement(k, where); !problem.Empty() {
+		if problem := s.describeDisplacement(k, where, h.project(k.isRuled())); !problem.Empty() {
 			v.Displaced, v.Unvouched = true, []Span{{From: 1, To: len(s.History)}}
 			return broken(ChainChanged, 1, problem)
 		}
@@ -78,6 +83,8 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if s.History[0].Event != EventStarted && v.Adopted == nil {
 		return broken(ChainPartly, 1, lang.T("the entries before its first one are unknown"))
 	}
+	unsigned, _ := h.firstAfter(accepted, notSigned)
+	v.Unsigned = unsigned > 0
 	if entry, problem := h.firstAfter(accepted, notSigned, ofStranger); entry > 0 {
 		return broken(ChainPartly, entry, problem)
 	}

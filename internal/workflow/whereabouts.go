@@ -26,6 +26,8 @@ type Known struct {
 	// Rules are the policies of the stages, by the settings here. If it matters at a gate who says yes, steps of others
 	// have to keep them, and somebody else's adoption accepts nothing here.
 	Rules map[StageID]Policy
+	// MayFollow reports whether runs of others may follow a workflow here; nil takes every one.
+	MayFollow func(*Definition) bool
 }
 
 // Elsewhere is a machine's record of a session in another folder.
@@ -105,11 +107,10 @@ func (s *Session) contains(c Checkpoint) bool {
 //
 // A record of this folder is stronger than the id in it, which anybody can edit or remove: it
 // vouches for the project that the recorded entries name.
-func (s *Session) describeDisplacement(k *Known, w whereabouts) lang.Text {
+func (s *Session) describeDisplacement(k *Known, w whereabouts, named string) lang.Text {
 	if k == nil {
 		return lang.Text{}
 	}
-	named := s.Project()
 	recorded := k.Checkpoint != nil && s.projectAt(k.Checkpoint.Entries) == named
 	known := recorded || named == "" || named == k.Project
 	switch {

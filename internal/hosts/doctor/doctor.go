@@ -91,6 +91,9 @@ func (r *Report) Add(checks ...Check) {
 // ProjectFiles is a project folder to look after.
 type ProjectFiles struct {
 	lang.Language // of the results
+	// Counts reports whether the history of a session counts here, so that its documents are written again; nil takes
+	// every one.
+	Counts func(id string) bool
 
 	dir   *durable.Dir
 	store *filestore.Store

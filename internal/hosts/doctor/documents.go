@@ -173,6 +173,9 @@ type artifactsFix struct {
 }
 
 func (f *artifactsFix) visit(s *workflow.Session, _ []reference) {
+	if f.Counts != nil && !f.Counts(s.SessionID) {
+		return
+	}
 	for _, st := range s.Definition().Stages {
 		a := s.Record(st.ID).Artifact
 		file, err := artifact.Saved(s.TaskName, st.Artifact)

@@ -108,10 +108,15 @@ func (o *Outcome) bring(ctx context.Context, into store.Carrier, p store.Parcel)
 	return o.bringAs(ctx, into, p, id, &o.Forked)
 }
 
-// continues reports whether the history of a session begins with that of another, and goes on.
+// continues reports whether the history of a session begins with that of another, and goes on; after signed entries
+// with signed ones alone.
 func continues(s, other *workflow.Session) bool {
 	n := len(other.History)
-	return s.Revision > other.Revision && n <= len(s.History) && reflect.DeepEqual(s.History[:n], other.History)
+	if s.Revision <= other.Revision || n > len(s.History) || !reflect.DeepEqual(s.History[:n], other.History) {
+		return false
+	}
+	signed := n > 0 && other.Last().Signature != ""
+	return !signed || s.IsSignedFrom(n)
 }
 
 // bringAs brings a session under a free task name, and another id if it is one.

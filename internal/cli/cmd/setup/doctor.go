@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	projects "github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
 // Upkeep is what looks after a project: the terminal that shows it, its tasks and stores, and its notes.
@@ -73,6 +74,10 @@ func runDoctor(ctx context.Context, u Upkeep, fix bool) error {
 	}
 	defer func() { _ = dir.Close() }()
 	project, cwd := doctor.New(dir, u.Parts().Summaries.Store(dir)), dir.Path()
+	project.Counts = func(id string) bool {
+		_, v, _, err := u.Tasks.Engine().Inspect(ctx, projects.Address{Cwd: cwd, Session: id})
+		return err == nil && v.Sound()
+	}
 	project.Language = u.Term.Lang
 	report := doctor.Report{Cwd: cwd}
 	if fix && u.Tasks.Config.Store.Address == "" {
