@@ -81,6 +81,16 @@ func (s *Session) verified(i int) (signature.Key, error) {
 	return signature.Verify(message, s.History[i].Signature)
 }
 
+// IsSignedFrom reports whether all entries from a number on, from 0, have a valid signature of somebody.
+func (s *Session) IsSignedFrom(n int) bool {
+	for i := n; i < len(s.History); i++ {
+		if _, err := s.verified(i); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // linked reports whether an entry, from 0, has the hash of the one before it.
 func (h judged) linked(i int) bool {
 	return i == 0 || h.session.History[i].Prev == h.hashes[i-1]

@@ -25,16 +25,6 @@ func (m Member) Who() string {
 	return m.Key.Fingerprint()
 }
 
-// IsSignedFrom reports whether all entries from a number on, from 0, have a valid signature of somebody.
-func (s *Session) IsSignedFrom(n int) bool {
-	for i := n; i < len(s.History); i++ {
-		if _, err := s.verified(i); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
 // Signers returns those who have signed entries of the history, by what the entries and the signatures say, which is
 // not checked: each key with each account once.
 func (s *Session) Signers() (out []Member) {
