@@ -121,7 +121,7 @@ func tamperings() []tampering {
 			e["adoption"] = object{"problem": "nothing", "from": 1, "revision": 99, "past": ""}
 			s["history"], s["revision"] = append(history(s), e), 9
 			link(d, s)
-		}, "in a step that does not say so"},
+		}, unsigned},
 		{"signatures and links taken off", newest, func(_ *desk, s object) { unsign(s) }, recorded},
 		{"the newest signature taken off", newest, func(_ *desk, s object) { delete(at(s, "history", -1), "signature") }, recorded},
 		{"signatures taken off, a forged grant added", newest, func(_ *desk, s object) {
