@@ -119,7 +119,7 @@ func MadeBy(signature string) (Key, error) {
 const maxSignature = 1 << 10
 
 func decode(signature string) (*sshsig.Signature, error) {
-	if len(signature) > maxSignature {
+	if len(signature) > maxSignature || strings.ContainsAny(signature, "\r\n") { // line ends, which base64 leaves out
 		return nil, ErrInvalid
 	}
 	data, err := base64.StdEncoding.Strict().DecodeString(signature)
