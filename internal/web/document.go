@@ -155,12 +155,12 @@ func (out *documentPage) tellEdits(a *asked, versus engine.Round) {
 	case r.Iteration == engine.SavedRound:
 		out.Edited = append(out.Edited, a.lang.Say("The saved document was edited after it was decided on: you read its text as it is now."))
 	case out.Old:
-		out.Edited = append(out.Edited, a.lang.Say("Round %d was edited after it was handed in: you read its text as it is now.", r.Iteration))
+		out.Edited = append(out.Edited, a.lang.Say("Round %d was edited after it was handed in, so its text is left out.", r.Iteration))
 	default:
 		out.Edited = append(out.Edited, a.lang.Say("The text that was scored is gone: %s was edited since. Nothing can be decided on it here; restore the file, or ask for another round.", r.Path))
 	}
 	if versus.Edited && versus.Iteration != out.Round.Iteration && (out.View == "diff" || out.View == "split") {
-		out.Edited = append(out.Edited, a.lang.Say("The text that it is compared with was edited after it was handed in."))
+		out.Edited = append(out.Edited, a.lang.Say("The text that it is compared with was edited after it was handed in, so it is left out."))
 	}
 }
 

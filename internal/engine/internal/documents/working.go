@@ -69,7 +69,7 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 		return
 	}
 	body, err := d.text(ctx, *ref)
-	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
+	if err != nil {
 		return // the draft stays where it is, and is named there
 	}
 	d.SaveWork(s.Session, body)
@@ -98,8 +98,8 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 		case e.Kept == "":
 			return false
 		}
-		kept, err := d.text(ctx, workflow.ContentRef{FilePath: e.Kept})
-		return err == nil && kept != "" && kept == string(work.data)
+		kept, err := d.storedHash(ctx, e.Kept)
+		return err == nil && kept == work.hash
 	})
 }
 
