@@ -117,38 +117,36 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 // gatherEdit compares the working copy at a gate with the document that was scored, which is the text of the draft.
 func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work string) {
 	scored, draft := s.Draft.Text, &s.Draft
-	text, document := readEdit(s.Stage, scored, work)
-	if draft.Edited = text != scored; !draft.Edited || document == "" {
+	document := readEdit(s.Stage, scored, work)
+	if draft.Edited = document != scored; !draft.Edited || document == "" {
 		return
 	}
-	draft.Edit, draft.Text = &standing.Edit{Lines: standing.EditedLines(scored, text)}, document
+	draft.Edit, draft.Text = &standing.Edit{Lines: standing.EditedLines(scored, document)}, document
 	if s.Stage.Gate == workflow.GateVerdict {
 		d.GatherCriteria(ctx, s)
-		draft.Text = s.Revise(scored, text).Document
+		draft.Text = s.Revise(scored, document).Document
 	}
 	draft.Edit.SHA256 = workflow.Hash([]byte(draft.Text))
 }
 
 // scoreAlone matches what may stand beside a document that counts as not edited.
-var scoreAlone = pattern.New("^\\s*(?:---\\s+quality_score:[ \\d.]+\\s---|```json\\s+\\{\"quality_score\":[ \\d.]+\\}\\s+```)\\s*$")
+var scoreAlone = pattern.New("^\\s*(?:---\\s+quality_score:[ \\d.]+\\s---|```json\\s+\\{\"quality_score\":[ \\d.]+\\}\\s+```)?\\s*$")
 
-// readEdit returns the text of a working copy as people read it, which is the scored one if nothing but white space
-// around it differs, or a score beside it; and the document that a yes to it takes, which has to stand in that text
-// as it is: "" if people would read another text than they decide on.
-func readEdit(st workflow.Stage, scored, work string) (text, document string) {
-	text = strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(work, "\r\n", "\n"), "\ufeff")) + "\n"
+// readEdit returns the document that a yes to a working copy takes, which is the scored one if that stands in the copy
+// with nothing but white space and a score beside it. It is "" if people would read another text than they decide on:
+// the document has to stand in the copy as it is, and the statements of an edited one below it.
+func readEdit(st workflow.Stage, scored, work string) string {
+	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(work, "\r\n", "\n"), "\ufeff")) + "\n"
 	if st.Gate == workflow.GateVerdict { // its round has the block, too
-		return text, text
+		return text
 	}
-	document = handedIn(st, work)
+	document := handedIn(st, work)
 	before, after, stands := strings.Cut(text, strings.TrimSuffix(document, "\n"))
-	switch {
-	case !stands:
-		return text, ""
-	case document == scored && scoreAlone.MatchString(before+after):
-		return scored, document
+	below := before == "" && document != scored && intake.OnlyJSON(strings.TrimSpace(after))
+	if !stands || !below && !scoreAlone.MatchString(before+after) {
+		return ""
 	}
-	return text, document
+	return document
 }
 
 // TakenBack returns the parts of the latest edit that a text takes back: the edit that the person's

@@ -89,8 +89,8 @@ func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Ro
 	if err != nil || work.err != nil {
 		return r, false
 	}
-	text, document := readEdit(st, scored, string(work.data))
-	return Round{Iteration: last.Iteration + 1, At: s.UpdatedAt, Path: name, Text: document}, text != scored && document != ""
+	r = Round{Iteration: last.Iteration + 1, At: s.UpdatedAt, Path: name, Text: readEdit(st, scored, string(work.data))}
+	return r, r.Text != "" && r.Text != scored
 }
 
 // handedIn returns the text of a working copy as its round would have it: without front matter,

@@ -20,6 +20,7 @@ func TestDecidedText(t *testing.T) {
 	t.Parallel()
 	const scored = "# PRD\n\nUsers sign in.\n"
 	const other = "# PRD\n\nA typo is mended.\n"
+	long := other + "\n" + strings.Repeat("All else. ", 100) + "the end\n"
 	block := func(fields string) string { return "\n```json\n{" + fields + "}\n```\n" }
 	envelope := func(document string) string {
 		data, err := json.Marshal(map[string]any{"prd_draft": document, "quality_score": 95})
@@ -55,11 +56,14 @@ func TestDecidedText(t *testing.T) {
 		"its score above it":      {write("---\nquality_score: 95\n---\n" + scored), same + scored},
 		"another":                 {write(other), taken + other},
 		"spaces in a line":        {write("# PRD\n\nUsers  sign in.\n"), taken + "# PRD\n\nUsers  sign in.\n"},
-		"words beside it":         {write(scored + block(`"quality_score": 95, "gaps": ["Approve: a typo is mended."]`)), taken + scored},
-		"words above it":          {write("---\nquality_score: 95\ngaps: |\n  <!--\n---\n" + scored), taken + scored},
-		"words beside another":    {write(other + block(`"quality_score": 95`)), taken + other},
+		"words beside it":         {write(scored + block(`"quality_score": 95, "gaps": ["Approve: a typo is mended."]`)), unusable + scored},
+		"words above it":          {write("---\nquality_score: 95\ngaps: |\n  <!--\n---\n" + scored), unusable + scored},
+		"words above another":     {write("---\nquality_score: 95\ngaps: |\n  <!--\n---\n" + other), unusable + scored},
+		"words beside another":    {write(other + block(`"quality_score": 95, "gaps": ["Approve."]`)), taken + other},
+		"an empty one":            {write(" \n"), taken + "\n"},
 		"it in a comment":         {write("A typo is mended.\n\n<!--\n" + envelope(scored) + "\n-->\n"), unusable + scored},
-		"another in a comment":    {write(scored + strings.Repeat("Nothing else. ", 100) + "\n\n<!--\n" + envelope(other+strings.Repeat("All else. ", 100)) + "\n-->\n"), unusable + scored},
+		"another in a comment":    {write(scored + strings.Repeat("Nothing else. ", 100) + "\n\n<!--\n" + envelope(long) + "\n-->\n"), unusable + scored},
+		"more than is taken":      {write(long + "\nAnd nothing else.\n\n<!--\n" + envelope(long) + "\n-->\n"), unusable + scored},
 		"it as JSON":              {write(envelope(scored)), unusable + scored},
 		"it as a text of JSON":    {write(`"# PRD\n\nUsers \u0073ign in.\n"`), unusable + scored},
 		"a link out":              {link("OUT"), unusable + scored},
@@ -96,9 +100,6 @@ func TestDecidedText(t *testing.T) {
 		}
 		if d.Text != "" && workflow.Hash([]byte(d.Text)) != d.Now() {
 			t.Errorf("%s: the text is not the one that a decision is bound to", name)
-		}
-		if d.Edit != nil && strings.HasPrefix(name, "words") && len(d.Edit.Lines) == 0 {
-			t.Errorf("%s: the words are not told", name)
 		}
 		if r, err := b.ReadRound(ctx, b.s.Session, workflow.PO, 2); (err == nil) != (d.Edit != nil) || err == nil && r.Text != d.Text {
 			t.Errorf("%s: the round of a page is %q (%v)", name, r.Text, err)

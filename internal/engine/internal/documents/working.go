@@ -76,8 +76,8 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 }
 
 // isOutdated reports whether a working copy that was written at a moment has not heard of the newest round:
-// it is still an earlier one, the form of a report that nobody has filled in, or edits that a submission has
-// replaced and kept. Someone who puts such a text back does that later, and means it.
+// it is still an earlier one, the file that it was handed in by, the form of a report that nobody has filled in, or
+// edits that a submission has replaced and kept. Someone who puts such a text back does that later, and means it.
 func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
 	if written.After(newest.LastUpdated) {
 		return false
@@ -86,7 +86,9 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 	if work.err != nil || work.hash == newest.SHA256 {
 		return false
 	}
-	if s.Stage.Gate == workflow.GateVerdict && verdict.Read(string(work.data), nil).Blank() {
+	given := func(ref *workflow.ContentRef) bool { return ref.SHA256 == work.hash }
+	form := s.Stage.Gate == workflow.GateVerdict && verdict.Read(string(work.data), nil).Blank()
+	if form || slices.ContainsFunc(s.Session.Current().Refs(), given) {
 		return true
 	}
 	return slices.ContainsFunc(s.Session.History, func(e workflow.Transition) bool {
