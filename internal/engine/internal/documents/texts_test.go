@@ -80,6 +80,11 @@ func TestDecidedText(t *testing.T) {
 			b.write(b.work(), other)
 			b.write(b.s.Session.Current().FinalResultRef.FilePath, other)
 		}, unusable},
+		"no hash, a folder": {func(b *bench) {
+			b.write(b.work()+"/x", scored)
+			b.remove(b.s.Session.Current().FinalResultRef.FilePath)
+			b.s.Session.Current().FinalResultRef.SHA256, b.s.Session.History[len(b.s.Session.History)-1].SHA256 = "", ""
+		}, unusable},
 	} {
 		b := open(t, workflow.PO, workflow.AwaitingConfirmation)
 		b.submit(workflow.PO, scored)
