@@ -137,13 +137,13 @@ var scoreAlone = pattern.New("^\\s*(?:---\\s+quality_score:[ \\d.]+\\s---|```jso
 // the document has to stand in the copy as it is, and the statements of an edited one below it.
 func readEdit(st workflow.Stage, scored, work string) string {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(work, "\r\n", "\n"), "\ufeff")) + "\n"
-	if st.Gate == workflow.GateVerdict { // its round has the block, too
+	if text == scored || st.Gate == workflow.GateVerdict { // a report's round has the block, too
 		return text
 	}
 	document := handedIn(st, work)
-	before, after, stands := strings.Cut(text, strings.TrimSuffix(document, "\n"))
+	before, after, _ := strings.Cut(text, strings.TrimSuffix(document, "\n")) // before is all of it if the document is not there
 	below := before == "" && document != scored && intake.OnlyJSON(strings.TrimSpace(after))
-	if !stands || !below && !scoreAlone.MatchString(before+after) {
+	if !below && !scoreAlone.MatchString(before+after) {
 		return ""
 	}
 	return document

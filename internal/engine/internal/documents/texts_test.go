@@ -112,6 +112,24 @@ func TestDecidedText(t *testing.T) {
 	}
 }
 
+// TestDocumentWithStatements checks that a document which has a block of statements for an example is not edited by the
+// white space around it.
+func TestDocumentWithStatements(t *testing.T) {
+	t.Parallel()
+	const scored = "# PRD\n\nA report ends so:\n\n```json\n{\"quality_score\": 95, \"gaps\": []}\n```\n"
+	for _, work := range []string{scored, scored + "\n"} {
+		b := open(t, workflow.PO, workflow.AwaitingConfirmation)
+		b.submit(workflow.PO, scored)
+		b.write(b.work(), work)
+		if b.fresh().GatherDraft(ctx, b.s); b.s.Draft.Edited || b.s.Draft.Text != scored {
+			t.Errorf("%q is %+v", work, b.s.Draft)
+		}
+		if r, err := b.ReadRound(ctx, b.s.Session, workflow.PO, 2); err == nil {
+			t.Errorf("%q is the round %q", work, r.Text)
+		}
+	}
+}
+
 // TestChangedTexts checks that nothing shows or saves a stored text that is not the one that was handed in.
 func TestChangedTexts(t *testing.T) {
 	t.Parallel()
