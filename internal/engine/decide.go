@@ -124,7 +124,7 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 	s.Call.Withheld, s.Call.NoForms = !why.Unasked, s.Call.NoForms || why.Unasked
 	message := words.Undecided(s, why.Why) + words.Message(s)
 	if why.View {
-		message = r.showDocument(ctx, s)
+		message = showDocument(s, r.viewed)
 	}
 	out, err := r.reply(ctx, s, reply.Light, message)
 	out.Silence = &why
@@ -137,11 +137,10 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 	return out, err
 }
 
-// showDocument shows the document that waits, as much of it as a reply holds.
-func (r *run) showDocument(ctx context.Context, s *standing.Standing) string {
-	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: s.Draft.Path})
-	if err != nil {
-		return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
+// showDocument shows the document that a question was about, as much of it as a reply holds.
+func showDocument(s *standing.Standing, text string) string {
+	if text == "" {
+		return words.TextGone(s.Language, s.Draft.Path)
 	}
 	var shown reply.Reply
 	shown.Show(reply.NewResource("draft", "text/markdown", s.Draft.Path, text))

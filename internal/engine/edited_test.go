@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
@@ -414,4 +416,25 @@ func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
 			t.Errorf("at %s the draft is %+v, want %s", place, r.Draft, want)
 		}
 	}
+}
+
+// TestViewedDocumentIsThatOfTheQuestion checks that a person who leaves a question to read its document gets the text
+// that it was about, although the working copy is exchanged while they read.
+func TestViewedDocumentIsThatOfTheQuestion(t *testing.T) {
+	b := newBench(t)
+	b.do(start("build a thing"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# P\n\nUsers sign in.","quality_score":92}`))
+	draft := b.draft(workflow.PO)
+	left := viewer{func() { b.write(draft, "# P\n\nA typo is mended.\n") }}
+	r := b.at("po/awaiting_confirmation", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: left}})
+	if !strings.Contains(r.UserMessage, "Users sign in.") || strings.Contains(r.UserMessage, "typo") {
+		t.Errorf("they read:\n%s", r.UserMessage)
+	}
+}
+
+type viewer struct{ meanwhile func() }
+
+func (v viewer) Ask(context.Context, gate.Question) (gate.Response, error) {
+	v.meanwhile()
+	return gate.Response{Silence: gate.Silence{Why: lang.T("not now"), View: true}}, nil
 }

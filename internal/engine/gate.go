@@ -90,14 +90,10 @@ func (r *run) comments(ctx context.Context, s *standing.Standing, a gate.Respons
 		return nil, nil
 	}
 	rec := s.Session.Current()
-	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: s.Draft.Path})
-	if ref := rec.FinalResultRef; err != nil && ref != nil { // a no is possible to a draft that is gone
-		text, err = r.disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: ref.FilePath})
+	if s.Draft.Text == "" {
+		return nil, words.EditedDraft(s)
 	}
-	if err != nil {
-		return nil, err
-	}
-	lines := slices.Collect(strings.Lines(text))
+	lines := slices.Collect(strings.Lines(s.Draft.Text))
 	checked, err := request.CheckComments(a.Comments, len(lines))
 	if err != nil {
 		return nil, err

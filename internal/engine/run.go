@@ -26,6 +26,8 @@ type run struct {
 	caller caller
 	check  *check
 	disk   *documents.Disk
+	// viewed is the document of the question that a person has left to read it.
+	viewed string
 }
 
 func (e *Engine) run(p *project.Project, id string, req request.Request, call int64) *run {
@@ -121,5 +123,8 @@ func (r *run) ask(ctx context.Context, s *standing.Standing, q gate.Question) (g
 	r.project.Dir.ForgetFolders() // the person may take their time
 	a, err := r.req.Ask.Ask(ctx, q)
 	r.disk.Forget(s)
+	if a.Silence.View {
+		r.viewed = q.Document
+	}
 	return a, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -424,8 +425,21 @@ func TestStages(t *testing.T) {
 			t.Errorf("%s: %+v, %v; the engine worked for %s", name, out, err, b.worker.stages())
 		}
 	}
+	from, _, err := b.options.Engine.Session(ctx, project.Address{Cwd: b.dir, Session: "build-a-to-do-list"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range from.Record(workflow.PO).Refs() {
+		if err := os.WriteFile(filepath.Join(b.dir, ref.FilePath), []byte(scoredDocument(99)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.options.Flags = headless.Flags{Stages: "sm..", From: "build-a-to-do-list", Dirty: true}
+	if _, err := headless.New(b.options).Start(ctx, "Build it from an exchanged text", ""); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a document that was exchanged: %v", err)
+	}
 	b.options.Flags = headless.Flags{Stages: "architect", Docs: map[workflow.StageID]string{"po": "README.md"}, Dirty: true}
-	out, err := headless.New(b.options).Start(ctx, "Build it from little", "")
+	out, err = headless.New(b.options).Start(ctx, "Build it from little", "")
 	if err != nil || out.Reason != headless.Person || !strings.Contains(out.Why, "does not open its gate") {
 		t.Errorf("a document below the gate: %+v, %v", out, err)
 	}

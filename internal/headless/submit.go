@@ -59,7 +59,12 @@ func (o *Options) givenText(ctx context.Context, p *project.Project, stage workf
 	rec := from.Record(stage)
 	for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
 		if rec.Status == workflow.Done && ref != nil {
-			return p.ReadDocument("--from", ref.FilePath)
+			text, err := p.ReadDocument("--from", ref.FilePath)
+			if err == nil && ref.SHA256 != "" && workflow.Hash([]byte(text)) != ref.SHA256 {
+				return "", fault.New(fault.Conflict, "the text %s was changed after it was handed in", ref.FilePath).
+					WithHint("restore the file, or hand the document in once more")
+			}
+			return text, err
 		}
 	}
 	return "", fault.New(fault.NotFound, "the task %q has no finished document for stage %q", from.TaskName, stage).

@@ -85,7 +85,7 @@ func (d *Dashboard) document(a *asked) (templ.Component, error) {
 		req.Language = a.lang
 		q, unasked = d.o.Engine.Gate(a, req)
 	}
-	if err := d.texts(a, out, req, q.Edited); err != nil {
+	if err := d.texts(a, out, req, q); err != nil {
 		return nil, err
 	}
 	if !d.door.readOnly {
@@ -102,12 +102,13 @@ func (d *Dashboard) document(a *asked) (templ.Component, error) {
 	return documentScreen(a.lang, out), nil
 }
 
-// texts reads the rounds that a request names, and lays out the view that it asks for. edited is true if the
-// draft was edited at its gate: it is the latest round then.
-func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edited bool) error {
+// texts reads the rounds that a request names, and lays out the view that it asks for. A draft that was edited
+// at its gate is the latest round, with the text of the question.
+func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, q gate.Question) error {
 	handed := engine.Rounds(out.Session, out.Stage.ID)
-	if edited {
-		handed = append(handed, engine.Round{Iteration: handed[len(handed)-1].Iteration + 1})
+	last := len(handed) - 1
+	if q.Edited {
+		handed = append(handed, engine.Round{Iteration: handed[last].Iteration + 1, At: out.Session.UpdatedAt, Path: q.Draft, Text: q.Document})
 	}
 	out.Rounds = slices.Clone(handed)
 	if out.Session.Record(out.Stage.ID).Artifact != nil {
@@ -116,10 +117,9 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edit
 	if len(out.Rounds) == 0 {
 		return fault.New(fault.NotFound, "the stage %s has no document yet", out.Stage.Label).WithHint("the page of the run shows where it is")
 	}
-	last := len(handed) - 1
 	now := engine.SavedRound
-	if last >= 0 {
-		now = handed[last].Iteration
+	if len(handed) > 0 {
+		now = handed[len(handed)-1].Iteration
 	}
 	shown, err := roundOf(a, "round", out.Rounds, now)
 	if err != nil {
@@ -132,14 +132,25 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edit
 	if out.Versus, err = roundOf(a, "vs", out.Rounds, before); err != nil {
 		return err
 	}
-	texts, err := d.o.Engine.Submissions(a, req.Address, out.Stage.ID, shown, out.Versus, before)
+	asked := []int{shown, out.Versus, before}
+	for i := range asked {
+		if q.Edited && asked[i] == now {
+			asked[i] = handed[last].Iteration
+		}
+	}
+	texts, err := d.o.Engine.Submissions(a, req.Address, out.Stage.ID, asked...)
 	if err != nil {
 		return err
+	}
+	for i, n := range []int{shown, out.Versus, before} {
+		if q.Edited && n == now {
+			texts[i] = handed[last+1]
+		}
 	}
 	out.Round, out.Old = texts[0], shown != now
 	out.layViews(a)
 	out.tellEdits(a, texts[1])
-	if edited && !out.Old {
+	if q.Edited && !out.Old {
 		out.Edited = append(out.Edited, a.lang.Say("You read the draft as it was edited since round %d was scored: a yes takes it with that.", now-1))
 	}
 	begins := strings.ToValidUTF8(out.Round.Text[:min(len(out.Round.Text), maxTold)], "")
@@ -155,12 +166,12 @@ func (out *documentPage) tellEdits(a *asked, versus engine.Round) {
 	case r.Iteration == engine.SavedRound:
 		out.Edited = append(out.Edited, a.lang.Say("The saved document was edited after it was decided on: you read its text as it is now."))
 	case out.Old:
-		out.Edited = append(out.Edited, a.lang.Say("Round %d was edited after it was handed in: you read its text as it is now.", r.Iteration))
+		out.Edited = append(out.Edited, a.lang.Say("Round %d was edited after it was handed in, so its text is left out.", r.Iteration))
 	default:
 		out.Edited = append(out.Edited, a.lang.Say("The text that was scored is gone: %s was edited since. Nothing can be decided on it here; restore the file, or ask for another round.", r.Path))
 	}
 	if versus.Edited && versus.Iteration != out.Round.Iteration && (out.View == "diff" || out.View == "split") {
-		out.Edited = append(out.Edited, a.lang.Say("The text that it is compared with was edited after it was handed in."))
+		out.Edited = append(out.Edited, a.lang.Say("The text that it is compared with was edited after it was handed in, so it is left out."))
 	}
 }
 

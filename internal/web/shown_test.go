@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -251,6 +253,30 @@ func TestTemplatesNameTheirOwn(t *testing.T) {
 			if !slices.Contains(own, m[1]) && !marks.MatchString(m[1]) {
 				t.Errorf("%s names an element %q", name, m[1])
 			}
+		}
+	}
+}
+
+// TestReportIsReadAsItWasEdited checks that the page of a report that was edited at its gate has the text that a
+// decision on it takes, in each view.
+func TestReportIsReadAsItWasEdited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	folder := w.project("clock")
+	at := w.play(folder, "webhook-relay", "po 01-po-first.md", "answer 02-answers.json", "po 03-po-second.json", "yes",
+		"architect 04-architect-first.md", "no explain how ordering is kept for each merchant", "architect 05-architect-second.md", "yes",
+		"sm 06-sm-first.json", "yes", "dev 07-dev-first.md", "review 08-review-first.json")
+	work := filepath.Join(folder, filepath.FromSlash(artifact.WorkPath(at.TaskName, workflow.Review)))
+	scored, err := os.ReadFile(work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading, rest, _ := strings.Cut(string(scored), "\n")
+	w.put(work, heading+"\n\nThe clerk has seen it.\n"+rest)
+	for _, view := range []string{"rendered", "source", "diff", "split"} {
+		status, text, _ := w.get(w.projectPath()+"r/"+at.SessionID+"/d/review?view="+view, "en")
+		if status != http.StatusOK || !strings.Contains(text, "The clerk has seen it.") || !strings.Contains(text, "You read the draft as it was edited since round 1 was scored") {
+			t.Errorf("%s: %d", view, status)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -124,7 +123,7 @@ func (p *Person) askChoice(ctx context.Context, q gate.Question) (gate.Choice, e
 		case line == "n":
 			return gate.Choice{}, nil
 		case line == "v" && view != "":
-			p.showDocument(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
+			p.showDocument(ctx, q)
 		case len(line) == 1 && i >= 0:
 			return q.Choices[i], nil
 		}
@@ -171,15 +170,15 @@ func AnswerAtEnd(ctx context.Context, err error) (gate.Response, error) {
 	return Silent(lang.T("the input ended")), nil
 }
 
-// showDocument shows a document.
-func (p *Person) showDocument(ctx context.Context, file string) {
-	text, err := ReadPath(ctx, file, maxInput)
-	if err != nil {
-		p.t.Warnf("%v", err)
-	} else if !p.t.Pretty() {
-		fmt.Fprintln(p.Out, strings.TrimRight(string(text), "\n"))
-	} else {
-		_ = p.t.Page(ctx, func() error { p.t.Markdown(string(text), ""); return nil }) // it only shows
+// showDocument shows the document that a question is about, whatever its file holds by then.
+func (p *Person) showDocument(ctx context.Context, q gate.Question) {
+	switch {
+	case q.Document == "":
+		fmt.Fprintln(p.Out, Indent(q.TextGone()))
+	case !p.t.Pretty():
+		fmt.Fprintln(p.Out, strings.TrimRight(q.Document, "\n"))
+	default:
+		_ = p.t.Page(ctx, func() error { p.t.Markdown(q.Document, ""); return nil }) // it only shows
 	}
 }
 

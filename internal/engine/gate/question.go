@@ -31,6 +31,8 @@ type Question struct {
 	// Draft is the document's path, relative to Cwd; Size is in bytes.
 	Draft string
 	Size  int64
+	// Document is the text that the answer is for, with the hash of Bound; "" if it is gone or was changed.
+	Document string
 	// Edited is true if the draft was changed since it was scored: a yes takes it as it is now.
 	Edited bool
 	// Page is the address at which a dashboard shows the document; "" for none.
@@ -48,6 +50,9 @@ type Question struct {
 
 // DraftLine names the document, for people, with its size if a form has room for it.
 func (q Question) DraftLine() string { return words.DraftLine(q.Language, q.Draft, q.Size) }
+
+// TextGone says that there is no text that the answer could be for.
+func (q Question) TextGone() string { return words.TextGone(q.Language, q.Draft) }
 
 // Bound says which point of which session an answer is for.
 type Bound struct {
@@ -117,7 +122,7 @@ func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.Session.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
 		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout, Page: s.Call.Page,
-		Edited: s.Draft.Edit != nil, Barred: words.Barred(s),
+		Edited: s.Draft.Edit != nil, Barred: words.Barred(s), Document: s.Draft.Text,
 	}
 	if doc := s.Waiting(); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size

@@ -49,7 +49,7 @@ var reviewAppWords = map[string]lang.Text{
 	"nothing": lang.T("The document cannot be read here; its file is:"),
 	"intro":   lang.T("My comments on the draft {}:"),
 	"lines":   lang.T("lines {}"),
-	"edited":  lang.T("This text was edited after it was scored: it is not what a decision saves."),
+	"edited":  lang.T("This is not the text that was scored: it was edited since."),
 	"hidden":  lang.T("Parts that readers of the document do not see are marked."),
 }
 
@@ -139,14 +139,15 @@ func review(ctx context.Context, e *engine.Engine, a address, base request.Reque
 	if round == 0 {
 		return reply.Resource{}, "", fault.New(fault.NotFound, "the stage %q has no document yet", string(stage)).WithHint("status says where the run stands")
 	}
-	texts, err := e.Submissions(ctx, at, stage, round+1) // as the draft was edited at its gate
-	if err != nil {
-		texts, err = e.Submissions(ctx, at, stage, round)
-	}
+	texts, err := e.Submissions(ctx, at, stage, round)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
-	page := render.Document(texts[0].Text)
-	data, err := json.Marshal(reviewed{Task: s.TaskName, Stage: stage, Round: round, Path: texts[0].Path, HTML: string(page.HTML), Hidden: page.Hidden, Edited: texts[0].Edited})
-	return reply.Resource{Name: engine.ViewReview, MIMEType: "application/json", Text: string(data), Path: texts[0].Path, Size: int64(len(data))}, cwd, err
+	shown := texts[0]
+	if q, err := e.Gate(ctx, base); err == nil && q.Stage == stage { // the text that a decision is for
+		shown.Text, shown.Path, shown.Edited = q.Document, q.Draft, q.Edited || q.Document == ""
+	}
+	page := render.Document(shown.Text)
+	data, err := json.Marshal(reviewed{Task: s.TaskName, Stage: stage, Round: round, Path: shown.Path, HTML: string(page.HTML), Hidden: page.Hidden, Edited: shown.Edited})
+	return reply.Resource{Name: engine.ViewReview, MIMEType: "application/json", Text: string(data), Path: shown.Path, Size: int64(len(data))}, cwd, err
 }

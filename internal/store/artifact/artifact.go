@@ -76,12 +76,20 @@ func Compare(project *durable.Dir, a workflow.Artifact) (missing, modified bool)
 	return errors.Is(err, fs.ErrNotExist), err == nil && a.SHA256 != "" && !Same(data, a.SHA256)
 }
 
-// Same reports whether a text has a hash, with its line ends as they are, or all as on Unix, or all
-// as on Windows: git turns one into the other (core.autocrlf), and neither changes a word.
+// Same reports whether a text has a hash, but for its line ends.
 func Same(text []byte, sha256 string) bool {
-	if workflow.Hash(text) == sha256 {
-		return true
-	}
+	_, same := As(text, sha256)
+	return same
+}
+
+// As returns the text that has a hash, if another one is that text with its line ends as they are, or all
+// as on Unix, or all as on Windows: git turns one into the other (core.autocrlf), and neither changes a word.
+func As(text []byte, sha256 string) (body []byte, same bool) {
 	unix := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	return workflow.Hash(unix) == sha256 || workflow.Hash(bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n"))) == sha256
+	for _, body := range [][]byte{text, unix, bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n"))} {
+		if workflow.Hash(body) == sha256 {
+			return body, true
+		}
+	}
+	return nil, false
 }

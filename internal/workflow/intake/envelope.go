@@ -274,8 +274,8 @@ func (f *finder) balancedEnd(start int) int {
 	return 0
 }
 
-// onlyJSON reports whether a text is nothing but a JSON value, fenced or not.
-func onlyJSON(text string) bool {
+// OnlyJSON reports whether a text is nothing but a JSON value, fenced or not.
+func OnlyJSON(text string) bool {
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
 		_, rest, _ = strings.Cut(rest, "\n")
 		text = strings.TrimSuffix(strings.TrimSpace(rest), "```")

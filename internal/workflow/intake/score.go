@@ -72,7 +72,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	env := findEnvelope(stage, text, m).under(front)
 
 	a := Assessment{Document: text, Defect: env.defect}
-	if env.object == nil && a.Defect.Empty() && onlyJSON(text) {
+	if env.object == nil && a.Defect.Empty() && OnlyJSON(text) {
 		a.Defect = lang.T("has no document in it; put it into the field %s", keysOf(stage)[len(keysOf(stage))-1])
 	}
 	if env.object != nil {

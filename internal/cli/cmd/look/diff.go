@@ -80,7 +80,7 @@ func runDiff(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args
 	}
 	for _, r := range rounds {
 		if r.Edited && r.Iteration != engine.SavedRound {
-			term.Warnf("%s was edited after it was submitted; this is the text as it is now", r.Path)
+			term.Warnf("%s was edited after it was submitted, so its text is left out", r.Path)
 		}
 	}
 	if text == "" {

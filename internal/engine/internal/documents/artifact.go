@@ -74,7 +74,7 @@ func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.St
 		// The work under review belongs to the review: its report is only run state otherwise.
 		if ref := s.Session.Record(st.Appends).FinalResultRef; ref != nil {
 			appended, _ := s.Workflow.Stage(st.Appends)
-			report, err := d.text(ctx, *ref)
+			report, err := d.readScored(ctx, artifact.WorkPath(s.Session.TaskName, st.Appends), *ref)
 			if err != nil {
 				return "", err
 			}

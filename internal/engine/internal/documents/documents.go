@@ -7,12 +7,15 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
@@ -59,6 +62,11 @@ func (d *Disk) read(name string, size int64) file {
 		return f
 	}
 	data, err := d.project.Dir.ReadFile(name, durable.TextLimit(size))
+	if err == nil && strings.HasPrefix(name, artifact.WorkFolder+"/") { // other programs follow a link further than this one
+		if info, lerr := d.project.Dir.Lstat(name); lerr != nil || !info.Mode().IsRegular() {
+			data, err = nil, cmp.Or[error](lerr, &durable.NotRegularError{Name: name, Mode: fs.ModeSymlink})
+		}
+	}
 	f := file{there: true, data: data, size: int64(len(data)), err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -78,8 +86,22 @@ func (d *Disk) read(name string, size int64) file {
 // Forget has the working copy read again: people may have edited it meanwhile.
 func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
 
-// text returns the text of a round, which nobody changes.
+// text returns a stored text, with the line ends that it was stored with. It is an error if the file has another one than
+// that of the reference's hash, which is empty if an older server kept none.
 func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error) {
+	data, err := d.stored(ctx, ref)
+	if err != nil || ref.SHA256 == "" {
+		return data, err
+	}
+	if body, same := artifact.As([]byte(data), ref.SHA256); same {
+		return string(body), nil
+	}
+	return "", fault.New(fault.Conflict, "the text %s was changed after it was handed in", ref.FilePath).
+		WithHint("restore the file, or hand the document in once more")
+}
+
+// stored returns the file of a text, whatever it holds: for its hash alone.
+func (d *Disk) stored(ctx context.Context, ref workflow.ContentRef) (string, error) {
 	if body, known := d.texts[ref.FilePath]; known {
 		return body, nil
 	}
@@ -91,22 +113,29 @@ func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error
 	return body, nil
 }
 
-// readScored returns the text of a round as it was scored. If its record is gone or was changed, the
-// working copy stands in if it is the same text: a decision saves the text that people read.
-func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.ContentRef) (string, error) {
-	body, err := d.text(ctx, ref)
-	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
-		return body, nil
+// storedHash returns the hash of a text as it is now.
+func (d *Disk) storedHash(ctx context.Context, path string) (string, error) {
+	body, err := d.stored(ctx, workflow.ContentRef{FilePath: path})
+	if err != nil {
+		return "", err
 	}
-	if work := d.read(copied, 0); work.data != nil && work.hash == ref.SHA256 {
-		return string(work.data), nil
-	}
-	return body, err
+	return workflow.Hash([]byte(body)), nil
 }
 
-// state compares a file with the hash that was recorded of it.
+// readScored returns the text of a round as it was scored: its working copy, if that is the same text, or its record.
+func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.ContentRef) (string, error) {
+	if work := d.read(copied, 0); work.err == nil && ref.SHA256 != "" {
+		if body, same := artifact.As(work.data, ref.SHA256); same {
+			return string(body), nil
+		}
+	}
+	return d.text(ctx, ref)
+}
+
+// state compares a file with the hash that was recorded of it. One that cannot be read is not as it was.
 func (f file) state(hash string) standing.File {
-	return standing.File{Missing: f.missing, Modified: f.hash != "" && hash != "" && f.hash != hash && !artifact.Same(f.data, hash), Size: f.size}
+	modified := f.err != nil || hash != "" && f.hash != hash && !artifact.Same(f.data, hash)
+	return standing.File{Missing: f.missing, Modified: modified && !f.missing, Size: f.size}
 }
 
 // Fingerprint returns a fingerprint of the project's files without the documents of the

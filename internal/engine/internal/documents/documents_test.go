@@ -198,7 +198,7 @@ func TestReadRound(t *testing.T) {
 		"changed, both": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) {
 			b.write(ref.FilePath, "other\n")
 			b.write(b.work(), "third\n")
-		}, "other\n edited true"},
+		}, " edited true"},
 		"gone, copied":      {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) { b.remove(ref.FilePath); b.write(b.work(), "one\n") }, "one\n edited false"},
 		"gone, copy edited": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) { b.remove(ref.FilePath); b.write(b.work(), "two\n") }, `storage: the file ".bmad-task/temp/` + id + `/po_final_result_20260102T120000.000Z.md" that the session refers to cannot be read | restore the file, or send`},
 		"no hash": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) {

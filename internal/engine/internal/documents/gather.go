@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -21,9 +21,8 @@ func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
 	d.GatherDraft(ctx, s)
 	s.Draft.Changes = d.changes(ctx, s)
 	d.GatherCriteria(ctx, s)
-	if ref := s.Session.Current().FinalResultRef; ref != nil && s.Session.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
-		text, _ := d.text(ctx, *ref) // a document that is gone is told by Draft.Missing
-		for line := range strings.Lines(text) {
+	if s.Session.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
+		for line := range strings.Lines(s.Draft.Text) {
 			if line = strings.TrimSpace(line); line != "" {
 				s.Draft.Lines = append(s.Draft.Lines, line)
 			}
@@ -58,14 +57,13 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 				_, ok := d.approved(ctx, s, st)
 				return text.SHA256, !ok && s.Record(text.Stage).Artifact.Text != nil, false
 			}
-			return f.hash, f.state(text.SHA256).Modified || f.err != nil, f.missing
+			return f.hash, f.state(text.SHA256).Modified, f.missing
 		}
-		body, err := d.text(ctx, text.ContentRef)
-		if err != nil {
-			return "", true, errors.Is(err, fs.ErrNotExist)
+		if _, err := d.text(ctx, text.ContentRef); err == nil {
+			return text.SHA256, false, false
 		}
-		sum = workflow.Hash([]byte(body))
-		return sum, sum != text.SHA256, false
+		sum, err := d.storedHash(ctx, text.FilePath)
+		return sum, true, errors.Is(err, fs.ErrNotExist)
 	})
 }
 
@@ -86,54 +84,69 @@ func replaces(s *workflow.Session, path, hash string) bool {
 // GatherDraft finds the draft of the current stage. Without a working copy it is the record of
 // the round that counts.
 func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
-	draft, ref := &s.Draft, s.Session.Current().FinalResultRef
-	draft.Edit = nil
+	draft, rec := &s.Draft, s.Session.Current()
+	draft.Edit, draft.Text = nil, ""
 	if !s.Session.CurrentState.Active() {
 		return
 	}
 	draft.SHA256 = d.draftHash(ctx, s)
-	if ref == nil {
-		return
-	}
-	if f := d.read(draft.Work, 0); f.there {
-		state := f.state(draft.SHA256)
-		var large *durable.TooLargeError
-		draft.Missing, draft.Edited, draft.Size = state.Missing, state.Modified || errors.As(f.err, &large), state.Size
-		if draft.Edited && s.AtGate().Session.CurrentState.Gated() && !s.Blocked() && !s.Session.Current().Spent() {
-			d.gatherEdit(ctx, s, f)
+	if rec.FinalResultRef == nil {
+		if kept := d.readKept(ctx, rec); kept != "" {
+			draft.Text = handedIn(s.Stage, kept)
 		}
 		return
 	}
-	draft.Path, draft.Size = ref.FilePath, ref.Size
-	body, err := d.project.Texts.Read(ctx, *ref)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		draft.Missing, draft.Edited = true, false
-	case err == nil:
-		draft.Missing, draft.Edited = false, draft.SHA256 != "" && workflow.Hash([]byte(body)) != draft.SHA256
-		draft.Size = int64(len(body))
+	ref, f := *rec.FinalResultRef, d.read(draft.Work, 0)
+	ref.SHA256 = draft.SHA256
+	var err error
+	draft.Text, err = d.readScored(ctx, draft.Work, ref)
+	if !f.there {
+		draft.Path, draft.Size = ref.FilePath, ref.Size
+		draft.Missing = errors.Is(err, fs.ErrNotExist)
+		draft.Edited = err != nil && !draft.Missing
+		return
+	}
+	state := f.state(draft.SHA256)
+	draft.Missing, draft.Edited, draft.Size = state.Missing, state.Modified, state.Size
+	gated := s.AtGate().Session.CurrentState.Gated() && !s.Blocked() && !rec.Spent()
+	if draft.Edited && gated && f.err == nil && err == nil {
+		d.gatherEdit(ctx, s, string(f.data))
 	}
 }
 
-// gatherEdit compares the working copy at a gate with the document that was scored. A copy that
-// differs in nothing that a submission keeps is not edited.
-func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work file) {
-	scored, err := d.text(ctx, *s.Session.Current().FinalResultRef)
-	if err != nil || work.err != nil || workflow.Hash([]byte(scored)) != s.Draft.SHA256 {
+// gatherEdit compares the working copy at a gate with the document that was scored, which is the text of the draft.
+func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work string) {
+	scored, draft := s.Draft.Text, &s.Draft
+	document := readEdit(s.Stage, scored, work)
+	if draft.Edited = document != scored; !draft.Edited || document == "" {
 		return
 	}
-	text := handedIn(s.Stage, string(work.data))
-	if s.Stage.Gate == workflow.GateVerdict { // its round has the block, too
-		text = strings.TrimSpace(string(work.data)) + "\n"
-	}
-	if s.Draft.Edited = text != scored; !s.Draft.Edited {
-		return
-	}
-	s.Draft.Edit = &standing.Edit{SHA256: workflow.Hash([]byte(text)), Lines: standing.EditedLines(scored, text)}
+	draft.Edit, draft.Text = &standing.Edit{Lines: standing.EditedLines(scored, document)}, document
 	if s.Stage.Gate == workflow.GateVerdict {
 		d.GatherCriteria(ctx, s)
-		s.Draft.Edit.SHA256 = workflow.Hash([]byte(s.Revise(scored, text).Document))
+		draft.Text = s.Revise(scored, document).Document
 	}
+	draft.Edit.SHA256 = workflow.Hash([]byte(draft.Text))
+}
+
+// scoreAlone matches what may stand beside a document that counts as not edited.
+var scoreAlone = pattern.New("^\\s*(?:---\\s+quality_score:[ \\d.]+\\s---|```json\\s+\\{\"quality_score\":[ \\d.]+\\}\\s+```)?\\s*$")
+
+// readEdit returns the document that a yes to a working copy takes, which is the scored one if that stands in the copy
+// with nothing but white space and a score beside it. It is "" if people would read another text than they decide on:
+// the document has to stand in the copy as it is, and the statements of an edited one below it.
+func readEdit(st workflow.Stage, scored, work string) string {
+	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(work, "\r\n", "\n"), "\ufeff")) + "\n"
+	if text == scored || st.Gate == workflow.GateVerdict { // a report's round has the block, too
+		return text
+	}
+	document := handedIn(st, work)
+	before, after, _ := strings.Cut(text, strings.TrimSuffix(document, "\n")) // before is all of it if the document is not there
+	below := before == "" && document != scored && intake.OnlyJSON(strings.TrimSpace(after))
+	if !below && !scoreAlone.MatchString(before+after) {
+		return ""
+	}
+	return document
 }
 
 // TakenBack returns the parts of the latest edit that a text takes back: the edit that the person's
@@ -148,21 +161,16 @@ func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string)
 		if i < 1 {
 			return nil
 		}
-		if before, edited, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: rounds[i-1].Path}, workflow.ContentRef{FilePath: e.Path}); ok {
+		before, err := d.text(ctx, rounds[i-1].ref())
+		if err != nil {
+			return nil
+		}
+		if edited, err := d.text(ctx, rounds[i].ref()); err == nil {
 			return standing.TakenBack(before, edited, text)
 		}
 		return nil
 	}
 	return nil
-}
-
-func (d *Disk) bothTexts(ctx context.Context, before, after workflow.ContentRef) (first, second string, ok bool) {
-	first, err := d.text(ctx, before)
-	if err != nil {
-		return "", "", false
-	}
-	second, err = d.text(ctx, after)
-	return first, second, err == nil
 }
 
 // draftHash returns the hash of the document that waits, as it was handed in. A session of an
@@ -187,8 +195,7 @@ func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 	return workflow.Hash([]byte(handedIn(s.Stage, text)))
 }
 
-// changes compares the document at a gate with that of the round before; nil if there is
-// none, or it is gone.
+// changes compares the document at a gate with that of the round before; nil if there is none.
 func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
 	ref := s.Session.Current().FinalResultRef
 	if !s.Session.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
@@ -199,9 +206,13 @@ func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 		return nil
 	}
 	last := rounds[len(rounds)-2]
-	before, after, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: last.Path}, *ref)
-	if !ok {
-		return nil
+	before, err := d.text(ctx, last.ref())
+	if err != nil {
+		return &standing.Changes{Round: last.Iteration, Unknown: true}
+	}
+	after, err := d.readScored(ctx, s.Draft.Work, rounds[len(rounds)-1].ref())
+	if err != nil {
+		return nil // told as a draft that cannot be taken
 	}
 	out := standing.Compare(before, after)
 	out.Round = last.Iteration
@@ -262,7 +273,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	for _, st := range s.Workflow.Stages {
 		rec := s.Session.Record(st.ID)
 		if rec.ApprovedScope != nil {
-			text, same := d.readApproved(ctx, s, *rec.ApprovedScope)
+			text, same := d.readApproved(ctx, s, st.ID, *rec.ApprovedScope)
 			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
 		}
 		if st.ID == s.Session.CurrentStage && judges {
@@ -271,7 +282,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 		if rec.FinalResultRef == nil || rec.FinalResultRef == rec.ApprovedScope {
 			continue
 		}
-		text, same := d.readApproved(ctx, s, *rec.FinalResultRef)
+		text, same := d.readApproved(ctx, s, st.ID, *rec.FinalResultRef)
 		scoping := st.ID == s.Session.CurrentStage && s.Workflow.Scoping(s.Session)
 		switch {
 		case st.Kind == workflow.KindDocument || scoping:
@@ -305,11 +316,9 @@ func sourcesOf(s *standing.Standing) verdict.Sources {
 }
 
 // readApproved returns the text of a round as it was handed in, from its artifact if its record was
-// changed since; same is false if neither is that text.
-func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (text string, same bool) {
-	fits := func(text string) bool { return ref.SHA256 == "" || workflow.Hash([]byte(text)) == ref.SHA256 }
-	text, err := d.text(ctx, ref)
-	if err == nil && fits(text) {
+// changed since; same is false if neither is that text. The text is then one that a person has adopted, or empty.
+func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, stage workflow.StageID, ref workflow.ContentRef) (text string, same bool) {
+	if text, err := d.text(ctx, ref); err == nil {
 		return text, true
 	}
 	for _, rec := range s.Session.Stages {
@@ -319,6 +328,10 @@ func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, ref workf
 		if f := d.read(rec.Artifact.Path, rec.Artifact.Size); f.hash == ref.SHA256 {
 			return string(f.data), true
 		}
+	}
+	sum, err := d.storedHash(ctx, ref.FilePath)
+	if ref.SHA256 = sum; err == nil && s.Session.Accepted(workflow.Alteration{Stage: stage, Path: ref.FilePath, SHA256: sum}, s.Integrity) {
+		text, _ = d.text(ctx, ref)
 	}
 	return text, false
 }

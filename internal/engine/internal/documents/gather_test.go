@@ -28,7 +28,7 @@ func TestDraft(t *testing.T) {
 		"edited, no record": {workflow.PO, at, func(b *bench) { b.write(b.work(), "three\n"); b.remove(b.s.Session.Current().FinalResultRef.FilePath) }, "false true 6 copy no-edit same"},
 		"line ends":         {workflow.PO, at, func(b *bench) { b.write(b.work(), "two\r\n") }, "false false 5 copy no-edit same"},
 		"no copy":           {workflow.PO, at, nil, "false false 4 round no-edit same"},
-		"no copy, changed":  {workflow.PO, at, func(b *bench) { b.write(b.s.Session.Current().FinalResultRef.FilePath, "x") }, "false true 1 round no-edit same"},
+		"no copy, changed":  {workflow.PO, at, func(b *bench) { b.write(b.s.Session.Current().FinalResultRef.FilePath, "x") }, "false true 4 round no-edit same"},
 		"both gone":         {workflow.PO, at, func(b *bench) { b.remove(b.s.Session.Current().FinalResultRef.FilePath) }, "true false 4 round no-edit same"},
 		"blocked":           {workflow.Review, workflow.AwaitingApproval, func(b *bench) { b.write(b.work(), "three\n"); b.s.Session.Current().Verdict = workflow.Blocked }, "false true 6 copy no-edit same"},
 		"ended":             {workflow.PO, workflow.Completed, func(b *bench) { b.write(b.work(), "three\n") }, "false false 0 copy no-edit other"},
@@ -87,7 +87,7 @@ func TestGather(t *testing.T) {
 		}
 		return fmt.Sprint(b.s.Saved[a.Path], b.s.Saved["gone.md"].Missing, " ", altered, " ", *b.s.Draft.Changes, " ", changed)
 	}
-	const changes = "{1 1 1 [A]}"
+	const changes = "{1 1 1 [A] false}"
 	for _, tt := range []struct {
 		name   string
 		change func()
@@ -95,8 +95,8 @@ func TestGather(t *testing.T) {
 	}{
 		{"as approved", func() {}, "{false false 48} true [] " + changes + " [AC-1] false"},
 		{"artifact edited", func() { b.write(a.Path, "x") }, "{false true 1} true [" + a.Path + " record false missing false] " + changes + " [AC-1] false"},
-		{"record edited too", func() { b.write(ref.FilePath, "# PRD\n\n## Acceptance criteria\n\n- AC-9: x\n") }, "{false true 1} true [" + a.Path + " record false missing false ROUND record true missing false] " + changes + " [AC-9] true"},
-		{"artifact gone", func() { b.remove(a.Path) }, "{true false 0} true [" + a.Path + " record false missing true ROUND record true missing false] " + changes + " [AC-9] true"},
+		{"record edited too", func() { b.write(ref.FilePath, "# PRD\n\n## Acceptance criteria\n\n- AC-9: x\n") }, "{false true 1} true [" + a.Path + " record false missing false ROUND record true missing false] " + changes + " [] true"},
+		{"artifact gone", func() { b.remove(a.Path) }, "{true false 0} true [" + a.Path + " record false missing true ROUND record true missing false] " + changes + " [] true"},
 		{"record gone too", func() { b.remove(ref.FilePath) }, "{true false 0} true [" + a.Path + " record false missing true ROUND record true missing true] " + changes + " [] true"},
 	} {
 		tt.change()
@@ -235,7 +235,7 @@ func TestCriteria(t *testing.T) {
 		"a scope, changed": {"fix", workflow.Review, workflow.Generating, func(b *bench) {
 			b.s.Session.Record(workflow.Dev).ApprovedScope = b.submit(workflow.Dev, list("AC-1"))
 			b.write(b.s.Session.Record(workflow.Dev).ApprovedScope.FilePath, list("AC-3"))
-		}, "[AC-3] true []"},
+		}, "[] true []"},
 	} {
 		b := open(t, tt.stage, tt.state)
 		for _, w := range workflow.Builtins() {

@@ -195,13 +195,21 @@ func TestLayOut(t *testing.T) {
 		change  change
 		want    string
 	}{
-		"none":                    {workflow.PO, "", noon, nil, "two\n"},
-		"the newest":              {workflow.PO, "two\n", older, nil, "two\n"},
-		"an earlier one":          {workflow.PO, "one\n", older, nil, "two\n"},
-		"an earlier, at once":     {workflow.PO, "one\n", noon, nil, "two\n"},
-		"an earlier, put back":    {workflow.PO, "one\n", newer, nil, "one\n"},
-		"edits":                   {workflow.PO, "mine\n", older, nil, "mine\n"},
-		"edits that were kept":    {workflow.PO, "mine\n", older, func(b *bench) { b.s.Session.History[2].Kept = b.put(workflow.PO, "edited", "mine\n").FilePath }, "two\n"},
+		"none":                 {workflow.PO, "", noon, nil, "two\n"},
+		"the newest":           {workflow.PO, "two\n", older, nil, "two\n"},
+		"an earlier one":       {workflow.PO, "one\n", older, nil, "two\n"},
+		"an earlier, at once":  {workflow.PO, "one\n", noon, nil, "two\n"},
+		"an earlier, put back": {workflow.PO, "one\n", newer, nil, "one\n"},
+		"edits":                {workflow.PO, "mine\n", older, nil, "mine\n"},
+		"edits that were kept": {workflow.PO, "mine\n", older, func(b *bench) { b.s.Session.History[2].Kept = b.put(workflow.PO, "edited", "mine\n").FilePath }, "two\n"},
+		"the newest, its block": {workflow.PO, "two\n{}\n", older, func(b *bench) {
+			ref := b.put(workflow.PO, "claude_result", "two\n{}\n")
+			b.s.Session.Current().ClaudeResultRef = &ref
+		}, "two\n"},
+		"a block, put back": {workflow.PO, "two\n{}\n", newer, func(b *bench) {
+			ref := b.put(workflow.PO, "claude_result", "two\n{}\n")
+			b.s.Session.Current().ClaudeResultRef = &ref
+		}, "two\n{}\n"},
 		"a round of another":      {workflow.PO, "one\n", older, func(b *bench) { b.s.Session.History[1].From = "sm/generating" }, "one\n"},
 		"none, record changed":    {workflow.PO, "", noon, func(b *bench) { b.write(b.s.Session.Current().FinalResultRef.FilePath, "x") }, "-"},
 		"none, record gone":       {workflow.PO, "", noon, func(b *bench) { b.remove(b.s.Session.Current().FinalResultRef.FilePath) }, "-"},

@@ -19,22 +19,32 @@ type Round struct {
 	Iteration int
 	At        time.Time
 	Path      string
-	Text      string
-	// Edited is true if the file was changed after it was submitted.
+	// SHA256 is the hash of the text as it was submitted; "" if an older server kept none.
+	SHA256 string
+	Text   string
+	// Edited is true if the file was changed after it was submitted: a submission is then left without its text.
 	Edited bool
+}
+
+func (r Round) ref() workflow.ContentRef {
+	return workflow.ContentRef{FilePath: r.Path, SHA256: r.SHA256}
 }
 
 // Rounds returns the submissions of a stage, the oldest first, without their texts.
 func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
 	var out []Round
+	ref := s.Record(stage).FinalResultRef
 	for _, e := range s.History {
 		if e.Action == workflow.ActionSubmit && e.FromStage() == stage && e.Path != "" && e.Event != workflow.EventChangesRequested {
-			out = append(out, Round{Iteration: e.Iteration, At: e.At, Path: e.Path})
+			r := Round{Iteration: e.Iteration, At: e.At, Path: e.Path, SHA256: e.SHA256}
+			if r.SHA256 == "" && ref != nil && ref.FilePath == e.Path {
+				r.SHA256 = ref.SHA256
+			}
+			out = append(out, r)
 		}
 	}
-	ref := s.Record(stage).FinalResultRef
 	if len(out) == 0 && ref != nil { // an older server kept only the latest
-		out = append(out, Round{Iteration: max(s.Record(stage).Iteration, 1), At: ref.LastUpdated, Path: ref.FilePath})
+		out = append(out, Round{Iteration: max(s.Record(stage).Iteration, 1), At: ref.LastUpdated, Path: ref.FilePath, SHA256: ref.SHA256})
 	}
 	return out
 }
@@ -48,9 +58,10 @@ func (d *Disk) ReadRound(ctx context.Context, s *workflow.Session, stage workflo
 	rounds := Rounds(s, stage)
 	for _, r := range rounds {
 		if r.Iteration == iteration {
-			hash := recordedHash(s, stage, r.Path)
-			text, err := d.readScored(ctx, artifact.WorkPath(s.TaskName, stage), workflow.ContentRef{FilePath: r.Path, SHA256: hash})
-			r.Text, r.Edited = text, hash != "" && hash != workflow.Hash([]byte(text))
+			text, err := d.readScored(ctx, artifact.WorkPath(s.TaskName, stage), r.ref())
+			if r.Text = text; fault.Is(err, fault.Conflict) {
+				r.Edited, err = true, nil
+			}
 			return r, err
 		}
 	}
@@ -72,32 +83,19 @@ func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Ro
 		return r, false
 	}
 	last := rounds[len(rounds)-1]
-	scored, err := d.text(ctx, workflow.ContentRef{FilePath: last.Path})
-	if hash := recordedHash(s, st.ID, last.Path); err != nil || hash != "" && hash != workflow.Hash([]byte(scored)) {
+	name := artifact.WorkPath(s.TaskName, st.ID)
+	scored, err := d.readScored(ctx, name, last.ref())
+	work := d.read(name, 0)
+	if err != nil || work.err != nil {
 		return r, false
 	}
-	name := artifact.WorkPath(s.TaskName, st.ID)
-	work := d.read(name, 0)
-	r = Round{Iteration: last.Iteration + 1, At: s.UpdatedAt, Path: name, Text: handedIn(st, string(work.data))}
-	return r, work.err == nil && r.Text != scored
+	r = Round{Iteration: last.Iteration + 1, At: s.UpdatedAt, Path: name, Text: readEdit(st, scored, string(work.data))}
+	return r, r.Text != "" && r.Text != scored
 }
 
 // handedIn returns the text of a working copy as its round would have it: without front matter,
 // and without the block of facts at its end.
 func handedIn(st workflow.Stage, text string) string { return intake.Read(st, text).Document + "\n" }
-
-// recordedHash returns the hash of a submission as it was scored; "" if an older server kept none.
-func recordedHash(s *workflow.Session, stage workflow.StageID, path string) string {
-	for _, e := range s.History {
-		if e.Path == path && e.SHA256 != "" {
-			return e.SHA256
-		}
-	}
-	if ref := s.Record(stage).FinalResultRef; ref != nil && ref.FilePath == path {
-		return ref.SHA256
-	}
-	return ""
-}
 
 func (d *Disk) savedRound(s *workflow.Session, stage workflow.StageID) (Round, error) {
 	a := s.Record(stage).Artifact

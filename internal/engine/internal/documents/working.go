@@ -69,15 +69,15 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 		return
 	}
 	body, err := d.text(ctx, *ref)
-	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
+	if err != nil {
 		return // the draft stays where it is, and is named there
 	}
 	d.SaveWork(s.Session, body)
 }
 
 // isOutdated reports whether a working copy that was written at a moment has not heard of the newest round:
-// it is still an earlier one, the form of a report that nobody has filled in, or edits that a submission has
-// replaced and kept. Someone who puts such a text back does that later, and means it.
+// it is still an earlier one, the file that it was handed in by, the form of a report that nobody has filled in, or
+// edits that a submission has replaced and kept. Someone who puts such a text back does that later, and means it.
 func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
 	if written.After(newest.LastUpdated) {
 		return false
@@ -86,7 +86,9 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 	if work.err != nil || work.hash == newest.SHA256 {
 		return false
 	}
-	if s.Stage.Gate == workflow.GateVerdict && verdict.Read(string(work.data), nil).Blank() {
+	given := func(ref *workflow.ContentRef) bool { return ref.SHA256 == work.hash }
+	form := s.Stage.Gate == workflow.GateVerdict && verdict.Read(string(work.data), nil).Blank()
+	if form || slices.ContainsFunc(s.Session.Current().Refs(), given) {
 		return true
 	}
 	return slices.ContainsFunc(s.Session.History, func(e workflow.Transition) bool {
@@ -98,8 +100,8 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 		case e.Kept == "":
 			return false
 		}
-		kept, err := d.text(ctx, workflow.ContentRef{FilePath: e.Kept})
-		return err == nil && kept != "" && kept == string(work.data)
+		kept, err := d.storedHash(ctx, e.Kept)
+		return err == nil && kept == work.hash
 	})
 }
 

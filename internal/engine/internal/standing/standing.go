@@ -85,6 +85,8 @@ type Draft struct {
 	// Edit is the change of the document at a gate since it was scored; nil if it was not, or
 	// that is unknown.
 	Edit *Edit
+	// Text is the text that a decision applies to, whose hash Now returns; "" if it is gone or was changed.
+	Text string
 	Size int64
 	// Changes compares the document with that of the round before; nil if there is none, or
 	// no decision is pending.
@@ -100,6 +102,8 @@ type Changes struct {
 	Added, Removed int
 	// Sections are the titles of the sections that differ.
 	Sections []string
+	// Unknown is true if the text of that round is gone or was changed.
+	Unknown bool
 }
 
 // Stopped reports whether the person has to accept the session, or an approved text of it, as it is

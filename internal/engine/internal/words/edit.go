@@ -114,6 +114,8 @@ func describeChanges(s *standing.Standing) string {
 	switch {
 	case c == nil:
 		return ""
+	case c.Unknown:
+		return "**" + s.Say("What changed since round %d is unknown: its text is not what was handed in, or is gone.", c.Round) + "**"
 	case c.Added+c.Removed == 0:
 		return s.Say("Changed since round %d: nothing, word for word.", c.Round)
 	case len(c.Sections) == 0:

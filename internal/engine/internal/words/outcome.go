@@ -201,6 +201,11 @@ func OverrideNote(l lang.Language, st workflow.Stage, rec *workflow.Record, gran
 	return note + "\n\n"
 }
 
+// TextGone says that the document of a question cannot be shown.
+func TextGone(l lang.Language, draft string) string {
+	return l.Say("The text that was scored is gone: %s was edited since. Nothing can be decided on it here; restore the file, or ask for another round.", draft)
+}
+
 // Viewed shows the document that waits. shown is the part of it that fits, size the bytes of
 // the whole.
 func Viewed(s *standing.Standing, shown string, size int) string {
