@@ -99,6 +99,6 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 	if s.Stopped() {
 		policy = workflow.GateStrict
 	}
-	g, err := r.newGrant(ctx, s, policy, q.Bound, a)
+	g, err := r.newGrant(s, policy, q.Bound, a)
 	return &g, err
 }

@@ -163,12 +163,12 @@ func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, 
 		return workflow.Grant{}, err
 	}
 	if asked != nil {
-		return r.newGateGrant(ctx, s, bound, *asked)
+		return r.newGateGrant(s, bound, *asked)
 	}
 	if err := gate.OwnWord(s, word, note); err != nil {
 		return workflow.Grant{}, err
 	}
-	g, err := r.newGateGrant(ctx, s, bound, gate.Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
+	g, err := r.newGateGrant(s, bound, gate.Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
 	g.Note = note.In(s.Language)
 	return g, err
 }
@@ -218,7 +218,7 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 	if strict && !a.Channel.Personal() {
 		return nil, words.NotPersonal(s, r.req.Via, a.Silence.Why)
 	}
-	g, err := r.newGrant(ctx, s, policy, bound, a)
+	g, err := r.newGrant(s, policy, bound, a)
 	return &g, err
 }
 

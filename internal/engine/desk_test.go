@@ -10,11 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/hosts/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -154,19 +151,6 @@ func (d *desk) round() {
 	d.do(nextDraft)
 	d.do(no("again"))
 	d.restart()
-}
-
-// fix does as doctor --fix.
-func (d *desk) fix() {
-	d.t.Helper()
-	dir, err := durable.OpenDir(d.dir)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	if _, err := doctor.New(dir, storetest.Files(dir)).Fix(ctx, d.clock); err != nil {
-		d.t.Fatal(err)
-	}
 }
 
 // file returns the path of the session, and recordedName that of its record.

@@ -52,7 +52,7 @@ func (r *run) question(ctx context.Context) (gate.Question, error) {
 }
 
 // newGrant makes the record of an answer, which may have come from anywhere.
-func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+func (r *run) newGrant(s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
 		Client: r.req.By, Person: r.engine.who(r.project), At: r.engine.Now(), Stage: s.Session.CurrentStage, Revision: s.Session.Revision, SHA256: b.SHA256, Policy: policy,
@@ -65,13 +65,13 @@ func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflo
 		return g, err
 	}
 	var err error
-	g.Comments, err = r.comments(ctx, s, a)
+	g.Comments, err = r.comments(s, a)
 	return g, err
 }
 
 // newGateGrant makes the record of a decision at a gate, if the gate takes it.
-func (r *run) newGateGrant(ctx context.Context, s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
-	g, err := r.newGrant(ctx, s, s.Policy.Gate, b, a)
+func (r *run) newGateGrant(s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+	g, err := r.newGrant(s, s.Policy.Gate, b, a)
 	if err != nil {
 		return g, err
 	}
@@ -79,7 +79,7 @@ func (r *run) newGateGrant(ctx context.Context, s *standing.Standing, b gate.Bou
 }
 
 // comments returns a person's comments on the document that waits as they are recorded.
-func (r *run) comments(ctx context.Context, s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
+func (r *run) comments(s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
 	switch a.Decision {
 	case workflow.DecisionReopen, workflow.DecisionCancel, workflow.DecisionAdopt:
 		if len(a.Comments) > 0 {

@@ -38,7 +38,7 @@ func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound)
 	if a.Feedback = words; words == "" && a.Decision == workflow.DecisionChanges {
 		a.Feedback = r.req.Feedback
 	}
-	g, err = r.newGateGrant(ctx, s, b, a)
+	g, err = r.newGateGrant(s, b, a)
 	return g, true, err
 }
 

@@ -105,7 +105,7 @@ func (u UserState) Tie(ctx context.Context, c Claim) error {
 // Retie remembers what the person has said of a folder in place of what it has shown before. Without a project the folder
 // is free to name one.
 func (u UserState) Retie(ctx context.Context, c Claim) error {
-	return u.changeTies(ctx, c, func(list []Tie) (bool, error) { return false, nil })
+	return u.changeTies(ctx, c, func([]Tie) (bool, error) { return false, nil })
 }
 
 func (u UserState) changeTies(ctx context.Context, c Claim, judge func([]Tie) (bool, error)) error {

@@ -86,22 +86,28 @@ func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 	if !slices.Contains(r.from, state) || stateOf(e.To) != r.to {
 		return false, false
 	}
-	following, isLast := "", true
-	if n, ok := w.Next(from); ok {
-		following, isLast = string(n.ID), false
-	}
 	onward := r.move == next || r.move == finish
 	byItself := onward && !state.Gated()
-	switch {
-	case r.move == next && string(to) != following,
-		r.move == finish && (!isLast || to != from),
-		r.move == stay && to != from,
-		r.move == back && to != st.SendsBackTo,
-		r.move == jump && w.Index(to) > w.Index(from),
-		byItself && (st.Gate == GateScore || st.Gate == GateApproval): // only a person passes it
+	if byItself && (st.Gate == GateScore || st.Gate == GateApproval) { // only a person passes it
 		return false, false
 	}
-	return onward && !byItself || e.Event == EventScopeApproved, true
+	return onward && !byItself || e.Event == EventScopeApproved, w.leads(r.move, st, to)
+}
+
+// leads reports whether a move leads from a stage to another.
+func (w *Definition) leads(m move, from Stage, to StageID) bool {
+	following, more := w.Next(from.ID)
+	switch m {
+	case next:
+		return more && to == following.ID
+	case finish:
+		return !more && to == from.ID
+	case back:
+		return to == from.SendsBackTo
+	case jump:
+		return w.Index(to) <= w.Index(from.ID)
+	}
+	return to == from.ID
 }
 
 // decides reports whether an entry has a person's yes to the text that waited at its gate.

@@ -25,14 +25,10 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if !anywhere {
 		where = s.whereabouts(k)
 	}
-	c := where.record
-	h := s.judge(signer, k, c)
+	h := s.judge(signer, k, where.record)
 	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(k.isRuled()), Members: h.members, Strangers: h.strangers}
-	accepted := 0 // the entries that a person has accepted as they are
 	var forged lang.Text
-	if v.Adopted, forged = h.findAdoption(k.isRuled()); v.Adopted != nil {
-		accepted = v.Adopted.Entry - 1
-	}
+	v.Adopted, forged = h.findAdoption(k.isRuled())
 	broken := func(status ChainStatus, entry int, problem lang.Text) Verification {
 		v.Status, v.Broken, v.problem = status, max(entry, 1), problem
 		if v.Broken <= len(s.History) {
@@ -43,37 +39,8 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if !forged.Empty() {
 		return broken(ChainChanged, 1, forged)
 	}
-	if entry, problem := h.firstAfter(accepted, changed); entry > 0 {
+	if entry, problem := h.firstChange(v.Adopted, k, where.record); !problem.Empty() {
 		return broken(ChainChanged, entry, problem)
-	}
-	if entry, problem := h.foundBefore(v.Adopted); entry > 0 {
-		return broken(ChainChanged, entry, problem)
-	}
-	if v.Adopted == nil {
-		if problem := h.begins(k); !problem.Empty() {
-			return broken(ChainChanged, 1, problem)
-		}
-	}
-	if entry, problem := h.replay(v.Adopted, k.Rules); entry > 0 {
-		return broken(ChainChanged, entry, problem)
-	}
-	switch {
-	case c == nil, v.Adopted != nil && v.Adopted.own && v.Adopted.revision > c.Revision: // recorded before the adoption
-	case c.Foreign && h.own > 0:
-		return broken(ChainChanged, h.own, lang.T("this machine's record of it was overwritten without the key"))
-	case !c.Foreign:
-		if entry, problem := s.differs(c); !problem.Empty() {
-			return broken(ChainChanged, entry, problem)
-		}
-	}
-	problem := s.misfit()
-	if problem.Empty() && len(h.members) > 0 { // the steps of this machine say what they change
-		if name := s.silent(); name != "" {
-			problem = lang.T("%s was changed in a step that does not say so", partText(name))
-		}
-	}
-	if !problem.Empty() {
-		return broken(ChainChanged, len(s.History), problem)
 	}
 	if !anywhere {
 		if problem := s.describeDisplacement(k, where, h.project(k.isRuled())); !problem.Empty() {
@@ -86,12 +53,9 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 		v.Status, v.problem = ChainPartly, lang.T("there is no history: an older program kept none")
 		return v
 	}
-	if s.History[0].Event != EventStarted && v.Adopted == nil {
-		return broken(ChainPartly, 1, lang.T("the entries before its first one are unknown"))
-	}
-	unsigned, _ := h.firstAfter(accepted, notSigned)
+	unsigned, _ := h.firstAfter(v.Adopted.before(), notSigned)
 	v.Unsigned = unsigned > 0
-	if entry, problem := h.firstAfter(accepted, notSigned, ofStranger); entry > 0 {
+	if entry, problem := h.firstDoubt(v.Adopted); !problem.Empty() {
 		return broken(ChainPartly, entry, problem)
 	}
 	if v.incomparable = s.stands() == incomparable; v.incomparable {
@@ -102,6 +66,57 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 		v.Status = ChainAdopted
 	}
 	return v
+}
+
+// before returns the number of the entries that an adoption accepts as they are.
+func (a *Adopted) before() int {
+	if a == nil {
+		return 0
+	}
+	return a.Entry - 1
+}
+
+// firstChange returns the first entry that shows a change since an adoption, and the change; the text is empty if there
+// is none.
+func (h judged) firstChange(adopted *Adopted, k *Known, c *Checkpoint) (entry int, problem lang.Text) {
+	s := h.session
+	if entry, problem = h.firstAfter(adopted.before(), changed); entry > 0 {
+		return entry, problem
+	}
+	if entry, problem = h.foundBefore(adopted); entry > 0 {
+		return entry, problem
+	}
+	if adopted == nil {
+		if problem = h.begins(k); !problem.Empty() {
+			return 1, problem
+		}
+	}
+	if entry, problem = h.replay(adopted, k.Rules); entry > 0 {
+		return entry, problem
+	}
+	switch {
+	case c == nil, adopted != nil && adopted.own && adopted.revision > c.Revision: // recorded before the adoption
+	case c.Foreign && h.own > 0:
+		return h.own, lang.T("this machine's record of it was overwritten without the key")
+	case !c.Foreign:
+		if entry, problem = s.differs(c); !problem.Empty() {
+			return entry, problem
+		}
+	}
+	if problem = s.misfit(); problem.Empty() && len(h.members) > 0 { // the steps of this machine say what they change
+		if name := s.silent(); name != "" {
+			problem = lang.T("%s was changed in a step that does not say so", partText(name))
+		}
+	}
+	return len(s.History), problem
+}
+
+// firstDoubt returns the first entry since an adoption that does not count, and why; the text is empty if all do.
+func (h judged) firstDoubt(adopted *Adopted) (entry int, problem lang.Text) {
+	if h.session.History[0].Event != EventStarted && adopted == nil {
+		return 1, lang.T("the entries before its first one are unknown")
+	}
+	return h.firstAfter(adopted.before(), notSigned, ofStranger)
 }
 
 // misfit describes how the session differs from its history; it is empty if it does not.

@@ -21,24 +21,6 @@ const Namespace = "bmad-mcp"
 // base64 form.
 type Key string
 
-// ParseKey reads the first public key of a text in the form of authorized_keys. Its comment is returned beside it.
-func ParseKey(text string) (key Key, comment string, err error) {
-	public, comment, _, _, err := ssh.ParseAuthorizedKey([]byte(text))
-	if err != nil {
-		return "", "", errors.New("not a public key of OpenSSH")
-	}
-	return keyOf(public), comment, nil
-}
-
-// KeyOf returns the key with an Ed25519 public key.
-func KeyOf(public ed25519.PublicKey) (Key, error) {
-	key, err := ssh.NewPublicKey(public)
-	if err != nil {
-		return "", err
-	}
-	return keyOf(key), nil
-}
-
 func keyOf(public ssh.PublicKey) Key {
 	return Key(public.Type() + " " + base64.StdEncoding.EncodeToString(public.Marshal()))
 }

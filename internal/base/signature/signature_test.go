@@ -176,10 +176,7 @@ func TestSigners(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, got, problems)
 		}
 	}
-	if parsed, comment, err := signature.ParseKey(string(key) + " laptop"); err != nil || parsed != key || comment != "laptop" {
-		t.Errorf("%s, %s, %v", parsed, comment, err)
-	}
-	if _, _, err := signature.ParseKey("ssh-ed25519"); err == nil || signature.Key("x y").Fingerprint() != "" {
+	if signature.Key("x y").Fingerprint() != "" {
 		t.Error("half a key is one")
 	}
 }

@@ -57,7 +57,7 @@ func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args 
 		if err != nil {
 			return err
 		}
-		return checkHistory(term, tasks, s, v, signed)
+		return checkHistory(term, s, v, signed)
 	}
 	steps := s.Steps(v)
 	for i := range steps {
@@ -76,7 +76,7 @@ func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args 
 }
 
 // checkHistory reports whether the history is unchanged, or the entry since which it is not.
-func checkHistory(term *terminal.Terminal, tasks *app.Tasks, s *workflow.Session, v workflow.Verification, signed signatures) error {
+func checkHistory(term *terminal.Terminal, s *workflow.Session, v workflow.Verification, signed signatures) error {
 	_, err := app.Trust().ReadSigner() // a broken key would have been ignored
 	if err != nil {
 		return err
