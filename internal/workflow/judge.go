@@ -28,6 +28,7 @@ type judgedEntry struct {
 // judged is a history with the verdict on each entry.
 type judged struct {
 	session   *Session
+	fit       fits // of the session and its newest entry
 	entries   []judgedEntry
 	hashes    []string // of the entries
 	own       int      // the newest entry of this machine, 0 if there is none
@@ -39,6 +40,7 @@ type judged struct {
 // none.
 func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 	h := judged{session: s, entries: make([]judgedEntry, len(s.History)), hashes: hashes(s.History)}
+	h.fit = s.stands()
 	own := signature.Key("")
 	if signer != nil {
 		own = signer.Public()

@@ -25,10 +25,7 @@ func (s *Session) standing(revision int) string {
 	whole := *s
 	whole.Cwd, whole.Version, whole.Revision, whole.UpdatedAt, whole.History, whole.Seals = "", 0, revision, time.Time{}, nil, nil
 	whole.Stages = maps.Clone(whole.Stages)
-	empty := canonical(Record{Status: Pending})
-	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { // Session.Record adds missing ones
-		return r == nil || bytes.Equal(canonical(r, known), empty)
-	})
+	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { return r == nil || r.isEmpty() })
 	if len(whole.Stages) == 0 {
 		whole.Stages = nil
 	}
@@ -41,6 +38,16 @@ func (s *Session) standing(revision int) string {
 
 // known leaves the unknown keys out.
 var known = json.DiscardUnknownMembers(true)
+
+// isEmpty reports whether a record is one that [Session.Record] adds if it is missing.
+func (r *Record) isEmpty() bool {
+	if r.Status != Pending || r.Iteration > 0 || r.FinalResultRef != nil {
+		return false // most of those that are not
+	}
+	return bytes.Equal(canonical(r, known), emptyRecord())
+}
+
+var emptyRecord = sync.OnceValue(func() []byte { return canonical(Record{Status: Pending}) })
 
 // fits is the result of a comparison of a session with its newest entry.
 type fits int

@@ -58,7 +58,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if entry, problem := h.firstDoubt(v.Adopted); !problem.Empty() {
 		return broken(ChainPartly, entry, problem)
 	}
-	if v.incomparable = s.stands() == incomparable; v.incomparable {
+	if v.incomparable = h.fit == incomparable; v.incomparable {
 		return broken(ChainPartly, len(s.History), lang.T("its newest entry is of another version of this program, so that the rest of it cannot be compared with it"))
 	}
 	v.Status = ChainHolds
@@ -103,7 +103,7 @@ func (h judged) firstChange(adopted *Adopted, k *Known, c *Checkpoint) (entry in
 			return entry, problem
 		}
 	}
-	if problem = s.misfit(); problem.Empty() && len(h.members) > 0 { // the steps of this machine say what they change
+	if problem = s.misfit(h.fit); problem.Empty() && len(h.members) > 0 { // the steps of this machine say what they change
 		if name := s.silent(); name != "" {
 			problem = lang.T("%s was changed in a step that does not say so", partText(name))
 		}
@@ -120,7 +120,7 @@ func (h judged) firstDoubt(adopted *Adopted) (entry int, problem lang.Text) {
 }
 
 // misfit describes how the session differs from its history; it is empty if it does not.
-func (s *Session) misfit() lang.Text {
+func (s *Session) misfit(fit fits) lang.Text {
 	if len(s.History) == 0 {
 		return lang.Text{}
 	}
@@ -142,7 +142,7 @@ func (s *Session) misfit() lang.Text {
 			return lang.T("the document of stage %s is not the submitted one", stage)
 		}
 	}
-	if s.stands() == unfitting {
+	if fit == unfitting {
 		return lang.T("%s were changed after its newest entry", s.differing())
 	}
 	return lang.Text{}
