@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/proof"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// inGit makes a project a repository with a commit.
+func (b *bench) inGit() {
+	b.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		b.t.Skip("git is not installed")
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = b.dir
+		if said, err := cmd.CombinedOutput(); err != nil {
+			b.t.Fatalf("%v: %s", err, said)
+		}
+	}
+}
+
+// TestStatementOfARun: in a repository, each document that is saved or taken back, and the end, is stated in a signed
+// file beside the documents, and nothing else writes one.
+func TestStatementOfARun(t *testing.T) {
+	b := newBench(t)
+	b.inGit()
+	name := filepath.Join(b.dir, ".claude", "specs", "x", proof.StatementFile)
+	read := func() *proof.Statement {
+		t.Helper()
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		armored, err := os.ReadFile(filepath.Join(filepath.Dir(name), proof.SignatureFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signer, err := trust.UserState(b.state).ReadSigner()
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := signature.Unarmor(armored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key, err := signature.Verify(text, of); err != nil || key != signer.Public() {
+			t.Fatalf("signed by %s: %v", key, err)
+		}
+		st, err := proof.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	b.acting = ann
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+	if _, err := os.Stat(name); err == nil {
+		t.Fatal("stated before anything was approved")
+	}
+	b.at("architect/generating", confirm(true))
+	st := read()
+	if d := st.Predicate.Decisions; len(d) != 1 || d[0].Subject != "ann" || d[0].Signature == "" || len(st.Subject) != 1 || st.Predicate.Repository.Root == "" {
+		t.Errorf("%+v", st)
+	}
+	before := b.read(".claude/specs/x/" + proof.StatementFile)
+	b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 96"))
+	if b.read(".claude/specs/x/"+proof.StatementFile) != before {
+		t.Error("a step that saves nothing is stated")
+	}
+	b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "shorter"}})
+	if st := read(); len(st.Subject) != 0 || len(st.Predicate.Invalid) != 1 {
+		t.Errorf("taken back: %+v", st)
+	}
+
+	for what, set := range map[string]func(b *bench){
+		"outside of a repository": func(*bench) {},
+		"if it is not wanted":     func(b *bench) { b.inGit(); b.settings("proof: false\n") },
+	} {
+		b := newBench(t)
+		set(b)
+		b.to(workflow.Architect, workflow.Generating)
+		found, err := filepath.Glob(filepath.Join(b.dir, ".claude", "specs", "*", "*"))
+		if err != nil || len(found) != 1 || strings.Contains(found[0], proof.StatementFile) {
+			t.Errorf("%s: %v, %v", what, found, err)
+		}
+	}
+}
