@@ -52,8 +52,11 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 			one.verdict = notSigned
 			continue
 		}
-		key, err := signature.MadeBy(e.Signature)
-		if i < from || i >= to {
+		var key signature.Key
+		var err error
+		if from <= i && i < to { // the record vouches for them
+			key, err = signature.MadeBy(e.Signature)
+		} else {
 			key, err = s.verified(i)
 		}
 		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, key == own

@@ -7,11 +7,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// replay checks that the entries after an adoption that count are steps that the rules allow: each goes on
-// where the one before it ended, by a row of the transition table, and a gate is passed by a person's decision. rules
-// are those of the reader for each stage, which the steps of others have to keep; this machine's own were taken by the
-// rules of their time. It returns
-// the first entry that does not, and why; 0 if all do.
+// replay checks that the entries after an adoption that count are steps that the rules allow: each goes on where the
+// one before it ended, by a row of the transition table, and a gate is passed by a person's decision. rules are those of
+// the reader for each stage, which the steps of others have to keep; this machine's own were taken by the rules of their
+// time. It returns the first entry that does not, and why; 0 if all do.
 func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, problem lang.Text) {
 	s, from := h.session, 1
 	w := s.Definition()
@@ -27,11 +26,15 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 		if st, _ := w.Stage(e.FromStage()); w.StartsByBuilding(st) && e.Event == EventDelivered && !scoped(s.History[:i], st.ID) {
 			isStep = false
 		}
+		changed := ""
+		if !h.entries[i].own {
+			changed = w.touches(e)
+		}
 		switch {
 		case e.From != s.History[i-1].To || !isStep:
 			return i + 1, lang.T("entry %d goes from %s to %s by %q, which no step does", i+1, e.From, e.To, string(e.Event))
-		case !h.entries[i].own && w.touches(e) != "":
-			return i + 1, lang.T("entry %d is not about %s, and has changed it", i+1, partText(w.touches(e)))
+		case changed != "":
+			return i + 1, lang.T("entry %d is not about %s, and has changed it", i+1, partText(changed))
 		case !gate:
 		case !e.decides():
 			return i + 1, lang.T("entry %d passes the gate of %s without a decision", i+1, e.FromStage())

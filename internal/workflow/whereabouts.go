@@ -6,8 +6,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Every signed history names its project: the first entry that is signed there has the project's id. So neither a session file that was put into another
-// project, nor one that was put back after the machine has forgotten it, counts there.
+// Every signed history names its project: the first entry that is signed there has the project's id. So neither a
+// session file that was put into another project, nor one that was put back after the machine has forgotten it, counts
+// there.
 
 // Known has the facts that a machine keeps about a session besides its file.
 type Known struct {
@@ -21,7 +22,7 @@ type Known struct {
 	// there is none of this folder, or the session is ahead of it.
 	Elsewhere []Elsewhere
 	// Members are those whose keys count beside this machine's, each for their subject: the person has said whose they
-	// are, or the signers of the default branch list them.
+	// are.
 	Members []Member
 	// Rules are the policies of the stages, by the settings here. If it matters at a gate who says yes, steps of others
 	// have to keep them, and somebody else's adoption accepts nothing here.
@@ -77,11 +78,8 @@ type whereabouts struct {
 	copyOf, movedFrom string
 }
 
-// whereabouts compares the machine's records of a session with its folder. k may be nil.
+// whereabouts compares the machine's records of a session with its folder.
 func (s *Session) whereabouts(k *Known) (w whereabouts) {
-	if k == nil {
-		return w
-	}
 	w.record = k.Checkpoint
 	recorded := k.Checkpoint != nil
 	for _, e := range k.Elsewhere {
@@ -108,9 +106,6 @@ func (s *Session) contains(c Checkpoint) bool {
 // A record of this folder is stronger than the id in it, which anybody can edit or remove: it
 // vouches for the project that the recorded entries name.
 func (s *Session) describeDisplacement(k *Known, w whereabouts, named string) lang.Text {
-	if k == nil {
-		return lang.Text{}
-	}
 	recorded := k.Checkpoint != nil && s.projectAt(k.Checkpoint.Entries) == named
 	known := recorded || named == "" || named == k.Project
 	switch {
