@@ -28,17 +28,20 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	switch {
 	case !before.Trusting:
 		return Outcome{}, fault.New(fault.Storage, "there is no key to sign histories with").WithHint("run it where the server has its state folder")
-	case !before.Doubtful() && len(before.Altered) == 0:
+	case !before.Doubtful() && len(before.Altered) == 0 && len(before.Loosened()) == 0:
 		return Outcome{}, fault.New(fault.NotAllowed,
-			"there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.Session.TaskName).
+			"there is nothing to adopt: nothing shows that %s was changed by other hands, its approved texts are as they were approved, and the settings ask for no less than it keeps",
+			before.Session.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
 	}
 	grant, err := r.acceptance(ctx, before)
 	if err != nil {
 		return Outcome{}, err
 	}
+	rules := policies(before.Settings)
 	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.engine.Now(), Action: workflow.ActionAdopt,
-		By: r.req.By, Person: r.engine.who(r.project), Feedback: grant.Feedback, Grant: grant}, before.Altered,
+		By: r.req.By, Person: r.engine.who(r.project), Feedback: grant.Feedback, Grant: grant,
+		Policy: lang.Join(words.PolicyChanges(before.Settings, stored.Policy, rules), "; ").In(before.Language)}, before.Altered, rules,
 		func(s *workflow.Session) []workflow.Alteration {
 			r.disk = documents.On(r.project) // the files may have changed while the person was asked
 			return r.disk.Altered(ctx, s, r.check.found)

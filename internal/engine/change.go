@@ -2,8 +2,8 @@ package engine
 
 import (
 	"context"
-	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -113,22 +113,27 @@ func notePolicy(s *standing.Standing, note workflow.Transition) {
 		s.Session.Policy = now
 		return
 	}
-	var changes []string
 	for _, st := range s.Workflow.Stages {
-		before, after := s.Session.Policy[st.ID], now[st.ID]
+		before := s.Session.Policy[st.ID]
 		if before.AuditFloor == nil { // an older program kept none
-			before.AuditFloor = after.AuditFloor
+			before.AuditFloor = now[st.ID].AuditFloor
 			s.Session.Policy[st.ID] = before
 		}
-		if before.Same(after) || !s.Workflow.Gated(st) && before.Pause == after.Pause {
-			continue
-		}
-		changes = append(changes, words.PolicyChange(st.ID, before, after).In(s.Language))
-		after.Extra = before.Extra
-		s.Session.Policy[st.ID] = after
 	}
-	if len(changes) > 0 {
-		note.Event, note.Policy = workflow.EventPolicyChanged, strings.Join(changes, "; ")
+	if changes := words.PolicyChanges(s.Workflow, s.Session.Policy, now); len(changes) > 0 {
+		note.Event, note.Policy = workflow.EventPolicyChanged, lang.Join(changes, "; ").In(s.Language)
+		setPolicy(s.Session, now)
 		s.Session.Note(note)
+	}
+}
+
+// setPolicy has a session go on under some rules.
+func setPolicy(s *workflow.Session, rules map[workflow.StageID]workflow.Policy) {
+	if s.Policy == nil {
+		s.Policy = map[workflow.StageID]workflow.Policy{}
+	}
+	for id, p := range rules {
+		p.Extra = s.Policy[id].Extra
+		s.Policy[id] = p
 	}
 }

@@ -94,10 +94,11 @@ func (c *check) raise(s *workflow.Session) {
 }
 
 // adopt accepts the session as it was found, if it is still the one of before, and with it
-// approved texts as they are: texts returns those that differ, which have to be the given ones.
+// approved texts as they are, which texts returns and which have to be the given ones, and the rules of the settings.
 // note begins the entry in the history.
 func (c *check) adopt(
-	ctx context.Context, before *workflow.Session, note workflow.Transition, altered []workflow.Alteration, texts func(*workflow.Session) []workflow.Alteration,
+	ctx context.Context, before *workflow.Session, note workflow.Transition, altered []workflow.Alteration, rules map[workflow.StageID]workflow.Policy,
+	texts func(*workflow.Session) []workflow.Alteration,
 ) (*workflow.Session, error) {
 	signer, err := c.keeper.records.Signer(ctx) // without a signature the acceptance would not count
 	if err != nil {
@@ -111,6 +112,7 @@ func (c *check) adopt(
 		c.raise(s)
 		now.Altered = altered
 		s.UpdatedAt = note.At
+		setPolicy(s, rules)
 		return s.Adopt(signer, c.keeper.projectID(ctx, c.project, signer, ""), now, note)
 	})
 	if err == nil {
@@ -171,7 +173,7 @@ func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *w
 // language of its person.
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
-	c.known.Members, c.known.Rules = c.keeper.members(c.project, s, signer), policies(c.project.Config.Under(s.Definition()))
+	c.known.Members, c.known.Rules = c.keeper.members(c.project, s, signer), policies(c.keeper.keeping(c.project.Config.Under(s.Definition()), s))
 	c.known.MayFollow = func(d *workflow.Definition) bool { return c.keeper.mayFollow(c.project, d) }
 	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
@@ -201,6 +203,15 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 		out.Elsewhere = append(out.Elsewhere, e)
 	}
 	return out, left
+}
+
+// keeping returns a definition with the settings, whose gates keep at least the rules that the session has had, unless its
+// person could not accept others.
+func (k *keeper) keeping(settings *workflow.Definition, s *workflow.Session) *workflow.Definition {
+	if k.records == nil {
+		return settings
+	}
+	return settings.Keeping(s.Policy)
 }
 
 // keyOf returns the key of a signer; "" if there is none.

@@ -87,12 +87,13 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 // gatherFacts gathers the facts that need no file.
 func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	c := r.project.Config
-	w := c.Under(s.Definition())
+	settings := c.Under(s.Definition())
+	w := r.engine.keeper.keeping(settings, s)
 	spoken := r.project.Language(s.Objective)
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
 		Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
-		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.engine.keeper.records != nil,
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Settings: settings, Strict: r.check.strict, Trusting: r.engine.keeper.records != nil,
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout,
 		Sparing: c.Replies == config.RepliesLean, Names: r.engine.options.Names,
 		Call: standing.Call{

@@ -111,3 +111,27 @@ func StagesOf(definitions ...*Definition) []Stage {
 	}
 	return out
 }
+
+// Keeping returns a definition whose stages have at least some rules, by their ids. The settings loosen no gate of a run
+// that has begun: a file of the project, or a variable, can change around one step. Pauses are a comfort and follow them.
+func (w *Definition) Keeping(rules map[StageID]Policy) *Definition {
+	out := w.Clone()
+	for i, st := range w.Stages {
+		if least, ok := rules[st.ID]; ok {
+			p := st.Policy()
+			least.Pause = p.Pause
+			out.Stages[i] = st.Under(p.Stricter(least))
+		}
+	}
+	return out
+}
+
+// Loosened lists the stages of a definition whose rules ask for less than some others, by their ids.
+func (w *Definition) Loosened(rules map[StageID]Policy) (out []Stage) {
+	for i, st := range w.Keeping(rules).Stages {
+		if !st.Policy().Same(w.Stages[i].Policy()) {
+			out = append(out, st)
+		}
+	}
+	return out
+}

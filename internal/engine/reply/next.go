@@ -156,6 +156,9 @@ func markChanged(s *standing.Standing, out *Reply) {
 	if note := words.MovedNote(s); note != "" {
 		out.UserMessage = note + "\n\n" + out.UserMessage
 	}
+	if note := words.KeptNote(s); note != "" && s.Session.CurrentState.WaitsForHuman() {
+		out.UserMessage = note + "\n\n" + out.UserMessage
+	}
 	if s.Doubtful() {
 		out.Integrity = string(s.Integrity.Status)
 		out.UserMessage = words.DoubtNote(s) + "\n\n" + out.UserMessage

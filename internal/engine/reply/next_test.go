@@ -20,7 +20,7 @@ func at(stage workflow.StageID, state workflow.State, change ...func(*standing.S
 	session.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md", Summary: strings.Repeat("字", 60), Size: 9, SHA256: "rr"}
 	st, _ := w.Stage(stage)
 	s := &standing.Standing{
-		Session: session, Workflow: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3, Folder: "/p", SessionFile: "session.json",
+		Session: session, Workflow: w, Settings: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3, Folder: "/p", SessionFile: "session.json",
 		Draft: standing.Draft{Path: "work.md", Work: "work.md", SHA256: "aa", Size: 9}, Names: standing.Names{Confirm: "the-tool", Program: "program"},
 	}
 	for _, c := range change {

@@ -27,7 +27,7 @@ func at(stage workflow.StageID, state workflow.State) *standing.Standing {
 	s.TaskName, s.CurrentStage, s.CurrentState = "clock", stage, state
 	st, _ := w.Stage(stage)
 	return &standing.Standing{
-		Session: s, Workflow: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3,
+		Session: s, Workflow: w, Settings: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3,
 		Draft: standing.Draft{Path: "work.md", Work: "work.md", SHA256: "aa"}, Names: standing.Names{Program: "program"},
 	}
 }

@@ -1,21 +1,22 @@
 package look
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// adoptionText describes the state that a person has accepted.
-func adoptionText(l lang.Language, by *workflow.Adoption) string {
-	texts := workflow.AlterationsText(by.Texts).In(l)
-	if by.From == 0 {
-		return texts
+// adoptionText describes what a person has accepted in an entry: changes, texts, and rules that ask for less.
+func adoptionText(l lang.Language, e workflow.Transition) string {
+	var parts []string
+	if a := e.Adoption; a.From > 0 {
+		parts = append(parts, l.Say("changed from entry %d on: %s", a.From, a.Problem))
 	}
-	if texts != "" {
-		return l.Say("changed from entry %d on: %s; %s", by.From, by.Problem, texts)
-	}
-	return l.Say("changed from entry %d on: %s", by.From, by.Problem)
+	parts = append(parts, workflow.AlterationsText(e.Adoption.Texts).In(l), e.Policy)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
 // sayMoved tells that the project of a session was moved.

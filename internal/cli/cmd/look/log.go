@@ -177,7 +177,7 @@ func printHistory(term *terminal.Terminal, s *workflow.Session, steps []workflow
 			words = cmp.Or(e.Edit, e.Evidence, e.Candidates)
 		}
 		if e.Adoption != nil {
-			words = adoptionText(term.Lang, e.Adoption)
+			words = adoptionText(term.Lang, e.Transition)
 		}
 		rows = append(rows, []string{
 			term.When(e.At, "2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),

@@ -149,13 +149,14 @@ func (t *sessionText) noteOf(e workflow.Transition, unvouched bool) string {
 	if text := commentsText(t.term.Lang, e.Grant); text != "" {
 		note += " " + text
 	}
-	for _, words := range []string{e.Policy, e.Edit, e.Candidates} {
+	policy := e.Policy
+	if e.Adoption != nil {
+		policy = adoptionText(t.term.Lang, e)
+	}
+	for _, words := range []string{policy, e.Edit, e.Candidates} {
 		if words != "" {
 			note += " " + words
 		}
-	}
-	if e.Adoption != nil {
-		note += " " + adoptionText(t.term.Lang, e.Adoption)
 	}
 	return note
 }

@@ -53,7 +53,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 	st, _ := w.Stage(stage)
 	work := artifact.WorkPath("clock", stage)
 	b.s = &standing.Standing{
-		Session: session, Workflow: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3, Language: "en", Documents: "en",
+		Session: session, Workflow: w, Settings: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3, Language: "en", Documents: "en",
 		Draft: standing.Draft{Path: work, Work: work}, Names: standing.Names{Program: "program"}, Tasks: artifact.TaskFolder("clock") + "/",
 	}
 	b.Disk = documents.On(b.p)

@@ -36,7 +36,7 @@ func session(stage workflow.StageID) *standing.Standing {
 	s := w.NewSession("id", "Build a relay", "/p", "test", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	s.CurrentStage = stage
 	st, _ := w.Stage(stage)
-	return &standing.Standing{Session: s, Workflow: w, Stage: st}
+	return &standing.Standing{Session: s, Workflow: w, Settings: w, Stage: st}
 }
 
 func TestCategory(t *testing.T) {

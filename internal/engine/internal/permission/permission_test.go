@@ -49,7 +49,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 	session := w.NewSession("11111111-2222-4333-8444-555555555555", "Build a clock", p.Dir.Path(), "test", noon)
 	session.TaskName, session.CurrentStage, session.CurrentState = "clock", stage, state
 	st, _ := w.Stage(stage)
-	b.s = &standing.Standing{Session: session, Workflow: w, Stage: st, Language: "en"}
+	b.s = &standing.Standing{Session: session, Workflow: w, Settings: w, Stage: st, Language: "en"}
 	return b
 }
 

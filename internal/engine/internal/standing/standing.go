@@ -21,10 +21,10 @@ type Standing struct {
 	// documents.
 	lang.Language
 	Documents lang.Language
-	// Workflow is the session's definition with the settings in force, and Stage its current
-	// stage.
-	Workflow *workflow.Definition
-	Stage    workflow.Stage
+	// Workflow is the session's definition with the rules in force, and Stage its current stage. Settings is the
+	// definition with what the settings ask for, which can be less.
+	Workflow, Settings *workflow.Definition
+	Stage              workflow.Stage
 	// Policy is that of the current gate: the configured one, but at a pending gate no looser
 	// than when the session came to it.
 	Policy workflow.Policy
@@ -117,6 +117,14 @@ func (s *Standing) Stopped() bool {
 // count.
 func (s *Standing) Doubtful() bool {
 	return s.Integrity.Changed() || s.Trusting && !s.Integrity.Sound()
+}
+
+// Loosened lists the stages whose settings ask for less than the run has kept so far, with the rules that it keeps.
+func (s *Standing) Loosened() []workflow.Stage {
+	if !s.Trusting || !s.Session.CurrentState.Active() {
+		return nil
+	}
+	return s.Settings.Loosened(s.Session.Policy)
 }
 
 // Pauses reports whether the stage waits for the person's word before each of its rounds.

@@ -15,7 +15,7 @@ func at(stage workflow.StageID, state workflow.State) *standing.Standing {
 	s := w.NewSession("id", "Build a clock", "/p", "test", workflow.Transition{}.At)
 	s.CurrentStage, s.CurrentState = stage, state
 	st, _ := w.Stage(stage)
-	return &standing.Standing{Session: s, Workflow: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3}
+	return &standing.Standing{Session: s, Workflow: w, Settings: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3}
 }
 
 func TestRoute(t *testing.T) {

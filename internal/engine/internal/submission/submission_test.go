@@ -53,7 +53,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 	st, _ := w.Stage(stage)
 	work := artifact.WorkPath("clock", stage)
 	return &bench{t, p, &standing.Standing{
-		Session: session, Workflow: w, Stage: st, Policy: st.Policy(), Language: lang.English, Documents: lang.English, Draft: standing.Draft{Path: work, Work: work},
+		Session: session, Workflow: w, Settings: w, Stage: st, Policy: st.Policy(), Language: lang.English, Documents: lang.English, Draft: standing.Draft{Path: work, Work: work},
 	}, documents.On(p)}
 }
 

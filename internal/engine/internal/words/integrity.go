@@ -1,6 +1,8 @@
 package words
 
 import (
+	"strings"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -53,6 +55,26 @@ func MovedNote(s *standing.Standing) string {
 	return s.Say("**Moved:** this run was in `%s`, which no longer has it; it goes on here.", s.Integrity.MovedFrom)
 }
 
+// KeptNote says in one line that the settings ask for less than the run keeps; "" if they do not.
+func KeptNote(s *standing.Standing) string {
+	kept := s.Loosened()
+	if len(kept) == 0 {
+		return ""
+	}
+	return s.Say("**Rules kept:** the settings ask for less than this run has had (%s). `%s adopt %s`, typed at a terminal, accepts that.",
+		loosened(s, kept), s.Names.Program, s.Session.TaskName)
+}
+
+// loosened names the rules of stages, and what the settings ask for instead.
+func loosened(s *standing.Standing, kept []workflow.Stage) lang.Text {
+	before, after := map[workflow.StageID]workflow.Policy{}, map[workflow.StageID]workflow.Policy{}
+	for _, st := range kept {
+		settings, _ := s.Settings.Stage(st.ID)
+		before[st.ID], after[st.ID] = st.Policy(), settings.Policy()
+	}
+	return lang.Join(PolicyChanges(s.Settings, before, after), "; ")
+}
+
 // AdoptQuestion describes to the person the session that they are to accept.
 func AdoptQuestion(s *standing.Standing) string {
 	texts := ""
@@ -63,9 +85,21 @@ func AdoptQuestion(s *standing.Standing) string {
 		}
 		texts += "- " + line.In(s.Language) + "\n"
 	}
-	if !s.Doubtful() {
-		return s.Say("Its history holds; texts that were approved differ since:\n%sAdopting accepts them as they are now; the history keeps which. %s adopt %s --restore puts the approved ones back instead.",
+	rules := ""
+	if kept := s.Loosened(); len(kept) > 0 {
+		rules = s.Say("The settings ask for less than this run has had: %s. Adopting it lets it go on under them; a gate that waits keeps its rules.\n", loosened(s, kept))
+	}
+	switch {
+	case s.Doubtful():
+	case texts == "":
+		return strings.TrimSpace(rules)
+	default:
+		texts = s.Say("Its history holds; texts that were approved differ since:\n%sAdopting accepts them as they are now; the history keeps which. %s adopt %s --restore puts the approved ones back instead.",
 			texts, s.Names.Program, s.Session.TaskName)
+		return rules + texts
+	}
+	if rules != "" {
+		rules = "\n" + rules
 	}
 	if texts != "" {
 		texts = s.Say("\nTexts that were approved differ since, and are accepted with it:\n%s", texts)
@@ -76,8 +110,8 @@ func AdoptQuestion(s *standing.Standing) string {
 	}
 	if !s.Integrity.Changed() {
 		return s.Say("Nothing vouches for all of the session.\nFound: %s.\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
-			s.Integrity.Problem, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts
+			s.Integrity.Problem, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts + rules
 	}
 	return s.Say("The session was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
-		s.Integrity.Problem, meaning, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts
+		s.Integrity.Problem, meaning, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts + rules
 }

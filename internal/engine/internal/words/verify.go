@@ -81,13 +81,35 @@ func Command(c workflow.VerifyCommand) lang.Text {
 	return lang.T("`%s` (%s)", visible.Fit(c.Command, 120), by)
 }
 
-// PolicyChange says how a stage's gate asks for something else than before.
-func PolicyChange(stage workflow.StageID, before, after workflow.Policy) lang.Text {
+// PolicyChanges says which gates and pauses of a workflow ask for something else than before: one text for the stages of
+// which the same is true.
+func PolicyChanges(w *workflow.Definition, before, after map[workflow.StageID]workflow.Policy) (out []lang.Text) {
+	var changes []string
+	stages := map[string][]string{}
+	for _, st := range w.Stages {
+		was, is := before[st.ID], after[st.ID]
+		if was.Same(is) || !w.Gated(st) && was.Pause == is.Pause {
+			continue
+		}
+		change := policyChange(was, is)
+		if stages[change] == nil {
+			changes = append(changes, change)
+		}
+		stages[change] = append(stages[change], string(st.ID))
+	}
+	for _, change := range changes {
+		out = append(out, lang.T("%s: %s", strings.Join(stages[change], ", "), change))
+	}
+	return out
+}
+
+// policyChange describes two policies, with the audit floor only if both have another.
+func policyChange(before, after workflow.Policy) string {
 	was, is := policyText(before), policyText(after)
 	if floors := before.AuditFloor != nil && after.AuditFloor != nil; floors && *before.AuditFloor != *after.AuditFloor {
 		was, is = was+", audit_floor "+Points(*before.AuditFloor), is+", audit_floor "+Points(*after.AuditFloor)
 	}
-	return lang.T("%s: %s → %s", stage, was, is)
+	return was + " → " + is
 }
 
 func policyText(p workflow.Policy) string {
@@ -103,6 +125,12 @@ func policyText(p workflow.Policy) string {
 	}
 	if p.Quorum > 1 {
 		text += fmt.Sprintf(", quorum %d", p.Quorum)
+	}
+	if p.Verdict != "" {
+		text += ", verdict: " + string(p.Verdict)
+	}
+	if p.Proved != "" {
+		text += ", proved: " + string(p.Proved)
 	}
 	if p.Pause == workflow.PauseStages {
 		text += ", pause: " + string(p.Pause)
