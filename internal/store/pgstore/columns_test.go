@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
@@ -201,5 +202,49 @@ func BenchmarkLists(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestHugeRows checks that values which are too large for this program are not sent to it.
+func TestHugeRows(t *testing.T) {
+	ctx := context.Background()
+	address := migrated(t)
+	b := open(t, address).Store(at)
+	s := create(t, b)
+	whole, err := b.Stored(ctx, s.SessionID)
+	if err != nil || len(whole) == 0 {
+		t.Fatalf("%d bytes, %v", len(whole), err)
+	}
+	rewrite(t, address, `update session set body = body || convert_to(repeat(' ', $2), 'UTF8') where session_id = $1`, s.SessionID, durable.MaxText)
+	if data, err := b.Stored(ctx, s.SessionID); err != nil || len(data) > 0 {
+		t.Errorf("%d bytes are read, %v", len(data), err)
+	}
+	if _, err := b.Get(ctx, s.SessionID); !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("read: %v", err)
+	}
+	if all, err := b.All(ctx); err != nil || len(all.Broken) != 1 || len(all.Sessions) > 0 {
+		t.Errorf("listed: %+v, %v", all, err)
+	}
+}
+
+// TestLockedTable checks that a table which somebody has locked holds no call up for ever.
+func TestLockedTable(t *testing.T) {
+	ctx := context.Background()
+	address := migrated(t)
+	s := create(t, open(t, address).Store(at))
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, `begin; lock table session in access exclusive mode`); err != nil {
+		t.Fatal(err)
+	}
+	hurried := open(t, address+"&lock_timeout=50").Store(at)
+	if _, err := hurried.Get(ctx, s.SessionID); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a locked table: %v", err)
+	}
+	if wait := pgstore.LockTimeout(t, open(t, address)); wait != "10s" {
+		t.Errorf("by itself it waits %s", wait)
 	}
 }

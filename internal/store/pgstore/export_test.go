@@ -2,7 +2,10 @@ package pgstore
 
 import (
 	"context"
+	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
@@ -17,6 +20,15 @@ const NewestSchema = newestSchema
 func Setting(t store.Tx, name string) (value string, err error) {
 	err = t.(*tx).conn.QueryRow(context.Background(), `select current_setting($1)`, name).Scan(&value)
 	return value, err
+}
+
+// LockTimeout returns the time for which a connection to a database waits for a lock.
+func LockTimeout(t testing.TB, d *Database) (wait string) {
+	t.Helper()
+	if err := d.ask(context.Background(), func(row pgx.Row) error { return row.Scan(&wait) }, `select current_setting('lock_timeout')`); err != nil {
+		t.Fatal(err)
+	}
+	return wait
 }
 
 // EndIdle has the server end a change, as it ends one that hangs for a minute.

@@ -30,7 +30,7 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 		err := row.Scan(&path, &body)
 		p.Texts[path] = body
 		return err
-	}, `select path, body from content where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, id)
+	}, `select path, `+readBody+` from content where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, id)
 }
 
 // Bring stores a session as it is, with its texts in one transaction.

@@ -75,10 +75,23 @@ func Open(address string) (*Database, error) {
 	if params["application_name"] == "" {
 		params["application_name"] = "bmad-mcp"
 	}
+	if params[lockTimeout] == "" {
+		config.AfterConnect = limitLocks
+	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	return d, nil
+}
+
+// lockTimeout is the setting of the server that bounds the wait for a lock.
+const lockTimeout = "lock_timeout"
+
+// limitLocks bounds the wait for locks of a connection: a statement waits for that of its tables even before it is
+// run, when it is prepared. As a parameter of the connection it would be refused by poolers.
+func limitLocks(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `set lock_timeout = `+strconv.FormatInt(durable.LockTimeout.Milliseconds(), 10))
+	return err
 }
 
 // Store keeps the sessions and texts of one project.
@@ -167,6 +180,15 @@ func (d *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	d.mu.Unlock()
 	return conn, nil
 }
+
+// readable returns the expression for a column whose value is empty if it is too large for this program to read. Who can
+// write to the table can store a value of a gigabyte, in a few megabytes.
+func readable(column string) string {
+	return "case when octet_length(" + column + ") <= " + strconv.Itoa(durable.MaxText) + " then " + column + " else '' end"
+}
+
+// readBody is the column of a session or text.
+var readBody = readable("body")
 
 // begin begins what follows in a batch: a transaction of the tenant, which is durable when it is acknowledged.
 func (d *Database) begin(b *pgx.Batch) {

@@ -103,6 +103,10 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 
 func decode(id string, data []byte) (*workflow.Session, error) {
 	id = strings.ToLower(id)
+	if len(data) == 0 {
+		return nil, fault.New(fault.Storage, "the row of session %s is empty, or too large to be read", id).
+			WithHint("somebody has changed the row: restore it from a backup of the database; other sessions are not affected")
+	}
 	session, err := store.Decode(data, store.SessionPath(id))
 	if err == nil {
 		err = itself(session.SessionID, id)
@@ -134,7 +138,7 @@ func (s *Store) one(ctx context.Context, id, columns string, into ...any) error 
 
 // Stored returns the stored form of a session.
 func (s *Store) Stored(ctx context.Context, id string) (data []byte, err error) {
-	err = s.one(ctx, id, `body`, &data)
+	err = s.one(ctx, id, readBody, &data)
 	return data, err
 }
 
@@ -162,7 +166,8 @@ func (s *Store) Find(ctx context.Context, ref string) (id string, err error) {
 	}
 	canonical, _ := store.ParseID(ref)
 	var body []byte
-	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&id, &body) }, `select session_id::text, case when session_id = nullif($3, '')::uuid then null else body end
+	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&id, &body) }, `select session_id::text,
+		case when session_id = nullif($3, '')::uuid then null else `+readBody+` end
 		from session where tenant_id = $1 and project_id = $2 and (session_id = nullif($3, '')::uuid or task_name = $4)
 		order by session_id = nullif($3, '')::uuid nulls last limit 1`, s.db.tenant, project, canonical, ref)
 	if body != nil && err == nil { // found by its name: that in the column is signed by nobody
@@ -202,7 +207,7 @@ func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, erro
 	return found(ref, body, err)
 }
 
-const readText = `select body from content where tenant_id = $1 and project_id = $2 and path = $3`
+var readText = `select ` + readBody + ` from content where tenant_id = $1 and project_id = $2 and path = $3`
 
 func scanText(into **string) func(pgx.Row) error {
 	return func(row pgx.Row) error {

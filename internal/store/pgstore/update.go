@@ -124,7 +124,7 @@ func (t *tx) lock(ctx context.Context) (data []byte, err error) {
 	t.db.begin(b)
 	b.Queue(`select set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
 		strconv.FormatInt(wait.Milliseconds(), 10), maxIdle)
-	b.Queue(`select body from session where tenant_id = $1 and project_id = $2 and session_id = $3 for update`, t.db.tenant, t.project, t.id).
+	b.Queue(`select `+readBody+` from session where tenant_id = $1 and project_id = $2 and session_id = $3 for update`, t.db.tenant, t.project, t.id).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				if err := rows.Scan(&data); err != nil {
