@@ -30,7 +30,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 		return Outcome{}, fault.New(fault.Storage, "there is no key to sign histories with").WithHint("run it where the server has its state folder")
 	case !before.Doubtful() && len(before.Altered) == 0 && len(before.Loosened()) == 0:
 		return Outcome{}, fault.New(fault.NotAllowed,
-			"there is nothing to adopt: nothing shows that %s was changed by other hands, its approved texts are as they were approved, and the settings ask for no less than it keeps",
+			"there is nothing to adopt: nothing shows that %s was changed by other hands, its approved texts are as approved, and the settings ask for no less",
 			before.Session.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
 	}

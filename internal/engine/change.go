@@ -34,6 +34,11 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err := prepare(before); err != nil {
 		return nil, err
 	}
+	release, err := r.check.reserve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	after, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
 		return r.applyLocked(ctx, tx, s, *before, apply)
 	})

@@ -35,6 +35,8 @@ type check struct {
 	signer workflow.Signer
 	known  workflow.Known
 	left   []string
+	// reserved is nil unless a change is certain to be recorded.
+	reserved *trust.Reservation
 }
 
 func (k *keeper) of(p *project.Project, id string) *check {
@@ -104,6 +106,11 @@ func (c *check) adopt(
 	if err != nil {
 		return nil, err
 	}
+	release, err := c.reserve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
 		now := c.look(s, signer, c.checkpoint(signer))
 		if !reflect.DeepEqual(s, before) || !reflect.DeepEqual(texts(s), altered) {
@@ -122,6 +129,18 @@ func (c *check) adopt(
 	return after, err
 }
 
+// reserve makes sure, under a policy that promises a person, that a change of the session can be recorded: else somebody
+// who keeps it from being recorded could put the session of before back. release ends that.
+func (c *check) reserve(ctx context.Context) (release func(), err error) {
+	if !c.strict || c.keeper.records == nil || c.keeper.signer(ctx) == nil {
+		return func() {}, nil
+	}
+	if c.reserved, err = c.keeper.records.Reserve(ctx); err != nil {
+		return nil, err
+	}
+	return func() { c.reserved.Release(); c.reserved = nil }, nil
+}
+
 // record records the session's present form outside the project. A failure must not fail
 // the stored change: the session is then ahead of its record.
 func (c *check) record(ctx context.Context, s *workflow.Session) {
@@ -137,7 +156,13 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 		record.File = workflow.Hash(data)
 	}
 	record.Strict = c.needsPerson(s)
-	if err := c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Place(), s.SessionID, record, c.left...); err != nil {
+	var err error
+	if c.reserved != nil {
+		err = c.reserved.Record(signer, c.project.Place(), s.SessionID, record, c.left...)
+	} else {
+		err = c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Place(), s.SessionID, record, c.left...)
+	}
+	if err != nil {
 		c.keeper.unrecorded.Do(func() { c.keeper.log.Warn("sessions are not recorded", "error", err) })
 	}
 }
@@ -226,9 +251,17 @@ func keyOf(signer workflow.Signer) signature.Key {
 // said whose the keys are.
 func (k *keeper) members(p *project.Project, s *workflow.Session, signer workflow.Signer) []workflow.Member {
 	own := keyOf(signer)
-	return slices.DeleteFunc(s.Signers(), func(m workflow.Member) bool {
-		return m.Key == own || k.records == nil || !k.records.Allowed(permission.MemberOf(p.Dir.Path(), m))
-	})
+	return k.allowed(p, slices.DeleteFunc(s.Signers(), func(m workflow.Member) bool { return m.Key == own }))
+}
+
+// allowed returns those of some members whose keys the person has allowed in a project.
+func (k *keeper) allowed(p *project.Project, members []workflow.Member) (out []workflow.Member) {
+	for _, m := range members {
+		if k.records != nil && k.records.Allowed(permission.MemberOf(p.Dir.Path(), m)) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // needsPerson reports whether a gate of the session requires the person's own act.
@@ -309,7 +342,7 @@ const atOnce = 64
 // for. A file that is as it was recorded needs no other check of its history.
 func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint, texts bool) (v workflow.Verification) {
 	holds := k.records == nil
-	if c != nil && c.Broken == 0 && c.File != "" && c.Head != "" {
+	if c != nil && c.Broken == 0 && c.File != "" && c.Head != "" && len(k.allowed(p, c.Members)) == len(c.Members) {
 		sum, err := p.Backend.StoredHash(ctx, id)
 		holds = err == nil && sum == c.File
 	}
@@ -347,6 +380,8 @@ type vouchers interface {
 	// ids, and Record keeps it, in place of those of places that the session has left.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
 	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error
+	// Reserve keeps others from recording until its result is released.
+	Reserve(ctx context.Context) (*trust.Reservation, error)
 	// Elsewhere returns the records of a session, kept in a file, in other places than that of a project in a folder.
 	Elsewhere(signer workflow.Signer, project, folder, id, file string) []workflow.Elsewhere
 }

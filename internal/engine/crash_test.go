@@ -185,6 +185,10 @@ func (p person) Record(ctx context.Context, signer workflow.Signer, project, id 
 	return trust.CheckpointsIn(p.disk.Dir(p.path)).Write(ctx, signer, project, id, c)
 }
 
+func (p person) Reserve(ctx context.Context) (*trust.Reservation, error) {
+	return trust.CheckpointsIn(p.disk.Dir(p.path)).Reserve(ctx)
+}
+
 // checkUntouched checks that nothing takes the remains of a fault for a change by other hands.
 func (w world) checkUntouched(t *testing.T, o durabletest.Outcome) {
 	t.Helper()

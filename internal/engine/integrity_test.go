@@ -157,3 +157,30 @@ func TestLookingRecordsNothing(t *testing.T) {
 		t.Error("looking made the state folder")
 	}
 }
+
+// TestUnrecordableChange checks that under strict nothing is changed while the change cannot be recorded: the session of
+// before could be put back.
+func TestUnrecordableChange(t *testing.T) {
+	for gate, want := range map[string]fault.Code{"strict": fault.Storage, "auto": ""} {
+		b := newBench(t)
+		b.environ = []string{"BMAD_GATE=" + gate}
+		b.restart()
+		b.do(start("x"))
+		lock := filepath.Join(b.state, "checkpoints.lock")
+		if err := os.Remove(lock); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(lock, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		before := b.snapshot()
+		if want == "" {
+			b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+			continue
+		}
+		b.refused(submit(workflow.PO, "# D\nQuality Score: 96"), want, "the state folder")
+		if b.snapshot() != before {
+			t.Error("a refused action changed files")
+		}
+	}
+}

@@ -328,6 +328,22 @@ func TestTwoMachinesOfATeam(t *testing.T) {
 	if keys := b.stored().Last().Keys; len(keys) != 1 || keys[0].Subject != "bob" {
 		t.Errorf("her step does not say by whose key she went: %+v", keys)
 	}
+	listed := func() workflow.Verification {
+		v, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, []workflow.Summary{{SessionID: b.session}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v[b.session]
+	}
+	if v := listed(); !v.Sound() {
+		t.Errorf("a list doubts a run of known keys: %+v", v)
+	}
+	if err := os.Remove(filepath.Join(b.state, "allowed.json")); err != nil {
+		t.Fatal(err)
+	}
+	if v := listed(); v.Sound() {
+		t.Error("a list trusts the record of a run although a key does not count any more")
+	}
 }
 
 // knows has the person say that the keys which name an account in the run are of that account.

@@ -177,6 +177,56 @@ func authenticate(signer workflow.Signer, data []byte) string {
 
 // Write is UserState.Record for a place without links.
 func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project, id string, cp workflow.Checkpoint, left ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkpointPatience)
+	defer cancel()
+	r, err := c.Reserve(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	return r.Record(signer, project, id, cp, left...)
+}
+
+// Reservation keeps other programs from recording, so that nobody can prevent the record of a change that is under way.
+type Reservation struct {
+	checkpoints Checkpoints
+	// placeOf returns the place of a project.
+	placeOf func(project string) string
+	release func()
+}
+
+// Reserve waits until no other program records.
+func (c Checkpoints) Reserve(ctx context.Context) (*Reservation, error) {
+	lock, err := c.dir.Lock(ctx, checkpointLock)
+	if err != nil {
+		return nil, err
+	}
+	return &Reservation{c, func(project string) string { return project }, func() { _ = lock.Unlock() }}, nil
+}
+
+// Reserve is Checkpoints.Reserve for the state folder, which is created if it is missing.
+func (u UserState) Reserve(ctx context.Context) (*Reservation, error) {
+	d, done, err := u.openOrMake()
+	if err != nil {
+		return nil, u.trouble(err)
+	}
+	r, err := CheckpointsIn(d.Dir).Reserve(ctx)
+	if err != nil {
+		done()
+		return nil, u.trouble(err)
+	}
+	unlock := r.release
+	r.placeOf, r.release = u.realPath, func() { unlock(); done() }
+	return r, nil
+}
+
+// Release lets other programs record.
+func (r *Reservation) Release() { r.release() }
+
+// Record is UserState.Record.
+func (r *Reservation) Record(signer workflow.Signer, project, id string, cp workflow.Checkpoint, left ...string) error {
+	c := r.checkpoints
+	project = r.placeOf(project)
 	name, ok := checkpointName(project, id)
 	if !ok {
 		return &fs.PathError{Op: "record", Path: id, Err: fs.ErrInvalid}
@@ -191,13 +241,6 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkpointPatience)
-	defer cancel()
-	lock, err := c.dir.Lock(ctx, checkpointLock)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
 	if _, err := c.dir.MkdirAll(path.Dir(name)); err != nil {
 		return err
 	}

@@ -96,17 +96,23 @@ func (u UserState) existing(do func(dir) error) error {
 
 // withFolder calls do with the open folder, which is created if it is missing.
 func (u UserState) withFolder(do func(dir) error) error {
+	d, done, err := u.openOrMake()
+	return u.with(d, done, err, do)
+}
+
+// openOrMake opens the folder, and creates it if it is missing. done ends the use of it.
+func (u UserState) openOrMake() (d dir, done func(), err error) {
 	if u == "" {
-		return fault.New(fault.Storage, "there is no state folder to keep it in").
+		return d, nil, fault.New(fault.Storage, "there is no state folder to keep it in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
 	}
-	d, done, err := u.open()
+	d, done, err = u.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = makeFolder(string(u)); err == nil {
 			d, done, err = u.open()
 		}
 	}
-	return u.with(d, done, err, do)
+	return d, done, err
 }
 
 // with calls do with the folder as it was opened, and done at the end.

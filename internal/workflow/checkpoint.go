@@ -18,6 +18,8 @@ type Checkpoint struct {
 	At   time.Time `json:"at"`
 	// File is the hash of the session's stored form: a file that has it needs no other check.
 	File string `json:"file,omitempty"`
+	// Members are those, beside this machine, whose entries it rests on: it holds as long as their keys count.
+	Members []Member `json:"members,omitempty"`
 	// Strict is true if the policy of a stage was strict.
 	Strict bool `json:"strict,omitempty"`
 	// Broken is the first entry that did not count, 0 if all did, and Problem says why.
@@ -34,7 +36,7 @@ func (s *Session) Checkpoint(before Verification) (c Checkpoint, ok bool) {
 	if len(s.History) == 0 || s.Last().Signature == "" {
 		return c, false
 	}
-	c = Checkpoint{Entries: len(s.History), Head: s.Last().hash(), Revision: s.Revision, At: s.Last().At}
+	c = Checkpoint{Entries: len(s.History), Head: s.Last().hash(), Revision: s.Revision, At: s.Last().At, Members: before.Members}
 	switch {
 	case !before.Sound():
 		c.Broken, c.Problem = max(before.Broken, 1), before.Problem
