@@ -1,12 +1,10 @@
 package project
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -23,39 +21,37 @@ type claim struct {
 	trust.Claim
 	// key is the project's name in the store.
 	key string
-	// settled is true if nothing has to be remembered: the person has named the project, or it is what is remembered.
-	settled bool
 }
 
 // claimIn returns the claim of an open folder: the name that the person has given, else one made of the git remote, so
-// that clones and worktrees share it, else the folder's own id. It is an error if something else is remembered.
-func claimIn(ctx context.Context, dir *durable.Dir, cfg config.Config, state trust.UserState) (c claim, err error) {
-	if c.key = cfg.Store.Project; c.key != "" && (cfg.SetBy("project") != workflow.SetByEnvironment || !setsProject(dir)) {
-		c.settled = true
-		return c, nil
-	}
+// that clones and worktrees share it, else the folder's own id. A variable can come from a file of the folder, so that
+// what it names is a claim too. ties are those that are remembered.
+func claimIn(ctx context.Context, dir *durable.Dir, cfg config.Config, ties []trust.Tie) (c claim, err error) {
+	c.key = cfg.Store.Project
+	c.OwnProject = c.key != "" && cfg.SetBy("project") != workflow.SetByEnvironment
+	c.OwnStore = cfg.SetBy("store") != workflow.SetByEnvironment
 	if c.Path, err = filepath.EvalSymlinks(dir.Path()); err != nil {
 		return c, store.Trouble(dir, err)
 	}
 	c.Folder, c.Project = c.Path, c.key
-	list, _ := state.Ties() // if nothing can be remembered, what a folder names first counts each time
+	if c.OwnProject {
+		return c, nil
+	}
 	origin, err := git.OriginOf(ctx, dir.Path())
 	if c.Home = origin.Home; c.key != "" {
 		c.Folder = cmp.Or(c.Home, c.Path) // the remembered project of the repository holds, also if a variable names another
-	} else {
-		if err != nil {
-			return c, fault.New(fault.InvalidArgument, "the project has no name in the store: %w", err).
-				WithHint("name it in your settings (project: NAME, or BMAD_PROJECT); nothing was changed")
-		}
-		c.key, c.Project = RemoteKey(origin.Address, origin.Inside), RemoteKey(origin.Address, ".")
-		if c.key != "" {
-			c.Folder = cmp.Or(c.Home, c.Path)
-		} else if err := c.own(ctx, dir, list); err != nil {
-			return c, err
-		}
+		return c, nil
 	}
-	c.settled, err = c.Judge(list)
-	return c, err
+	if err != nil {
+		return c, fault.New(fault.InvalidArgument, "the project has no name in the store: %w", err).
+			WithHint("name it in your settings (project: NAME, or BMAD_PROJECT); nothing was changed")
+	}
+	c.key, c.Project = RemoteKey(origin.Address, origin.Inside), RemoteKey(origin.Address, ".")
+	if c.key == "" {
+		return c, c.own(ctx, dir, ties)
+	}
+	c.Folder = cmp.Or(c.Home, c.Path)
+	return c, nil
 }
 
 // own has the folder claim its own id. A name is not one: the file that has it can come from anywhere.
@@ -74,13 +70,19 @@ func (c *claim) own(ctx context.Context, dir *durable.Dir, list []trust.Tie) (er
 	return err
 }
 
-// settle remembers the claim, unless the project has sessions of which nothing is known here. An id is made for one
-// folder, so that those of another folder are not shown by its file alone.
-func (c claim) settle(ctx context.Context, state trust.UserState, sessions store.Sessions) error {
-	if c.settled {
-		return nil
+// settle remembers the claim, for a store that is open, unless something else is remembered, or the project has sessions
+// of which nothing is known here. An id is made for one folder, so that those of another folder are not shown by its file
+// alone.
+func (c claim) settle(ctx context.Context, state trust.UserState, ties []trust.Tie, sessions store.Sessions) error {
+	if named, ok := sessions.(store.Named); ok {
+		c.Store = addressOf(named)
 	}
-	if isLocal(c.key) {
+	known, err := c.Judge(ties)
+	if err != nil || known || c.OwnProject && c.OwnStore {
+		return err
+	}
+	isNew := c.Before(ties) == ""
+	if isLocal(c.key) && isNew {
 		if page, err := store.List(ctx, sessions, store.Query{Limit: 1}); err != nil || page.Total > 0 {
 			return cmp.Or(err, error((&trust.Untied{Claim: c.Claim}).Refuse()))
 		}
@@ -92,17 +94,13 @@ func (c claim) settle(ctx context.Context, state trust.UserState, sessions store
 	return nil
 }
 
-func isLocal(id string) bool { return strings.HasPrefix(id, localKind) }
-
-// setters are the files of a project from which hosts and shells take variables.
-var setters = []string{".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".envrc", ".env", ".vscode/mcp.json", ".cursor/mcp.json",
-	".codex/config.toml", ".gemini/settings.json", "opencode.json"}
-
-// setsProject reports whether the name of the project in the environment can come from a file of the project, which is
-// not the person's.
-func setsProject(dir *durable.Dir) bool {
-	return slices.ContainsFunc(setters, func(name string) bool {
-		data, err := dir.ReadFile(name, durable.MaxText)
-		return err == nil && bytes.Contains(data, []byte("BMAD_PROJECT"))
-	})
+// addressOf returns the address of a store without the account.
+func addressOf(s store.Named) string {
+	scheme, address, _ := strings.Cut(s.Name(), "://")
+	if _, host, ok := strings.Cut(address, "@"); ok {
+		address = host
+	}
+	return scheme + "://" + address
 }
+
+func isLocal(id string) bool { return strings.HasPrefix(id, localKind) }

@@ -1,10 +1,12 @@
 package project_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,7 @@ type team struct {
 	state   trust.UserState
 	environ []string
 	known   []string
+	address string // of the store, without the account; "" is the usual one
 }
 
 func newTeam(t *testing.T) *team {
@@ -71,14 +74,22 @@ func (w *team) open(place store.Place) (store.Backend, error) {
 		return nil, err
 	}
 	w.t.Cleanup(func() { _ = dir.Close() })
-	return storetest.Files(dir), nil
+	return named{storetest.Files(dir), cmp.Or(w.address, "postgres://db/x")}, nil
 }
+
+// named is a store with an address.
+type named struct {
+	store.Backend
+	address string
+}
+
+func (n named) Name() string { return strings.Replace(n.address, "//", "//ann@", 1) }
 
 func (w *team) List() []string                        { return w.known }
 func (w *team) Add(_ context.Context, f string) error { w.known = append(w.known, f); return nil }
 
 func (w *team) finder() *project.Finder {
-	return project.New(project.Options{Backend: w.open, Known: w, State: w.state, Settings: config.Source{Environ: w.environ}})
+	return project.New(project.Options{Backend: w.open, Known: w, State: w.state, Settings: config.Source{Environ: w.environ, UserFolder: filepath.Join(w.root, "config")}})
 }
 
 // names returns the project that a folder shows, or the code of the refusal. A refused call has written nothing.
@@ -145,10 +156,21 @@ func TestFolderShowsWhatItHasShown(t *testing.T) {
 		"its settings name it": {func(w *team) string {
 			return w.write("toy", ".claude/bmad-task.yaml", "project: host.example/acme/payroll\n")
 		}, ""},
-		"settings of its host name it":    {setsVariable(".claude/settings.json"), refused},
-		"settings of another one name it": {setsVariable(".mcp.json"), refused},
-		"the person names it":             {setsVariable("README.md"), "host.example/acme/payroll"},
-		"its remote is that of nobody":    {func(w *team) string { return w.clone("toy", "git@host.example:acme/toy.git") }, "host.example/acme/toy"},
+		"a variable names it": {func(w *team) string {
+			w.environ = append(w.environ, "BMAD_PROJECT=host.example/acme/payroll")
+			return w.write("toy", "x", "")
+		}, refused},
+		"the person names it": {func(w *team) string {
+			w.write("config", config.UserFile, "project: host.example/acme/payroll\n")
+			return w.write("toy", "x", "")
+		}, "host.example/acme/payroll"},
+		"a variable has its runs in another store": {func(w *team) string {
+			toy := w.clone("toy", "git@host.example:acme/toy.git")
+			w.names(toy)
+			w.address = "postgres://mallory/x"
+			return toy
+		}, refused},
+		"its remote is that of nobody": {func(w *team) string { return w.clone("toy", "git@host.example:acme/toy.git") }, "host.example/acme/toy"},
 		"settings that git would include": {func(w *team) string {
 			w.write("toy", "more", "[remote \"origin\"]\n\turl = "+payroll+"\n")
 			return w.clone("toy", "/srv/toy\n[include]\n\tpath = ../more\n[includeIf \"gitdir:/\"]\n\tpath = ../more\n[url \""+payroll+"\"]\n\tinsteadOf = /srv/toy")
@@ -181,19 +203,11 @@ func TestFolderShowsWhatItHasShown(t *testing.T) {
 			if c.want != "" && got != c.want || c.want == "" && (len(got) != 42 || w.names(toy) != got) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			w.environ = w.environ[:1]
+			w.environ, w.address = w.environ[:1], ""
 			if got := w.names(pay); got != "host.example/acme/payroll" {
 				t.Errorf("then payroll itself shows %q", got)
 			}
 		})
-	}
-}
-
-// setsVariable has a variable name the project, and a file of the folder its name.
-func setsVariable(file string) func(w *team) string {
-	return func(w *team) string {
-		w.environ = append(w.environ, "BMAD_PROJECT=host.example/acme/payroll")
-		return w.write("toy", file, `{"env": {"BMAD_PROJECT": "host.example/acme/payroll"}}`)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
@@ -279,7 +280,14 @@ func (f *Finder) ownOf(ctx context.Context, p *Project, page store.Page) (own st
 	if f.who == nil || page.Active < 2 || page.Active > maxOwn {
 		return "", nil
 	}
-	who := f.who(p.Dir.Path())
+	who, key := f.who(p.Dir.Path()), signature.Key("")
+	if f.state != "" {
+		signer, err := f.state.ReadSigner()
+		if signer == nil { // who has no key has signed no start
+			return "", err
+		}
+		key = signer.Public()
+	}
 	if page.Next != "" {
 		if page, err = p.page(ctx, store.Active()); err != nil {
 			return "", err
@@ -291,7 +299,7 @@ func (f *Finder) ownOf(ctx context.Context, p *Project, page store.Page) (own st
 		case fault.Is(err, fault.NotFound): // gone since
 		case err != nil:
 			return "", err
-		case !s.BegunBy(who):
+		case !s.BegunBy(who, key):
 		case own != "":
 			return "", nil
 		default:

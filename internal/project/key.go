@@ -21,14 +21,15 @@ func Locate(dir *durable.Dir, cfg config.Config, state trust.UserState, open fun
 		return place, sessions, err
 	}
 	ctx := context.Background() // git only reads a text here
-	c, err := claimIn(ctx, dir, cfg, state)
+	ties, _ := state.Ties()     // if nothing can be remembered, what a folder names first counts each time
+	c, err := claimIn(ctx, dir, cfg, ties)
 	if err != nil {
 		return place, nil, err
 	}
 	place.Key = c.key
 	sessions, err := open(place)
 	if err == nil {
-		err = c.settle(ctx, state, sessions)
+		err = c.settle(ctx, state, ties, sessions)
 	}
 	return place, sessions, err
 }

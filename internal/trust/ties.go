@@ -14,11 +14,14 @@ import (
 var ties = list[Tie]{"ties.json", "ties", lang.T("it is not known which projects folders show"), lang.T("each folder shows what it names first")}
 
 // Tie is the memory that a folder shows a project of a store that is shared. A folder names its project by files in it,
-// which a stranger can have written, or an assistant can change: the name that came first counts.
+// and hosts take variables from such files, which a stranger can have written, or an assistant can change: what came
+// first counts.
 type Tie struct {
 	// Folder has no links. Of a git repository it is the Home of its origin.
 	Folder  string `json:"folder"`
 	Project string `json:"project"`
+	// Store is the address of the store, without account and password; "" if an older program has remembered it.
+	Store string `json:"store,omitempty"`
 }
 
 // Claim is what a folder names as its project.
@@ -26,14 +29,17 @@ type Claim struct {
 	Tie
 	// Path is that of the project's folder, without links, and Home that of its repository; "" if it is in none.
 	Path, Home string
+	// OwnProject and OwnStore are true if the settings of the person, in a file of theirs, name the project or the store.
+	OwnProject, OwnStore bool
 }
 
 // Untied is why a folder does not show the project that it names.
 type Untied struct {
 	Claim
-	// Before is the project that the folder has shown, Other a folder that shows the project; "" if that is not the
-	// reason. If neither is, the project has sessions of which this folder knows nothing.
-	Before, Other string
+	// Before is the project that the folder has shown, BeforeStore the store that its runs were in, Other a folder that
+	// shows the project; "" if that is not the reason. If none is, the project has sessions of which this folder knows
+	// nothing.
+	Before, BeforeStore, Other string
 }
 
 func (u *Untied) Error() string { return "the folder " + u.Path + " is not tied to " + u.Project }
@@ -46,14 +52,16 @@ func (u *Untied) Refuse() *fault.Error {
 		e = fault.New(fault.NotAllowed, "the folder %s names no project of the store any more, and has shown %q", u.Path, u.Before)
 	case u.Before != "":
 		e = fault.New(fault.NotAllowed, "the folder %s names the project %q of the store, and has shown %q", u.Path, u.Project, u.Before)
+	case u.BeforeStore != "":
+		e = fault.New(fault.NotAllowed, "a variable has the runs of the folder %s in the store %s, and they were in %s", u.Path, u.Store, u.BeforeStore)
 	case u.Other != "":
 		e = fault.New(fault.NotAllowed, "the folder %s names the project %q of the store, which another folder shows: %s", u.Path, u.Project, u.Other)
 	default:
 		e = fault.New(fault.NotAllowed, "the folder %s names the project %q of the store, whose runs it has not shown before", u.Path, u.Project)
 	}
 	e.Err = u
-	return e.WithHint("files of a folder can name the project of others, so the person says which one it is: by bmad-mcp allow in that folder, at a terminal, " +
-		"or by project: NAME in their own settings; nothing was shown or changed")
+	return e.WithHint("files of a folder can name the project or the store of others, so the person says which one it is: by bmad-mcp allow in that folder, " +
+		"at a terminal, or by project and store in their own settings; nothing was shown or changed")
 }
 
 // isOf reports whether a memory is of the folder of a claim.
@@ -69,10 +77,16 @@ func (c Claim) Before(list []Tie) string {
 
 // Judge reports whether a claim is what is remembered, and returns an error if it is not and something else is.
 func (c Claim) Judge(list []Tie) (known bool, err error) {
-	switch before := c.Before(list); {
-	case slices.Contains(list, Tie{c.Folder, c.Project}):
-		return true, nil
-	case before != "":
+	if at := slices.IndexFunc(list, func(t Tie) bool { return t.Folder == c.Folder && t.Project == c.Project }); at >= 0 {
+		if store := list[at].Store; store != "" && store != c.Store && !c.OwnStore {
+			return false, (&Untied{Claim: c, BeforeStore: store}).Refuse()
+		}
+		return list[at] == c.Tie, nil
+	}
+	if c.OwnProject {
+		return false, nil
+	}
+	if before := c.Before(list); before != "" {
 		return false, (&Untied{Claim: c, Before: before}).Refuse()
 	}
 	for _, t := range list {

@@ -134,3 +134,27 @@ func TestTiesThatCannotBeRead(t *testing.T) {
 		t.Errorf("a broken file is replaced: %v", err)
 	}
 }
+
+// TestTiedStore checks that a variable takes the runs of a folder to no other store than the one in which they were.
+func TestTiedStore(t *testing.T) {
+	folder := t.TempDir()
+	u := trust.UserState(t.TempDir())
+	stored := trust.Claim{Tie: trust.Tie{Folder: folder, Project: "h/a", Store: "postgres://db/team"}, Path: folder}
+	if err := u.Tie(context.Background(), stored); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := stored
+	elsewhere.Store = "postgres://mallory/team"
+	var refused *trust.Untied
+	if err := u.Tie(context.Background(), elsewhere); !errors.As(err, &refused) || refused.BeforeStore != stored.Store {
+		t.Errorf("another store: %v", err)
+	}
+	elsewhere.OwnStore = true // her own settings name it
+	if err := u.Tie(context.Background(), elsewhere); err != nil {
+		t.Error(err)
+	}
+	named := trust.Claim{Tie: trust.Tie{Folder: "/clone", Project: "h/a"}, Path: "/clone", OwnProject: true}
+	if known, err := named.Judge([]trust.Tie{{Folder: folder, Project: "h/a"}}); known || err != nil {
+		t.Errorf("a project that her own settings name: %v, %v", known, err)
+	}
+}

@@ -57,7 +57,7 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 		if from <= i && i < to { // the record vouches for them
 			key, err = signature.MadeBy(e.Signature)
 		} else {
-			key, err = s.verified(i)
+			key, err = s.signerOf(i)
 		}
 		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, key == own
 		switch {
@@ -77,8 +77,8 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 	return h
 }
 
-// verified returns the key that has signed an entry, from 0.
-func (s *Session) verified(i int) (signature.Key, error) {
+// signerOf returns the key that has signed an entry, from 0.
+func (s *Session) signerOf(i int) (signature.Key, error) {
 	message := s.message(i)
 	if message == nil { // all entries without a form would be one
 		return "", signature.ErrInvalid
@@ -89,11 +89,24 @@ func (s *Session) verified(i int) (signature.Key, error) {
 // IsSignedFrom reports whether all entries from a number on, from 0, have a valid signature of somebody.
 func (s *Session) IsSignedFrom(n int) bool {
 	for i := n; i < len(s.History); i++ {
-		if _, err := s.verified(i); err != nil {
+		if _, err := s.signerOf(i); err != nil {
 			return false
 		}
 	}
 	return true
+}
+
+// BegunBy reports whether a person has started the session on a machine with a key. Without a key, where nothing is
+// signed, the name in the history counts.
+func (s *Session) BegunBy(who Person, own signature.Key) bool {
+	if who.Subject == "" || len(s.History) == 0 || s.History[0].Subject != who.Subject {
+		return false
+	}
+	if own == "" {
+		return true
+	}
+	key, err := s.signerOf(0)
+	return err == nil && key == own
 }
 
 // linked reports whether an entry, from 0, has the hash of the one before it.

@@ -289,11 +289,20 @@ func TestRecords(t *testing.T) {
 		t.Error("the commands of the newest entry that has any count")
 	}
 	ann := workflow.Person{Subject: "ann"}
-	if met.BegunBy(ann) || met.BegunBy(workflow.Person{}) {
+	if met.BegunBy(ann, "") || met.BegunBy(workflow.Person{}, "") {
 		t.Error("begun by nobody")
 	}
-	if met.History[0].Person = ann; !met.BegunBy(ann) || met.BegunBy(workflow.Person{Subject: "bob"}) {
+	if met.History[0].Person = ann; !met.BegunBy(ann, "") || met.BegunBy(workflow.Person{Subject: "bob"}, "") {
 		t.Error("begun by ann")
+	}
+	if met.BegunBy(ann, ana.Public()) {
+		t.Error("an entry that nobody has signed says who has begun it")
+	}
+	if err := met.SignNew(ana, ""); err != nil {
+		t.Fatal(err)
+	}
+	if !met.BegunBy(ann, ana.Public()) || met.BegunBy(ann, ben.Public()) {
+		t.Error("begun by ann on her machine")
 	}
 }
 

@@ -418,11 +418,6 @@ type Summary struct {
 	Revision     int
 }
 
-// BegunBy reports whether a person has started the session.
-func (s *Session) BegunBy(who Person) bool {
-	return who.Subject != "" && len(s.History) > 0 && s.History[0].Subject == who.Subject
-}
-
 // Summary returns the summary of a session.
 func (s *Session) Summary() Summary {
 	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Revision}

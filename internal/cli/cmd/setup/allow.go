@@ -86,6 +86,8 @@ func askTie(ctx context.Context, term *terminal.Terminal, u *trust.Untied) error
 	switch {
 	case u.Project == "":
 		question = lang.T("is this folder a project of its own from now on, and no longer %s", u.Before)
+	case u.BeforeStore != "":
+		question = lang.T("are the runs of this folder in the store %s from now on, and no longer in %s", u.Store, u.BeforeStore)
 	case u.Before != "":
 		question = lang.T("is this folder the project %s of the store from now on, and no longer %s", u.Project, u.Before)
 	case u.Other != "":
