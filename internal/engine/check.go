@@ -294,6 +294,20 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 	return out
 }
 
+// gone lists the sessions of a project that this machine has recorded and that are not stored any more.
+func (k *keeper) gone(ctx context.Context, p *project.Project) (ids []string) {
+	if k.records == nil {
+		return nil
+	}
+	for id := range k.records.Checkpoints(k.readSigner(), p.Place()) {
+		if _, err := p.Backend.StoredHash(ctx, id); fault.Is(err, fault.NotFound) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // each looks at sessions and their records, some at the same time, and calls found with one result after the
 // other, in any order.
 func (k *keeper) each(
@@ -377,7 +391,7 @@ type vouchers interface {
 	Signer(ctx context.Context) (workflow.Signer, error)
 	ReadSigner() (workflow.Signer, error)
 	// Checkpoints returns this machine's records of sessions of a project, by their
-	// ids, and Record keeps it, in place of those of places that the session has left.
+	// ids, or of all without ids, and Record keeps it, in place of those of places that the session has left.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
 	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error
 	// Reserve keeps others from recording until its result is released.

@@ -190,7 +190,7 @@ func (d *desk) reported() (listed, found []string) {
 	for _, v := range changed {
 		listed = append(listed, v.Problem)
 	}
-	_, err = d.engine.Histories(ctx, at, func(_ *workflow.Summary, v workflow.Verification) { found = append(found, v.Problem) })
+	_, _, err = d.engine.Histories(ctx, at, func(_ *workflow.Summary, v workflow.Verification) { found = append(found, v.Problem) })
 	if err != nil {
 		d.t.Fatal(err)
 	}

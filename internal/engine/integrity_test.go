@@ -3,6 +3,7 @@ package engine_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,5 +183,22 @@ func TestUnrecordableChange(t *testing.T) {
 		if b.snapshot() != before {
 			t.Error("a refused action changed files")
 		}
+	}
+}
+
+// TestGoneSession checks that a recorded session which is not stored any more is named.
+func TestGoneSession(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	b.do(start("y"))
+	at := project.Address{Cwd: b.dir}
+	if n, gone, err := b.engine.Histories(ctx, at, nil); n != 2 || len(gone) > 0 || err != nil {
+		t.Errorf("%d, gone %q, %v", n, gone, err)
+	}
+	if err := os.Remove(filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json")); err != nil {
+		t.Fatal(err)
+	}
+	if n, gone, err := b.engine.Histories(ctx, at, nil); n != 1 || !slices.Equal(gone, []string{b.session}) || err != nil {
+		t.Errorf("%d, gone %q, %v", n, gone, err)
 	}
 }

@@ -114,18 +114,18 @@ func (e *Engine) Changed(ctx context.Context, at project.Address, sessions []wor
 	return e.keeper.findChanged(ctx, p, sessions, all), ctx.Err()
 }
 
-// Histories checks all of a project's sessions, and returns their number. It calls found with those
-// that were changed by other hands, and those active ones whose approved texts were: one after the
-// other, in any order.
-func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s *workflow.Summary, v workflow.Verification)) (n int, err error) {
+// Histories checks all of a project's sessions, and returns their number, and the ids of those that this machine has
+// recorded and that are gone. It calls found with those that were changed by other hands, and those active ones whose
+// approved texts were: one after the other, in any order.
+func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s *workflow.Summary, v workflow.Verification)) (n int, gone []string, err error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer p.Close()
 	all, err := p.Sessions(ctx)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	e.keeper.each(ctx, p, all.Sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) workflow.Verification {
 		return e.keeper.compare(ctx, p, s.SessionID, signer, c, s.CurrentState.Active())
@@ -134,7 +134,7 @@ func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s
 			found(s, v)
 		}
 	})
-	return len(all.Sessions), ctx.Err()
+	return len(all.Sessions), e.keeper.gone(ctx, p), ctx.Err()
 }
 
 // Round is one submission of a stage.

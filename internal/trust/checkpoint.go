@@ -51,7 +51,7 @@ type checkpoint struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-// Checkpoints returns the records of sessions of a project, by their ids. Missing and unreadable
+// Checkpoints returns the records of sessions of a project, by their ids; without ids, of all. Missing and unreadable
 // records are left out.
 func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...string) (found map[string]workflow.Checkpoint) {
 	if signer == nil {
@@ -111,6 +111,9 @@ func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, 
 // Read is UserState.Checkpoints for a place without links.
 func (c Checkpoints) Read(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
 	out := map[string]workflow.Checkpoint{}
+	if len(ids) == 0 {
+		ids = c.ids(project)
+	}
 	for _, id := range ids {
 		if found, ok := c.read(signer, project, id); ok {
 			out[id] = found
@@ -119,11 +122,27 @@ func (c Checkpoints) Read(signer workflow.Signer, project string, ids ...string)
 	return out
 }
 
+// ids lists the sessions of a project that are recorded.
+func (c Checkpoints) ids(project string) (out []string) {
+	names, _ := c.dir.ReadDir(placeFolder(project)) // without the folder there are none
+	for _, e := range names {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// placeFolder returns the folder of the records of a project.
+func placeFolder(project string) string {
+	return path.Join(checkpointFolder, workflow.Hash([]byte(project))[:32])
+}
+
 func checkpointName(project, id string) (name string, ok bool) {
 	if id == "" || strings.Trim(id, "0123456789abcdef-") != "" { // a path is built from it
 		return "", false
 	}
-	return path.Join(checkpointFolder, workflow.Hash([]byte(project))[:32], id+".json"), true
+	return path.Join(placeFolder(project), id+".json"), true
 }
 
 func (c Checkpoints) read(signer workflow.Signer, project, id string) (found workflow.Checkpoint, ok bool) {

@@ -169,7 +169,7 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	at := project.Address{Cwd: cwd}
 	var found []foundHistory
-	n, err := u.Tasks.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
+	n, gone, err := u.Tasks.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
 		f := foundHistory{Summary: s, altered: v.Altered}
 		switch {
 		case !v.Changed() && !v.Sound() && s.CurrentState.Active():
@@ -196,6 +196,9 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	if len(c.Items) > 0 {
 		c.Detail = u.Term.Lang.Say("%d of %d were changed by other hands", len(c.Items), n)
 	}
+	if shown := gone[:min(len(gone), maxGone)]; len(shown) > 0 {
+		c.Detail += u.Term.Lang.Say("; recorded on this machine, and gone: %d (%s)", len(gone), strings.Join(shown, ", "))
+	}
 	for _, f := range found {
 		if f.doubted != "" {
 			c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.doubted})
@@ -205,6 +208,9 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	}
 	return c, nil
 }
+
+// maxGone bounds how many recorded sessions doctor names that are gone.
+const maxGone = 5
 
 // foundHistory is a session that was changed by other hands, as changed says, that rests on entries which do not count, as
 // doubted says, or whose approved texts were changed.
