@@ -58,13 +58,18 @@ all projects in which a run was started, with the command that you type next.
 					if !r.Found.Sound() {
 						doubted = append(doubted, doubt(term, r, folder))
 					}
-					if !r.CurrentState.WaitsForHuman() {
-						if r.CurrentState.Active() {
-							working = append(working, r.TaskName+" ("+filepath.Base(folder)+")")
-						}
+					action := string(r.CurrentState.GateAction())
+					switch {
+					case r.CurrentState.WaitsForHuman():
+					case !r.CurrentState.Active():
 						continue
+					case r.Found.Sound():
+						working = append(working, r.TaskName+" ("+filepath.Base(folder)+")")
+						continue
+					default:
+						action = string(workflow.ActionAdopt)
 					}
-					command := "bmad-mcp " + string(r.CurrentState.GateAction()) + " " + terminal.ShellWord(r.TaskName)
+					command := "bmad-mcp " + action + " " + terminal.ShellWord(r.TaskName)
 					if folder != here {
 						command += " --cwd " + terminal.ShellWord(folder)
 					}

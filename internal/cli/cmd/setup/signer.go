@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -37,6 +39,9 @@ ssh-keygen. Each machine on which you decide needs its own line.
 			if !ok {
 				return fault.New(fault.NotAllowed, "the account %q cannot be in a list of signers", me.Subject).
 					WithHint("use an account whose name has no spaces, commas, quotes or any of * ? !")
+			}
+			if !term.JSON { // beside the line, which is written into a file
+				fmt.Fprintln(term.Err, term.Lang.Say("The fingerprint of your key, for those who allow it: %s", key.Fingerprint()))
 			}
 			return term.Conclude(map[string]any{"subject": me.Subject, "key": key, "fingerprint": key.Fingerprint(), "line": line}, "%s", line)
 		},
