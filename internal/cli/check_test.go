@@ -94,7 +94,7 @@ func (c *clone) add(p *prooftest.Play) {
 	files, err := proof.Write(p.S, proof.Facts{
 		Program: "1.2.3", Root: c.git("rev-list", "--max-parents=0", "HEAD"), Writer: workflow.Person{Subject: p.People[0]}, Head: "x",
 		Work: proof.Work{ApprovedCommit: commit, TestedCommit: commit, TestedClean: true},
-	}, prooftest.KeyOf(c.t, p.People[0]))
+	}, prooftest.KeyOf(c.t, p.People[0]).Sign)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func state(t testing.TB) func(ts *testscript.TestScript, neg bool, args []string
 					ts.Check(err)
 				}
 			}
-			files, err := proof.Write(&s, proof.Facts{Writer: workflow.Person{Subject: args[1]}}, prooftest.KeyOf(t, args[1]))
+			files, err := proof.Write(&s, proof.Facts{Writer: workflow.Person{Subject: args[1]}}, prooftest.KeyOf(t, args[1]).Sign)
 			ts.Check(err)
 			line := signature.Line(args[1], prooftest.KeyOf(t, args[1]).Public(), "")
 			ts.Check(os.WriteFile(ts.MkAbs("line"), []byte(line+"\n"), 0o600))

@@ -103,5 +103,8 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		policy = workflow.GateStrict
 	}
 	g, err := r.newGrant(s, policy, q.Bound, a)
+	if err == nil {
+		err = r.sign(ctx, s.Session, &g)
+	}
 	return &g, err
 }

@@ -29,8 +29,10 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 		if grant, err = granted(ctx, s.AtGate()); err != nil {
 			return err
 		}
-		edit, err = r.findEdit(ctx, s.AtGate(), grant)
-		return err
+		if edit, err = r.findEdit(ctx, s.AtGate(), grant); err != nil {
+			return err
+		}
+		return r.sign(ctx, s.Session, &grant)
 	}, func(tx store.Tx, s *standing.Standing) error {
 		if s.Met() { // the person takes it, or sends it back, without answering its questions
 			rec := s.Session.Current()
@@ -219,6 +221,9 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 		return nil, words.NotPersonal(s, r.req.Via, a.Silence.Why)
 	}
 	g, err := r.newGrant(s, policy, bound, a)
+	if err == nil {
+		err = r.sign(ctx, s.Session, &g)
+	}
 	return &g, err
 }
 

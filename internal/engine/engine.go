@@ -70,6 +70,8 @@ type Options struct {
 	Names Names
 	// Version is that of the program, for statements about runs.
 	Version string
+	// Agent is the socket of the SSH agent that signs with a key of the person's choice; "" if there is none.
+	Agent string
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string

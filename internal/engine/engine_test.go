@@ -58,6 +58,8 @@ type bench struct {
 	// acting is the person on whose behalf the engine acts.
 	acting workflow.Person
 	notes  engine.Notes
+	// agent is the socket of their SSH agent.
+	agent string
 	// backend keeps the sessions and texts: in files, unless a test says otherwise.
 	backend func(store.Place) (store.Backend, error)
 }
@@ -116,6 +118,7 @@ func (b *bench) restart() {
 		Who:      func(string) workflow.Person { return b.acting },
 		Personas: b.people,
 		Notes:    b.notes,
+		Agent:    b.agent,
 		Now: func() time.Time {
 			tick.Lock()
 			defer tick.Unlock()

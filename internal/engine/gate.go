@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
@@ -67,6 +70,24 @@ func (r *run) newGrant(s *standing.Standing, policy workflow.GateMode, b gate.Bo
 	var err error
 	g.Comments, err = r.comments(s, a)
 	return g, err
+}
+
+// sign has a decision signed with the key that the person has chosen. Without one this machine signs it, with the entry of
+// the history. It comes before any change: an agent can ask the person to touch a security key.
+func (r *run) sign(ctx context.Context, s *workflow.Session, g *workflow.Grant) (err error) {
+	key := r.project.Config.SignWith
+	if key == "" || r.engine.keeper.records == nil {
+		return nil
+	}
+	hint := lang.T("add the key to your SSH agent (ssh-add), and start the program with SSH_AUTH_SOCK; nothing was changed")
+	if r.engine.options.Agent == "" {
+		return fault.New(fault.Storage, "there is no SSH agent that signs the decision with the key of sign_with (%s)", key.Fingerprint()).WithHint("%s", hint)
+	}
+	g.Signature, err = signature.SignWith(ctx, r.engine.options.Agent, key, g.Statement(s.SessionID, s.TaskName))
+	if err != nil {
+		return fault.New(fault.Storage, "the decision is not signed with the key of sign_with (%s): %w", key.Fingerprint(), err).WithHint("%s", hint)
+	}
+	return nil
 }
 
 // newGateGrant makes the record of a decision at a gate, if the gate takes it.

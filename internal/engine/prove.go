@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/proof"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -19,11 +21,11 @@ func (r *run) prove(ctx context.Context, before *workflow.Session, now *standing
 	stated := slices.ContainsFunc(steps, func(e workflow.Transition) bool {
 		return e.FromStage() != e.ToStage() || e.Event == workflow.EventFinished || e.Event == workflow.EventReopened || e.Adoption != nil
 	})
-	signer := r.check.signer
-	if !stated || signer == nil || len(s.Artifacts) == 0 || r.project.Config.Proof != "true" {
+	if !stated || r.check.signer == nil || len(s.Artifacts) == 0 || r.project.Config.Proof == config.ProofOff {
 		return
 	}
-	files, err := r.statement(context.WithoutCancel(ctx), now, signer)
+	ctx = context.WithoutCancel(ctx)
+	files, err := r.statement(ctx, now, r.writer(ctx))
 	for _, f := range files {
 		if err == nil {
 			err = artifact.SaveWork(r.project.Dir, f.File, string(f.Body))
@@ -34,6 +36,17 @@ func (r *run) prove(ctx context.Context, before *workflow.Session, now *standing
 	}
 }
 
+// writer signs a statement: with the key that the person has chosen for their decisions, unless it has to be touched each
+// time, else with that of this machine.
+func (r *run) writer(ctx context.Context) proof.Signer {
+	if key := r.project.Config.SignWith; key != "" && !key.Touched() {
+		return func(message []byte) (string, error) {
+			return signature.SignWith(ctx, r.engine.options.Agent, key, message)
+		}
+	}
+	return r.check.signer.Sign
+}
+
 // statement returns the files of the statement; none outside of a repository.
 func (r *run) statement(ctx context.Context, now *standing.Standing, signer proof.Signer) ([]proof.Saved, error) {
 	s, folder := now.Session, r.project.Dir.Path()
@@ -41,7 +54,8 @@ func (r *run) statement(ctx context.Context, now *standing.Standing, signer proo
 	if head == "" || err != nil {
 		return nil, err
 	}
-	facts := proof.Facts{Program: r.engine.options.Version, Writer: r.engine.who(r.project), Head: s.Last().Signature, Altered: now.Altered, Work: workOf(s)}
+	facts := proof.Facts{Program: r.engine.options.Version, Writer: r.engine.who(r.project), Head: s.Last().Signature, Altered: now.Altered, Work: workOf(s),
+		Words: r.project.Config.Proof == config.ProofWords}
 	if facts.Root, err = git.Root(ctx, folder); err != nil {
 		return nil, err
 	}

@@ -1,14 +1,20 @@
 package engine_test
 
 import (
+	"crypto/ed25519"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/proof"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -94,5 +100,73 @@ func TestStatementOfARun(t *testing.T) {
 		if err != nil || len(found) != 1 || strings.Contains(found[0], proof.StatementFile) {
 			t.Errorf("%s: %v, %v", what, found, err)
 		}
+	}
+}
+
+// TestDecisionsByAnAgent: the key that a person has chosen signs their decisions and statements; without its agent they
+// decide nothing.
+func TestDecisionsByAnAgent(t *testing.T) {
+	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize)))
+	ring := agent.NewKeyring()
+	if err := ring.Add(agent.AddedKey{PrivateKey: private}); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := ring.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t)
+	b.inGit()
+	l, err := net.Listen("unix", filepath.Join(b.state, "agent"))
+	if err != nil {
+		t.Skip("no sockets of Unix: " + err.Error())
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			go func() { _ = agent.ServeAgent(ring, conn) }()
+		}
+	}()
+	b.environ = []string{"BMAD_SIGN_WITH=" + keys[0].String(), "BMAD_PROOF=words"}
+	b.acting = ann
+	b.restart()
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+	yes := confirm(true)
+	yes.Feedback = "as agreed on Monday"
+	before := b.snapshot()
+	b.refused(yes, fault.Storage, "there is no SSH agent that signs the decision with the key of sign_with (SHA256:")
+	if b.snapshot() != before {
+		t.Error("a refused decision changed files")
+	}
+	b.agent = l.Addr().String()
+	b.restart()
+	b.at("architect/generating", yes)
+	statement, err := os.ReadFile(filepath.Join(b.dir, ".claude", "specs", "x", proof.StatementFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := signature.ParseKey(keys[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	armored := b.read(".claude/specs/x/" + proof.SignatureFile)
+	of, err := signature.Unarmor([]byte(armored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err := signature.Verify(statement, of); err != nil || key != chosen {
+		t.Errorf("the statement is signed by %s, %v", key, err)
+	}
+	st, err := proof.Parse(statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, g := st.Predicate.Decisions[0], b.stored().Last().Grant
+	if key, err := signature.Verify(g.Statement(b.session, "x"), d.Signature); err != nil || key != chosen || d.Words != yes.Feedback {
+		t.Errorf("the decision is signed by %s, %v; its words are %q", key, err, d.Words)
+	}
+	if _, v, _, err := b.engine.Inspect(ctx, project.Address{Cwd: b.dir, Session: b.session}); err != nil || v.Status != workflow.ChainHolds {
+		t.Errorf("the history: %+v, %v", v, err)
 	}
 }

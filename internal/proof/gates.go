@@ -199,6 +199,9 @@ func (j *judge) judgeGate(st *Stage, what lang.Text, isAbout func(Decision) bool
 		if people[d.Subject], keys[j.keys[i]] = true, true; !slices.Contains(j.People, d.Subject) {
 			j.People = append(j.People, d.Subject)
 		}
+		if j.keys[i].Touched() {
+			j.Touched++
+		}
 		if d.Decision == workflow.DecisionOverride {
 			j.Risks = append(j.Risks, riskOf(st, d))
 		}

@@ -75,7 +75,7 @@ func (r *repository) add(p *prooftest.Play) {
 // state writes the statement of a run with facts.
 func (r *repository) state(p *prooftest.Play, f Facts) {
 	r.t.Helper()
-	files, err := Write(p.S, f, prooftest.KeyOf(r.t, p.People[0]))
+	files, err := Write(p.S, f, prooftest.KeyOf(r.t, p.People[0]).Sign)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ type Run struct {
 	// People are the accounts whose decisions opened its gates; Documents counts its approved artifacts.
 	People    []string
 	Documents int
+	// Touched counts those of the decisions that were signed with a security key, which a person has touched.
+	Touched int
 	// Findings are problems. Notes are facts that reviewers should know; a strict check counts them as problems.
 	Findings, Notes []Finding
 	Risks           []Risk

@@ -188,6 +188,8 @@ type Decision struct {
 	SHA256    string             `json:"sha256,omitempty"`
 	Policy    workflow.GateMode  `json:"policy,omitempty"`
 	Signature string             `json:"signature,omitempty"`
+	// Words are those of the person, if the project has them written.
+	Words string `json:"words,omitempty"`
 	// To is the stage to which a reopening went back.
 	To workflow.StageID `json:"to,omitempty"`
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
@@ -19,12 +20,8 @@ const maxOpen = 40
 // maxChanged bounds the changed files that a statement names.
 const maxChanged = 40
 
-// Signer signs with the key of this machine.
-type Signer interface {
-	Public() signature.Key
-	// Sign returns the signature of a message, as [signature.Verify] takes it.
-	Sign(message []byte) (string, error)
-}
+// Signer returns the signature of a message, as [signature.Verify] takes it.
+type Signer func(message []byte) (string, error)
 
 // Facts are what a session does not know.
 type Facts struct {
@@ -39,6 +36,8 @@ type Facts struct {
 	// Altered are the approved texts that are not as they were approved, as the session's verification has them.
 	Altered []workflow.Alteration
 	CostUSD *float64
+	// Words is true if the words of people are written with their decisions.
+	Words bool
 }
 
 // File is a file to write, by its path from the project.
@@ -57,7 +56,7 @@ type Saved struct {
 func Path(task, file string) string { return artifact.TaskFolder(task) + "/" + file }
 
 // Write returns run.json and its signature for a session.
-func Write(s *workflow.Session, f Facts, signer Signer) ([]Saved, error) {
+func Write(s *workflow.Session, f Facts, sign Signer) ([]Saved, error) {
 	statement, err := artifact.Saved(s.TaskName, StatementFile)
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func Write(s *workflow.Session, f Facts, signer Signer) ([]Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := signer.Sign(text)
+	made, err := sign(text)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func compile(s *workflow.Session, f Facts) *Statement {
 		Task: s.TaskName, Session: s.SessionID, Program: f.Program, Repository: Repository{f.Root, withoutPassword(f.Remote)},
 		Written:  Written{s.UpdatedAt.UTC(), f.Writer.Subject, f.Writer.Name},
 		Workflow: Workflow{w.Name, w.Hash}, State: s.Place(), Finished: s.CurrentState == workflow.Completed,
-		Stages: []Stage{}, Decisions: decisionsOf(s), Invalid: invalidOf(s, f.Altered), CostUSD: f.CostUSD, Chain: Chain{f.Head, len(s.History)},
+		Stages: []Stage{}, Decisions: decisionsOf(s, f.Words), Invalid: invalidOf(s, f.Altered), CostUSD: f.CostUSD, Chain: Chain{f.Head, len(s.History)},
 	}
 	if work := f.Work; work.ApprovedCommit != "" || work.TestedCommit != "" {
 		if more := len(work.Changed) - maxChanged; more > 0 {
@@ -191,8 +190,12 @@ func reportOf(rec *workflow.Record) *Report {
 	return out
 }
 
-// decisionsOf returns the decisions of a session, the oldest first. Answers decide about no document.
-func decisionsOf(s *workflow.Session) []Decision {
+// maxWords bounds the words of a person with a decision, in columns.
+const maxWords = 500
+
+// decisionsOf returns the decisions of a session, the oldest first, with the words of people if they are asked for. Answers
+// decide about no document.
+func decisionsOf(s *workflow.Session, words bool) []Decision {
 	out := []Decision{}
 	for _, e := range s.History {
 		g := e.Grant
@@ -205,6 +208,9 @@ func decisionsOf(s *workflow.Session) []Decision {
 		}
 		if e.Event == workflow.EventReopened {
 			d.To = e.ToStage()
+		}
+		if words {
+			d.Words = visible.Shorten(visible.Line(g.Feedback), maxWords, "…")
 		}
 		out = append(out, d)
 	}
@@ -282,14 +288,18 @@ func adoptedOf(s *workflow.Session) (out []Invalid) {
 	return out
 }
 
-// fit returns the text of a statement that is not too long: the oldest decisions that opened nothing go first, then the
-// lists of rows, whose totals stay, then the names of changed files.
+// fit returns the text of a statement that is not too long: the words of the oldest decisions go first, then those that
+// opened nothing, then the lists of rows, whose totals stay, then the names of changed files.
 func (s *Statement) fit() ([]byte, error) {
 	p := &s.Predicate
 	for {
 		text, err := s.encode()
 		if err != nil || len(text) <= MaxStatement {
 			return text, err
+		}
+		if at := slices.IndexFunc(p.Decisions, func(d Decision) bool { return d.Words != "" }); at >= 0 {
+			p.Decisions[at].Words = ""
+			continue
 		}
 		if at := slices.IndexFunc(p.Decisions, p.isPast); at >= 0 {
 			p.Decisions = slices.Delete(p.Decisions, at, at+1)

@@ -40,7 +40,7 @@ func schema(t *testing.T) *jsonschema.Resolved {
 // stated returns the statement of a run.
 func stated(t *testing.T, p *prooftest.Play) []byte {
 	t.Helper()
-	files, err := Write(p.S, facts(p), prooftest.KeyOf(t, p.People[0]))
+	files, err := Write(p.S, facts(p), prooftest.KeyOf(t, p.People[0]).Sign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestStatementFits(t *testing.T) {
 	for i := range 1000 {
 		f.Work.Changed = append(f.Work.Changed, fmt.Sprint("internal/some/long/path/of/a/file", i, ".go"))
 	}
-	files, err := Write(p.S, f, prooftest.KeyOf(t, "ann"))
+	files, err := Write(p.S, f, prooftest.KeyOf(t, "ann").Sign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestNoStatementOutsideOfItsFolder(t *testing.T) {
 	t.Parallel()
 	p := prooftest.NewPlay(t, "sign-in", "ann")
 	p.S.TaskName = "../../.."
-	if files, err := Write(p.S, facts(p), prooftest.KeyOf(t, "ann")); err == nil {
+	if files, err := Write(p.S, facts(p), prooftest.KeyOf(t, "ann").Sign); err == nil {
 		t.Errorf("got %v", files)
 	}
 }
@@ -211,9 +211,9 @@ func TestPartsOfAnArtifact(t *testing.T) {
 // BenchmarkWrite states a finished run.
 func BenchmarkWrite(b *testing.B) {
 	p := prooftest.NewPlay(b, "sign-in", "ann", "bob").Finish()
-	f, key := facts(p), prooftest.KeyOf(b, "ann")
+	f, sign := facts(p), prooftest.KeyOf(b, "ann").Sign
 	for b.Loop() {
-		if _, err := Write(p.S, f, key); err != nil {
+		if _, err := Write(p.S, f, sign); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestDecisionKeepsWhatWasSigned(t *testing.T) {
 	fill(reflect.ValueOf(&g).Elem())
 	s := prooftest.NewPlay(t, "sign-in", "ann").S
 	s.History = append(s.History, workflow.Transition{Grant: &g})
-	d := decisionsOf(s)
+	d := decisionsOf(s, false)
 	if got, want := d[0].grant().Statement("s", "t"), g.Statement("s", "t"); len(d) != 1 || !bytes.Equal(got, want) || bytes.Count(want, []byte(`":`)) < 12 {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -67,7 +67,7 @@ func (s *Session) signEntry(signer Signer, i int) (err error) {
 		return nil
 	}
 	e := &s.History[i]
-	if e.Grant != nil {
+	if e.Grant != nil && e.Grant.Signature == "" { // else the person has signed it with a key of their own
 		if e.Grant.Signature, err = signer.Sign(e.Grant.Statement(s.SessionID, s.TaskName)); err != nil {
 			return err
 		}

@@ -125,6 +125,7 @@ func (a *App) Build(within []string) *Parts {
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
 		Projects: projects, Typed: typed, Trust: Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Version: Version(), Log: a.Tasks.Log,
+		Agent: os.Getenv("SSH_AUTH_SOCK"),
 	})
 	return out
 }

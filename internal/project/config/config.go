@@ -24,6 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh" // the settings may name it
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -75,8 +76,10 @@ type Config struct {
 	VerifyOutput int
 	// Checks are the commands, besides verify, that the server runs if a report names them.
 	Checks []string
-	// Proof is "true" if a signed statement about a run is written beside its documents in a git repository.
+	// Proof is ProofOff unless a signed statement about a run is written beside its documents in a git repository.
 	Proof string
+	// SignWith is the key of an SSH agent that signs the person's decisions; "" is the key of this machine.
+	SignWith signature.Key
 	// CheckAssurance is the least assurance of a decision that a check of the repository takes.
 	CheckAssurance string
 	// ToolServers are the MCP servers that agents without a host can be given.

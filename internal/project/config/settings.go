@@ -44,13 +44,14 @@ var settings = []setting{
 	setting{key: "projects", list: true, set: setProjects, value: func(c *Config) any { return strings.Join(c.Projects, ", ") }}.
 		personOnly(lang.T("only the person decides which folders may be used")),
 	{key: "prompts", set: setPrompts, value: func(c *Config) any { return c.Prompts }},
-	choice("proof", func(c *Config) *string { return &c.Proof }, func() []string { return []string{"true", "false"} }),
+	choice("proof", func(c *Config) *string { return &c.Proof }, func() []string { return []string{"true", ProofOff, ProofWords} }),
 	rule("proved"),
 	choice("provider", func(c *Config) *string { return &c.Model.Provider }, Providers).personOnly(modelIsTheirs),
 	rule("quorum"),
 	choice("replies", func(c *Config) *string { return &c.Replies }, replyForms).personFirst(),
 	setting{key: "rubrics", set: setRubrics, value: func(c *Config) any { return c.Rubrics }}.personFirst(),
 	rule("scoring"),
+	setting{key: "sign_with", set: setSignWith, value: func(c *Config) any { return c.SignWith }}.personOnly(lang.T("only the person decides which key signs for them")),
 	{key: "sources", list: true, set: setSources, value: sources},
 	{key: "stages"}, // a block, with the settings of each stage
 	{key: "store", guard: PersonOnly, set: setStore, value: func(c *Config) any { return strings.Repeat("set", min(len(c.Store.Address), 1)) }},

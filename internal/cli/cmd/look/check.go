@@ -83,6 +83,7 @@ type checkedRun struct {
 	Finished  bool             `json:"finished"`
 	Documents int              `json:"documents"`
 	People    []string         `json:"people"`
+	Touched   int              `json:"touched,omitempty"`
 	Findings  []checkedFinding `json:"findings"`
 	Notes     []checkedFinding `json:"notes"`
 	Risks     []proof.Risk     `json:"risks"`
@@ -119,7 +120,8 @@ func runCheck(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, ba
 	for _, r := range found.Runs {
 		out.Runs = append(out.Runs, checkedRun{
 			Task: visible.Line(r.Task), Path: visible.Line(r.Path), OK: len(r.Findings) == 0 && (!strict || len(r.Notes) == 0), Finished: r.Finished, Documents: r.Documents,
-			People: append([]string{}, r.People...), Findings: findings(term.Lang, r.Findings), Notes: findings(term.Lang, r.Notes), Risks: append([]proof.Risk{}, r.Risks...),
+			People: append([]string{}, r.People...), Touched: r.Touched,
+			Findings: findings(term.Lang, r.Findings), Notes: findings(term.Lang, r.Notes), Risks: append([]proof.Risk{}, r.Risks...),
 		})
 	}
 	if !term.JSON {
@@ -265,6 +267,9 @@ func (out *checkedProject) print(term *terminal.Terminal) {
 			term.Say("✓ %s: %s as approved", r.Task, documents)
 		default:
 			term.Say("✓ %s: %s as approved, by %s", r.Task, documents, visible.Line(strings.Join(r.People, ", ")))
+			if r.Touched > 0 {
+				term.Say("  %s signed with the touch of a security key", term.Lang.Count(r.Touched, "decision"))
+			}
 		}
 		printFound(term, "", r.Findings)
 		for _, risk := range r.Risks {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/proof"
@@ -33,17 +34,33 @@ ssh-keygen. Each machine on which you decide needs its own line.
 			if err != nil {
 				return err
 			}
-			key := signer.Public()
+			chosen := workspace.Config.SignWith
+			keys := []signature.Key{signer.Public()}
+			switch {
+			case chosen.Touched(): // it signs decisions, and the key of the machine what needs no person
+				keys = append(keys, chosen)
+			case chosen != "":
+				keys[0] = chosen
+			}
+			var lines, prints []string
 			me := who(folder)
-			line, ok := proof.SignerLine(me.Subject, key)
-			if !ok {
-				return fault.New(fault.NotAllowed, "the account %q cannot be in a list of signers", me.Subject).
-					WithHint("use an account whose name has no spaces, commas, quotes or any of * ? !")
+			for _, key := range keys {
+				line, ok := proof.SignerLine(me.Subject, key)
+				if !ok {
+					return fault.New(fault.NotAllowed, "the account %q cannot be in a list of signers", me.Subject).
+						WithHint("use an account whose name has no spaces, commas, quotes or any of * ? !")
+				}
+				lines, prints = append(lines, line), append(prints, key.Fingerprint())
 			}
-			if !term.JSON { // beside the line, which is written into a file
-				fmt.Fprintln(term.Err, term.Lang.Say("The fingerprint of your key, for those who allow it: %s", key.Fingerprint()))
+			if !term.JSON {
+				for _, line := range lines {
+					term.Say("%s", line)
+				}
+				fmt.Fprintln(term.Err, term.Lang.Say("The fingerprint of this machine's key, for those who allow it: %s", signer.Public().Fingerprint()))
+				return nil
 			}
-			return term.Conclude(map[string]any{"subject": me.Subject, "key": key, "fingerprint": key.Fingerprint(), "line": line}, "%s", line)
+			out := map[string]any{"subject": me.Subject, "key": keys[0], "fingerprint": prints[0], "line": lines[0], "lines": lines, "fingerprints": prints}
+			return term.PrintJSON(out)
 		},
 	}
 }
