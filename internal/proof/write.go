@@ -217,19 +217,23 @@ func decisionsOf(s *workflow.Session, words bool) []Decision {
 	return out
 }
 
-// writersOf returns the accounts that answer for the newest document of a stage, as [workflow.Session.Writers] does
-// for the stage at which a session is.
-func writersOf(s *workflow.Session, id workflow.StageID) (out []string) {
-	for _, e := range slices.Backward(s.History) {
-		switch {
-		case e.FromStage() != id:
-		case e.Event == workflow.EventAdopted && !slices.Contains(out, ""):
-			out = append(out, "")
-		case e.Action == workflow.ActionSubmit && e.Event != workflow.EventPolicyChanged:
-			return append(out, e.Subject)
+// writersOf returns the accounts that answer for the document of a stage with which it was left, or the newest one of the
+// stage at which a session is; none if nothing was handed in.
+func writersOf(s *workflow.Session, id workflow.StageID) []string {
+	history := s.History
+	if id != s.CurrentStage {
+		left := 0
+		for i, e := range history {
+			if e.FromStage() == id && e.ToStage() != id {
+				left = i + 1
+			}
 		}
+		history = history[:left]
 	}
-	return out
+	if s.Record(id).Iteration == 0 {
+		return nil
+	}
+	return workflow.WritersAt(history, id)
 }
 
 // invalidOf returns the artifacts whose approval does not count: their stage, or one before it, was reopened, or

@@ -247,8 +247,8 @@ func TestWritersAreThoseOfTheEngine(t *testing.T) {
 	p.Writer = "bob"
 	p.Submit(workflow.EventScoredReady, "# Two")
 	same("by another")
-	p.S.Note(workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventEdited, Person: workflow.Person{Subject: "eve"}})
-	same("edited")
+	p.S.Note(workflow.Transition{Action: workflow.ActionConfirm, Event: workflow.EventEdited, Person: workflow.Person{Subject: "eve"}})
+	same("edited at the gate")
 	p.S.Note(workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventPolicyChanged, Person: workflow.Person{Subject: "dan"}})
 	same("by another policy")
 	p.S.Note(workflow.Transition{Event: workflow.EventAdopted, Person: workflow.Person{Subject: "ann"}})

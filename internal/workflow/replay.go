@@ -149,7 +149,7 @@ func permitted(history []Transition, i int, p Policy) bool {
 	if !p.Ruled() {
 		return true
 	}
-	writers := writersAt(history[:i], e.FromStage())
+	writers := WritersAt(history[:i], e.FromStage())
 	yes := append(givenAt(history[:i], e.Grant.SHA256), *e.Grant)
 	var who []string
 	for _, g := range yes {

@@ -5,10 +5,11 @@ import "slices"
 // Writers returns the subjects who answer for the newest round of the current stage: who handed it in, or edited it at
 // its gate. "" is among them if that is not known: of an older program, or since somebody has adopted the session as
 // other hands have changed it.
-func (s *Session) Writers() []string { return writersAt(s.History, s.CurrentStage) }
+func (s *Session) Writers() []string { return WritersAt(s.History, s.CurrentStage) }
 
-// writersAt returns the writers of the newest round of a stage at the end of a history.
-func writersAt(history []Transition, stage StageID) []string {
+// WritersAt returns the accounts that answer for the newest document of a stage at the end of a history: who has handed it
+// in or edited it, and "" for somebody unknown.
+func WritersAt(history []Transition, stage StageID) []string {
 	var out []string
 	for _, e := range slices.Backward(history) {
 		switch {
