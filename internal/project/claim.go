@@ -48,14 +48,14 @@ func claimIn(ctx context.Context, dir *durable.Dir, cfg config.Config, ties []tr
 	}
 	c.key, c.Project = RemoteKey(origin.Address, origin.Inside), RemoteKey(origin.Address, ".")
 	if c.key == "" {
-		return c, c.own(ctx, dir, ties)
+		return c, c.useOwnID(ctx, dir, ties)
 	}
 	c.Folder = cmp.Or(c.Home, c.Path)
 	return c, nil
 }
 
-// own has the folder claim its own id. A name is not one: the file that has it can come from anywhere.
-func (c *claim) own(ctx context.Context, dir *durable.Dir, list []trust.Tie) (err error) {
+// useOwnID has the folder claim its own id. A name is not one: the file that has it can come from anywhere.
+func (c *claim) useOwnID(ctx context.Context, dir *durable.Dir, list []trust.Tie) (err error) {
 	id, before := readID(dir), c.Before(list)
 	switch {
 	case id == "" && before != "" && !isLocal(before):

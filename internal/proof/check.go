@@ -161,7 +161,7 @@ func (j *judge) judge() bool {
 	}
 	text, ok := j.read(j.Path, maxStatementRead)
 	if !ok {
-		return len(j.Findings) > 0 || j.unstated(folder)
+		return len(j.Findings) > 0 || j.judgeUnstated(folder)
 	}
 	text = unix(text)
 	var err error
@@ -186,8 +186,8 @@ func (j *judge) judge() bool {
 	return true
 }
 
-// unstated judges a folder without a statement.
-func (j *judge) unstated(folder string) bool {
+// judgeUnstated judges a folder without a statement.
+func (j *judge) judgeUnstated(folder string) bool {
 	entries, err := fs.ReadDir(j.Project, folder)
 	documents := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".md") })
 	switch {
@@ -221,16 +221,16 @@ func (j *judge) judgeSignature(text []byte) {
 		j.find("signature", name, lang.T("the statement was changed since it was signed"), rewrite)
 		return
 	}
-	if why := j.unlisted(key, by.Subject, by.At); !why.Empty() {
-		j.find("signer", j.Path, lang.T("the signer of the statement is unknown: %s", why), j.listing(key, by.Subject))
+	if why := j.doubtKey(key, by.Subject, by.At); !why.Empty() {
+		j.find("signer", j.Path, lang.T("the signer of the statement is unknown: %s", why), j.askToList(key, by.Subject))
 	}
 	if by.At.After(j.Now.Add(24 * time.Hour)) {
 		j.find("time", j.Path, lang.T("its time is in the future: %s", by.At.Format(time.RFC3339)), rewrite)
 	}
 }
 
-// unlisted returns why a key does not count for an account at a time; empty if it does.
-func (j *judge) unlisted(key signature.Key, subject string, at time.Time) lang.Text {
+// doubtKey returns why a key does not count for an account at a time; empty if it does.
+func (j *judge) doubtKey(key signature.Key, subject string, at time.Time) lang.Text {
 	if signature.Counts(j.signers, key, subject, at) {
 		return lang.Text{}
 	}
@@ -245,8 +245,8 @@ func (j *judge) unlisted(key signature.Key, subject string, at time.Time) lang.T
 	return lang.T("the key %s of %q was not valid at %s", key.Fingerprint(), subject, at.Format(time.RFC3339))
 }
 
-// listing says how a key is listed.
-func (j *judge) listing(key signature.Key, subject string) lang.Text {
+// askToList says how a key is listed.
+func (j *judge) askToList(key signature.Key, subject string) lang.Text {
 	line, ok := SignerLine(subject, key)
 	if !ok {
 		return lang.T("have the person decide in an account whose name has no spaces, commas, quotes or any of * ? !")

@@ -64,8 +64,8 @@ func (j *judge) weigh(st *Stage, d Decision, key signature.Key) (why, do lang.Te
 	case key == "":
 		return lang.T("it was changed since it was signed, or belongs to another run"), anew
 	}
-	if why := j.unlisted(key, d.Subject, d.At); !why.Empty() {
-		return why, j.listing(key, d.Subject)
+	if why := j.doubtKey(key, d.Subject, d.At); !why.Empty() {
+		return why, j.askToList(key, d.Subject)
 	}
 	least := rules.Assurance
 	if rules.Gate == workflow.GateStrict && rank(least) < rank(workflow.AssuranceMedium) {

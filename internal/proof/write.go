@@ -310,7 +310,7 @@ func (s *Statement) fit() ([]byte, error) {
 			p.Omitted++
 			continue
 		}
-		if !p.shorten() {
+		if !p.dropLongest() {
 			return text, nil // what remains is what a check needs
 		}
 	}
@@ -326,8 +326,8 @@ func (p *Predicate) isPast(d Decision) bool {
 	})
 }
 
-// shorten leaves the longest list out of the statement; false if there is none.
-func (p *Predicate) shorten() bool {
+// dropLongest leaves the longest list out of the statement; false if there is none.
+func (p *Predicate) dropLongest() bool {
 	var longest *Report
 	size := func(r *Report) int { return len(r.Criteria) + len(r.Checks) }
 	for _, st := range p.Stages {

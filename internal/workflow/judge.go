@@ -61,7 +61,7 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 		}
 		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, key == own
 		switch {
-		case err != nil, !h.linked(i), e.Grant != nil && e.Grant.Person != e.Person:
+		case err != nil, !h.isLinked(i), e.Grant != nil && e.Grant.Person != e.Person:
 			one.verdict = changed
 		case one.own:
 			h.own = i + 1
@@ -109,8 +109,8 @@ func (s *Session) BegunBy(who Person, own signature.Key) bool {
 	return err == nil && key == own
 }
 
-// linked reports whether an entry, from 0, has the hash of the one before it.
-func (h judged) linked(i int) bool {
+// isLinked reports whether an entry, from 0, has the hash of the one before it.
+func (h judged) isLinked(i int) bool {
 	return i == 0 || h.session.History[i].Prev == h.hashes[i-1]
 }
 
@@ -121,7 +121,7 @@ func (h judged) recorded(c *Checkpoint) (from, to int) {
 		return 0, 0
 	}
 	from = c.Entries - 1
-	for from > 0 && h.session.History[from].Signature != "" && h.linked(from) {
+	for from > 0 && h.session.History[from].Signature != "" && h.isLinked(from) {
 		from--
 	}
 	return from, c.Entries

@@ -89,7 +89,7 @@ func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
 // text returns a stored text, with the line ends that it was stored with. It is an error if the file has another one than
 // that of the reference's hash, which is empty if an older server kept none.
 func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error) {
-	data, err := d.stored(ctx, ref)
+	data, err := d.readStored(ctx, ref)
 	if err != nil || ref.SHA256 == "" {
 		return data, err
 	}
@@ -100,8 +100,8 @@ func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error
 		WithHint("restore the file, or hand the document in once more")
 }
 
-// stored returns the file of a text, whatever it holds: for its hash alone.
-func (d *Disk) stored(ctx context.Context, ref workflow.ContentRef) (string, error) {
+// readStored returns the file of a text, whatever it holds: for its hash alone.
+func (d *Disk) readStored(ctx context.Context, ref workflow.ContentRef) (string, error) {
 	if body, known := d.texts[ref.FilePath]; known {
 		return body, nil
 	}
@@ -113,9 +113,9 @@ func (d *Disk) stored(ctx context.Context, ref workflow.ContentRef) (string, err
 	return body, nil
 }
 
-// storedHash returns the hash of a text as it is now.
-func (d *Disk) storedHash(ctx context.Context, path string) (string, error) {
-	body, err := d.stored(ctx, workflow.ContentRef{FilePath: path})
+// hashStored returns the hash of a text as it is now.
+func (d *Disk) hashStored(ctx context.Context, path string) (string, error) {
+	body, err := d.readStored(ctx, workflow.ContentRef{FilePath: path})
 	if err != nil {
 		return "", err
 	}

@@ -54,7 +54,7 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 			f := d.read(text.FilePath, text.Size)
 			if d.project.IsShared() && isBehind(s, text, f) { // the next call writes it here
 				st, _ := s.Definition().Stage(text.Stage)
-				_, ok := d.approved(ctx, s, st)
+				_, ok := d.readArtifact(ctx, s, st)
 				return text.SHA256, !ok && s.Record(text.Stage).Artifact.Text != nil, false
 			}
 			return f.hash, f.state(text.SHA256).Modified, f.missing
@@ -62,7 +62,7 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 		if _, err := d.text(ctx, text.ContentRef); err == nil {
 			return text.SHA256, false, false
 		}
-		sum, err := d.storedHash(ctx, text.FilePath)
+		sum, err := d.hashStored(ctx, text.FilePath)
 		return sum, true, errors.Is(err, fs.ErrNotExist)
 	})
 }
@@ -329,7 +329,7 @@ func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, stage wor
 			return string(f.data), true
 		}
 	}
-	sum, err := d.storedHash(ctx, ref.FilePath)
+	sum, err := d.hashStored(ctx, ref.FilePath)
 	if ref.SHA256 = sum; err == nil && s.Session.Accepted(workflow.Alteration{Stage: stage, Path: ref.FilePath, SHA256: sum}, s.Integrity) {
 		text, _ = d.text(ctx, ref)
 	}

@@ -24,16 +24,16 @@ func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 		case !d.lacks(s, st.ID, *a):
 			continue
 		}
-		if body, ok := d.approved(ctx, s.Session, st); ok {
+		if body, ok := d.readArtifact(ctx, s.Session, st); ok {
 			d.saveLater(f, *a, body)
 		}
 	}
 	d.LayOut(ctx, s)
 }
 
-// approved returns the text of an artifact that the store has; ok is false if it is not the one that was saved, or not
+// readArtifact returns the text of an artifact that the store has; ok is false if it is not the one that was saved, or not
 // made of the document that was approved. Of a report nothing can be told: an artifact has its rows as tables.
-func (d *Disk) approved(ctx context.Context, s *workflow.Session, st workflow.Stage) (body string, ok bool) {
+func (d *Disk) readArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage) (body string, ok bool) {
 	rec := s.Record(st.ID)
 	body, err := d.text(ctx, *rec.Artifact.Text)
 	if err != nil || workflow.Hash([]byte(body)) != rec.Artifact.SHA256 {

@@ -100,7 +100,7 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 		case e.Kept == "":
 			return false
 		}
-		kept, err := d.storedHash(ctx, e.Kept)
+		kept, err := d.hashStored(ctx, e.Kept)
 		return err == nil && kept == work.hash
 	})
 }
