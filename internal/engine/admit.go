@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
@@ -32,14 +33,17 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	// A call that does not fit would have fitted before another one moved the session, if that moved while
 	// this call was under way, or without this program having told its callers; and if its last move was
 	// this very step: then the caller has lost a race, or repeats a call whose answer it never saw.
-	late := !r.caller.couldKnow(s.Session.Revision, r.call) && !s.Session.Last().At.Before(r.engine.born) || r.req.Repeats(s.Session)
-	if err == nil && unseen || err != nil && late {
+	untold := !r.caller.couldKnow(s.Session.Revision, r.call) && !s.Session.Last().At.Before(r.engine.born)
+	late := untold || r.req.Repeats(s.Session)
+	switch {
+	case err == nil && unseen:
+		return r.lostRace(ctx, s.Session)
+	case err == nil:
+		return r.req.Complete()
+	case late:
 		return r.lostRace(ctx, s.Session)
 	}
-	if err != nil {
-		return err
-	}
-	return r.req.Complete()
+	return err
 }
 
 // goesOn refuses to change a session that was changed by other hands, or that has approved texts that
@@ -49,16 +53,16 @@ func goesOn(s *standing.Standing) error {
 		return nil
 	}
 	name, task := s.Names.Program, s.Session.TaskName
-	e := fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).
-		WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
+	accept := lang.T("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
+	var e *fault.Error
 	switch {
 	case s.Integrity.Changed():
-	case s.Doubtful() && len(s.Integrity.Strangers) > 0:
-		e = fault.New(fault.Conflict, "nothing vouches for all of the session, and the policy is strict: %s", s.Integrity.Reason()).
-			WithHint("the human says whose the key is by typing, at a terminal: %s allow; or accepts the session as it is: %s adopt %s; until then nothing goes on", name, name, task)
+		e = fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).WithHint("%s", accept)
 	case s.Doubtful():
-		e = fault.New(fault.Conflict, "nothing vouches for all of the session, and the policy is strict: %s", s.Integrity.Reason()).
-			WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
+		if len(s.Integrity.Strangers) > 0 {
+			accept = lang.T("the human says whose the key is by typing, at a terminal: %s allow; or accepts the session as it is: %s adopt %s; until then nothing goes on", name, name, task)
+		}
+		e = fault.New(fault.Conflict, "nothing vouches for all of the session, and the policy is strict: %s", s.Integrity.Reason()).WithHint("%s", accept)
 	default:
 		e = fault.New(fault.Conflict, "a text is not as it was approved, and the policy is strict: %s", workflow.AlterationsText(s.Altered)).
 			WithHint("the human accepts it as it is by typing, at a terminal: %s adopt %s; or has the approved text put back: %s adopt %s --restore; until then nothing goes on",

@@ -81,10 +81,15 @@ func (c *check) signing(ctx context.Context, s *workflow.Session) func() error {
 // mayWrite reports whether files of the session may be written into the checkout without a step of it: not if it was
 // changed, if nobody has signed what it rests on, or if a policy that promises a person has it stopped.
 func (c *check) mayWrite() bool {
-	if c.found.Changed() || c.keeper.records == nil {
-		return !c.found.Changed()
+	switch {
+	case c.found.Changed():
+		return false
+	case c.keeper.records == nil: // nothing is signed here
+		return true
+	case c.found.Unsigned:
+		return false
 	}
-	return !c.found.Unsigned && (!c.strict || c.found.Sound())
+	return !c.strict || c.found.Sound()
 }
 
 // raise has a session go on from the revision on record: a revision is never given twice, not
