@@ -35,7 +35,6 @@ require (
 	golang.org/x/sys v0.49.0 // a terminal in tests; BSD
 	golang.org/x/term v0.47.0 // tells a terminal from a pipe
 	golang.org/x/text v0.43.0 // width of characters
-	mvdan.cc/sh/v3 v3.13.1 // parses shell commands for the hook
 )
 
 require (

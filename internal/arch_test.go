@@ -41,7 +41,6 @@ var only = map[string][]string{
 	"github.com/pelletier/go-toml":      {"internal/hosts", "internal/headless/hostcli", "internal/method/format"},
 	"github.com/lithammer/fuzzysearch":  {"internal/method/catalog", "internal/base/fault"},
 	"github.com/fsnotify/fsnotify":      {"internal/base/feed"},
-	"mvdan.cc/sh":                       {"internal/hosts/hook"},
 	"golang.org/x/term":                 {"internal/cli/terminal"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
 	"os/exec":                           {"internal/hosts", "internal/mcp/mcpserver", "internal/hosts/doctor", "internal/trust/verify", "internal/base/git", "internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start", "internal/store/pgstore/pgtest", "internal/cli/terminal", "sdk/toolserver"},

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -87,10 +86,10 @@ func (t Turn) After(e Event) Turn {
 		t.Chosen = t.Chosen || choosesTo(e.Response)
 	case e.Name == afterTool && isShell(e.Tool):
 		command := readShell(e.Input)
-		if e.decidesInShell() {
+		if decidesInShell(command, e.Program) {
 			t.Said, t.Chosen = false, false
 		}
-		if submitsInShell.MatchString(quoting.Replace(command)) {
+		if submitsInShell.MatchString(command) {
 			t.Submitted, t.Chosen, t.AsksThem = true, false, false
 		}
 	case e.Name == afterTool && isTask(e.Tool):
@@ -117,10 +116,10 @@ func (t Turn) Refuse(e Event) string {
 	command, held := "confirm", ""
 	switch {
 	case isShell(e.Tool):
-		if !e.decidesInShell() {
+		if !decidesInShell(readShell(e.Input), e.Program) {
 			return ""
 		}
-		held = " The command may decide on it: it runs bmad-mcp for that, or a text that it puts together, which could. Without such a text it may run."
+		held = " The command names bmad-mcp and a decision. Without the two it may run."
 	case isTask(e.Tool):
 		q, opens := readCall(e.Input)
 		if !opens || !q.Word().Given && t.AsksThem {
@@ -137,9 +136,6 @@ func (t Turn) Refuse(e Event) string {
 	return "Nobody has decided on this draft yet: it was handed in within this turn, and the person has not said anything about it since." + held + " " + how
 }
 
-// submitsInShell matches a command that hands in a draft.
-var submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
-
 // readCall reads a call to bmad-task as the server does. opens is true if the call may open a gate,
 // which it also does if it leaves the decision out.
 func readCall(input json.RawMessage) (q request.Request, opens bool) {
@@ -148,18 +144,6 @@ func readCall(input json.RawMessage) (q request.Request, opens bool) {
 		return request.Request{}, false
 	}
 	return q, q.Decides() && !q.Word().No
-}
-
-// decidesInShell reports whether a command may decide something for the person.
-func (e Event) decidesInShell() bool {
-	command := readShell(e.Input)
-	if decidesInShell(command, e.Program) {
-		return true
-	}
-	if e.Tool != "PowerShell" {
-		return false
-	}
-	return hides(command) || callsValue.MatchString(command) && decisionWord.MatchString(command)
 }
 
 // isTask reports whether a tool is the workflow's, under whatever name the server has.
