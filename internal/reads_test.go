@@ -39,7 +39,6 @@ var mayRead = map[string]map[string]string{
 	"internal/workflow/builtin.go":                     {".ReadFile": "of the definitions in the binary"},
 	"internal/testkit/golden/golden.go":                {"os.ReadFile": "of tests"},
 	"internal/testkit/scratch/hold_unix.go":            {"syscall.Open": "of folders alone, which tests lock"},
-	"internal/mcp/internal/exposition/process_unix.go": {"os.Open": "of the list of this process's own files", "os.ReadFile": "of the system's figures on this process"},
 }
 
 // unboundedReads returns the calls in a file that its package may not make.

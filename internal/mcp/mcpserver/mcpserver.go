@@ -94,7 +94,7 @@ func New(e *engine.Engine, o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
+		engine: e, log: o.Log, metrics: newMetrics(),
 		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock),
 			hostConfirm: o.HostConfirm, page: o.Page, log: o.Log},
 		offer: &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
@@ -205,7 +205,6 @@ func (s *Server) recheck() {
 func (s *Server) close() {
 	s.wire.Close()
 	s.feed.Close()
-	s.metrics.census.close()
 	if s.offer.library != nil {
 		s.offer.library.Close()
 	}

@@ -2,13 +2,11 @@ package mcpserver
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/exposition"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -18,15 +16,12 @@ import (
 type metrics struct {
 	actions *exposition.Vector
 	seconds *exposition.Vector
-	census  *census
-	// started is when the server was made, which is when its process started but for milliseconds.
-	started time.Time
 }
 
 // maxScrapes is the most requests that are served at a time.
 const maxScrapes = 2
 
-func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
+func newMetrics() *metrics {
 	return &metrics{
 		actions: exposition.NewVector("bmad_actions_total",
 			"Calls of the tools by action and outcome: done, asked (a form went to the person), or the code of the refusal.",
@@ -34,7 +29,6 @@ func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
 		seconds: exposition.NewVector("bmad_action_seconds",
 			"How long an action took, without the time that a person took to answer a form.",
 			[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 300}, "action"),
-		census: newCensus(e, log), started: e.Now(),
 	}
 }
 
@@ -59,12 +53,8 @@ func outcome(err error) string {
 }
 
 func (m *metrics) handler() http.Handler {
-	m.census.begin() // for the first to ask
 	return exposition.Handler(maxScrapes, func(p *exposition.Page) {
 		m.actions.AddTo(p)
 		m.seconds.AddTo(p)
-		m.census.addTo(p)
-		p.Go()
-		p.Process(m.started)
 	})
 }

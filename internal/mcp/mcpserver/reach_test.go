@@ -508,7 +508,8 @@ func (a *account) leads(ask asker, cwd string) {
 		if strings.Contains(answer, "not_allowed") && d.name != "confirm" {
 			a.t.Errorf("%s is refused: %s", d.name, answer)
 		}
-		if !strings.Contains(answer, marker) && !strings.Contains(answer, "keeper") && !strings.Contains(answer, "01-product") && !slices.Contains(blind, d.name) {
+		shows := slices.ContainsFunc([]string{marker, privateTask, "keeper", "01-product"}, func(words string) bool { return strings.Contains(answer, words) })
+		if !shows && !slices.Contains(blind, d.name) {
 			a.t.Errorf("%s shows nothing: %s", d.name, answer)
 		}
 	}

@@ -22,9 +22,7 @@ type Kind string
 // The types of families.
 const (
 	Counter   Kind = "counter"
-	Gauge     Kind = "gauge"
 	Histogram Kind = "histogram"
-	Summary   Kind = "summary"
 )
 
 // Sample is a line of a family. Suffix follows the family's name, and Labels are names, each with
@@ -65,11 +63,6 @@ func (p *Page) Add(kind Kind, name, help string, samples ...Sample) {
 		p.families = map[string][]byte{}
 	}
 	p.families[name] = b
-}
-
-// One adds a family of one sample without labels.
-func (p *Page) One(kind Kind, name, help string, value float64) {
-	p.Add(kind, name, help, Sample{Value: value})
 }
 
 // Bytes returns the page, with its families in the order of their names.

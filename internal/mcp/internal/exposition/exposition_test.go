@@ -2,7 +2,6 @@ package exposition_test
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/exposition"
 )
@@ -120,13 +118,13 @@ func TestPageIsWhatScrapersRead(t *testing.T) {
 	took.AddTo(&p)
 	calls.AddTo(&p)
 	empty.AddTo(&p)
-	p.One(exposition.Gauge, "limit", "None.", math.Inf(1))
+	p.Add(exposition.Counter, "limit", "None.", exposition.Sample{Value: math.Inf(1)})
 	const want = `# HELP calls_total Calls\nby \\ kind.
 # TYPE calls_total counter
 calls_total{kind="a",end="x"} 1e+06
 calls_total{kind="b\"\\\n",end="x"} 3
 # HELP limit None.
-# TYPE limit gauge
+# TYPE limit counter
 limit +Inf
 # HELP took_seconds How long.
 # TYPE took_seconds histogram
@@ -146,49 +144,6 @@ took_seconds_count{kind="a"} 5
 	}
 }
 
-// TestFiguresKeepTheirNames checks the names and types, because dashboards ask for them.
-func TestFiguresKeepTheirNames(t *testing.T) {
-	t.Parallel()
-	var p exposition.Page
-	p.Go()
-	p.Process(time.Unix(1_700_000_000, 500_000_000))
-	read := parse(t, string(p.Bytes()))
-	want := map[string]string{
-		"go_gc_duration_seconds": "summary", "go_gc_gogc_percent": "gauge", "go_gc_gomemlimit_bytes": "gauge", "go_goroutines": "gauge",
-		"go_info": "gauge", "go_memstats_last_gc_time_seconds": "gauge", "go_sched_gomaxprocs_threads": "gauge", "go_threads": "gauge",
-		"process_start_time_seconds": "gauge",
-	}
-	for _, name := range []string{"alloc_bytes_total", "frees_total", "mallocs_total"} {
-		want["go_memstats_"+name] = "counter"
-	}
-	for _, name := range strings.Fields(`alloc buck_hash_sys gc_sys heap_alloc heap_idle heap_inuse heap_released heap_sys
-		mcache_inuse mcache_sys mspan_inuse mspan_sys next_gc other_sys stack_inuse stack_sys sys`) {
-		want["go_memstats_"+name+"_bytes"] = "gauge"
-	}
-	want["go_memstats_heap_objects"] = "gauge"
-	positive := []string{"go_goroutines", "go_threads", "go_memstats_alloc_bytes", "go_memstats_sys_bytes"}
-	for _, name := range processFigures {
-		want[name] = "gauge"
-		if strings.HasSuffix(name, "_total") {
-			want[name] = "counter"
-		}
-		if !strings.Contains(name, "network") && !strings.Contains(name, "cpu") {
-			positive = append(positive, name)
-		}
-	}
-	if !maps.Equal(read.kinds, want) {
-		t.Errorf("got %v, want %v", read.kinds, want)
-	}
-	if got := read.values["process_start_time_secondsmap[]"]; got != 1_700_000_000.5 {
-		t.Errorf("it started at %v", got)
-	}
-	for _, name := range positive {
-		if got := read.values[name+"map[]"]; got <= 0 {
-			t.Errorf("%s is %v", name, got)
-		}
-	}
-}
-
 // TestHandlerBoundsScrapes checks that a request above the limit is told to come back.
 func TestHandlerBoundsScrapes(t *testing.T) {
 	t.Parallel()
@@ -196,7 +151,7 @@ func TestHandlerBoundsScrapes(t *testing.T) {
 	handler := exposition.Handler(1, func(p *exposition.Page) {
 		begun <- struct{}{}
 		<-end
-		p.One(exposition.Gauge, "a", "A.", 1)
+		p.Add(exposition.Counter, "a", "A.", exposition.Sample{Value: 1})
 	})
 	get := func() *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
@@ -211,7 +166,7 @@ func TestHandlerBoundsScrapes(t *testing.T) {
 	}
 	close(end)
 	w := <-first
-	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != exposition.ContentType || parse(t, w.Body.String()).kinds["a"] != "gauge" {
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != exposition.ContentType || parse(t, w.Body.String()).kinds["a"] != "counter" {
 		t.Errorf("%d %v %q", w.Code, w.Header(), w.Body)
 	}
 	go func() { <-begun }()

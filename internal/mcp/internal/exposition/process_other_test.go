@@ -1,5 +1,0 @@
-//go:build !linux && !darwin && !windows
-
-package exposition_test
-
-var processFigures []string
