@@ -24,21 +24,21 @@ var unbounded = map[string][]string{
 
 // mayRead lists the files that may use them, each with its purpose and reason.
 var mayRead = map[string]map[string]string{
-	"docs/docs.go":                                     {".ReadFile": "of the pages in the binary"},
-	"internal/web/assets.go":                           {"fs.ReadFile": "of the files of the pages in the binary"},
-	"internal/workflow/audit/words.go":                 {".ReadFile": "of the word lists in the binary"},
-	"internal/workflow/audit/rubric.go":                {"fs.ReadFile": "of the rubrics in the binary"},
-	"internal/cli/cmd/start/demo.go":                   {".ReadFile": "of the texts in the binary"},
-	"internal/cli/terminal/input.go":                   {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
-	"internal/cli/cmd/setup/hook.go":                   {"os.ReadDir": "of the person's own state folder"},
-	"internal/project/detect.go":                       {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
-	"internal/base/lang/catalogue.go":                  {"fs.ReadFile": "of the catalogues in the binary"},
-	"sdk/vfs/dir.go":                                   {"os.OpenRoot": "of the agent's folder, to write files in"},
-	"internal/trust/userstate.go":                      {"os.OpenRoot": "of the person's state folder, to make files in"},
-	"internal/mcp/mcpserver/project_tools.go":          {".ReadFile": "of the definitions of tools in the binary"},
-	"internal/workflow/builtin.go":                     {".ReadFile": "of the definitions in the binary"},
-	"internal/testkit/golden/golden.go":                {"os.ReadFile": "of tests"},
-	"internal/testkit/scratch/hold_unix.go":            {"syscall.Open": "of folders alone, which tests lock"},
+	"docs/docs.go":                            {".ReadFile": "of the pages in the binary"},
+	"internal/web/assets.go":                  {"fs.ReadFile": "of the files of the pages in the binary"},
+	"internal/workflow/audit/words.go":        {".ReadFile": "of the word lists in the binary"},
+	"internal/workflow/audit/rubric.go":       {"fs.ReadFile": "of the rubrics in the binary"},
+	"internal/cli/cmd/start/demo.go":          {".ReadFile": "of the texts in the binary"},
+	"internal/cli/terminal/input.go":          {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
+	"internal/cli/cmd/setup/hook.go":          {"os.ReadDir": "of the person's own state folder"},
+	"internal/project/detect.go":              {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
+	"internal/base/lang/catalogue.go":         {"fs.ReadFile": "of the catalogues in the binary"},
+	"sdk/vfs/dir.go":                          {"os.OpenRoot": "of the agent's folder, to write files in"},
+	"internal/trust/userstate.go":             {"os.OpenRoot": "of the person's state folder, to make files in"},
+	"internal/mcp/mcpserver/project_tools.go": {".ReadFile": "of the definitions of tools in the binary"},
+	"internal/workflow/builtin.go":            {".ReadFile": "of the definitions in the binary"},
+	"internal/testkit/golden/golden.go":       {"os.ReadFile": "of tests"},
+	"internal/testkit/scratch/hold_unix.go":   {"syscall.Open": "of folders alone, which tests lock"},
 }
 
 // unboundedReads returns the calls in a file that its package may not make.

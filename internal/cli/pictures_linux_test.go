@@ -141,10 +141,10 @@ func TestPictures(t *testing.T) {
 			p.types(t, nil, "bmad-mcp", "task", "submit", "--stage", "po", "--claude-result-path", "drafts/po-1"+c.of+".md")
 			p.types(t, nil, "bmad-mcp", "task", "answer", "q1="+c.users, "q2="+c.overdue)
 			p.types(t, nil, "bmad-mcp", "task", "submit", "--stage", "po", "--claude-result-path", "drafts/po-2"+c.of+".md")
-			gate := command("bmad-mcp confirm todo") + p.types(t, []reply{{prompt: "[acvn]", text: "a"}}, "bmad-mcp", "confirm", "todo")
+			gate := command("bmad-mcp decide todo") + p.types(t, []reply{{prompt: "[acvn]", text: "a"}}, "bmad-mcp", "confirm", "todo")
 			for name, colours := range map[string]palette{"light": lightScreen, "dark": darkScreen} {
 				rows := colours.rows(gate)
-				drawn := colours.picture("bmad-mcp confirm todo", len(rows), "", colours.draw(rows))
+				drawn := colours.picture("bmad-mcp decide todo", len(rows), "", colours.draw(rows))
 				golden.Bytes(t, image("gate-"+name+c.of+".svg"), []byte(drawn))
 			}
 			demo := command("bmad-mcp demo") + p.types(t, nil, "bmad-mcp", "demo")

@@ -82,6 +82,7 @@ func addCommands(a *app.App, root *cobra.Command) {
 		c.Hidden = true
 		root.AddCommand(c)
 	}
+	root.AddCommand(decide.Former(a.Terminal, a.Tasks)...)
 	speakHelp(a, root)
 }
 
@@ -123,10 +124,7 @@ func groups(a *app.App) []group {
 			serve.Open(server),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
-			decide.Gate(term, tasks, "confirm", "Decide yourself on the waiting document"),
-			decide.Gate(term, tasks, "approve", "Decide yourself on the waiting plan or failed work"),
-			decide.Gate(term, tasks, "reject", "Send back the waiting document or work, with the changes you want"),
-			decide.Answer(term, tasks),
+			decide.Decide(term, tasks),
 			decide.Leave(term, tasks, workflow.ActionReopen, "Go back to an earlier stage yourself"),
 			decide.Leave(term, tasks, workflow.ActionCancel, "End a session yourself, for good"),
 			decide.Adopt(term, tasks),

@@ -162,7 +162,7 @@ func TestRealRun(t *testing.T) {
 	resume := []string{"run", "--resume", task}
 	r.server.Add(r.says("po-1.md"), r.says("po-2.md"))
 	out := r.does(6, "run", "--engine", "claude", "--model", "claude-sonnet-5-5", "--gates", "stop", "--answers", r.answers, "--name", task, "Build a to-do list for the terminal")
-	for _, want := range []string{"bmad-mcp confirm " + task, "bmad-mcp run --resume " + task} {
+	for _, want := range []string{"bmad-mcp decide " + task, "bmad-mcp run --resume " + task} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the stop at the first gate does not say %q:\n%s", want, out)
 		}

@@ -43,7 +43,7 @@ func TestEditIsApprovedByThePersonsOwnAct(t *testing.T) {
 
 		for via, req := range map[workflow.Channel]request.Request{"": confirm(true), workflow.ChannelScript: confirm(true), workflow.ChannelHostConfirmed: confirm(true)} {
 			req.Via = via
-			if hint := b.refused(req, fault.Conflict, "was changed after it was scored"); !strings.Contains(hint, "bmad-mcp confirm build-a-thing") {
+			if hint := b.refused(req, fault.Conflict, "was changed after it was scored"); !strings.Contains(hint, "bmad-mcp decide build-a-thing") {
 				t.Errorf("%s: hint %q", via, hint)
 			}
 		}

@@ -48,7 +48,7 @@ func TestPendingGateCannotBeLoosened(t *testing.T) {
 
 	b.settings("")
 	b.refused(confirm(true), fault.GatePending, "policy strict")
-	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Gate.Policy != workflow.GateStrict || *r.GateScore != 95 || r.Gate.Terminal != "bmad-mcp confirm x" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Gate.Policy != workflow.GateStrict || *r.GateScore != 95 || r.Gate.Terminal != "bmad-mcp decide x" {
 		t.Errorf("%+v", r.Gate)
 	}
 	if b.stored().Revision != before {

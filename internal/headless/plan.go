@@ -100,7 +100,7 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 		}
 		if o.Gates == Yes && policy.Gate == workflow.GateStrict && d.Gated(st) {
 			return nil, fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st.ID).
-				WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp confirm or approve")
+				WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp decide")
 		}
 		if i < from {
 			if s.Document = f.Docs[st.ID]; s.Document == "" && f.From == "" && i >= passed {

@@ -130,7 +130,7 @@ func TestStopsAtAGate(t *testing.T) {
 	b.options.Gates = headless.Stop
 	out := b.start("Build a to-do list")
 	b.at(out, headless.Person, "po/awaiting_confirmation")
-	if out.Command != "bmad-mcp confirm build-a-to-do-list" || out.Resume != "bmad-mcp run --resume build-a-to-do-list" {
+	if out.Command != "bmad-mcp decide build-a-to-do-list" || out.Resume != "bmad-mcp run --resume build-a-to-do-list" {
 		t.Errorf("command %q, resume %q", out.Command, out.Resume)
 	}
 	if out.Session.Draft == nil || out.Session.Score == nil || *out.Session.Score != 95 || out.Session.Audit == nil {
@@ -156,14 +156,14 @@ func TestYesHasLimits(t *testing.T) {
 	b := newBench(t, acts)
 	out := b.start("Build a to-do list")
 	b.at(out, headless.Person, "review/awaiting_approval")
-	if !strings.Contains(out.Why, "has not passed") || out.Command != "bmad-mcp approve build-a-to-do-list" {
+	if !strings.Contains(out.Why, "has not passed") || out.Command != "bmad-mcp decide build-a-to-do-list" {
 		t.Errorf("%s, %s", out.Why, out.Command)
 	}
 
 	b = newBench(t, wholeRun(), "BMAD_AUDIT_FLOOR=60")
 	out = b.start("Build a to-do list")
 	b.at(out, headless.Person, "po/awaiting_confirmation")
-	if !strings.Contains(out.Why, "below the floor of 60") || out.Command != "bmad-mcp confirm build-a-to-do-list" {
+	if !strings.Contains(out.Why, "below the floor of 60") || out.Command != "bmad-mcp decide build-a-to-do-list" {
 		t.Errorf("%s, %s", out.Why, out.Command)
 	}
 

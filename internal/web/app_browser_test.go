@@ -37,7 +37,7 @@ func TestAppInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply := `{"task_name":"clock","stage":"po","state":"awaiting_confirmation","score":95,"revision":2,"iteration":1,"draft":{"path":"po.md"},"gate":{"terminal":"bmad-mcp confirm clock"}}`
+	reply := `{"task_name":"clock","stage":"po","state":"awaiting_confirmation","score":95,"revision":2,"iteration":1,"draft":{"path":"po.md"},"gate":{"terminal":"bmad-mcp decide clock"}}`
 	locale := "en"
 	host := template.Must(template.New("host").Parse(hostPage))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

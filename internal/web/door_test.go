@@ -547,7 +547,7 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
 	}
-	if _, text, _ := h.send(sending{method: "GET", path: h.doc("")}); strings.Contains(text, `id="review"`) || !strings.Contains(text, "bmad-mcp confirm") {
+	if _, text, _ := h.send(sending{method: "GET", path: h.doc("")}); strings.Contains(text, `id="review"`) || !strings.Contains(text, "bmad-mcp decide") {
 		t.Errorf("the page asks for a decision that it does not take: %s", text)
 	}
 	if _, text, _ := h.send(sending{method: "GET", path: "/pair"}); strings.Contains(text, "data-code") || h.tree() != before {

@@ -56,7 +56,7 @@ func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
 	// Drafts and Draft are those of the page already.
 	out.Question, out.ReadOnly, out.Decide, out.Sign, out.RunHref = &q, d.door.readOnly, doc+"/decide", doc+"/sign", p.Run(s.TaskName)
 	out.Nonce = d.nonces.add(shownFor{s.SessionID, q.Stage, q.Revision, q.SHA256}, d.door.now())
-	out.Terminal = "bmad-mcp " + terminalCommand(q) + " " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)
+	out.Terminal = "bmad-mcp decide " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)
 	for line := range strings.SplitSeq(q.Text, "\n") {
 		text := strings.TrimLeft(strings.TrimSpace(line), "-• ")
 		if text != "" && strings.TrimRight(text, ".。") != q.Lead {
@@ -84,17 +84,6 @@ func quoteWord(text string) string {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// terminalCommand returns the subcommand that asks the same question at a terminal.
-func terminalCommand(q gate.Question) string {
-	switch {
-	case len(q.Questions) > 0:
-		return "answer"
-	case q.Action == workflow.ActionApprove:
-		return "approve"
-	}
-	return "confirm"
 }
 
 // choice describes a decision by its effect.

@@ -28,11 +28,11 @@ func newScreen(t *testing.T, l lang.Language) (*Terminal, *strings.Builder) {
 func TestFoldedLines(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"":                                       "",
-		"short":                                  "short",
-		"  one two three four five six":          "  one two three four\n  five six",
-		"- one two three four five six":          "- one two three four\n  five six",
-		"  bmad-mcp confirm one-two-three --yes": "  bmad-mcp confirm one-two-three --yes",
+		"":                                      "",
+		"short":                                 "short",
+		"  one two three four five six":         "  one two three four\n  five six",
+		"- one two three four five six":         "- one two three four\n  five six",
+		"  bmad-mcp decide one-two-three --yes": "  bmad-mcp decide one-two-three --yes",
 		"看草稿，然后决定是否批准它，再继续":                         "看草稿，然后决定是否批准\n它，再继续",
 		"see /a/path/that/is/too/long/for/it now":   "see\n/a/path/that/is/too/long/for/it\nnow",
 		"a question of three words: ":               "a question of three\nwords: ",

@@ -37,27 +37,27 @@ var spoken = map[string]lang.Text{
 	"call status, then decide again; the next step: %s": lang.T(
 		"look with bmad-mcp next, then decide again; the next step: %s"),
 	"show the open questions to the human and call answer with their words": lang.T(
-		"answer the open questions: bmad-mcp answer"),
+		"answer the open questions: bmad-mcp decide"),
 	"the human decides: call confirm with confirmed true or false once they have said so": lang.T(
-		"decide: bmad-mcp confirm, or bmad-mcp reject"),
+		"decide: bmad-mcp decide"),
 	"the human decides: call approve with approved true or false once they have said so": lang.T(
-		"decide: bmad-mcp approve, or bmad-mcp reject"),
+		"decide: bmad-mcp decide"),
 	"the human decides in a terminal: %s":                    lang.T("in a terminal: %s"),
 	"the human decides on the page %s, or in a terminal: %s": lang.T("on the page %s, or in a terminal: %s"),
 	"%s; only this own act of theirs takes the text as it is now. Or call %s with false and say what to change": lang.T(
-		"%s; only this act of your own takes the text as it is now. Or send it back: bmad-mcp reject"),
+		"%s; only this act of your own takes the text as it is now. Or send it back: bmad-mcp decide --changes"),
 	"confirm with feedback needs confirmed: true or false": lang.T(
 		"confirm with --feedback needs --confirmed or --confirmed=false"),
 	"ask the human, and pass their words as feedback; they are recorded": lang.T(
 		"give the reason with --feedback; it is recorded"),
 	"send it back (confirm or approve with false) and submit it again": lang.T(
-		"send it back with bmad-mcp reject, and hand it in again"),
+		"send it back with bmad-mcp decide --changes, and hand it in again"),
 	"restore the file, or send the document back (confirm or approve with false) and submit it again": lang.T(
-		"restore the file, or send the document back with bmad-mcp reject, and hand it in again"),
+		"restore the file, or send the document back with bmad-mcp decide --changes, and hand it in again"),
 	"ask for another round (confirm with confirmed false) and submit it again": lang.T(
-		"ask for another round with bmad-mcp reject, and hand it in again"),
+		"ask for another round with bmad-mcp decide --changes, and hand it in again"),
 	"the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage": lang.T(
-		"the gate was tightened since: ask for another round with bmad-mcp reject, or change the configuration and reopen the stage"),
+		"the gate was tightened since: ask for another round with bmad-mcp decide --changes, or change the configuration and reopen the stage"),
 	"write the document there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path": lang.T(
 		"write the document there and submit again, or name a file of the project with --claude-result-path or --codex-result-path"),
 	"edit it there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path": lang.T(

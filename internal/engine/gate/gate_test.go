@@ -138,8 +138,8 @@ func TestOwnWord(t *testing.T) {
 		called bool
 	}{
 		"auto":                {workflow.GateAuto, standing.Call{}, gate.Word{Via: workflow.ChannelRelayed}, "", "", false},
-		"strict":              {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelRelayed}, "gate_pending: this call is the assistant's; nobody saw it", "program confirm clock", false},
-		"strict, a script":    {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelScript}, "gate_pending: this call is a script's", "program confirm clock", false},
+		"strict":              {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelRelayed}, "gate_pending: this call is the assistant's; nobody saw it", "program decide clock", false},
+		"strict, a script":    {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelScript}, "gate_pending: this call is a script's", "program decide clock", false},
 		"strict, in person":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelTerminal}, "", "", false},
 		"strict, a browser":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelBrowser}, "", "", false},
 		"strict, a passkey":   {workflow.GateStrict, standing.Call{}, gate.Word{Via: workflow.ChannelPasskey}, "", "", false},

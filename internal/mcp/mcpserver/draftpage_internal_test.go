@@ -31,8 +31,8 @@ func TestPageOfADraft(t *testing.T) {
 		message, form           string // the link in each; "" for none
 	}{
 		"the person's word":       {"Build a clock", "auto", link, nil, false, "- or decide on its page: " + link, ""},
-		"only their own act":      {"Build a clock", "strict", link, nil, false, "open " + link + ", or type `bmad-mcp confirm ", ""},
-		"only their own act, zh":  {"构建一个时钟服务给团队", "strict", link, nil, false, "打开 " + link + "，或在终端输入 `bmad-mcp confirm ", ""},
+		"only their own act":      {"Build a clock", "strict", link, nil, false, "open " + link + ", or type `bmad-mcp decide ", ""},
+		"only their own act, zh":  {"构建一个时钟服务给团队", "strict", link, nil, false, "打开 " + link + "，或在终端输入 `bmad-mcp decide ", ""},
 		"a form":                  {"Build a clock", "auto", link, nil, true, "", "\nRead it: " + link + "\n"},
 		"a form, zh":              {"构建一个时钟服务给团队", "auto", link, nil, true, "", "\n查看文档：" + link + "\n"},
 		"a link that a host cuts": {"Build a clock", "auto", link + strings.Repeat("x", 60), nil, true, "", "\nDraft: .bmad-task/work/"},

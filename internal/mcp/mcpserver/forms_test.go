@@ -147,7 +147,7 @@ func TestDecisionByForm(t *testing.T) {
 					return
 				}
 				if tt.state == "" {
-					if !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["error"]), tt.words) || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp confirm x") {
+					if !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["error"]), tt.words) || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp decide x") {
 						t.Fatalf("not refused: %v", reply)
 					}
 					return
@@ -312,7 +312,7 @@ func TestStrictTakesNoRelayedAnswers(t *testing.T) {
 		none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
 		call(t, none, object{"action": "start", "objective": "x"})
 		call(t, none, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`})
-		if reply, refused := call(t, none, object{"action": "answer", "answers": object{"q1": "a"}}); !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp answer x") {
+		if reply, refused := call(t, none, object{"action": "answer", "answers": object{"q1": "a"}}); !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp decide x") {
 			t.Errorf("%v", reply)
 		}
 	})
@@ -452,7 +452,7 @@ func TestHostAsksWhereItShowsNoForm(t *testing.T) {
 		}
 		none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
 		reply := gateOf(t, none)
-		if next := reply["next_call"].(object); next["action"] != "status" || next["wait"] != 50.0 || !strings.Contains(fmt.Sprint(reply["user_message"]), "bmad-mcp confirm x") {
+		if next := reply["next_call"].(object); next["action"] != "status" || next["wait"] != 50.0 || !strings.Contains(fmt.Sprint(reply["user_message"]), "bmad-mcp decide x") {
 			t.Errorf("strict, with no way here: %v", reply)
 		}
 	})

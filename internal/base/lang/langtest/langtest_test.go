@@ -13,7 +13,7 @@ func TestEnglish(t *testing.T) {
 		"两句 this is the first one。that is a second one":                   2,
 		"自评 92，关卡要求 90。":                                                  0,
 		"PO → Architect → SM → Dev → Review → QA":                         0,
-		"在终端输入 `bmad-mcp confirm the clock that waits`":                   0,
+		"在终端输入 `bmad-mcp decide the clock that waits`":                    0,
 		"它说：“this is what it says in English”。":                           0,
 		"请输入：bmad-mcp allow this one now":                                 0,
 		"文件 .claude/specs/a/01-b.md 与 docs/the file":                      0,

@@ -86,19 +86,17 @@ func nextCommands(s *engine.Standing, person bool) string {
 	}
 	task := terminal.ShellWord(s.Session.TaskName)
 	var lines []string
-	switch action := s.Session.CurrentState.GateAction(); {
+	switch {
 	case s.Stopped():
 		lines = []string{"adopt " + task}
 	case person && hasWork(s):
 		lines = []string{"run --resume " + task}
 	case s.Session.CurrentState == workflow.Generating, s.Session.CurrentState == workflow.Refining:
 		lines = []string{"task submit " + task + " --stage " + string(s.Session.CurrentStage) + " --claude-result-path FILE"}
-	case s.Session.CurrentState.Gated(): // for the person; scripts use bmad-mcp task
-		lines = []string{string(action) + " " + task, "reject " + task}
 	case s.Met():
-		lines = []string{string(action) + " " + task, "confirm " + task}
-	case action != "":
-		lines = []string{string(action) + " " + task}
+		lines = []string{"decide " + task, "decide " + task + " --skip"}
+	case s.Session.CurrentState.WaitsForHuman():
+		lines = []string{"decide " + task}
 	}
 	text := ""
 	for _, line := range lines {

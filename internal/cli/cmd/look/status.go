@@ -58,7 +58,7 @@ all projects in which a run was started, with the command that you type next.
 					if !r.Found.Sound() {
 						doubted = append(doubted, doubt(term, r, folder))
 					}
-					action := string(r.CurrentState.GateAction())
+					action := "decide"
 					switch {
 					case r.CurrentState.WaitsForHuman():
 					case !r.CurrentState.Active():

@@ -137,7 +137,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	if s.Route() == standing.ByOwnAct {
 		text := b.String() + "\n" + ownAct(s)
 		if s.Met() {
-			text += "\n" + s.Say("It has reached its gate: to take it without answering, type `%s`.", s.Names.Program+" confirm "+s.Session.TaskName)
+			text += "\n" + s.Say("It has reached its gate: to take it without answering, type `%s`.", Terminal(s)+" --skip")
 		}
 		return text
 	}

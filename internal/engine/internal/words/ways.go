@@ -7,9 +7,7 @@ import (
 )
 
 // Terminal returns the command that a person types to decide, or to answer.
-func Terminal(s *standing.Standing) string {
-	return s.Names.Program + " " + string(s.Session.CurrentState.GateAction()) + " " + s.Session.TaskName
-}
+func Terminal(s *standing.Standing) string { return s.Names.Program + " decide " + s.Session.TaskName }
 
 // StillWaiting says that nothing has happened since the person was told about the decision that waits.
 func StillWaiting(s *standing.Standing) string {

@@ -48,19 +48,19 @@ func TestMessage(t *testing.T) {
 		"questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) {
 			s.Session.Current().Questions = []workflow.Question{{ID: "q1", Question: "For **whom**?", Options: []string{"all", "some"}}}
 		}, []string{"- **q1** “For whom?” — “all” / “some”", "answer in your own words"}, ""},
-		"strict questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"Only your own act counts", "`the-program answer clock`"}, "the-tool"},
+		"strict questions": {workflow.PO, workflow.Clarifying, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"Only your own act counts", "`the-program decide clock`"}, "the-tool"},
 		"a gate by word":   {workflow.PO, workflow.AwaitingConfirmation, nil, []string{"say **confirm**: it is saved as `"}, "form"},
 		"a gate by form":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call.Asks, s.Call.Forms = true, true }, []string{"decide in the form that follows"}, "say **confirm**"},
-		"the form again":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call = standing.Call{Asks: true, Forms: true, Withheld: true} }, []string{"say **decide**", "`the-program confirm clock`"}, "say **confirm**"},
+		"the form again":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call = standing.Call{Asks: true, Forms: true, Withheld: true} }, []string{"say **decide**", "`the-program decide clock`"}, "say **confirm**"},
 		"a gate by host":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call.HostConfirm = true }, []string{"your host asks you about the assistant's call of the-tool"}, "say **confirm**"},
-		"an own act":       {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"**It waits for you.**", "`the-program confirm clock`"}, "the-tool"},
+		"an own act":       {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"**It waits for you.**", "`the-program decide clock`"}, "the-tool"},
 		"edited":           {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Draft.Edited = true }, []string{"The draft is not what was handed in", "restore the file"}, "say **confirm**"},
 		"edited, by form": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
 			s.Draft.Edited, s.Draft.Edit, s.Call.Asks, s.Call.Forms = true, &standing.Edit{Lines: []standing.EditedLine{{Before: "a", After: "b"}}}, true, true
 		}, []string{"1 line was changed since it was scored: “b”", "decide in the form that follows"}, "say **confirm**"},
 		"edited, by act": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
 			s.Draft.Edited, s.Draft.Edit, s.Call.HostConfirm = true, &standing.Edit{Lines: []standing.EditedLine{{Before: "a", After: "b"}, {Before: "**c**"}, {After: "d"}}}, true
-		}, []string{"3 lines were changed since it was scored:\n- “b”, which was “a”\n- gone: “c”\n- new: “d”", "Only your own act counts", "`the-program confirm clock`", "say what to change"}, "the-tool"},
+		}, []string{"3 lines were changed since it was scored:\n- “b”, which was “a”\n- gone: “c”\n- new: “d”", "Only your own act counts", "`the-program decide clock`", "say what to change"}, "the-tool"},
 		"an edit taken back": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
 			s.Session.History = []workflow.Transition{{Action: workflow.ActionSubmit, From: "po/refining", Iteration: 3, Edit: "takes back the person's edit: “b” is “a” again"}}
 		}, []string{"**Round 3 takes back the person's edit: “b” is “a” again.**"}, ""},
@@ -165,8 +165,8 @@ func TestWays(t *testing.T) {
 		call standing.Call
 		want string
 	}{
-		"terminal": {standing.Call{}, "the human decides in a terminal: the-program confirm clock"},
-		"host":     {standing.Call{HostConfirm: true}, "the human decides here, with the tool the-tool, about which the host asks the human; or in a terminal: the-program confirm clock"},
+		"terminal": {standing.Call{}, "the human decides in a terminal: the-program decide clock"},
+		"host":     {standing.Call{HostConfirm: true}, "the human decides here, with the tool the-tool, about which the host asks the human; or in a terminal: the-program decide clock"},
 		"cancel":   {standing.Call{Action: workflow.ActionCancel, HostConfirm: true}, "the human decides in a terminal: the-program cancel clock"},
 		"reopen":   {standing.Call{Action: workflow.ActionReopen, Stage: "po"}, "the human decides in a terminal: the-program reopen clock --stage po"},
 	} {
