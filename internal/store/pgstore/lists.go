@@ -52,7 +52,7 @@ func (s *Store) summaries(ctx context.Context, project int64, known map[string]w
 		return nil
 	}, `with listed as (select *, session_id::text || ' ' || xmin::text as written from session where tenant_id = $1 and project_id = $2 `+rest+`)
 		select session_id::text, written, `+readable("task_name")+`, `+readable("objective")+`, `+readable("stage")+`, `+readable("state")+`,
-		active, created_at, updated_at, revision,
+		active, `+readable("created_at")+`, `+readable("updated_at")+`, revision,
 		case when written in (select unnest($`+strconv.Itoa(len(args))+`::text[])) then null else `+readBody+` end from listed`, args...)
 	return out, err
 }

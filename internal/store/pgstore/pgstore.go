@@ -17,12 +17,15 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -75,8 +78,13 @@ func Open(address string) (*Database, error) {
 	if params["application_name"] == "" {
 		params["application_name"] = "bmad-mcp"
 	}
+	config.ConnConfig.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		f := pgproto3.NewFrontend(r, w)
+		f.SetMaxBodyLen(maxMessage)
+		return f
+	}
 	if params[lockTimeout] == "" {
-		config.AfterConnect = limitLocks
+		config.ConnConfig.AfterConnect = limitLocks
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
@@ -89,10 +97,12 @@ const lockTimeout = "lock_timeout"
 
 // limitLocks bounds the wait for locks of a connection: a statement waits for that of its tables even before it is
 // run, when it is prepared. As a parameter of the connection it would be refused by poolers.
-func limitLocks(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `set lock_timeout = `+strconv.FormatInt(durable.LockTimeout.Milliseconds(), 10))
-	return err
+func limitLocks(ctx context.Context, conn *pgconn.PgConn) error {
+	return conn.Exec(ctx, `set lock_timeout = `+strconv.FormatInt(durable.LockTimeout.Milliseconds(), 10)).Close()
 }
+
+// maxMessage bounds a message of the server, in bytes: a row with the largest values that are read.
+const maxMessage = 3 * durable.MaxText
 
 // Store keeps the sessions and texts of one project.
 type Store struct {
