@@ -39,7 +39,7 @@ const (
 	// maxCheckpoint bounds the read of a file, in bytes; ours have about 600.
 	maxCheckpoint = 1 << 16
 	// checkpointPatience bounds the wait for another program that records.
-	checkpointPatience = time.Second
+	checkpointPatience = 10 * time.Second
 )
 
 // checkpoint is the file's form.
@@ -290,20 +290,5 @@ func (c Checkpoints) anyOf(folders []string, id string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool {
 		name, ok := checkpointName(folder, id)
 		return ok && c.dir.Exists(name)
-	})
-}
-
-// Forget finds checkpoints from before a time whose session is gone: gone reports that for a session of a
-// project, by its place. With apply it removes them.
-func (u UserState) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) ([]Forgotten, error) {
-	return u.sweep(ctx, checkpointFolder, before, apply, func(name string, data []byte) (project string) {
-		var file checkpoint
-		if len(data) > maxCheckpoint || json.Unmarshal(data, &file) != nil {
-			return ""
-		}
-		if own, ok := checkpointName(file.Project, file.SessionID); !ok || own != name || !gone(file.Project, file.SessionID) {
-			return ""
-		}
-		return file.Project
 	})
 }

@@ -1,13 +1,11 @@
 package trust_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -131,50 +129,6 @@ func TestForeignCheckpoints(t *testing.T) {
 	}
 	if got := f.Checkpoints(nil, project, sessionID); got != nil {
 		t.Errorf("without a key: %v", got)
-	}
-}
-
-func TestForget(t *testing.T) {
-	f, project := folder(t), t.TempDir()
-	s := signerOf(t, f)
-	const other = "22222222-2222-4333-8444-555555555555"
-	for _, id := range []string{sessionID, other} {
-		if err := f.Record(t.Context(), s, project, id, checkpoint(1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	goneIs := func(id string) func(string, string) bool {
-		return func(p, of string) bool { return of == id && strings.HasSuffix(p, filepath.Base(project)) }
-	}
-	later := time.Now().Add(time.Hour)
-	left := func(n int) {
-		t.Helper()
-		if got := f.Checkpoints(s, project, sessionID, other); len(got) != n {
-			t.Errorf("%d are left, want %d", len(got), n)
-		}
-	}
-	for _, c := range []struct {
-		name        string
-		before      time.Time
-		gone        func(string, string) bool
-		apply       bool
-		found, left int
-	}{
-		{"nothing is gone", later, goneIs(""), true, 0, 2},
-		{"gone, but not for long", at, goneIs(other), true, 0, 2},
-		{"only looked", later, goneIs(other), false, 1, 2},
-		{"one", later, goneIs(other), true, 1, 1},
-		{"the last", later, goneIs(sessionID), true, 1, 0},
-		{"again", later, goneIs(sessionID), true, 0, 0},
-	} {
-		found, err := f.Forget(t.Context(), c.before, c.gone, c.apply)
-		if err != nil || len(found) != c.found {
-			t.Errorf("%s: %+v, %v", c.name, found, err)
-		}
-		left(c.left)
-	}
-	if found, err := folder(t).Forget(context.Background(), later, goneIs(""), true); len(found) != 0 || err != nil {
-		t.Errorf("without a folder: %v, %v", found, err)
 	}
 }
 

@@ -2,10 +2,6 @@ package setup
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	projects "github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // gcOptions are the flags of gc.
@@ -111,20 +106,10 @@ func (o *gcOptions) removeUnused(ctx context.Context, u Upkeep) error {
 	return nil
 }
 
-// forgetGone removes this machine's records of sessions whose project's folder is gone. A session alone can come back,
-// in an older form, which only its record would show.
+// forgetGone removes the records of rights whose run is gone. Records of sessions stay: a session can come back in an
+// older form, which only its record shows.
 func (o *gcOptions) forgetGone(ctx context.Context, u Upkeep, old time.Duration) ([]doctor.Trimmed, error) {
-	gone := func(project, _ string) bool {
-		_, err := os.Lstat(project)
-		return filepath.IsAbs(project) && errors.Is(err, fs.ErrNotExist)
-	}
-	before := u.Term.Now().Add(-old)
-	forgotten, err := app.Trust().Forget(ctx, before, gone, o.apply)
-	if err == nil {
-		var rights []trust.Forgotten
-		rights, err = app.Trust().ForgetRights(ctx, before, o.apply)
-		forgotten = append(forgotten, rights...)
-	}
+	forgotten, err := app.Trust().ForgetRights(ctx, u.Term.Now().Add(-old), o.apply)
 	var out []doctor.Trimmed
 	for _, f := range forgotten {
 		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: u.Term.Lang.Word(f.Why)})
