@@ -40,7 +40,12 @@ func SignWith(ctx context.Context, socket string, key Key, message []byte) (stri
 	}
 	for _, s := range signers {
 		if keyOf(s.PublicKey()) == key {
-			return Signer{key, s}.Sign(message)
+			made, err := Signer{key, s}.Sign(message)
+			if err != nil {
+				return "", err
+			}
+			_, err = Verify(message, made) // any program can listen at the socket
+			return made, err
 		}
 	}
 	return "", errors.New("the agent does not have the key " + key.Fingerprint())

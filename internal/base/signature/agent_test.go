@@ -112,11 +112,7 @@ func TestSignWith(t *testing.T) {
 			t.Errorf("%s: signed by %s, %v", name, key, err)
 		}
 	}
-	made, err := signature.SignWith(ctx, serve(t, securityKey{private: private, unasked: true}), touch, message)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := signature.Verify(message, made); err == nil {
+	if _, err := signature.SignWith(ctx, serve(t, securityKey{private: private, unasked: true}), touch, message); err == nil {
 		t.Error("a signature without a touch counts as one with it")
 	}
 	if _, err := signature.SignWith(ctx, "", plain, message); err == nil {

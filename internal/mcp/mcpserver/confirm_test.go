@@ -25,7 +25,7 @@ func TestConfirmToolIsListedForHostsThatAsk(t *testing.T) {
 		{"claude-code", "2.1", "", false},
 		{"claude-code", "", "", false},
 		{"codex", "9.9.9", "", false},
-		{"codex", "0.1", "BMAD_HOST_CONFIRM=always", true},
+		{"codex", "0.1", alwaysAsks, true},
 		{"claude-code", "2.1.329", "BMAD_HOST_CONFIRM=never", false},
 	} {
 		for _, protocol := range protocols {
@@ -133,7 +133,11 @@ func TestConfirmToolOverHTTP(t *testing.T) {
 			t.Run(fmt.Sprintf("%s,modern=%v", tt.setting, modern), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				s := serveInside(t, dir, []string{"BMAD_GATE=strict", "BMAD_HOST_CONFIRM=" + tt.setting})
+				setting := "BMAD_HOST_CONFIRM=" + tt.setting
+				if tt.setting == "always" {
+					setting = alwaysAsks
+				}
+				s := serveInside(t, dir, []string{"BMAD_GATE=strict", setting})
 				p := (&speaker{s: s, modern: modern}).greet()
 				p.waiting()
 				before := sessionFile(t, dir)

@@ -45,7 +45,8 @@ func serve(t testing.TB, dir string, env []string, args ...string) *served {
 	t.Helper()
 	s := &served{t: t, state: t.TempDir(), ended: make(chan error, 1)}
 	s.cmd = exec.Command(binary, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
-	s.cmd.Dir, s.cmd.Env = dir, append(isolatedEnv(t, "XDG_STATE_HOME="+s.state), env...)
+	s.cmd.Dir = dir
+	s.cmd.Env, _ = ownFile(t, append(isolatedEnv(t, "XDG_STATE_HOME="+s.state), env...))
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

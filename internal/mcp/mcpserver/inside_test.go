@@ -55,7 +55,8 @@ func (o insideServer) start(t testing.TB) *mcpserver.Server {
 	if o.state == "" {
 		o.state = t.TempDir()
 	}
-	settings := config.Source{Environ: o.settings, Confined: o.reach != nil}
+	environ, folder := ownFile(t, o.settings)
+	settings := config.Source{UserFolder: folder, Environ: environ, Confined: o.reach != nil}
 	own, err := settings.Load(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ import (
 	_ "github.com/bmad-mcp/bmad-mcp/internal/cli" // the binary that is built: go test must not take its results for known when it changes
 
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -75,6 +77,37 @@ func isolatedEnv(t testing.TB, extra ...string) []string {
 		env = append(env, "GOGC=100") // tests let their processes collect less
 	}
 	return append(append(env, watching()...), extra...)
+}
+
+// alwaysAsks stands in a test's environment for the setting in a person's own file by which each host has bmad-confirm: a
+// variable has no say in that.
+const alwaysAsks = "host_confirm=always"
+
+// ownFile writes the settings file of a person, if an environment asks for one, into its XDG_CONFIG_HOME or a new one, and
+// returns the environment with it.
+func ownFile(t testing.TB, env []string) (out []string, folder string) {
+	t.Helper()
+	if !slices.Contains(env, alwaysAsks) {
+		return env, ""
+	}
+	for _, one := range env {
+		if named, ok := strings.CutPrefix(one, "XDG_CONFIG_HOME="); ok {
+			folder = named
+		}
+	}
+	if folder == "" {
+		folder = t.TempDir()
+	}
+	name := filepath.Join(folder, filepath.FromSlash(config.UserFile))
+	text, _ := os.ReadFile(name) // of a test that has other settings, too
+	if !bytes.Contains(text, []byte("host_confirm")) {
+		text = append([]byte("host_confirm: always\n"), text...)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	out = slices.DeleteFunc(slices.Clone(env), func(one string) bool { return one == alwaysAsks })
+	return append(out, "XDG_CONFIG_HOME="+folder), folder
 }
 
 // sixStages returns an environment whose runs have six stages, which stay as they are when a built-in workflow

@@ -228,7 +228,7 @@ func TestPagesDecideNothing(t *testing.T) {
 				dir := t.TempDir()
 				env := []string{"BMAD_GATE=strict"}
 				if always {
-					env = append(env, "BMAD_HOST_CONFIRM=always")
+					env = append(env, alwaysAsks)
 				}
 				s := serveInside(t, dir, env)
 				program := (&speaker{s: s, modern: modern}).greet()
@@ -384,7 +384,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		dir := t.TempDir()
-		s := serveInside(t, dir, []string{"BMAD_HOST_CONFIRM=always", "BMAD_GATE=relay"})
+		s := serveInside(t, dir, []string{alwaysAsks, "BMAD_GATE=relay"})
 		page := (&speaker{s: s, modern: modern, header: []string{"Origin", inspectorOrigin}}).greet()
 		page.waiting()
 		if reply := page.task(object{"action": "confirm", "confirmed": true, "revision": 2}); reply["current_stage"] != "architect" {

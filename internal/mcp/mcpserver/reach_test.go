@@ -163,14 +163,15 @@ func (a *account) describe(dir, but string) string {
 }
 
 // allDoors are settings by which a server has each door.
-var allDoors = []string{"BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents,memory"}
+var allDoors = []string{alwaysAsks, "BMAD_TOOLSETS=task,method,method-classic,agents,memory"}
 
 // env returns the environment of a server for the person.
 func (a *account) env(more ...string) []string {
-	return append(append([]string{
+	env, _ := ownFile(a.t, append(append([]string{
 		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
 		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"),
-	}, append(allDoors, watching()...)...), more...)
+	}, append(allDoors, watching()...)...), more...))
+	return env
 }
 
 // listKnown puts folders on the list of known projects, as an older server has it.

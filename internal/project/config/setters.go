@@ -78,8 +78,8 @@ func setLanguage(l *loader, values []string) error {
 	return pick(&l.Language, "language", values[0], lang.Settings())
 }
 
-// setHostConfirm accepts a project's value only if it tightens: a tool whose calls count as a
-// person's must not be listed because a repository asks for it.
+// setHostConfirm accepts a value of a project, or of a variable, which its files can set for a host, only if it tightens: a
+// tool whose calls count as a person's must not be listed because a repository asks for it.
 func setHostConfirm(l *loader, values []string) error {
 	asked := l.HostConfirm
 	if err := pick(&asked, "host_confirm", values[0], []HostConfirm{HostConfirmAuto, HostConfirmAlways, HostConfirmNever}); err != nil {
@@ -89,6 +89,10 @@ func setHostConfirm(l *loader, values []string) error {
 		if asked != l.HostConfirm {
 			l.note(lang.T("host_confirm %s of %s does not count: set it in your own file", asked, ProjectFile))
 		}
+		return nil
+	}
+	if l.from == environment && asked == HostConfirmAlways {
+		l.note(lang.T("host_confirm %s of a variable does not count: set it in your own file", asked))
 		return nil
 	}
 	l.HostConfirm = asked

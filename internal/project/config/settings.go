@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // settings are those that are not of one stage, sorted by key.
@@ -64,6 +65,10 @@ var settings = []setting{
 	{key: "workflow", guard: PersonFirst, set: setWorkflow, value: func(c *Config) any { return c.Workflow }},
 }
 
+// fileFirst are the settings of which a variable, which a file of the project can set for a host, does not count beside the
+// person's own file: by whom their documents are kept, and what signs and decides in their name.
+var fileFirst = []string{"host_confirm", "project", "sign_with", "store"}
+
 // keys lists the keys of the settings.
 func keys() []string {
 	out := make([]string, len(settings))
@@ -85,6 +90,10 @@ func (l *loader) apply(key string, values []string) error {
 	s := settings[at]
 	if !s.list && len(values) != 1 {
 		return lang.Errorf("%s takes one value, not %d", key, len(values))
+	}
+	if l.from == environment && slices.Contains(fileFirst, key) && l.setBy[key] == workflow.SetByPerson {
+		l.note(lang.T("%s of a variable does not count: your own file sets it", key))
+		return nil
 	}
 	before := s.show(l.Config)
 	if err := s.set(l, values); err != nil {
