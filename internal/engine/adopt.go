@@ -41,7 +41,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	rules := policies(before.Settings)
 	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.engine.Now(), Action: workflow.ActionAdopt,
 		By: r.req.By, Person: r.engine.who(r.project), Feedback: grant.Feedback, Grant: grant,
-		Policy: lang.Join(words.PolicyChanges(before.Settings, stored.Policy, rules), "; ").In(before.Language)}, before.Altered, rules,
+		Rules: rules, Policy: lang.Join(words.PolicyChanges(before.Settings, stored.Policy, rules), "; ").In(before.Language)}, before.Altered, rules,
 		func(s *workflow.Session) []workflow.Alteration {
 			r.disk = documents.On(r.project) // the files may have changed while the person was asked
 			return r.disk.Altered(ctx, s, r.check.found)

@@ -34,11 +34,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err := prepare(before); err != nil {
 		return nil, err
 	}
-	release, err := r.check.reserve(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
+	defer r.check.release()
 	after, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
 		return r.applyLocked(ctx, tx, s, *before, apply)
 	})
@@ -85,6 +81,9 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 	if err := goesOn(&now); err != nil {
 		return err
 	}
+	if err := r.check.reserve(ctx); err != nil {
+		return err
+	}
 	r.disk.AdoptSprints(ctx, &now)
 	if r.req.Action != workflow.ActionSubmit { // that brings a document of its own
 		if err := r.disk.Adopt(ctx, tx, &now); err != nil {
@@ -126,7 +125,7 @@ func notePolicy(s *standing.Standing, note workflow.Transition) {
 		}
 	}
 	if changes := words.PolicyChanges(s.Workflow, s.Session.Policy, now); len(changes) > 0 {
-		note.Event, note.Policy = workflow.EventPolicyChanged, lang.Join(changes, "; ").In(s.Language)
+		note.Event, note.Policy, note.Rules = workflow.EventPolicyChanged, lang.Join(changes, "; ").In(s.Language), now
 		setPolicy(s.Session, now)
 		s.Session.Note(note)
 	}

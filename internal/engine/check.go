@@ -93,12 +93,19 @@ func (c *check) mayWrite() bool {
 }
 
 // raise has a session go on from the revision on record: a revision is never given twice, not
-// even after an older file was put back.
+// even after an older file was put back. One far beyond is an edit, after which no step would have a number.
 func (c *check) raise(s *workflow.Session) {
+	least := len(s.History)
 	if c.known.Checkpoint != nil {
-		s.Revision = max(s.Revision, c.known.Checkpoint.Revision)
+		least = max(least, c.known.Checkpoint.Revision)
+	}
+	if s.Revision < least || s.Revision > least+maxAhead {
+		s.Revision = least
 	}
 }
+
+// maxAhead is how far the revision of a session that was changed can be beyond the record of it, by steps of others.
+const maxAhead = 10_000
 
 // adopt accepts the session as it was found, if it is still the one of before, and with it
 // approved texts as they are, which texts returns and which have to be the given ones, and the rules of the settings.
@@ -111,15 +118,14 @@ func (c *check) adopt(
 	if err != nil {
 		return nil, err
 	}
-	release, err := c.reserve(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
+	defer c.release()
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
 		now := c.look(s, signer, c.checkpoint(signer))
 		if !reflect.DeepEqual(s, before) || !reflect.DeepEqual(texts(s), altered) {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
+		}
+		if err := c.reserve(ctx); err != nil {
+			return err
 		}
 		c.raise(s)
 		now.Altered = altered
@@ -134,16 +140,20 @@ func (c *check) adopt(
 	return after, err
 }
 
-// reserve makes sure, under a policy that promises a person, that a change of the session can be recorded: else somebody
-// who keeps it from being recorded could put the session of before back. release ends that.
-func (c *check) reserve(ctx context.Context) (release func(), err error) {
-	if !c.strict || c.keeper.records == nil || c.keeper.signer(ctx) == nil {
-		return func() {}, nil
+// reserve makes sure, under a policy that promises a person, that the change of a locked session can be recorded: else
+// somebody who keeps it from being recorded could put the session of before back. release ends that.
+func (c *check) reserve(ctx context.Context) (err error) {
+	if c.reserved == nil && c.strict && c.keeper.records != nil && c.keeper.signer(ctx) != nil {
+		c.reserved, err = c.keeper.records.Reserve(ctx)
 	}
-	if c.reserved, err = c.keeper.records.Reserve(ctx); err != nil {
-		return nil, err
+	return err
+}
+
+func (c *check) release() {
+	if c.reserved != nil {
+		c.reserved.Release()
+		c.reserved = nil
 	}
-	return func() { c.reserved.Release(); c.reserved = nil }, nil
 }
 
 // record records the session's present form outside the project. A failure must not fail
@@ -196,14 +206,14 @@ func (c *check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 // inspect checks a session against its chain, its record and its folder.
 func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
 	c.found, c.signer = c.look(s, signer, recorded), signer
-	c.strict = c.needsPerson(s) || c.known.Strict()
+	c.strict = c.needsPerson(s) || c.known.Strict() || workflow.PromisesPerson(c.found.Kept)
 }
 
 // look gathers the facts about a session, and says the problem, if there is one, in the
 // language of its person.
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
-	c.known.Members, c.known.Rules = c.keeper.members(c.project, s, signer), policies(c.keeper.keeping(c.project.Config.Under(s.Definition()), s))
+	c.known.Members, c.known.Rules = c.keeper.members(c.project, s, signer), policies(c.project.Config.Under(s.Definition()))
 	c.known.MayFollow = func(d *workflow.Definition) bool { return c.keeper.mayFollow(c.project, d) }
 	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
@@ -235,13 +245,13 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 	return out, left
 }
 
-// keeping returns a definition with the settings, whose gates keep at least the rules that the session has had, unless its
+// keeping returns a definition with the settings, whose gates keep the rules of a session that was checked, unless its
 // person could not accept others.
-func (k *keeper) keeping(settings *workflow.Definition, s *workflow.Session) *workflow.Definition {
+func (k *keeper) keeping(settings *workflow.Definition, found workflow.Verification) *workflow.Definition {
 	if k.records == nil {
 		return settings
 	}
-	return settings.Keeping(s.Policy)
+	return settings.Keeping(found.Kept)
 }
 
 // keyOf returns the key of a signer; "" if there is none.

@@ -88,7 +88,7 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	c := r.project.Config
 	settings := c.Under(s.Definition())
-	w := r.engine.keeper.keeping(settings, s)
+	w := r.engine.keeper.keeping(settings, r.check.found)
 	spoken := r.project.Language(s.Objective)
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
@@ -109,7 +109,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	}
 	st.Policy = st.Stage.Policy()
 	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {
-		st.Policy = st.Policy.Stricter(*at)
+		st.Policy = st.Policy.AtLeast(*at)
 	}
 	if st.Policy.Ruled() {
 		st.Call.Subject = r.engine.who(r.project).Subject

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"maps"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
@@ -34,6 +35,7 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.History[0].Person = e.who(p)
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
+	s.History[0].Rules = maps.Clone(s.Policy)
 	guard.KeepVerify(s)
 	settings := config.ProjectFile
 	if p.Dir.Exists(workflow.ProjectFile) { // which the first run makes

@@ -67,16 +67,13 @@ func (j *judge) weigh(st *Stage, d Decision, key signature.Key) (why, do lang.Te
 	if why := j.doubtKey(key, d.Subject, d.At); !why.Empty() {
 		return why, j.askToList(key, d.Subject)
 	}
-	least := rules.Assurance
-	if rules.Gate == workflow.GateStrict && rank(least) < rank(workflow.AssuranceMedium) {
-		least = workflow.AssuranceMedium
+	if why := j.doubtChannel(d, rules); !why.Empty() {
+		return why, anew
 	}
 	reopened := slices.ContainsFunc(p.Decisions, func(r Decision) bool {
 		return r.Decision == workflow.DecisionReopen && r.Revision >= d.Revision && p.index(r.To) <= p.index(st.ID)
 	})
 	switch {
-	case d.Assurance != d.Channel.Assurance() || rank(d.Assurance) < rank(least):
-		return lang.T("its channel %s has assurance %s, and %s requires %s", d.Channel, d.Channel.Assurance(), j.Base.Name, least), anew
 	case reopened:
 		return lang.T("the stage was reopened since"), anew
 	case rules.Approvers != nil && !slices.Contains(rules.Approvers, d.Subject):
@@ -87,6 +84,21 @@ func (j *judge) weigh(st *Stage, d Decision, key signature.Key) (why, do lang.Te
 		return lang.T("they wrote the document themselves, and four eyes need another person"), anew
 	}
 	return lang.Text{}, lang.Text{}
+}
+
+// doubtChannel returns why the channel of a decision does not count; empty if it does.
+func (j *judge) doubtChannel(d Decision, rules Rules) lang.Text {
+	least := rules.Assurance
+	if rules.Gate == workflow.GateStrict && rank(least) < rank(workflow.AssuranceMedium) {
+		least = workflow.AssuranceMedium
+	}
+	switch {
+	case d.Assurance != d.Channel.Assurance() || rank(d.Assurance) < rank(least):
+		return lang.T("its channel %s has assurance %s, and %s requires %s", d.Channel, d.Channel.Assurance(), j.Base.Name, least)
+	case rules.Gate == workflow.GateStrict && !d.Channel.Strict():
+		return lang.T("its channel %s does not count under strict, which %s requires", d.Channel, j.Base.Name)
+	}
+	return lang.Text{}
 }
 
 // rank orders the assurances; an unknown one is the lowest.

@@ -237,6 +237,7 @@ func (c *checker) entry(e *workflow.Transition) {
 			c.line("history.grant.passkey", p.Credential, p.PublicKey, p.AuthenticatorData, p.ClientData, p.Signature, p.Nonce, p.Answers)
 		}
 	}
+	c.policies("history.rules", e.Rules)
 	if e.Adoption != nil {
 		c.line("history.adoption", e.Adoption.Past)
 		c.count("history.adoption", e.Adoption.From, e.Adoption.Revision)

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"slices"
 )
 
@@ -120,7 +121,7 @@ func (w *Definition) Keeping(rules map[StageID]Policy) *Definition {
 		if least, ok := rules[st.ID]; ok {
 			p := st.Policy()
 			least.Pause = p.Pause
-			out.Stages[i] = st.Under(p.Stricter(least))
+			out.Stages[i] = st.Under(p.AtLeast(least))
 		}
 	}
 	return out
@@ -134,4 +135,39 @@ func (w *Definition) Loosened(rules map[StageID]Policy) (out []Stage) {
 		}
 	}
 	return out
+}
+
+// strictest returns the stricter rules of two sets, stage by stage.
+func strictest(a, b map[StageID]Policy) map[StageID]Policy {
+	if len(b) == 0 {
+		return a
+	}
+	out := maps.Clone(b)
+	for id, p := range a {
+		if other, ok := b[id]; ok {
+			p = p.AtLeast(other)
+		}
+		out[id] = p
+	}
+	return out
+}
+
+// PromisesPerson reports whether a gate takes only a person's own act, or the yes of certain people.
+func PromisesPerson(rules map[StageID]Policy) bool {
+	for _, p := range rules {
+		if p.Gate == GateStrict || p.Ruled() {
+			return true
+		}
+	}
+	return false
+}
+
+// isRuled reports whether it matters at any gate who says yes.
+func isRuled(rules map[StageID]Policy) bool {
+	for _, p := range rules {
+		if p.Ruled() {
+			return true
+		}
+	}
+	return false
 }

@@ -47,6 +47,10 @@ func (c Channel) Assurance() Assurance {
 // program's report of it.
 func (c Channel) Personal() bool { return c.Assurance() != AssuranceLow }
 
+// Strict reports whether a gate under the policy strict takes a decision by this channel. A typed command is reported by a
+// hook of the host, to which any program of the account can speak.
+func (c Channel) Strict() bool { return c.Personal() && c != ChannelTyped }
+
 // Decision is the content of a grant.
 type Decision string
 

@@ -47,8 +47,10 @@ type Transition struct {
 	Edit string `json:"edit,omitempty"`
 	// Grant is the human's decision that the transition carried out.
 	Grant *Grant `json:"grant,omitempty"`
-	// Policy describes a change of policy in words.
-	Policy string `json:"policy,omitempty"`
+	// Policy describes a change of policy in words, and Rules has the policies of the stages from this entry on, if it
+	// starts the run, changes them, or accepts others.
+	Policy string             `json:"policy,omitempty"`
+	Rules  map[StageID]Policy `json:"rules,omitempty"`
 	// VerifyCommands are the session's from this entry on, if the entry changed them.
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
 	// Evidence describes the result of a submission's verify command in words.
@@ -95,6 +97,21 @@ func (t Transition) Actor() string {
 func stageOf(place string) StageID {
 	stage, _, _ := strings.Cut(place, "/")
 	return StageID(stage)
+}
+
+// brings reports whether an entry is one of a document, report or edit that was handed in.
+func (t Transition) brings() bool {
+	switch t.Event {
+	case EventQuestioned, EventScoredBelow, EventScoredReady, EventPlanned, EventScoped, EventDelivered, EventFailed, EventDoubted,
+		EventReturned, EventBlocked, EventExhausted, EventEdited:
+		return true
+	}
+	return t.Event == EventFinished && !stateOf(t.From).Gated()
+}
+
+func stateOf(place string) State {
+	_, state, _ := strings.Cut(place, "/")
+	return State(state)
 }
 
 // hash returns the hash of an entry with its signature, over its canonical JSON, so that a program that does not know a

@@ -8,12 +8,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// A session has parts that can change apart from each other: the run itself, which is the same from its start on, and the
-// record of each stage. Each entry has the hashes of those that its step has changed, so that a step of somebody else
+// A session has parts that can change apart from each other: the run itself, which is the same from its start on, the
+// rules of its gates, its sprints, the rest, and the record of each stage. Each entry has the hashes of those that its step has changed, so that a step of somebody else
 // shows as one if it touches what it is not about, for example the document of a stage that was approved.
 
-// ofRun names the part of a session that never changes.
-const ofRun = "run"
+// The names of the parts that are not of a stage, which cannot be those of stages. ofRun never changes.
+const (
+	ofRun     = "run"
+	ofPolicy  = "+policy"
+	ofSprints = "+sprints"
+	ofRest    = "+rest"
+)
 
 // partDigits is the length of the hash of a part, in hexadecimal digits.
 const partDigits = 32
@@ -23,6 +28,9 @@ func (s *Session) parts() map[string]string {
 	out := map[string]string{}
 	add := func(name string, v any) { out[name] = partHash(v) }
 	add(ofRun, Session{SessionID: s.SessionID, TaskName: s.TaskName, Objective: s.Objective, Workflow: s.Workflow, CreatedAt: s.CreatedAt})
+	add(ofPolicy, Session{Policy: s.Policy})
+	add(ofSprints, Session{Sprints: s.Sprints})
+	add(ofRest, Session{Artifacts: s.Artifacts, ReworkCount: s.ReworkCount, VerifyCommands: s.VerifyCommands})
 	for id, r := range s.Stages {
 		if r != nil {
 			add(string(id), *r)
@@ -80,31 +88,36 @@ func (s *Session) silent() string {
 	return ""
 }
 
-// touches names a part that an entry has changed although its step is about others; "" if there is none. A step is
-// about the stages from which and to which it leads, and the one whose work they judge; if it goes back, about all.
-func (w *Definition) touches(e Transition) string {
-	var about []string
+// about returns the parts that a step may change: those of the stages from which and to which it leads, and of the one
+// whose work they judge; if it goes back, of all from its target on.
+func (w *Definition) about(e Transition) (out []string) {
 	switch {
+	case e.Event == EventPolicyChanged:
+		return []string{ofPolicy, ofRest}
 	case e.Event == EventReopened || e.Event == EventSentBack:
-		about = w.IDs()
+		out = w.IDs()[max(w.Index(e.ToStage()), 0):]
 	case moves(e) || e.Event == EventEdited:
 		for _, id := range []StageID{e.FromStage(), e.ToStage()} {
 			st, _ := w.Stage(id)
-			about = append(about, string(id), string(st.SendsBackTo), string(st.VerifiedBy()))
+			out = append(out, string(id), string(st.SendsBackTo), string(st.VerifiedBy()))
 		}
+	default:
+		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.Parts)) {
-		if !slices.Contains(about, name) {
-			return name
-		}
-	}
-	return ""
+	return append(out, ofSprints, ofRest)
 }
 
 // partText names a part for people.
 func partText(name string) lang.Text {
-	if name == ofRun {
+	switch name {
+	case ofRun:
 		return lang.T("its name, objective or workflow")
+	case ofPolicy:
+		return lang.T("its rules")
+	case ofSprints:
+		return lang.T("its sprints")
+	case ofRest:
+		return lang.T("its list of artifacts, counters or commands")
 	}
 	return lang.T("what stage %s has", name)
 }

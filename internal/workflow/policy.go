@@ -97,7 +97,17 @@ func (p Policy) Met(claimed, audited *float64) bool {
 	return p.GateScore != nil && reaches(claimed) && (p.Scoring != ScoringAudited || reaches(audited))
 }
 
-// Stricter returns the stricter of two policies, rule by rule.
+// AtLeast returns the stricter of two policies of a stage, as [Stage.Policy] returns them: without a verdict mode for the
+// default.
+func (p Policy) AtLeast(other Policy) Policy {
+	out := p.Stricter(other)
+	if p.Verdict == "" || other.Verdict == "" {
+		out.Verdict = ""
+	}
+	return out
+}
+
+// Stricter returns the stricter of two policies, rule by rule. An empty value is none.
 func (p Policy) Stricter(other Policy) Policy {
 	p.Gate = stricter(GateModes(), p.Gate, other.Gate)
 	p.Scoring = stricter(ScoringModes(), p.Scoring, other.Scoring)

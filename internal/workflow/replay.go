@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,9 +18,10 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 	if accepted != nil {
 		from = accepted.Entry
 	}
+	var about []string // of the entries of one change, of which the last has the parts
 	for i := from; i < len(s.History); i++ {
 		e := s.History[i]
-		if h.entries[i].verdict != counts {
+		if about = append(about, w.about(e)...); h.entries[i].verdict != counts {
 			continue
 		}
 		gate, isStep := w.stepOf(e)
@@ -28,7 +30,11 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 		}
 		changed := ""
 		if !h.entries[i].own {
-			changed = w.touches(e)
+			isStep = isStep && w.fits(s.History[:i], e)
+			changed = otherThan(e.Parts, about)
+		}
+		if e.Standing != "" {
+			about = nil
 		}
 		switch {
 		case e.From != s.History[i-1].To || !isStep:
@@ -36,7 +42,7 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 		case changed != "":
 			return i + 1, lang.T("entry %d is not about %s, and has changed it", i+1, partText(changed))
 		case !gate:
-		case !e.decides():
+		case !e.decides(), !h.entries[i].own && !w.isOfWaiting(s.History[:i], e):
 			return i + 1, lang.T("entry %d passes the gate of %s without a decision", i+1, e.FromStage())
 		case !h.entries[i].own && !permitted(s.History, i, rules[e.FromStage()]):
 			return i + 1, lang.T("entry %d passes the gate of %s without the yes of those who have to give it", i+1, e.FromStage())
@@ -57,9 +63,14 @@ func (h judged) begins(k *Known) lang.Text {
 		return lang.Text{} // the entries before are unknown, which is said otherwise
 	}
 	pristine := []string{partHash(Record{Status: Pending}), partHash(Record{Status: InProgress})}
+	nothing := []string{partHash(Session{}), partHash(Session{Artifacts: []string{}})}
 	shape, _, _ := strings.Cut(e.Standing, ":")
-	for name, hash := range e.Parts {
-		if name != ofRun && shape == standingShape() && !slices.Contains(pristine, hash) {
+	for _, name := range append(w.IDs(), ofRun, ofSprints, ofRest) {
+		hash, named := e.Parts[name]
+		switch {
+		case !named || shape != standingShape():
+			return lang.T("its first entry does not say, in the form of this version of the program, with what it starts")
+		case slices.Contains(w.IDs(), name) && !slices.Contains(pristine, hash), name == ofSprints && !slices.Contains(nothing, hash):
 			return lang.T("entry 1 starts it, and %s is there already", partText(name))
 		}
 	}
@@ -95,6 +106,69 @@ func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 		return false, false
 	}
 	return onward && !byItself || e.Event == EventScopeApproved, w.leads(r.move, st, to)
+}
+
+// actionOf reports whether an action has an event.
+func actionOf(e Transition) bool {
+	decisions := []Action{ActionConfirm, ActionApprove}
+	switch {
+	case e.brings():
+		return e.Action == ActionSubmit
+	case e.Event == EventReopened:
+		return e.Action == ActionReopen
+	case e.Event == EventCancelled:
+		return e.Action == ActionCancel
+	case e.Event == EventAdopted:
+		return e.Action == ActionAdopt
+	case e.Event == EventAnswered, e.Event == EventSkipped:
+		return e.Action == ActionAnswer || slices.Contains(decisions, e.Action)
+	case e.Event == EventPolicyChanged:
+		return true // it comes with any other
+	}
+	return slices.Contains(decisions, e.Action)
+}
+
+// documentAt returns the hash of the newest document of a stage that a history has.
+func documentAt(history []Transition, stage StageID) string {
+	for _, e := range slices.Backward(history) {
+		if e.FromStage() == stage && e.brings() && e.SHA256 != "" {
+			return e.SHA256
+		}
+	}
+	return ""
+}
+
+// fits reports whether an entry of somebody else is by the action of its event, and brings a document only if its event
+// does.
+func (w *Definition) fits(history []Transition, e Transition) bool {
+	switch {
+	case !actionOf(e):
+		return false
+	case e.brings():
+		return true
+	case e.Judged != "":
+		return false
+	}
+	return e.SHA256 == "" || e.SHA256 == documentAt(history, e.FromStage())
+}
+
+// isOfWaiting reports whether the yes of an entry is to the document that waited at its gate.
+func (w *Definition) isOfWaiting(history []Transition, e Transition) bool {
+	st, _ := w.Stage(e.FromStage())
+	if e.Grant.SHA256 == "" { // an act of a person, for which a report waits, is about no text
+		return st.Gate == GateVerdict
+	}
+	return e.Grant.SHA256 == documentAt(history, st.ID)
+}
+
+// otherThan names a part that is none of some others; "" if there is none.
+func otherThan(parts map[string]string, about []string) string {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if !slices.Contains(about, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // leads reports whether a move leads from a stage to another.
@@ -133,17 +207,12 @@ func scoped(history []Transition, stage StageID) bool {
 	return false
 }
 
-func stateOf(place string) State {
-	_, state, _ := strings.Cut(place, "/")
-	return State(state)
-}
-
 // permitted reports whether a gate was passed by an entry, from 0, as a policy wants it: by enough people of those who
 // may say yes, none of whom has written what they let pass if four eyes have to see it, and by a person's own act if
 // only that counts.
 func permitted(history []Transition, i int, p Policy) bool {
 	e := history[i]
-	if p.Gate == GateStrict && !e.Grant.Channel.Personal() {
+	if p.Gate == GateStrict && !e.Grant.Channel.Strict() {
 		return false
 	}
 	if !p.Ruled() {

@@ -12,9 +12,6 @@ import (
 // the member's program did.
 func TestMembersKeepTheRules(t *testing.T) {
 	const stage = workflow.PO
-	granted := func(subject, sha string, d workflow.Decision) *workflow.Grant {
-		return &workflow.Grant{Person: workflow.Person{Subject: subject}, Channel: workflow.ChannelTerminal, Stage: stage, Decision: d, SHA256: sha}
-	}
 	relayed := granted("ben", "x", workflow.DecisionApprove)
 	relayed.Channel = workflow.ChannelRelayed
 	type entry struct {
@@ -76,7 +73,12 @@ func TestMembersKeepTheRules(t *testing.T) {
 		}
 		for _, e := range c.entries {
 			sign := s.Signing(e.by, workflow.Verification{})
-			s.Append(workflow.Transition{Action: workflow.ActionSubmit, Event: e.event, From: e.from, To: e.to, Grant: e.grant, Judged: e.judged, Person: workflow.Person{Subject: string(e.by)}})
+			step := workflow.Transition{Event: e.event, From: e.from, To: e.to, Grant: e.grant, Judged: e.judged, Person: workflow.Person{Subject: string(e.by)}}
+			step.Action = actionFor(e.event)
+			if e.event == workflow.EventScoredReady {
+				step.SHA256 = "x"
+			}
+			s.Append(step)
 			place(s, e.to)
 			if err := sign(here); err != nil {
 				t.Fatal(err)
@@ -160,12 +162,13 @@ func TestMembersTouchWhatTheirStepIsAbout(t *testing.T) {
 			}
 			po := s.Record(workflow.PO)
 			for _, e := range []workflow.Transition{
-				{Action: workflow.ActionSubmit, Event: workflow.EventScoredReady, To: "po/awaiting_confirmation"},
-				{Event: workflow.EventConfirmed, To: "architect/generating", Grant: &workflow.Grant{Decision: workflow.DecisionApprove, Stage: workflow.PO}},
+				{Event: workflow.EventScoredReady, To: "po/awaiting_confirmation", SHA256: "a"},
+				{Event: workflow.EventConfirmed, To: "architect/generating", Grant: &workflow.Grant{Decision: workflow.DecisionApprove, Stage: workflow.PO, SHA256: "a"}},
 			} {
 				sign := s.Signing(ana, workflow.Verification{})
 				po.Status, po.Answers, po.AnswerChannels = workflow.Done, map[string]string{"q1": "yes"}, map[string]workflow.Channel{"q1": workflow.ChannelRelayed}
 				po.FinalResultRef, po.Artifact = doc("a"), &workflow.Artifact{Path: "y", SHA256: "a"}
+				e.Action = actionFor(e.Event)
 				if e.From, e.Subject = s.Place(), "ana"; e.Grant != nil {
 					e.Grant.Subject = "ana"
 					s.Record(workflow.Architect).Status = workflow.InProgress
@@ -180,7 +183,7 @@ func TestMembersTouchWhatTheirStepIsAbout(t *testing.T) {
 			c.change(s)
 			sign := s.Signing(ben, workflow.Verification{})
 			step := c.step
-			step.From, step.Subject = s.Place(), "ben"
+			step.From, step.Subject, step.Action = s.Place(), "ben", actionFor(step.Event)
 			if step.To == "" {
 				step.To = step.From
 			}
@@ -212,4 +215,115 @@ var at0 = time.Unix(0, 0).UTC()
 func place(s *workflow.Session, at string) {
 	stage, state, _ := strings.Cut(at, "/")
 	s.CurrentStage, s.CurrentState = workflow.StageID(stage), workflow.State(state)
+}
+
+// actionFor returns the action of an event.
+func actionFor(e workflow.Event) workflow.Action {
+	switch e {
+	case workflow.EventConfirmed, workflow.EventGranted, workflow.EventFinished:
+		return workflow.ActionConfirm
+	case workflow.EventReopened:
+		return workflow.ActionReopen
+	case workflow.EventCancelled:
+		return workflow.ActionCancel
+	}
+	return workflow.ActionSubmit
+}
+
+// TestMembersBringNoDocumentBesideTheirStep checks that an entry of somebody else is by the action of its event, is about
+// the document that waits, and loosens no rule.
+func TestMembersBringNoDocumentBesideTheirStep(t *testing.T) {
+	t.Parallel()
+	const gate, next = "po/awaiting_confirmation", "architect/generating"
+	two := map[workflow.StageID]workflow.Policy{workflow.PO: {Quorum: 2}}
+	for name, c := range map[string]struct {
+		step  workflow.Transition
+		after func(s *workflow.Session)
+		sound bool
+	}{
+		"a yes to the document":               {workflow.Transition{Event: workflow.EventConfirmed, Action: workflow.ActionConfirm, To: next, Grant: granted("ben", "a", workflow.DecisionApprove), SHA256: "a"}, nil, true},
+		"a yes to another":                    {workflow.Transition{Event: workflow.EventConfirmed, Action: workflow.ActionConfirm, To: next, Grant: granted("ben", "b", workflow.DecisionApprove), SHA256: "b"}, nil, false},
+		"a yes to no document":                {workflow.Transition{Event: workflow.EventConfirmed, Action: workflow.ActionConfirm, To: next, Grant: granted("ben", "", workflow.DecisionApprove)}, nil, false},
+		"a yes that judges another":           {workflow.Transition{Event: workflow.EventConfirmed, Action: workflow.ActionConfirm, To: next, Grant: granted("ben", "a", workflow.DecisionApprove), Judged: "x"}, nil, false},
+		"a yes by the action of a document":   {workflow.Transition{Event: workflow.EventConfirmed, Action: workflow.ActionSubmit, To: next, Grant: granted("ben", "a", workflow.DecisionApprove)}, nil, false},
+		"a document by the action of a yes":   {workflow.Transition{Event: workflow.EventEdited, Action: workflow.ActionConfirm, SHA256: "b"}, nil, false},
+		"a note":                              {workflow.Transition{Event: workflow.EventPolicyChanged, Action: workflow.ActionConfirm}, nil, true},
+		"sprints beside a note":               {workflow.Transition{Event: workflow.EventPolicyChanged, Action: workflow.ActionConfirm}, func(s *workflow.Session) { s.Sprints = []workflow.Sprint{{Number: 1}} }, false},
+		"rules beside a yes":                  {workflow.Transition{Event: workflow.EventGranted, Action: workflow.ActionConfirm, Grant: granted("ben", "a", workflow.DecisionApprove)}, func(s *workflow.Session) { s.Policy = two }, false},
+		"artifacts beside a yes of several":   {workflow.Transition{Event: workflow.EventGranted, Action: workflow.ActionConfirm, Grant: granted("ben", "a", workflow.DecisionApprove)}, func(s *workflow.Session) { s.Artifacts = []string{"x"} }, false},
+		"an event of a document that answers": {workflow.Transition{Event: workflow.EventAnswered, Action: workflow.ActionAnswer, To: "po/refining"}, nil, false},
+	} {
+		s := workflow.Default().NewSession("id", "x", "/p", "test", at0)
+		s.History[0].Subject = "ana"
+		if err := s.SignNew(ana, here); err != nil {
+			t.Fatal(err)
+		}
+		sign := s.Signing(ana, workflow.Verification{})
+		s.Append(workflow.Transition{Event: workflow.EventScoredReady, Action: workflow.ActionSubmit, From: s.Place(), To: gate, SHA256: "a", Person: workflow.Person{Subject: "ana"}})
+		place(s, gate)
+		if err := sign(here); err != nil {
+			t.Fatal(err)
+		}
+		s.Revision++
+		sign = s.Signing(ben, workflow.Verification{})
+		step := c.step
+		if step.From, step.Subject = gate, "ben"; step.To == "" {
+			step.To = gate
+		}
+		if c.after != nil {
+			c.after(s)
+		}
+		s.Append(step)
+		place(s, step.To)
+		if err := sign(here); err != nil {
+			t.Fatal(err)
+		}
+		s.Revision++
+		known := workflow.Known{Project: here, Members: []workflow.Member{ben.member("ben")}}
+		if v := s.Verify(ana, &known); v.Sound() != c.sound {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// TestKeptRules checks which rules a run keeps: the strictest of its entries since its person has accepted others.
+func TestKeptRules(t *testing.T) {
+	t.Parallel()
+	quorum := func(n int) map[workflow.StageID]workflow.Policy {
+		return map[workflow.StageID]workflow.Policy{workflow.PO: {Quorum: n}}
+	}
+	for name, c := range map[string]struct {
+		accepts workflow.Signer // who adopts the rules at last; nil is nobody
+		want    int
+	}{"nobody accepts others": {nil, 3}, "she does": {ana, 1}, "a colleague does": {ben, 3}} {
+		s := workflow.Default().NewSession("id", "x", "/p", "test", at0)
+		s.History[0].Subject, s.History[0].Rules, s.Policy = "ana", quorum(3), quorum(3)
+		if err := s.SignNew(ana, here); err != nil {
+			t.Fatal(err)
+		}
+		note := workflow.Transition{Event: workflow.EventPolicyChanged, Action: workflow.ActionSubmit, Rules: quorum(1), Person: workflow.Person{Subject: "ben"}}
+		by := workflow.Signer(ben)
+		if c.accepts != nil {
+			note.Event, note.Action, by = workflow.EventAdopted, workflow.ActionAdopt, c.accepts
+		}
+		if by == workflow.Signer(ana) {
+			note.Subject = "ana"
+		}
+		sign := s.Signing(by, workflow.Verification{})
+		s.Policy = quorum(1) // a colleague's program can say so
+		s.Note(note)
+		if err := sign(here); err != nil {
+			t.Fatal(err)
+		}
+		s.Revision++
+		v := s.Verify(ana, &workflow.Known{Project: here, Members: []workflow.Member{ben.member("ben")}})
+		if got := v.Kept[workflow.PO].Quorum; got != c.want {
+			t.Errorf("%s: a quorum of %d is kept, want %d", name, got, c.want)
+		}
+	}
+}
+
+// granted returns a decision of an account on a text at the gate of PO.
+func granted(subject, sha string, d workflow.Decision) *workflow.Grant {
+	return &workflow.Grant{Person: workflow.Person{Subject: subject}, Channel: workflow.ChannelTerminal, Stage: workflow.PO, Decision: d, SHA256: sha}
 }

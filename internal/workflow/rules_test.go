@@ -368,7 +368,7 @@ func TestApproved(t *testing.T) {
 func TestYeses(t *testing.T) {
 	t.Parallel()
 	submit := func(who string) workflow.Transition {
-		return workflow.Transition{Action: workflow.ActionSubmit, From: "po/generating", Person: workflow.Person{Subject: who}}
+		return workflow.Transition{Event: workflow.EventScoredReady, From: "po/generating", Person: workflow.Person{Subject: who}}
 	}
 	yes := func(who, sum string) workflow.Transition {
 		return workflow.Transition{Event: workflow.EventGranted, From: "po/x", Grant: &workflow.Grant{Person: workflow.Person{Subject: who}, SHA256: sum}}
@@ -381,7 +381,7 @@ func TestYeses(t *testing.T) {
 		"none":          {nil, `[""] []`},
 		"ann":           {[]workflow.Transition{submit("bob"), submit("ann")}, `["ann"] []`},
 		"adopted since": {[]workflow.Transition{submit("ann"), {Event: workflow.EventAdopted}}, `["" "ann"] []`},
-		"of another":    {[]workflow.Transition{submit("ann"), {Action: workflow.ActionSubmit, From: "qa/x", Person: workflow.Person{Subject: "bob"}}}, `["ann"] []`},
+		"of another":    {[]workflow.Transition{submit("ann"), {Event: workflow.EventScoredReady, From: "qa/x", Person: workflow.Person{Subject: "bob"}}}, `["ann"] []`},
 		"a note":        {[]workflow.Transition{submit("ann"), note}, `["ann"] []`},
 		"yeses":         {[]workflow.Transition{submit("ann"), yes("bob", "h"), note, yes("cat", "h")}, `["ann"] [bob cat]`},
 		"twice":         {[]workflow.Transition{submit("ann"), yes("bob", "h"), yes("bob", "h")}, `["ann"] [bob]`},

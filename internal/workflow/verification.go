@@ -32,6 +32,10 @@ type Verification struct {
 	// since, and the session was not changed here yet.
 	MovedFrom string `json:"moved_from,omitempty"`
 
+	// Kept are the rules that the run keeps: the strictest that it has had since somebody accepted others whose word
+	// counts for that.
+	Kept map[StageID]Policy `json:"-"`
+
 	// Altered are the approved texts that are not as they were approved. The history may hold all
 	// the same.
 	Altered []Alteration `json:"altered,omitempty"`

@@ -26,9 +26,10 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 		where = s.whereabouts(k)
 	}
 	h := s.judge(signer, k, where.record)
-	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(k.isRuled()), Members: h.members, Strangers: h.strangers}
+	ruled := k.isRuled() || isRuled(s.Policy) || slices.ContainsFunc(s.History, func(e Transition) bool { return isRuled(e.Rules) })
+	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(ruled), Members: h.members, Strangers: h.strangers, Kept: h.keptRules(ruled)}
 	var forged lang.Text
-	v.Adopted, forged = h.findAdoption(k.isRuled())
+	v.Adopted, forged = h.findAdoption(ruled)
 	broken := func(status ChainStatus, entry int, problem lang.Text) Verification {
 		v.Status, v.Broken, v.problem = status, max(entry, 1), problem
 		if v.Broken <= len(s.History) {
@@ -39,11 +40,11 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if !forged.Empty() {
 		return broken(ChainChanged, 1, forged)
 	}
-	if entry, problem := h.firstChange(v.Adopted, k, where.record); !problem.Empty() {
+	if entry, problem := h.firstChange(&v, k, where.record); !problem.Empty() {
 		return broken(ChainChanged, entry, problem)
 	}
 	if !anywhere {
-		if problem := s.describeDisplacement(k, where, h.project(k.isRuled())); !problem.Empty() {
+		if problem := s.describeDisplacement(k, where, h.project(ruled)); !problem.Empty() {
 			v.Displaced, v.Unvouched = true, []Span{{From: 1, To: len(s.History)}}
 			return broken(ChainChanged, 1, problem)
 		}
@@ -76,10 +77,22 @@ func (a *Adopted) before() int {
 	return a.Entry - 1
 }
 
+// keptRules returns the rules that the run keeps: the strictest of its entries, and of what it has now, since the newest
+// entry by which somebody has accepted others. ruled is true if only this machine's person can.
+func (h judged) keptRules(ruled bool) map[StageID]Policy {
+	kept := h.session.Policy
+	for i, e := range slices.Backward(h.session.History) {
+		if kept = strictest(kept, e.Rules); e.Event == EventAdopted && e.Rules != nil && h.entries[i].verdict == counts && (h.entries[i].own || !ruled) {
+			break
+		}
+	}
+	return kept
+}
+
 // firstChange returns the first entry that shows a change since an adoption, and the change; the text is empty if there
 // is none.
-func (h judged) firstChange(adopted *Adopted, k *Known, c *Checkpoint) (entry int, problem lang.Text) {
-	s := h.session
+func (h judged) firstChange(v *Verification, k *Known, c *Checkpoint) (entry int, problem lang.Text) {
+	s, adopted := h.session, v.Adopted
 	if entry, problem = h.firstAfter(adopted.before(), changed); entry > 0 {
 		return entry, problem
 	}
@@ -91,7 +104,7 @@ func (h judged) firstChange(adopted *Adopted, k *Known, c *Checkpoint) (entry in
 			return 1, problem
 		}
 	}
-	if entry, problem = h.replay(adopted, k.Rules); entry > 0 {
+	if entry, problem = h.replay(adopted, strictest(k.Rules, v.Kept)); entry > 0 {
 		return entry, problem
 	}
 	switch {
@@ -130,7 +143,7 @@ func (s *Session) misfit(fit fits) lang.Text {
 	seen := map[StageID]bool{}
 	for _, e := range slices.Backward(s.History) {
 		stage := e.FromStage()
-		if e.Judged == "" || seen[stage] {
+		if e.Judged == "" || !e.brings() || seen[stage] {
 			continue
 		}
 		seen[stage] = true

@@ -42,14 +42,7 @@ type Elsewhere struct {
 }
 
 // isRuled reports whether it matters at any gate who says yes.
-func (k *Known) isRuled() bool {
-	for _, p := range k.Rules {
-		if p.Ruled() {
-			return true
-		}
-	}
-	return false
-}
+func (k *Known) isRuled() bool { return isRuled(k.Rules) }
 
 // Strict reports whether the session was under a strict policy by any of the records.
 func (k *Known) Strict() bool {

@@ -15,7 +15,7 @@ func WritersAt(history []Transition, stage StageID) []string {
 		switch {
 		case e.Event == EventAdopted:
 			out = append(out, "")
-		case (e.Action == ActionSubmit || e.Event == EventEdited) && e.Event != EventPolicyChanged && e.FromStage() == stage:
+		case e.brings() && e.FromStage() == stage:
 			return append(out, e.Subject)
 		}
 	}

@@ -78,13 +78,18 @@ func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.St
 			if err != nil {
 				return "", err
 			}
-			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the " + appended.DocumentName + " that was reviewed -->\n\n" + report
+			body = appendReport(body, appended, report)
 		}
 	}
 	if grant != nil && grant.Decision == workflow.DecisionOverride {
 		body = words.OverrideNote(s.Language, st, rec, *grant) + body
 	}
 	return body, nil
+}
+
+// appendReport returns a document with the one of another stage behind it.
+func appendReport(document string, appended workflow.Stage, report string) string {
+	return strings.TrimRight(document, "\n") + "\n\n---\n\n<!-- the " + appended.DocumentName + " that was reviewed -->\n\n" + report
 }
 
 // Restore puts approved texts back that were altered: from the record of the submission, its

@@ -2,9 +2,12 @@ package documents
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -43,7 +46,32 @@ func (d *Disk) readArtifact(ctx context.Context, s *workflow.Session, st workflo
 		return body, true
 	}
 	document, err := d.text(ctx, *rec.FinalResultRef)
-	return body, err == nil && strings.Contains(body, strings.TrimRight(document, "\n"))
+	if err != nil {
+		return body, false
+	}
+	if ref := s.Record(st.Appends).FinalResultRef; st.Appends != "" && ref != nil {
+		report, err := d.text(ctx, *ref)
+		appended, _ := s.Definition().Stage(st.Appends)
+		if document = appendReport(document, appended, report); err != nil {
+			return body, false
+		}
+	}
+	return body, slices.ContainsFunc(append(notesAbove(s, st), ""), func(note string) bool {
+		return strings.TrimRight(body, "\n") == strings.TrimRight(note+document, "\n")
+	})
+}
+
+// notesAbove returns the notes that can stand above the artifact of a stage: by its last override, in each language.
+func notesAbove(s *workflow.Session, st workflow.Stage) (out []string) {
+	for _, e := range slices.Backward(s.History) {
+		if g := e.Grant; g != nil && e.FromStage() == st.ID && g.Decision == workflow.DecisionOverride {
+			for _, l := range lang.All() {
+				out = append(out, words.OverrideNote(l, st, s.Record(st.ID), *g))
+			}
+			break
+		}
+	}
+	return out
 }
 
 // lacks reports whether the file of an artifact is not there, or still the one that it replaces.

@@ -27,7 +27,7 @@ func TestBar(t *testing.T) {
 	two := func(s *standing.Standing) { s.Policy.Quorum = 2 }
 	writes := func(who string) func(*standing.Standing) {
 		return func(s *standing.Standing) {
-			s.Session.History = []workflow.Transition{{Action: workflow.ActionSubmit, From: "sm/generating", Person: workflow.Person{Subject: who}}}
+			s.Session.History = []workflow.Transition{{Action: workflow.ActionSubmit, Event: workflow.EventPlanned, From: "sm/generating", Person: workflow.Person{Subject: who}}}
 		}
 	}
 	gives := func(who string) func(*standing.Standing) {

@@ -124,7 +124,7 @@ func (s *Standing) Loosened() []workflow.Stage {
 	if !s.Trusting || !s.Session.CurrentState.Active() {
 		return nil
 	}
-	return s.Settings.Loosened(s.Session.Policy)
+	return s.Settings.Loosened(s.Integrity.Kept)
 }
 
 // Pauses reports whether the stage waits for the person's word before each of its rounds.

@@ -81,7 +81,7 @@ func situations() []situation {
 	ruled := func(s *standing.Standing) {
 		yes := true
 		s.Policy.Approvers, s.Policy.FourEyes, s.Policy.Quorum = []string{"ann", "bob", "cat"}, &yes, 2
-		s.Session.Append(workflow.Transition{Action: workflow.ActionSubmit, From: "sm/generating", Person: workflow.Person{Subject: "ann"}})
+		s.Session.Append(workflow.Transition{Action: workflow.ActionSubmit, Event: workflow.EventPlanned, From: "sm/generating", Person: workflow.Person{Subject: "ann"}})
 		s.Session.Append(workflow.Transition{Event: workflow.EventGranted, From: "sm/x", Grant: &workflow.Grant{Person: workflow.Person{Subject: "bob"}, SHA256: "aa"}})
 	}
 	all := func(changes ...func(*standing.Standing)) func(*standing.Standing) {
