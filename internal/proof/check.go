@@ -31,6 +31,8 @@ type Input struct {
 	Project fs.FS
 	// Base is what counts: the base branch.
 	Base Base
+	// Committed are the files of the runs in the commit that is checked out, by their paths; nil if nothing is.
+	Committed map[string][]byte
 	// Roots are the first commits of the repository; nil if it has none yet.
 	Roots []string
 	// Changed returns the files that differ between a commit and the one under check; ok is false if the clone lacks it.
@@ -84,7 +86,11 @@ func Check(in Input) (Result, error) {
 	sessions := map[string]string{}
 	for _, e := range entries {
 		j := judge{Input: in, signers: signers, Run: Run{Task: e.Name(), Path: Path(e.Name(), StatementFile)}}
-		if e.Type().IsRegular() || !j.judge() {
+		if e.Type().IsRegular() {
+			out.Notes = append(out.Notes, Finding{"other", artifact.Folder + "/" + e.Name(), notOfRun, moveElsewhere})
+			continue
+		}
+		if !j.judge() {
 			continue
 		}
 		if s := j.st; s != nil {
@@ -101,9 +107,30 @@ func Check(in Input) (Result, error) {
 				lang.T("keep it if its decisions should remain verifiable")})
 		}
 	}
+	if names := in.differing(); len(names) > 0 {
+		out.Notes = append(out.Notes, Finding{"uncommitted", names[0],
+			lang.T("%s differ from the commit that is checked out, which is what a push sends", lang.Count(len(names), "file")),
+			lang.T("commit them, or restore them, and check again")})
+	}
 	slices.SortStableFunc(out.Notes, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
 	return out, nil
 }
+
+// differing lists the files of the runs that are not as the commit has them that is checked out.
+func (in Input) differing() (names []string) {
+	for name, text := range in.Committed {
+		if now, err := durable.ReadFile(in.Project, name, maxDocuments); err != nil || !bytes.Equal(unix(now), unix(text)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var (
+	notOfRun      = lang.T("it is not a document of a run, and nobody has approved it")
+	moveElsewhere = lang.T("move it elsewhere if readers could mistake it for one")
+)
 
 // rewrite is what to do about a statement that does not hold.
 var rewrite = lang.T("restore the last valid version, or have a listed person's program write it again with the next step of the run")
@@ -189,9 +216,8 @@ func (j *judge) judge() bool {
 // judgeUnstated judges a folder without a statement.
 func (j *judge) judgeUnstated(folder string) bool {
 	entries, err := fs.ReadDir(j.Project, folder)
-	documents := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".md") })
 	switch {
-	case err != nil || !documents:
+	case err != nil || len(entries) == 0:
 		return false
 	case j.Base.Files[j.Path] != nil:
 		j.find("statement", j.Path, lang.T("it is missing, but its documents are still there"), lang.T("restore it, or remove the folder"))
@@ -331,7 +357,7 @@ func (j *judge) judgeOthers(folder string) {
 		case isArtifact:
 			j.find("unapproved", name, lang.T("nobody has approved it: the statement does not list it"), lang.T("let its stage write it, or remove it"))
 		default:
-			j.note("other", name, lang.T("it is not a document of this run, and nobody has approved it"), lang.T("move it elsewhere if readers could mistake it for one"))
+			j.note("other", name, notOfRun, moveElsewhere)
 		}
 	}
 }

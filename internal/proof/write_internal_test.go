@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -268,5 +269,16 @@ func fill(v reflect.Value) {
 		case f.Kind() == reflect.Int:
 			f.SetInt(int64(i + 1))
 		}
+	}
+}
+
+// TestDiffering names the files of the runs that are not as the commit has them.
+func TestDiffering(t *testing.T) {
+	in := Input{
+		Project:   fstest.MapFS{"same": {Data: []byte("a\r\n")}, "other": {Data: []byte("b")}, "new": {Data: []byte("c")}},
+		Committed: map[string][]byte{"same": []byte("a\n"), "other": []byte("a"), "gone": []byte("a")},
+	}
+	if got := in.differing(); !slices.Equal(got, []string{"gone", "other"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -185,6 +185,10 @@ func (out *checkedProject) complete(ctx context.Context, in *proof.Input, h *git
 	if in.Roots, err = h.Roots(ctx, head); err != nil {
 		return err
 	}
+	all := func(string) bool { return true }
+	if in.Committed, err = h.Read(ctx, head, all, artifact.Folder); err != nil {
+		return err
+	}
 	in.Changed = changedSince(ctx, h, head)
 	in.Base, err = readBase(ctx, h, out.Base, out.Commit)
 	return err
