@@ -26,6 +26,9 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err := r.admit(ctx, before); err != nil {
 		return nil, err
 	}
+	if err := r.check.keeper.maySign(ctx); err != nil {
+		return nil, err
+	}
 	// A prompt that cannot be read would leave the next stage without its briefing. They
 	// are read here and kept: after the session is stored, nothing may fail.
 	if err := r.project.CheckPrompts(before.Workflow); err != nil {

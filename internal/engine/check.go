@@ -427,6 +427,7 @@ type keeper struct {
 
 	signing sync.Mutex
 	signs   workflow.Signer // once it was had
+	reads   workflow.Signer // the same for checks
 
 	unrecorded sync.Once // whether it was said that nothing can be recorded
 }
@@ -434,7 +435,28 @@ type keeper struct {
 // signer returns the signer of histories, or nil. A missing key must not keep people
 // from their work: the check of the log reports that entries are not signed.
 func (k *keeper) signer(ctx context.Context) workflow.Signer {
-	return k.once(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not signed")
+	signer, err := k.haveSigner(ctx)
+	if err != nil {
+		k.log.Warn("the history is not signed", "error", err)
+	}
+	return signer
+}
+
+// maySign refuses a step if the person's key does not sign under the settings that this program reads.
+func (k *keeper) maySign(ctx context.Context) error {
+	if _, err := k.haveSigner(ctx); fault.Is(err, fault.NotAllowed) {
+		return err
+	}
+	return nil
+}
+
+func (k *keeper) haveSigner(ctx context.Context) (signer workflow.Signer, err error) {
+	k.signing.Lock()
+	defer k.signing.Unlock()
+	if k.records != nil && k.signs == nil {
+		k.signs, err = k.records.Signer(ctx)
+	}
+	return k.signs, err
 }
 
 // projectID returns the id of a project for its histories, and gives it one if it has none; known is the
@@ -454,20 +476,19 @@ func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workf
 // readSigner returns the signer that histories were signed with, without creating a key; nil
 // if there is none.
 func (k *keeper) readSigner() workflow.Signer {
-	return k.once(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")
-}
-
-func (k *keeper) once(get func() (workflow.Signer, error), level slog.Level, failed string) workflow.Signer {
 	k.signing.Lock()
 	defer k.signing.Unlock()
-	if k.records == nil || k.signs != nil {
+	switch {
+	case k.signs != nil:
 		return k.signs
+	case k.records == nil || k.reads != nil:
+		return k.reads
 	}
-	signer, err := get()
+	signer, err := k.records.ReadSigner()
 	if err != nil {
-		k.log.Log(context.Background(), level, failed, "error", err)
+		k.log.Debug("histories are checked without the key", "error", err)
 		return nil
 	}
-	k.signs = signer
+	k.reads = signer
 	return signer
 }

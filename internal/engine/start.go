@@ -41,6 +41,9 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	if p.Dir.Exists(workflow.ProjectFile) { // which the first run makes
 		settings = ""
 	}
+	if err := e.keeper.maySign(ctx); err != nil {
+		return Outcome{}, err
+	}
 	signer := e.keeper.signer(ctx)
 	projectID := e.keeper.projectID(ctx, p, signer, "")
 	names := store.Names{

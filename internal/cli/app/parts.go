@@ -124,7 +124,7 @@ func (a *App) Build(within []string) *Parts {
 	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), Log: a.Tasks.Log})
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
-		Projects: projects, Typed: typed, Trust: Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Version: Version(), Log: a.Tasks.Log,
+		Projects: projects, Typed: typed, Trust: Person{Trust(), SettingsFolder()}, Personas: out.Library, Notes: out.Memory, Names: names, Version: Version(), Log: a.Tasks.Log,
 		Agent: os.Getenv("SSH_AUTH_SOCK"),
 	})
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Workspace is the folder that a command is for, with the settings there.
@@ -28,7 +29,7 @@ type Workspace struct {
 
 // loadSettings reads the settings, as far as they can be read.
 func (w *Workspace) loadSettings() {
-	w.Settings = config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
+	w.Settings = config.Source{UserFolder: SettingsFolder(), Environ: os.Environ()}
 	dir := w.openProject()
 	if dir != nil {
 		defer func() { _ = dir.Close() }()
@@ -154,6 +155,20 @@ func StateFolder() string {
 
 // Trust returns this machine's records of the person's word.
 func Trust() trust.UserState { return trust.UserState(StateFolder()) }
+
+// Person is the state of the person with the settings that this program reads.
+type Person struct {
+	trust.UserState
+	settings string
+}
+
+// Signer returns the signer of the person, if its key signs under these settings.
+func (p Person) Signer(ctx context.Context) (workflow.Signer, error) {
+	return p.SignerUnder(ctx, p.settings)
+}
+
+// SettingsFolder returns the folder of the person's settings.
+func SettingsFolder() string { return userFolder("XDG_CONFIG_HOME", ".config") }
 
 // KnownProjects returns the list of projects in which sessions were started.
 func KnownProjects() project.Known { return project.Known{Folder: StateFolder()} }

@@ -58,6 +58,11 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, li
 	if err != nil {
 		return err
 	}
+	if !list && !forget && !term.JSON {
+		if err := askSettings(ctx, term); err != nil {
+			return err
+		}
+	}
 	cwd, wants, err := tasks.Engine().Wants(at)
 	var untied *trust.Untied
 	if errors.As(err, &untied) && !list && !forget && !term.JSON {
@@ -74,6 +79,24 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, li
 		return showWants(term, cwd, wants)
 	}
 	return askWants(ctx, term, tasks.Engine(), cwd, wants)
+}
+
+// askSettings asks whether the key signs under the settings that this program reads, if it has signed under others.
+func askSettings(ctx context.Context, term *terminal.Terminal) error {
+	folder := app.SettingsFolder()
+	other, err := app.Trust().OtherSettings(folder)
+	if err != nil || other == "" {
+		return err
+	}
+	person, err := term.Person()
+	if err != nil {
+		return err
+	}
+	agreed, err := person.Agrees(ctx, term.Lang.Say("Your key has signed under the settings in %s. Do those in %s count, too [y/n]: ", other, folder))
+	if err != nil || !agreed {
+		return err
+	}
+	return app.Trust().UseSettings(ctx, folder)
 }
 
 // askTie asks whether a folder shows the project of the store that it names, and remembers a yes.
