@@ -52,20 +52,20 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 			one.verdict = notSigned
 			continue
 		}
-		var key signature.Key
-		var err error
-		if from <= i && i < to { // the record vouches for them
-			key, err = signature.MadeBy(e.Signature)
-		} else {
+		key, err := signature.MadeBy(e.Signature)
+		isOwn := key == own
+		isMember := slices.ContainsFunc(k.Members, func(m Member) bool { return m.Key == key && m.Subject != "" && m.Subject == e.Subject })
+		isRecorded := from <= i && i < to                     // the record vouches for its signature
+		if err == nil && !isRecorded && (isOwn || isMember) { // that of a stranger counts for nothing, valid or not
 			key, err = s.signerOf(i)
 		}
-		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, key == own
+		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, isOwn
 		switch {
-		case err != nil, !h.isLinked(i), e.Grant != nil && e.Grant.Person != e.Person:
+		case err != nil, !key.IsEd25519(), !h.isLinked(i), e.Grant != nil && e.Grant.Person != e.Person:
 			one.verdict = changed
 		case one.own:
 			h.own = i + 1
-		case slices.ContainsFunc(k.Members, func(m Member) bool { return m.Key == key && m.Subject != "" && m.Subject == e.Subject }):
+		case isMember:
 			h.members = addMember(h.members, one.by)
 		default:
 			one.verdict = ofStranger

@@ -37,6 +37,9 @@ func (k Key) Fingerprint() string {
 // Touched reports whether the key is in a security key, which signs if a person touches it.
 func (k Key) Touched() bool { return strings.HasPrefix(string(k), "sk-") }
 
+// IsEd25519 reports whether the key is of the type of the keys of machines, whose signatures are checked quickly.
+func (k Key) IsEd25519() bool { return strings.HasPrefix(string(k), ssh.KeyAlgoED25519+" ") }
+
 func (k Key) parse() (ssh.PublicKey, error) {
 	_, text, _ := strings.Cut(string(k), " ")
 	data, err := base64.StdEncoding.DecodeString(text)

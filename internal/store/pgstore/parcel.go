@@ -13,6 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// maxParcel bounds the texts of a session that are taken at a time, in bytes.
+const maxParcel = 128 << 20
+
 // Take returns a session with its texts.
 func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 	data, err := s.Stored(ctx, id)
@@ -23,11 +26,15 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 	if err != nil {
 		return store.Parcel{}, err
 	}
-	p := store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
+	p, room := store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}, maxParcel
 	return p, s.db.ask(ctx, func(row pgx.Row) error {
 		var path string
 		var body []byte
 		err := row.Scan(&path, &body)
+		if room -= len(body); err == nil && room < 0 {
+			return fault.New(fault.Storage, "the texts of session %s have more than %d bytes together", id, maxParcel).
+				WithHint("somebody has changed the rows: restore them from a backup of the database")
+		}
 		p.Texts[path] = body
 		return err
 	}, `select path, `+readBody+` from content where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, id)
