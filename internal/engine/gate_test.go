@@ -616,3 +616,16 @@ func TestRulesOfARunAreKept(t *testing.T) {
 		})
 	}
 }
+
+// TestGateBeforeItsRules checks that a gate which was passed while its rules were away is named once they are there.
+func TestGateBeforeItsRules(t *testing.T) {
+	b := newBench(t)
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+	b.at("architect/generating", confirm(true))
+	b.settings("gate: strict\n")
+	r := b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 96"))
+	if !strings.Contains(r.UserMessage, "Passed before these rules:** entry 3 passed the gate of po by relayed") {
+		t.Errorf("nothing says so: %s", r.UserMessage)
+	}
+}

@@ -94,6 +94,8 @@ func (w *Definition) about(e Transition) (out []string) {
 	switch {
 	case e.Event == EventPolicyChanged:
 		return []string{ofPolicy, ofRest}
+	case e.Event == EventAdopted: // of rules that ask for less, which count for the reader only by an adoption of theirs
+		return []string{ofPolicy}
 	case e.Event == EventReopened || e.Event == EventSentBack:
 		out = w.IDs()[max(w.Index(e.ToStage()), 0):]
 	case moves(e) || e.Event == EventEdited:

@@ -21,7 +21,12 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 	var about []string // of the entries of one change, of which the last has the parts
 	for i := from; i < len(s.History); i++ {
 		e := s.History[i]
-		if about = append(about, w.about(e)...); h.entries[i].verdict != counts {
+		about = append(about, w.about(e)...)
+		mayChange := about
+		if e.Standing != "" {
+			about = nil
+		}
+		if h.entries[i].verdict != counts {
 			continue
 		}
 		gate, isStep := w.stepOf(e)
@@ -31,10 +36,7 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 		changed := ""
 		if !h.entries[i].own {
 			isStep = isStep && w.fits(s.History[:i], e)
-			changed = otherThan(e.Parts, about)
-		}
-		if e.Standing != "" {
-			about = nil
+			changed = otherThan(e.Parts, mayChange)
 		}
 		switch {
 		case e.From != s.History[i-1].To || !isStep:

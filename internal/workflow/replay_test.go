@@ -249,6 +249,7 @@ func TestMembersBringNoDocumentBesideTheirStep(t *testing.T) {
 		"a document by the action of a yes":   {workflow.Transition{Event: workflow.EventEdited, Action: workflow.ActionConfirm, SHA256: "b"}, nil, false},
 		"a note":                              {workflow.Transition{Event: workflow.EventPolicyChanged, Action: workflow.ActionConfirm}, nil, true},
 		"sprints beside a note":               {workflow.Transition{Event: workflow.EventPolicyChanged, Action: workflow.ActionConfirm}, func(s *workflow.Session) { s.Sprints = []workflow.Sprint{{Number: 1}} }, false},
+		"rules that are accepted":             {workflow.Transition{Event: workflow.EventAdopted, Action: workflow.ActionAdopt, Adoption: &workflow.Adoption{}}, func(s *workflow.Session) { s.Policy = two }, true},
 		"rules beside a yes":                  {workflow.Transition{Event: workflow.EventGranted, Action: workflow.ActionConfirm, Grant: granted("ben", "a", workflow.DecisionApprove)}, func(s *workflow.Session) { s.Policy = two }, false},
 		"artifacts beside a yes of several":   {workflow.Transition{Event: workflow.EventGranted, Action: workflow.ActionConfirm, Grant: granted("ben", "a", workflow.DecisionApprove)}, func(s *workflow.Session) { s.Artifacts = []string{"x"} }, false},
 		"an event of a document that answers": {workflow.Transition{Event: workflow.EventAnswered, Action: workflow.ActionAnswer, To: "po/refining"}, nil, false},

@@ -36,6 +36,9 @@ type Verification struct {
 	// counts for that.
 	Kept map[StageID]Policy `json:"-"`
 
+	// Loose names the first step of this machine that passed a gate with less than the rules ask for now.
+	Loose lang.Text `json:"-"`
+
 	// Altered are the approved texts that are not as they were approved. The history may hold all
 	// the same.
 	Altered []Alteration `json:"altered,omitempty"`

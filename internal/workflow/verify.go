@@ -30,6 +30,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(ruled), Members: h.members, Strangers: h.strangers, Kept: h.keptRules(ruled)}
 	var forged lang.Text
 	v.Adopted, forged = h.findAdoption(ruled)
+	v.Loose = h.firstLoose(v.Adopted, k.Rules)
 	broken := func(status ChainStatus, entry int, problem lang.Text) Verification {
 		v.Status, v.Broken, v.problem = status, max(entry, 1), problem
 		if v.Broken <= len(s.History) {
@@ -130,6 +131,21 @@ func (h judged) firstDoubt(adopted *Adopted) (entry int, problem lang.Text) {
 		return 1, lang.T("the entries before its first one are unknown")
 	}
 	return h.firstAfter(adopted.before(), notSigned, ofStranger)
+}
+
+// firstLoose says which step of this machine since an adoption was the first that passed a gate with less than the rules
+// here ask for now; the text is empty if there is none. The rules can have been made stricter since, or removed while
+// the step was done.
+func (h judged) firstLoose(adopted *Adopted, rules map[StageID]Policy) lang.Text {
+	s := h.session
+	for i := adopted.before(); i < len(s.History); i++ {
+		e := s.History[i]
+		gate, _ := s.Definition().stepOf(e)
+		if gate && e.Grant != nil && h.entries[i].own && !permitted(s.History, i, rules[e.FromStage()]) {
+			return lang.T("entry %d passed the gate of %s by %s, which is less than the rules here ask for now", i+1, e.FromStage(), string(e.Grant.Channel))
+		}
+	}
+	return lang.Text{}
 }
 
 // misfit describes how the session differs from its history; it is empty if it does not.

@@ -156,8 +156,10 @@ func markChanged(s *standing.Standing, out *Reply) {
 	if note := words.MovedNote(s); note != "" {
 		out.UserMessage = note + "\n\n" + out.UserMessage
 	}
-	if note := words.KeptNote(s); note != "" && s.Session.CurrentState.WaitsForHuman() {
-		out.UserMessage = note + "\n\n" + out.UserMessage
+	for _, note := range []string{words.LooseNote(s), words.KeptNote(s)} {
+		if note != "" && s.Session.CurrentState.WaitsForHuman() {
+			out.UserMessage = note + "\n\n" + out.UserMessage
+		}
 	}
 	if s.Doubtful() {
 		out.Integrity = string(s.Integrity.Status)

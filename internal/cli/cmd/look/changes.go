@@ -19,10 +19,13 @@ func adoptionText(l lang.Language, e workflow.Transition) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
-// sayMoved tells that the project of a session was moved.
-func sayMoved(term *terminal.Terminal, v workflow.Verification) {
+// sayNotes tells that the project of a session was moved, and that a gate was passed with less than the rules ask for now.
+func sayNotes(term *terminal.Terminal, v workflow.Verification) {
 	if v.MovedFrom != "" {
 		term.Say("Moved here from %s, which no longer has it; its next step records that.", v.MovedFrom)
+	}
+	if !v.Loose.Empty() {
+		term.Say("Passed before these rules: %s.", v.Loose)
 	}
 }
 
@@ -39,7 +42,7 @@ func sayAltered(term *terminal.Terminal, s *workflow.Session, v workflow.Verific
 
 // warnOfChanges warns of a session that was changed by other hands, or rests on entries that do not count.
 func warnOfChanges(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
-	sayMoved(term, v)
+	sayNotes(term, v)
 	sayAltered(term, s, v)
 	switch {
 	case v.Sound():

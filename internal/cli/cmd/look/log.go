@@ -129,7 +129,7 @@ func printVerification(term *terminal.Terminal, s *workflow.Session, v workflow.
 	case workflow.ChainPartly:
 		term.Say("%s: nothing shows a change, but %s.", s.TaskName, v.Problem)
 	}
-	sayMoved(term, v)
+	sayNotes(term, v)
 	for _, m := range v.Members {
 		term.Say("Signed by %s too, with the key %s.", terminal.OneLine(m.Who()), m.Key.Fingerprint())
 	}

@@ -65,6 +65,14 @@ func KeptNote(s *standing.Standing) string {
 		loosened(s, kept), s.Names.Program, s.Session.TaskName)
 }
 
+// LooseNote says in one line which gate was passed with less than the rules ask for now; "" if none was.
+func LooseNote(s *standing.Standing) string {
+	if s.Integrity.Loose.Empty() || !s.Trusting {
+		return ""
+	}
+	return s.Say("**Passed before these rules:** %s. If that is not right: `%s reopen %s`.", s.Integrity.Loose, s.Names.Program, s.Session.TaskName)
+}
+
 // loosened names the rules of stages, and what the settings ask for instead.
 func loosened(s *standing.Standing, kept []workflow.Stage) lang.Text {
 	before, after := map[workflow.StageID]workflow.Policy{}, map[workflow.StageID]workflow.Policy{}
