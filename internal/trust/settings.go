@@ -24,16 +24,16 @@ type Settings struct {
 // SignerUnder is Signer for a program that reads the settings in a folder. It is an error if the key has signed under
 // others, and the person has not said that these count.
 func (u UserState) SignerUnder(ctx context.Context, folder string) (workflow.Signer, error) {
-	other, err := u.OtherSettings(folder)
-	switch {
-	case err != nil:
+	known, err := settings.get(u)
+	if err != nil {
 		return nil, err
-	case other != "":
+	}
+	if other := otherSettings(known, folder); other != "" {
 		return nil, fault.New(fault.NotAllowed, "the settings are in %s, and those under which the key has signed are in %s", folder, other).
 			WithHint("if these are yours, say so by bmad-mcp allow, at a terminal; else correct XDG_CONFIG_HOME")
 	}
 	signer, err := u.Signer(ctx)
-	if err == nil {
+	if err == nil && len(known) == 0 {
 		err = u.UseSettings(ctx, folder)
 	}
 	return signer, err
@@ -43,10 +43,14 @@ func (u UserState) SignerUnder(ctx context.Context, folder string) (workflow.Sig
 // if there is none yet.
 func (u UserState) OtherSettings(folder string) (other string, err error) {
 	known, err := settings.get(u)
-	if err != nil || len(known) == 0 || slices.Contains(known, Settings{resolve(folder)}) {
-		return "", err
+	return otherSettings(known, folder), err
+}
+
+func otherSettings(known []Settings, folder string) string {
+	if len(known) == 0 || slices.Contains(known, Settings{resolve(folder)}) {
+		return ""
 	}
-	return known[len(known)-1].Folder, nil
+	return known[len(known)-1].Folder
 }
 
 // UseSettings has the key sign under the settings in a folder, too.
