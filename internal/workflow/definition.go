@@ -155,7 +155,7 @@ func strictest(a, b map[StageID]Policy) map[StageID]Policy {
 // PromisesPerson reports whether a gate takes only a person's own act, or the yes of certain people.
 func PromisesPerson(rules map[StageID]Policy) bool {
 	for _, p := range rules {
-		if p.Gate == GateStrict || p.Ruled() {
+		if p.PromisesPerson() {
 			return true
 		}
 	}

@@ -138,6 +138,9 @@ func higher(a, b *float64) *float64 {
 // Watched reports whether nobody lets their own work pass.
 func (p Policy) Watched() bool { return p.FourEyes != nil && *p.FourEyes }
 
+// PromisesPerson reports whether only a person's own act counts, or the yes of certain people.
+func (p Policy) PromisesPerson() bool { return p.Gate == GateStrict || p.Ruled() }
+
 // Ruled reports whether it matters who says yes.
 func (p Policy) Ruled() bool { return p.Approvers != nil || p.Watched() || p.Quorum > 1 }
 

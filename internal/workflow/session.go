@@ -367,7 +367,7 @@ func (s *Session) Strict(stages []Stage) bool {
 		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
 			rules = append(rules, *rec.Policy)
 		}
-		if slices.ContainsFunc(rules, func(p Policy) bool { return p.Gate == GateStrict || p.Ruled() }) {
+		if slices.ContainsFunc(rules, Policy.PromisesPerson) {
 			return true
 		}
 	}

@@ -62,7 +62,7 @@ func NewProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 
 // PricesFile returns the person's own list of prices, "" if the configuration folder is unknown.
 func PricesFile() string {
-	if folder := userFolder("XDG_CONFIG_HOME", ".config"); folder != "" {
+	if folder := SettingsFolder(); folder != "" {
 		return filepath.Join(folder, "bmad-mcp", "prices.json")
 	}
 	return ""

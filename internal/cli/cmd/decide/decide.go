@@ -62,11 +62,11 @@ func runDecide(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 		_, nobody := term.Person()
 		o.yes = nobody != nil
 	}
-	asks := s.CurrentState == workflow.Clarifying
+	decided, skips := o.yes || o.reject, o.skip && s.GateMet()
 	switch {
 	case len(o.answers) > 0:
 		return answerByScript(cmd, term, tasks, o, s)
-	case asks && !o.yes && !o.reject && (!o.skip || !s.GateMet()):
+	case s.CurrentState == workflow.Clarifying && !decided && !skips:
 		return askHere(cmd, term, tasks, []string{s.SessionID}, workflow.ActionAnswer, "")
 	}
 	return runGate(cmd, term, tasks, o.gateOptions, []string{s.SessionID})
