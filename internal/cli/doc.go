@@ -11,5 +11,5 @@
 // # Invariants
 //
 //   - A command's exit code is that of its error's code (TestScripts, TestAgentExitCodes).
-//   - The reference pages have every command and flag (TestReferenceOfCommands).
+//   - The reference pages have every command and flag (TestCommandReference).
 package cli

@@ -149,24 +149,6 @@ func TestHelpFitsItsWidth(t *testing.T) {
 	}
 }
 
-// commandPaths lists the arguments that lead to each command.
-func commandPaths(root *cobra.Command) [][]string {
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	out := [][]string{{}}
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
-		for _, below := range cmd.Commands() {
-			if below.Name() != "help" {
-				out = append(out, strings.Fields(below.CommandPath())[1:])
-				walk(below)
-			}
-		}
-	}
-	walk(root)
-	return out
-}
-
 // TestFlagErrors: refusals of the library that reads the command line are said in Chinese, and
 // stay as they are in English, but for the number of arguments, which the usage shows.
 func TestFlagErrors(t *testing.T) {

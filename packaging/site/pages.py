@@ -28,8 +28,9 @@ def contents(index):
 
 def on_config(config):
     docs = Path(config["docs_dir"])
+    reference = [{"Commands": "reference/commands.md"}]
     config["nav"] = [
-        {language: [{title: index}, *contents(docs / index)]}
+        {language: [{title: index}, *contents(docs / index), *reference]}
         for language, title, index in [("English", "Documentation", "README.md"), ("中文", "文档", "README.zh.md")]
     ]
     config["mdx_configs"].setdefault("toc", {})["slugify"] = anchor
