@@ -154,7 +154,7 @@ func TestHelpFitsItsWidth(t *testing.T) {
 func TestFlagErrors(t *testing.T) {
 	for _, args := range [][]string{
 		{"nonsense"}, {"task", "statu"}, {"task", "start"}, {"task", "submit", "--stages", "po"}, {"-x"}, {"show", "a", "b"}, {"diff", "a"},
-		{"audit"}, {"gc", "--older-than"}, {"task", "approve", "--approved=maybe"}, {"--=a"}, {"help", "--frob"},
+		{"audit"}, {"report", "--format"}, {"task", "approve", "--approved=maybe"}, {"--=a"}, {"help", "--frob"},
 	} {
 		var out strings.Builder
 		a := app.New(&terminal.Terminal{Out: &out, Err: &out, Lang: lang.English})

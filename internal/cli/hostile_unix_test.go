@@ -126,7 +126,6 @@ var calls = map[string][]string{
 	"diff":     {"diff", "stands", "--stage", "po"},
 	"audit":    {"audit", ".claude/specs/stands/01-product-requirements.md"},
 	"audit 2":  {"audit", "architecture.md", "--stage", "architect", "--from", ".claude/specs/stands"},
-	"gc":       {"gc"},
 	"submit":   {"task", "submit", "stands", "--stage", "architect", "--claude-result-path", "draft.md"},
 	"serve":    nil,
 	"fix":      {"doctor", "--fix"},

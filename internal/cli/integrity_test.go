@@ -1,9 +1,7 @@
 package cli_test
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -102,10 +100,9 @@ func TestUnvouchedSession(t *testing.T) {
 	}, "elicited (high)", "script (low)", "hanged by other hands")
 }
 
-// TestUntouchedSession is a session that nobody has changed, after the repairs of doctor and gc too.
+// TestUntouchedSession is a session that nobody has changed, after the repairs of doctor too.
 func TestUntouchedSession(t *testing.T) {
 	d := newDesk(t)
-	d.run(0, "gc", "--older-than", "0d", "--apply")
 	_, _ = d.call("doctor", "--fix")
 	d.check([]face{
 		{0, []string{"log", d.task, "--verify"}, []string{"the history is as it was written, and every entry is signed (8)"}},
@@ -185,23 +182,4 @@ func TestCopiedAndMovedSession(t *testing.T) {
 		{0, []string{"show", d.task}, []string{moved}},
 		{0, []string{"log", d.task, "--verify"}, []string{moved}},
 	}, says)
-}
-
-// TestRecordsStay checks that gc leaves the records of sessions, even of a project that is gone: a session could come back
-// in an older form.
-func TestRecordsStay(t *testing.T) {
-	d := newDesk(t)
-	found, err := filepath.Glob(filepath.Join(d.state, "bmad-mcp", "checkpoints", "*", "*.json"))
-	if err != nil || len(found) != 1 {
-		t.Fatal(found, err)
-	}
-	here := d.project
-	d.project += "-other"
-	if err := errors.Join(os.RemoveAll(here), os.Mkdir(d.project, 0o750)); err != nil {
-		t.Fatal(err)
-	}
-	d.run(0, "gc", "--older-than", "0d", "--apply")
-	if _, err := os.Stat(found[0]); err != nil {
-		t.Error("the record of a session was removed:", err)
-	}
 }

@@ -17,7 +17,7 @@ const fake = "FAKE LINE"
 var looks = [][]string{
 	{"sessions"}, {"status"}, {"log", "clock"}, {"log", "clock", "--verify"}, {"show", "clock"},
 	{"diff", "clock", "x"}, {"graph", "clock"}, {"report", "clock"}, {"sync"}, {"task", "status", "clock"},
-	{"doctor"}, {"doctor", "--fix"}, {"gc"}, {"adopt", "clock"}, {"store", "check"},
+	{"doctor"}, {"doctor", "--fix"}, {"adopt", "clock"}, {"store", "check"},
 }
 
 // TestNoValueBeginsALine puts a line of its own into every text of a session that may have several, at once, and into every

@@ -161,7 +161,6 @@ func groups(a *app.App) []group {
 			serve.Pair(term, func() time.Time { return a.Engine().Clock() }),
 			a.ToolsetFlag(serve.Command(server)),
 			setup.Hook(term, a.Engine, a.SetUp),
-			setup.GC(upkeep),
 			setup.Store(upkeep),
 			start.Uninstall(term, tasks),
 			setup.Upgrade(term),

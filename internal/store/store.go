@@ -63,15 +63,6 @@ type Recent interface {
 	TaskNames(ctx context.Context) ([]string, error)
 }
 
-// Trimmer removes texts that nothing refers to. A [Backend] whose texts are not files has it.
-type Trimmer interface {
-	Backend
-	// Texts calls found with the session, the path and the size of each text.
-	Texts(ctx context.Context, found func(id, path string, size int64)) error
-	// Discard removes those texts of a session that unused names when it is locked.
-	Discard(ctx context.Context, id string, unused func(*workflow.Session) []string) error
-}
-
 // Named is a [Backend] whose sessions are not files of the project.
 type Named interface {
 	// Name names the store for people, without a password.

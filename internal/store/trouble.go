@@ -48,7 +48,7 @@ func Trouble(dir *durable.Dir, err error) error {
 	e := fault.New(fault.Storage, "the project cannot be read or written: %w", err)
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, errQuota):
-		return e.WithHint("free some space on the file system of %s (bmad-mcp gc lists what finished runs no longer need), then repeat the action; nothing was changed", dir.Path())
+		return e.WithHint("free some space on the file system of %s, then repeat the action; nothing was changed", dir.Path())
 	case errors.Is(err, syscall.EROFS):
 		return e.WithHint("the file system of %s is mounted read-only: mount it writable, then repeat the action; nothing was changed", dir.Path())
 	case errors.Is(err, fs.ErrPermission):

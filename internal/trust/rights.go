@@ -3,14 +3,10 @@ package trust
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -111,19 +107,4 @@ func (r *Rights) Kept(_ context.Context, id string) (data []byte) {
 		return nil
 	})
 	return data
-}
-
-// ForgetRights finds the records of rights from before a time whose file is gone from its project.
-// With apply it removes them.
-func (u UserState) ForgetRights(ctx context.Context, before time.Time, apply bool) ([]Forgotten, error) {
-	return u.sweep(ctx, rightsFolder, before, apply, func(_ string, data []byte) (project string) {
-		var file rightsFile
-		if json.Unmarshal(data, &file) != nil || !filepath.IsLocal(filepath.FromSlash(file.Of)) {
-			return ""
-		}
-		if _, err := os.Lstat(filepath.Join(file.Project, filepath.FromSlash(file.Of))); !errors.Is(err, fs.ErrNotExist) {
-			return ""
-		}
-		return file.Project
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
@@ -95,41 +94,5 @@ func TestRights(t *testing.T) {
 	}
 	if err := trust.UserState("").Rights("runs", project, runFile).Keep(t.Context(), sessionID, []byte("{}")); err == nil {
 		t.Error("nothing was said where nothing can be kept")
-	}
-}
-
-// TestForgetRights: a record goes with the file that it is about.
-func TestForgetRights(t *testing.T) {
-	f, project := folder(t), t.TempDir()
-	if err := f.Rights("runs", project, runFile).Keep(t.Context(), sessionID, []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	run := filepath.Join(project, filepath.FromSlash(runFile(sessionID)))
-	if err := os.MkdirAll(filepath.Dir(run), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(run, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	later := time.Now().Add(time.Hour)
-	for _, c := range []struct {
-		what   string
-		gone   bool
-		before time.Time
-		apply  bool
-		found  int
-	}{
-		{"the run is there", false, later, true, 0},
-		{"gone, but not for long", true, at, true, 0},
-		{"only looked", true, later, false, 1},
-		{"removed", true, later, true, 1},
-		{"again", true, later, true, 0},
-	} {
-		if c.gone {
-			_ = os.Remove(run) // it may be gone already
-		}
-		if found, err := f.ForgetRights(t.Context(), c.before, c.apply); err != nil || len(found) != c.found {
-			t.Errorf("%s: %+v, %v", c.what, found, err)
-		}
 	}
 }

@@ -26,54 +26,34 @@ func (w waiting) TryLock(name, holder string) (func() error, bool, error) {
 	return w.FS.TryLock(name, holder)
 }
 
-// TestWhatIsPutToUseMeanwhile checks that a text is neither trimmed nor moved if its session is reopened,
-// or refers to it, while gc or doctor waits for the lock.
+// TestWhatIsPutToUseMeanwhile checks that a text is not moved if its session refers to it while doctor waits for
+// the lock.
 func TestWhatIsPutToUseMeanwhile(t *testing.T) {
-	raw := ".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"
 	stray := ".bmad-task/temp/" + one + "/po_final_result_20260506T090000.000Z.md"
-	refer := func(path string) func(*workflow.Session) error {
-		return func(s *workflow.Session) error {
-			s.Record(workflow.PO).ClaudeResultRef = &workflow.ContentRef{FilePath: path}
-			return nil
+	_, dir, path := realProject(t)
+	full := filepath.Join(path, filepath.FromSlash(stray))
+	if err := os.WriteFile(full, []byte("wanted"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	used := false
+	slow := durable.NewDir(path+" elsewhere", waiting{dir.FS, func() {
+		if used {
+			return
 		}
-	}
-	reopen := func(s *workflow.Session) error { s.CurrentState = workflow.Refining; return nil }
-	trim := func(p *doctor.ProjectFiles) error { _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); return err }
-	fix := func(p *doctor.ProjectFiles) error { _, err := p.Fix(ctx, day); return err }
-	tests := map[string]struct {
-		file string
-		use  func(*workflow.Session) error
-		do   func(*doctor.ProjectFiles) error
-	}{
-		"reopened while gc waits":        {raw, reopen, trim},
-		"referred to while gc waits":     {raw, refer(raw), trim},
-		"referred to while doctor waits": {stray, refer(stray), fix},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, dir, path := realProject(t)
-			full := filepath.Join(path, filepath.FromSlash(tt.file))
-			if err := os.WriteFile(full, []byte("wanted"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			used := false
-			slow := durable.NewDir(path+" elsewhere", waiting{dir.FS, func() {
-				if used {
-					return
-				}
-				used = true
-				if _, err := storetest.Files(dir).Update(ctx, one, func(_ store.Tx, s *workflow.Session) error { return tt.use(s) }); err != nil {
-					t.Error(err)
-				}
-			}})
-			p := doctor.New(slow, storetest.Files(slow))
-			if err := tt.do(p); err != nil {
-				t.Fatal(err)
-			}
-			if data, err := os.ReadFile(full); !used || err != nil || string(data) != "wanted" {
-				t.Errorf("put to use: %v; then %q, %v", used, data, err)
-			}
+		used = true
+		_, err := storetest.Files(dir).Update(ctx, one, func(_ store.Tx, s *workflow.Session) error {
+			s.Record(workflow.PO).ClaudeResultRef = &workflow.ContentRef{FilePath: stray}
+			return nil
 		})
+		if err != nil {
+			t.Error(err)
+		}
+	}})
+	if _, err := doctor.New(slow, storetest.Files(slow)).Fix(ctx, day); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(full); !used || err != nil || string(data) != "wanted" {
+		t.Errorf("put to use: %v; then %q, %v", used, data, err)
 	}
 }
 

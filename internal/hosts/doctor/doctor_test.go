@@ -229,9 +229,6 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 			if _, err := p.Fix(ctx, day); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); err != nil {
-				t.Fatal(err)
-			}
 			after := tree(t, path)
 			for name, body := range files {
 				if after[name] != body {
@@ -253,9 +250,6 @@ func TestRenamedSessionFileLosesNothing(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if _, err := p.Fix(ctx, day); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(file(gone), file(one)); err != nil {
@@ -300,8 +294,7 @@ func TestTwoSessionsWithOneName(t *testing.T) {
 	}
 }
 
-// TestBrokenSessionKeepsWhatItMayNeed checks that neither fix nor gc touches a file to which a session
-// that cannot be read may refer.
+// TestBrokenSessionKeepsWhatItMayNeed checks that fix touches no file to which a session that cannot be read may refer.
 func TestBrokenSessionKeepsWhatItMayNeed(t *testing.T) {
 	p, dir, path := realProject(t)
 	for name, body := range map[string]string{"session-" + one + ".json": "{", "task-mapping.json": "{\n  \"" + one + "\": {\"task_name\": \"task-1\"}\n}\n"} {
@@ -311,9 +304,6 @@ func TestBrokenSessionKeepsWhatItMayNeed(t *testing.T) {
 	}
 	before := tree(t, path)
 	if _, err := p.Fix(ctx, day); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Trim(ctx, day.AddDate(1, 0, 0), true); err != nil {
 		t.Fatal(err)
 	}
 	after := tree(t, path)

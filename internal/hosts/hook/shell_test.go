@@ -143,7 +143,6 @@ var free = []string{
 	`bmad-mcp allow --list`,
 	`bmad-mcp task start "Build a dialog to confirm orders"`,
 	`bmad-mcp task submit build-a-clock --stage po --claude-result-path .bmad-task/work/confirm-flow/po.md`,
-	`bmad-mcp gc`,
 	`bmad-mcp graph`,
 	`timeout 5 bmad-mcp task status`,
 	`env X=1 bmad-mcp doctor`,

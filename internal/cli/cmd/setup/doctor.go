@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
@@ -194,4 +195,17 @@ func testServer(ctx context.Context, u Upkeep) error {
 	}
 	return u.Term.Conclude(map[string]any{"name": "bmad-mcp", "version": app.Version(), "protocol": client.Protocol(), "tools": tools, "ready": true},
 		"bmad-mcp %s: %s, protocol %s. Ready", app.Version(), lang.Count(len(tools), "tool"), client.Protocol())
+}
+
+// openFolder opens the folder of the project to look after.
+func openFolder(workspace *app.Workspace) (*durable.Dir, error) {
+	cwd, err := workspace.Project()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
+	}
+	return dir, nil
 }
