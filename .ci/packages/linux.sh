@@ -20,8 +20,7 @@ if [ "$host_os" = linux ] && command -v dpkg >/dev/null && may_be_root; then
   else
     as_root dpkg -i "$deb" >/dev/null
     problem=
-    [[ $(/usr/bin/bmad-mcp version) == "bmad-mcp $version "* ]] || problem="it does not start"
-    [[ $(/usr/bin/bmad-mcp upgrade) == *"dpkg -i"* ]] || problem="upgrade does not know dpkg: $(/usr/bin/bmad-mcp upgrade)"
+    [[ $(/usr/bin/bmad-mcp --version) == "bmad-mcp version $version "* ]] || problem="it does not start"
     # Some systems leave documentation out when they install.
     for file in bash-completion/completions/bmad-mcp zsh/vendor-completions/_bmad-mcp fish/vendor_completions.d/bmad-mcp.fish; do
       [ -f "/usr/share/$file" ] || problem="/usr/share/$file is missing"

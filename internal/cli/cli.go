@@ -60,5 +60,8 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 		a.Terminal.Warnf("interrupted; bmad-mcp task status says where a session stands")
 		return terminal.ErrStopped.Code
 	}
+	if former := explainFormer(command, err); former != nil {
+		err = former
+	}
 	return a.Fail(command, err)
 }

@@ -85,7 +85,7 @@ func TestDashboard(t *testing.T) {
 	if code := <-ended; code != 0 {
 		t.Errorf("it ends with %d", code)
 	}
-	if said := <-rest; !strings.Contains(said, "bmad-mcp pair CODE") || strings.Contains(said, "browser opens") {
+	if said := <-rest; !strings.Contains(said, "bmad-mcp dashboard pair CODE") || strings.Contains(said, "browser opens") {
 		t.Errorf("without a terminal it says %q", said)
 	}
 	if running := pairing.Running(state); len(running) != 0 {

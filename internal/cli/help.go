@@ -42,7 +42,9 @@ type helpPage struct {
 	command *cobra.Command
 	lang    lang.Language
 	width   int
-	b       strings.Builder
+	// all lists the commands of every group; otherwise those of the first one stand for all.
+	all bool
+	b   strings.Builder
 }
 
 func (h *helpPage) pageText() string {
@@ -56,13 +58,18 @@ func (h *helpPage) pageText() string {
 	if cmd.HasExample() {
 		h.writeSection(h.lang.Say("Examples:"), cmd.Example+"\n")
 	}
-	for _, g := range cmd.Groups() {
-		h.writeCommands(h.lang.Word(g.Title), g.ID)
+	for i, g := range cmd.Groups() {
+		if i == 0 || h.all {
+			h.writeCommands(h.lang.Word(g.Title), g.ID)
+		}
 	}
 	h.writeCommands(h.lang.Say("Available Commands:"), "")
 	h.writeFlags(h.lang.Say("Flags:"), cmd.LocalFlags().FlagUsages())
 	h.writeFlags(h.lang.Say("Global Flags:"), cmd.InheritedFlags().FlagUsages())
-	if cmd.HasAvailableSubCommands() {
+	switch {
+	case !cmd.HasParent():
+		h.b.WriteString("\n" + h.wrapProse(h.lang.Say("Help of a command: bmad-mcp help COMMAND. All commands: bmad-mcp help all. Pages of the documentation: bmad-mcp help pages.")))
+	case cmd.HasAvailableSubCommands():
 		h.b.WriteString("\n" + h.wrapProse(h.lang.Say(`Use "%s [command] --help" for more information about a command.`, cmd.CommandPath())))
 	}
 	if exits != "" {

@@ -120,7 +120,7 @@ var calls = map[string][]string{
 	"start":    {"task", "start", "another"},
 	"doctor":   {"doctor"},
 	"allow":    {"allow", "--list"},
-	"sessions": {"sessions"},
+	"sessions": {"status", "--all"},
 	"show":     {"show", "stands"},
 	"log":      {"log", "stands"},
 	"diff":     {"diff", "stands", "--stage", "po"},

@@ -58,8 +58,8 @@ func TestChangedSession(t *testing.T) {
 		{0, []string{"log", d.task, "--json"}, []string{`"integrity":"changed"`, `"problem":`}},
 		{0, []string{"show", d.task}, []string{"Changed by other hands: ", says}},
 		{0, []string{"show", d.task, "--json"}, []string{`"integrity":"changed"`}},
-		{0, []string{"sessions"}, []string{"changed by other hands: " + d.task, says}},
-		{0, []string{"sessions", "--json"}, []string{`"integrity":"changed"`}},
+		{0, []string{"status", "--all"}, []string{"changed by other hands: " + d.task, says}},
+		{0, []string{"status", "--all", "--json"}, []string{`"integrity":"changed"`}},
 		{0, []string{"task", "status", d.task}, []string{"Changed by other hands: ", says}},
 		{0, []string{"task", "status", d.task, "--json"}, []string{`"integrity":"changed"`}},
 		{0, []string{"report", d.task}, []string{"**it does not hold**"}},
@@ -96,7 +96,7 @@ func TestUnvouchedSession(t *testing.T) {
 		{0, []string{"show", d.task}, []string{"unvouched: says elicited", "→ us (unvouched: says script)"}},
 		{0, []string{"task", "status", d.task}, []string{"unvouched: says elicited"}},
 		{0, []string{"task", "status", d.task, "--json"}, []string{`"unvouched":true`}},
-		{0, []string{"sessions"}, nil},
+		{0, []string{"status", "--all"}, nil},
 	}, "elicited (high)", "script (low)", "hanged by other hands")
 }
 
@@ -109,8 +109,8 @@ func TestUntouchedSession(t *testing.T) {
 		{0, []string{"log", d.task}, nil},
 		{0, []string{"show", d.task}, nil},
 		{0, []string{"show", d.task, "--json"}, nil},
-		{0, []string{"sessions"}, nil},
-		{0, []string{"sessions", "--json"}, nil},
+		{0, []string{"status", "--all"}, nil},
+		{0, []string{"status", "--all", "--json"}, nil},
 		{0, []string{"task", "status", d.task, "--json"}, nil},
 		{0, []string{"task", "resume", d.task, "--json"}, nil},
 	}, "hanged by other hands", `"integrity"`, `"altered"`)
@@ -170,7 +170,7 @@ func TestCopiedAndMovedSession(t *testing.T) {
 		{1, []string{"log", d.task, "--verify"}, []string{says}},
 		{0, []string{"log", d.task}, []string{"Changed by other hands: "}},
 		{0, []string{"show", d.task}, []string{says}},
-		{0, []string{"sessions"}, []string{says}},
+		{0, []string{"status", "--all"}, []string{says}},
 		{1, []string{"doctor"}, []string{says}},
 		{0, []string{"report", d.task}, []string{"**it does not hold**"}},
 	}, "script (low)")

@@ -15,8 +15,8 @@ const fake = "FAKE LINE"
 
 // looks are the commands that show sessions, and what is around them.
 var looks = [][]string{
-	{"sessions"}, {"status"}, {"log", "clock"}, {"log", "clock", "--verify"}, {"show", "clock"},
-	{"diff", "clock", "x"}, {"graph", "clock"}, {"report", "clock"}, {"sync"}, {"task", "status", "clock"},
+	{"status", "--all"}, {"status"}, {"log", "clock"}, {"log", "clock", "--verify"}, {"show", "clock"},
+	{"diff", "clock", "x"}, {"report", "--graph", "clock"}, {"report", "clock"}, {"sync"}, {"task", "status", "clock"},
 	{"doctor"}, {"doctor", "--fix"}, {"adopt", "clock"}, {"store", "check"},
 }
 
@@ -55,7 +55,7 @@ func TestNoValueBeginsALine(t *testing.T) {
 				continue
 			}
 			refused++
-			d.mustNotSay(f.Path, []string{"sessions"})
+			d.mustNotSay(f.Path, []string{"status", "--all"})
 			plain, again := workflowtest.Full(id)
 			if state == workflow.Generating {
 				again[i].Text("x\n" + fake)

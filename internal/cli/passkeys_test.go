@@ -169,10 +169,10 @@ func TestSignedDecisionsAreChecked(t *testing.T) {
 // TestPasskeysAreListed: only a person at a terminal of their own removes one.
 func TestPasskeysAreListed(t *testing.T) {
 	d := newDesk(t)
-	if out := d.run(0, "passkeys"); !strings.Contains(out, "bmad-mcp dashboard") {
+	if out := d.run(0, "dashboard", "passkeys"); !strings.Contains(out, "bmad-mcp dashboard") {
 		t.Errorf("none: %s", out)
 	}
-	if out := d.run(0, "passkeys", "--json"); strings.TrimSpace(out) != `{"passkeys":[]}` {
+	if out := d.run(0, "dashboard", "passkeys", "--json"); strings.TrimSpace(out) != `{"passkeys":[]}` {
 		t.Errorf("none: %s", out)
 	}
 	kept := `{"user":"dQ","keys":[
@@ -180,7 +180,7 @@ func TestPasskeysAreListed(t *testing.T) {
 		{"id":"mnopqrstuvwx","name":"phone","public_key":"aw","added":"2026-01-03T03:04:05Z","by":"passkey:abcdefgh","used":"2026-01-04T03:04:05Z"},
 		{"id":"gone-gone-gone","name":"tablet","public_key":"aw","added":"2026-01-03T03:04:05Z","by":"pairing","removed":"2026-01-04T03:04:05Z"}]}`
 	d.list(kept)
-	out := d.run(0, "passkeys", "list")
+	out := d.run(0, "dashboard", "passkeys", "list")
 	for _, want := range []string{"abcdefgh ", "laptop", "allowed at a terminal", "never", "mnopqrst ", "phone", "allowed by abcdefgh"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q: %s", want, out)
@@ -189,7 +189,7 @@ func TestPasskeysAreListed(t *testing.T) {
 	if strings.Contains(out, "tablet") {
 		t.Errorf("a removed passkey is listed: %s", out)
 	}
-	if out := d.run(6, "passkeys", "remove", "laptop"); !strings.Contains(out, "no person can decide here") {
+	if out := d.run(6, "dashboard", "passkeys", "remove", "laptop"); !strings.Contains(out, "no person can decide here") {
 		t.Errorf("removed without a person: %s", out)
 	}
 	if got := d.read("passkeys.json"); got != kept {

@@ -32,7 +32,7 @@ func WriteCommandReference(w io.Writer) error {
 		}
 		cmd.InitDefaultHelpFlag()
 		cmd.InitDefaultVersionFlag()
-		h := helpPage{command: cmd, lang: lang.English, width: helpWidth}
+		h := helpPage{command: cmd, lang: lang.English, width: helpWidth, all: true}
 		text := h.pageText()
 		if cmd != root {
 			text = globalFlags.ReplaceAllString(text, "")

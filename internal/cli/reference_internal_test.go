@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,13 +43,9 @@ func TestCommandReference(t *testing.T) {
 func TestReferenceOfErrors(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Error codes\n\nA refused call has a code for programs. In a reply of a tool and with `--json` it is the key `code`; a command ends with\n" +
-		"the exit code beside it. [Troubleshooting](../troubleshooting.md) explains single messages.\n\n| Code | Meaning | Exit code |\n|---|---|---|\n")
+		"the [exit code](../exit-codes.md) beside it. [Troubleshooting](../troubleshooting.md) explains single messages.\n\n| Code | Meaning | Exit code |\n|---|---|---|\n")
 	for _, row := range faultCodes(t) {
 		fmt.Fprintf(&b, "| `%s` | %s | %d |\n", row[0], row[1], terminal.ExitCode(&fault.Error{Code: fault.Code(row[0])}))
-	}
-	b.WriteString("\n## Exit codes\n\nOf most commands. Those that have other codes too say so at the end of their help.\n\n| Code | Meaning | Commands |\n|---|---|---|\n")
-	for _, row := range exitCodes() {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 	}
 	golden.Check(t, filepath.Join(reference, "errors.md"), b.String())
 }
@@ -76,33 +70,5 @@ func faultCodes(t *testing.T) (out [][2]string) {
 	if len(out) < 8 {
 		t.Fatalf("got the codes %q, want 8 at least", out)
 	}
-	return out
-}
-
-// exitCodes returns each exit code that a help names, with its meaning and the commands that have it.
-func exitCodes() (out [][]string) {
-	root := newRoot(app.New(&terminal.Terminal{}))
-	common := map[string]bool{}
-	for _, m := range codeHelp.FindAllStringSubmatch(terminal.ExitHelp, -1) {
-		common[m[0]] = true
-		out = append(out, []string{m[1], m[2], "most"})
-	}
-	found := map[string][]string{}
-	for _, path := range commandPaths(root) {
-		cmd, _, _ := root.Find(path)
-		_, codes, ok := strings.Cut(cmd.Long, terminal.ExitTitle)
-		for _, m := range codeHelp.FindAllStringSubmatch(codes, -1) {
-			if ok && !common[m[0]] && !hiddenAbove(cmd) {
-				found[m[1]+"\t"+m[2]] = append(found[m[1]+"\t"+m[2]], "`"+cmd.CommandPath()+"`")
-			}
-		}
-	}
-	for row, commands := range found {
-		code, about, _ := strings.Cut(row, "\t")
-		out = append(out, []string{code, about, strings.Join(commands, ", ")})
-	}
-	slices.SortFunc(out, func(a, b []string) int {
-		return cmp.Or(len(a[0])-len(b[0]), cmp.Compare(a[0], b[0]), cmp.Compare(b[2], a[2]), cmp.Compare(a[1], b[1]))
-	})
 	return out
 }

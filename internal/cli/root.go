@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"time"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +29,9 @@ func newRoot(a *app.App) *cobra.Command {
 	return root
 }
 
+// Commands are listed in the order of their use.
+func init() { cobra.EnableCommandSorting = false }
+
 // newBareRoot returns the program without subcommands, which a host starts.
 func newBareRoot(a *app.App) *cobra.Command {
 	root := &cobra.Command{
@@ -40,11 +43,9 @@ project, hands out role prompts, scores what is submitted, and holds the gates
 until the human decides. It calls no model, except where you start run or agent, or have named one.
 
 Without a subcommand it is an MCP server on stdio, as hosts start it.
-New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
-
-` + terminal.ExitHelp,
+New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
 		Args:          cobra.NoArgs,
-		Version:       app.Version(),
+		Version:       app.Version() + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
 		SilenceErrors: true,
 		// Refusals name similar commands in our own way.
 		DisableSuggestions: true,
@@ -58,10 +59,11 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.Tasks.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
+	flags.StringVar(&a.Tasks.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has runs, else this folder)")
 	flags.BoolVar(&a.Terminal.JSON, "json", false, "print JSON")
 	flags.StringVar(&a.Terminal.Color, "color", "auto", "colours: auto, always or never")
 	a.ToolsetFlag(root)
+	_ = flags.MarkHidden("toolsets") // the help of serve has it
 	return root
 }
 
@@ -74,14 +76,9 @@ func addCommands(a *app.App, root *cobra.Command) {
 			root.AddCommand(c)
 		}
 	}
-	help := newHelp(a)
-	help.GroupID = root.Groups()[0].ID
+	help, _, _ := root.Find([]string{"help"})
 	root.SetHelpCommand(help)
 	root.SetCompletionCommandGroupID(setUp.String())
-	for _, c := range method.Commands(a.Terminal, a.Tasks.Workspace, a) { // their names before there was a group of them
-		c.Hidden = true
-		root.AddCommand(c)
-	}
 	root.AddCommand(decide.Former(a.Terminal, a.Tasks)...)
 	speakHelp(a, root)
 }
@@ -114,57 +111,51 @@ func groups(a *app.App) []group {
 		a.UseAudits()
 		return run.Serve(ctx, term, tasks)
 	}
+	dashboard := serve.Dashboard(server)
+	dashboard.AddCommand(look.Passkeys(term, tasks))
 	return []group{
-		{lang.T("Start here:"), []*cobra.Command{
-			start.Demo(term, tasks, a),
+		{lang.T("Commands:"), []*cobra.Command{
+			start.Demo(term),
 			start.Install(term, tasks),
 			decide.Start(term, tasks),
-			look.Status(term, tasks),
-			decide.Next(term, tasks),
-			serve.Open(server),
+			look.Status(term, tasks, decide.Show(term, tasks)),
+			decide.Decide(term, tasks),
+			look.Show(term, tasks, a.Databases),
+			look.Log(term, tasks),
+			look.Report(term, tasks),
+			dashboard,
+			run.Command(term, tasks, a.UseAudits),
+			agents.Command(term, tasks, a, serveRuns),
+			setup.Doctor(upkeep),
+			newHelp(a),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
-			decide.Decide(term, tasks),
 			decide.Leave(term, tasks, workflow.ActionReopen, "Go back to an earlier stage yourself"),
-			decide.Leave(term, tasks, workflow.ActionCancel, "End a session yourself, for good"),
+			decide.Leave(term, tasks, workflow.ActionCancel, "End a run yourself, for good"),
 			decide.Adopt(term, tasks),
 		}},
 		{lang.T("Look:"), []*cobra.Command{
-			look.Sessions(term, tasks),
-			look.Show(term, tasks, a.Databases),
-			look.Log(term, tasks),
 			look.Diff(term, tasks),
-			look.Report(term, tasks),
 			look.Check(term, tasks),
 			look.Sync(term, tasks),
-			serve.Dashboard(server),
-			look.Graph(term, tasks),
 			look.Audit(term, tasks),
 		}},
-		{lang.T("Work without a host:"), []*cobra.Command{
-			run.Command(term, tasks, a.UseAudits),
-			agents.Command(term, tasks, a, serveRuns),
-			decide.Task(term, tasks),
-			run.Prices(term),
-		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
-			method.Command(a.Terminal, a.Tasks.Workspace, a),
+			method.Command(term, tasks.Workspace, a),
 			remember.Command(term, a, agents.QueueWork(term, tasks, a)),
 			setup.Workflow(term, tasks),
 		}},
-		{setUp, []*cobra.Command{
-			setup.Doctor(upkeep),
-			setup.Allow(term, tasks),
-			setup.Projects(term, a.Tasks.Workspace),
-			look.Passkeys(term, tasks),
-			setup.Signer(term, a.Tasks.Workspace, a.Person),
-			serve.Pair(term, func() time.Time { return a.Engine().Clock() }),
+		{lang.T("Scripts and servers:"), []*cobra.Command{
+			decide.Task(term, tasks),
 			a.ToolsetFlag(serve.Command(server)),
 			setup.Hook(term, a.Engine, a.SetUp),
+		}},
+		{setUp, []*cobra.Command{
+			setup.Allow(term, tasks),
+			setup.Projects(term, tasks.Workspace),
+			setup.Signer(term, tasks.Workspace, a.Person),
 			setup.Store(upkeep),
 			start.Uninstall(term, tasks),
-			setup.Upgrade(term),
-			setup.Version(term),
 		}},
 	}
 }

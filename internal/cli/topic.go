@@ -19,11 +19,11 @@ import (
 // newHelp returns the command that shows the help of a command, or a page of the documentation.
 func newHelp(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND|PAGE]",
+		Use:   "help [all|pages|COMMAND|PAGE]",
 		Short: "Show the help of a command, or a page of the documentation",
-		Long: `Show the help of a command, or a page of the documentation; without an
-argument, list both. Where both have the name, add .md for the page.`,
-		Example: "  bmad-mcp help task submit\n  bmad-mcp help decide\n  bmad-mcp help run.md",
+		Long: `Show the help of a command, or a page of the documentation. Where both have the name, add
+.md for the page. help all lists all commands, help pages the pages.`,
+		Example: "  bmad-mcp help task submit\n  bmad-mcp help all\n  bmad-mcp help run.md",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return listTopics(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -34,6 +34,8 @@ argument, list both. Where both have the name, add .md for the page.`,
 			page := docs.Page(name, string(a.Terminal.Lang))
 			topic, rest, err := cmd.Root().Find(args)
 			switch {
+			case name == "all" || name == "pages":
+				return showIndex(cmd.Context(), a, cmd.Root(), name == "all")
 			case !onlyPage && err == nil && len(rest) == 0:
 				return showCommand(cmd.Context(), a, topic, page != "")
 			case page != "":
@@ -75,18 +77,27 @@ func flowParagraphs(page string) string {
 	return pageLink.ReplaceAllString(strings.Join(out, "\n"), "$1 (help $2)")
 }
 
-// showCommand prints the help of a command, with the way to the page of the same name; that of the program with
-// the pages.
+// showCommand prints the help of a command, with the way to the page of the same name.
 func showCommand(ctx context.Context, a *app.App, command *cobra.Command, hasPage bool) error {
 	command.InitDefaultHelpFlag()
 	command.InitDefaultVersionFlag()
-	h := newHelpPage(a, command)
-	text := h.pageText()
-	switch {
-	case !command.HasParent():
-		text += h.listPages()
-	case hasPage:
+	text := newHelpPage(a, command).pageText()
+	if hasPage {
 		text += "\n" + a.Terminal.Lang.Say("The page of this name says more: %s", "bmad-mcp help "+command.Name()+".md") + "\n"
+	}
+	return a.Terminal.Page(ctx, func() error { _, err := fmt.Fprint(a.Terminal.Out, text); return err })
+}
+
+// showIndex prints the help of the program with all its commands, or the list of the pages.
+func showIndex(ctx context.Context, a *app.App, root *cobra.Command, commands bool) error {
+	h := newHelpPage(a, root)
+	text := ""
+	if h.all = commands; commands {
+		root.InitDefaultHelpFlag()
+		root.InitDefaultVersionFlag()
+		text = h.pageText()
+	} else {
+		text = h.listPages()
 	}
 	return a.Terminal.Page(ctx, func() error { _, err := fmt.Fprint(a.Terminal.Out, text); return err })
 }
@@ -100,7 +111,7 @@ func (h *helpPage) listPages() string {
 		title, _ := docs.Title(docs.Page(name, string(h.lang)))
 		rows.WriteString(hangText(fmt.Sprintf("  %-*s  ", len(widest), name), title, h.width) + "\n")
 	}
-	return "\n" + h.lang.Say("Pages:") + "\n" + rows.String()
+	return h.lang.Say("Pages:") + "\n" + rows.String()
 }
 
 // listTopics lists the commands below the one that the arguments lead to; without any, the pages too.
@@ -115,6 +126,7 @@ func listTopics(root *cobra.Command, args []string) (out []string) {
 		}
 	}
 	if above == root {
+		out = append(out, "all", "pages")
 		out = append(out, docs.Names()...)
 	}
 	return out

@@ -105,7 +105,7 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 		if i < from {
 			if s.Document = f.Docs[st.ID]; s.Document == "" && f.From == "" && i >= passed {
 				return nil, fault.New(fault.InvalidArgument, "the run begins at %q, and %q before it has no document", d.Stages[from].ID, st.ID).
-					WithHint("name one with --doc %s=PATH, or a task that has them with --from TASK", st.ID)
+					WithHint("name one with --doc %s=PATH, or a task that has them with --from RUN", st.ID)
 			}
 			plan.Stages = append(plan.Stages, s)
 			continue
@@ -120,7 +120,7 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 		if s.Model != "" {
 			if err := price.NewBudget(o.Prices, f.Budget).Admit(s.Model, o.Engine.Clock()); err != nil {
 				return nil, fault.New(fault.InvalidArgument, "%w", err).
-					WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
+					WithHint("take a model of bmad-mcp run --prices, add its price to your prices.json, or leave the budget out")
 			}
 		}
 		if err := o.admitJob(name, hostcli.Job{Model: s.Model, Allow: f.Commands, ToolServers: f.ToolServers}); err != nil {
@@ -225,7 +225,7 @@ func choose(
 	}
 	if len(available) == 0 {
 		return "", why, fault.New(fault.InvalidArgument, "there is no worker: neither claude nor codex is on the PATH, and no API key is set").
-			WithHint("install Claude Code (https://claude.com/claude-code) and log in; or install Codex and log in; or set ANTHROPIC_API_KEY, or OPENAI_API_KEY, for --engine api or openai. bmad-mcp demo --run shows a run without any")
+			WithHint("install Claude Code (https://claude.com/claude-code) and log in; or install Codex and log in; or set ANTHROPIC_API_KEY, or OPENAI_API_KEY, for --engine api or openai")
 	}
 	var named []string
 	for _, e := range st.EnginesFor(objective) {

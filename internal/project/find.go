@@ -122,7 +122,7 @@ func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) 
 		return p, id, err
 	}
 	missing := fault.New(fault.NotFound, "no session has the id or task name %q", a.Session).
-		WithHint("status without a session lists those of this project (in a terminal: bmad-mcp sessions); for another project pass its cwd")
+		WithHint("status without a session lists those of this project (in a terminal: bmad-mcp status --all); for another project pass its cwd")
 	switch {
 	case fault.Is(trouble, fault.Storage):
 		return nil, "", trouble

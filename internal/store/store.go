@@ -154,5 +154,5 @@ func FirstFree(taken func(n int) bool) int {
 // are known.
 func NotFound(ref string, names ...string) error {
 	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
-		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)").Suggest(ref, names)
+		WithHint("status without a session lists them (in a terminal: bmad-mcp status --all)").Suggest(ref, names)
 }

@@ -48,7 +48,7 @@ type methodItem struct {
 }
 
 // methodWays are the commands by which the reader of an item's text reaches the things that it names.
-var methodWays = method.ToolNames{Read: "bmad-mcp method read ADDRESS", Workflow: "bmad-mcp method workflows NAME", Agent: "bmad-mcp method agents NAME"}
+var methodWays = method.ToolNames{Read: "bmad-mcp method show ADDRESS", Workflow: "bmad-mcp method show NAME", Agent: "bmad-mcp method show NAME"}
 
 // shelf returns the method as a project has it; nil if the program serves none.
 func (d *Dashboard) shelf(a *asked, p folder) *method.Snapshot {

@@ -42,7 +42,7 @@ func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func
 			return out, err
 		}
 		if !ok {
-			return out, fault.New(fault.GatePending, "the code was not typed at a terminal yet").WithHint("run in a terminal of your own: bmad-mcp pair %s", code)
+			return out, fault.New(fault.GatePending, "the code was not typed at a terminal yet").WithHint("run in a terminal of your own: bmad-mcp dashboard pair %s", code)
 		}
 		allowedBy = "pairing"
 	}

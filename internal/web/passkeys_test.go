@@ -218,7 +218,7 @@ func TestPasskeyOverHTTP(t *testing.T) {
 		t.Error("a second passkey was added by a paired browser alone")
 	}
 
-	if text := s.read(path); !strings.Contains(text, "The passkey “laptop” was added in the last day") || !strings.Contains(text, "bmad-mcp passkeys remove "+added.ID) {
+	if text := s.read(path); !strings.Contains(text, "The passkey “laptop” was added in the last day") || !strings.Contains(text, "bmad-mcp dashboard passkeys remove "+added.ID) {
 		t.Errorf("the document does not name the new passkey: %s", text)
 	}
 	var options json.RawMessage

@@ -632,7 +632,7 @@ func reviewForm(l lang.Language, p *documentPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var39 string
-			templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("The passkey “%s” was added in the last day. If it is not yours, remove it: bmad-mcp passkeys remove %s", key.Name, key.Short()))
+			templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("The passkey “%s” was added in the last day. If it is not yours, remove it: bmad-mcp dashboard passkeys remove %s", key.Name, key.Short()))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `review.templ`, Line: 92, Col: 164}
 			}

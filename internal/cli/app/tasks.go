@@ -95,7 +95,7 @@ func (t *Tasks) MayOfTask(cmd *cobra.Command) *cobra.Command {
 }
 
 func (t *Tasks) withTask(cmd *cobra.Command, missing func(ctx context.Context) ([]string, error)) *cobra.Command {
-	cmd.Use += " [TASK]"
+	cmd.Use += " [RUN]"
 	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), t.CompleteTasks
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {

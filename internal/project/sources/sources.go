@@ -173,7 +173,7 @@ func (r Repositories) Find(project, named string) (gitsource.Spec, error) {
 		return remotes[at].Spec, nil
 	}
 	return gitsource.Spec{}, fault.New(fault.NotFound, "there is no repository %q", named).
-		WithHint("bmad-mcp method sources list shows them; name one as they are named there, or by its whole address").Suggest(named, Names(remotes))
+		WithHint("bmad-mcp method sources shows them; name one as they are named there, or by its whole address").Suggest(named, Names(remotes))
 }
 
 // FetchMissing fetches the repositories of a project of which there is no copy, and reports each
@@ -236,7 +236,7 @@ func (r Repositories) Select(project string, named ...string) ([]Remote, error) 
 	}
 	remotes = slices.DeleteFunc(remotes, func(remote Remote) bool { return remote.Spec.String() != spec.String() })
 	if len(remotes) == 0 {
-		return nil, fault.New(fault.NotFound, "%s is none of the repositories", spec).WithHint("bmad-mcp method sources list shows them, bmad-mcp method sources add adds one")
+		return nil, fault.New(fault.NotFound, "%s is none of the repositories", spec).WithHint("bmad-mcp method sources shows them, bmad-mcp method sources add adds one")
 	}
 	return remotes, nil
 }
@@ -254,7 +254,7 @@ func (r Repositories) Remove(ctx context.Context, project, named string) (gitsou
 	}
 	if removed == 0 {
 		return spec, fault.New(fault.NotFound, "%s is not one that you have added", spec).
-			WithHint("bmad-mcp method sources list shows them; one of the settings is taken out there")
+			WithHint("bmad-mcp method sources shows them; one of the settings is taken out there")
 	}
 	rest, _ := r.Of(project)
 	if r.Cache == nil || slices.ContainsFunc(rest, func(remote Remote) bool { return remote.Spec.Key() == spec.Key() }) {

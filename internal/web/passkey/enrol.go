@@ -45,9 +45,9 @@ func (k *Keys) BeginEnrol(ctx context.Context, allowedBy string) (out Enrolment,
 		keys := l.inUse()
 		switch {
 		case len(keys) == 0 && allowedBy == "":
-			return fault.New(fault.NotAllowed, "the first passkey needs your word at a terminal").WithHint("run bmad-mcp pair there, with the code that the page shows")
+			return fault.New(fault.NotAllowed, "the first passkey needs your word at a terminal").WithHint("run bmad-mcp dashboard pair there, with the code that the page shows")
 		case len(keys) >= maxKeys:
-			return fault.New(fault.NotAllowed, "there are %d passkeys, and no more can be added", len(keys)).WithHint("remove one with bmad-mcp passkeys remove ID")
+			return fault.New(fault.NotAllowed, "there are %d passkeys, and no more can be added", len(keys)).WithHint("remove one with bmad-mcp dashboard passkeys remove ID")
 		}
 		out, err = k.beginEnrol(person{*l}, allowedBy)
 		return err
@@ -121,7 +121,7 @@ func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, asserti
 			added.By = byPasskey + by.Short()
 		}
 		if slices.ContainsFunc(l.Keys, func(key Key) bool { return key.ID == added.ID }) {
-			return fault.New(fault.Conflict, "this passkey was enrolled before").WithHint("bmad-mcp passkeys lists those in use; make a new one")
+			return fault.New(fault.Conflict, "this passkey was enrolled before").WithHint("bmad-mcp dashboard passkeys lists those in use; make a new one")
 		}
 		added.Name = l.name(name, added)
 		l.Keys = append(l.Keys, added)

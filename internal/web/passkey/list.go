@@ -106,13 +106,13 @@ func (l list) find(name string) (found *Key, err error) {
 		switch {
 		case !key.Removed.IsZero(), !hasName && !hasID:
 		case found != nil:
-			return nil, fault.New(fault.InvalidArgument, "%q can mean more than one passkey", name).WithHint("give more of its id, which bmad-mcp passkeys --json shows")
+			return nil, fault.New(fault.InvalidArgument, "%q can mean more than one passkey", name).WithHint("give more of its id, which bmad-mcp dashboard passkeys --json shows")
 		default:
 			found = &l.Keys[i]
 		}
 	}
 	if found == nil {
-		return nil, fault.New(fault.NotFound, "no passkey in use has the name or id %q", name).WithHint("bmad-mcp passkeys lists them")
+		return nil, fault.New(fault.NotFound, "no passkey in use has the name or id %q", name).WithHint("bmad-mcp dashboard passkeys lists them")
 	}
 	return found, nil
 }

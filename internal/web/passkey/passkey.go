@@ -179,7 +179,7 @@ func (k *Keys) checkAssertion(l *list, session webauthn.SessionData, response []
 	key := &l.Keys[at]
 	if used.Authenticator.CloneWarning {
 		return nil, nil, fault.New(fault.NotAllowed, "the passkey %q counts fewer signatures than it has made: there may be a copy of it", key.Name).
-			WithHint("if you have not restored a backup of it, remove it with: bmad-mcp passkeys remove %s", key.Short())
+			WithHint("if you have not restored a backup of it, remove it with: bmad-mcp dashboard passkeys remove %s", key.Short())
 	}
 	key.SignCount, key.Used = used.Authenticator.SignCount, now.UTC()
 	return key, given, nil
@@ -212,7 +212,7 @@ func expiry() error {
 }
 
 func unknown() error {
-	return fault.New(fault.NotFound, "no passkey in use matches").WithHint("bmad-mcp passkeys lists them; enrol one in the dashboard")
+	return fault.New(fault.NotFound, "no passkey in use matches").WithHint("bmad-mcp dashboard passkeys lists them; enrol one in the dashboard")
 }
 
 // random returns an unguessable name.

@@ -15,7 +15,7 @@ func Adopt(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	restore := false
 	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "adopt",
-		Short: "Accept a session or an approved text that was changed by other hands, as it is",
+		Short: "Accept a run or an approved text that was changed by other hands, as it is",
 		Long: `Shows how a session differs from this machine's record of it, and from which
 entry on, or which approved texts were edited or deleted since, and asks whether to
 continue from it as it is. Your answer becomes an entry of the history, with the problem;

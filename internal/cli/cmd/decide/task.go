@@ -21,9 +21,9 @@ func Task(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	task := &cobra.Command{
 		Use:   "task",
 		Short: "Do what the bmad-task tool does, from a terminal or a script",
-		Long: `Each subcommand is an action of the bmad-task tool, on the same sessions.
-TASK is a session id or a task name; it may be left out when the project has
-one active session, or one that you have started. --json prints the tool's reply.
+		Long: `Each subcommand is an action of the bmad-task tool, on the same runs.
+RUN is a session id or a task name; it may be left out when the project has
+one active run, or one that you have started. --json prints the tool's reply.
 
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs, // so that a typo is an error and not the help
@@ -106,7 +106,7 @@ func (o *taskOptions) feedbackFlag(usage string) {
 
 // revisionFlag lets a script change only the revision that it has seen.
 func (o *taskOptions) revisionFlag() {
-	o.cmd.Flags().IntVar(&o.revision, "revision", 0, "refuse if the session has another revision by now (status prints it with --json)")
+	o.cmd.Flags().IntVar(&o.revision, "revision", 0, "refuse if the run has another revision by now (status prints it with --json)")
 }
 
 func (o *taskOptions) promptFlag() {
@@ -124,7 +124,7 @@ func (o *taskOptions) startCommand() *cobra.Command {
 		req.Start = start
 		return nil
 	}
-	cmd := o.actionCommand("start OBJECTIVE…", "Start a session for an objective", workflow.ActionStart, fill)
+	cmd := o.actionCommand("start OBJECTIVE…", "Start a run for an objective", workflow.ActionStart, fill)
 	cmd.Args, cmd.ValidArgsFunction = cobra.MinimumNArgs(1), nil
 	cmd.Flags().StringVar(&start.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
 	cmd.Flags().StringVar(&start.TaskName, "name", "", "the task's name (default: made from the objective)")
@@ -153,7 +153,7 @@ func (o *taskOptions) answerCommand() *cobra.Command {
 		}
 		return o.term.ReadAnswers(o.cmd.Context(), file, req.Answers)
 	}
-	cmd := o.actionCommand("answer [TASK] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, fill)
+	cmd := o.actionCommand("answer [RUN] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, fill)
 	cmd.Args, cmd.ValidArgsFunction = nil, nil
 	cmd.Example = `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
   bmad-mcp task answer my-task --answers answers.json`
@@ -171,7 +171,7 @@ func (o *taskOptions) confirmCommand() *cobra.Command {
 		}
 		return nil
 	}
-	cmd := o.actionCommand("confirm [TASK]", "Save the document and go on, or ask for another round", workflow.ActionConfirm, fill)
+	cmd := o.actionCommand("confirm [RUN]", "Save the document and go on, or ask for another round", workflow.ActionConfirm, fill)
 	cmd.Aliases = []string{"confirm_save"}
 	cmd.Flags().BoolVar(&yes, "confirmed", true, "false asks for another round")
 	o.decisionFlags()
@@ -186,7 +186,7 @@ func (o *taskOptions) approveCommand() *cobra.Command {
 		}
 		return explicitRisk(o.cmd, o.term, o.tasks, args)
 	}
-	cmd := o.actionCommand("approve [TASK]", "Approve a sprint plan, or accept the risk of failed work; or send it back",
+	cmd := o.actionCommand("approve [RUN]", "Approve a sprint plan, or accept the risk of failed work; or send it back",
 		workflow.ActionApprove, fill)
 	cmd.Flags().BoolVar(&yes, "approved", true, "false sends it back")
 	o.decisionFlags()
@@ -195,7 +195,7 @@ func (o *taskOptions) approveCommand() *cobra.Command {
 
 func (o *taskOptions) decisionFlags() {
 	o.feedbackFlag("what to change, or why")
-	o.stageFlag("refuse unless the session is at this stage")
+	o.stageFlag("refuse unless the run is at this stage")
 	o.revisionFlag()
 	o.promptFlag()
 }
@@ -231,7 +231,7 @@ func asScript(req *request.Request, _ []string) error {
 }
 
 func (o *taskOptions) reopenCommand() *cobra.Command {
-	cmd := o.actionCommand("reopen [TASK] --stage STAGE", "Go back to an earlier stage", workflow.ActionReopen, asScript)
+	cmd := o.actionCommand("reopen [RUN] --stage STAGE", "Go back to an earlier stage", workflow.ActionReopen, asScript)
 	o.stageFlag("the stage to go back to")
 	o.feedbackFlag("the changes you want")
 	o.revisionFlag()
@@ -240,7 +240,7 @@ func (o *taskOptions) reopenCommand() *cobra.Command {
 }
 
 func (o *taskOptions) cancelCommand() *cobra.Command {
-	cmd := o.actionCommand("cancel [TASK]", "End a session for good; nothing is deleted", workflow.ActionCancel, asScript)
+	cmd := o.actionCommand("cancel [RUN]", "End a run for good; nothing is deleted", workflow.ActionCancel, asScript)
 	o.feedbackFlag("why")
 	o.revisionFlag()
 	return cmd
@@ -248,7 +248,7 @@ func (o *taskOptions) cancelCommand() *cobra.Command {
 
 func (o *taskOptions) resumeCommand() *cobra.Command {
 	o.withPrompt = true
-	return o.actionCommand("resume [TASK]", "Print the full briefing of the current stage again", workflow.ActionResume, nil)
+	return o.actionCommand("resume [RUN]", "Print the full briefing of the current stage again", workflow.ActionResume, nil)
 }
 
 func (o *taskOptions) statusCommand() *cobra.Command {
@@ -260,7 +260,7 @@ func (o *taskOptions) statusCommand() *cobra.Command {
 		}
 		return nil
 	}
-	cmd := o.actionCommand("status [TASK]", "Show where a session stands, or list them", workflow.ActionStatus, fill)
+	cmd := o.actionCommand("status [RUN]", "Show where a run stands, or list them", workflow.ActionStatus, fill)
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if status.Wait > 0 {

@@ -23,7 +23,7 @@ func (o *taskOptions) submitCommand() *cobra.Command {
 		}
 		return o.addResult(req, workflow.Codex, codex)
 	}
-	cmd := o.actionCommand("submit [TASK] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, fill)
+	cmd := o.actionCommand("submit [RUN] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, fill)
 	cmd.Example = `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
   bmad-mcp task submit my-task --stage dev --codex-result - < report.md`
 	flags := cmd.Flags()

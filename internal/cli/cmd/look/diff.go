@@ -23,7 +23,7 @@ const savedWord = "saved"
 // Diff returns the command that compares two submissions.
 func Diff(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
-		Use:   "diff TASK STAGE [ITERATION [ITERATION]]",
+		Use:   "diff RUN STAGE [ITERATION [ITERATION]]",
 		Short: "Show what changed between two submissions of a stage",
 		Long: `Show what changed between two submissions of a stage, as a unified diff.
 An iteration is the number of a submission, as log and show print it, or "saved":
@@ -114,7 +114,7 @@ func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (
 		return from, to, err
 	case len(rounds) == 1:
 		return 0, 0, fault.New(fault.NotFound, "stage %q has only one submission", stage).
-			WithHint("compare it with the saved artifact: diff TASK %s %d %s", stage, to, savedWord)
+			WithHint("compare it with the saved artifact: diff RUN %s %d %s", stage, to, savedWord)
 	}
 	return rounds[len(rounds)-2].Iteration, to, nil
 }

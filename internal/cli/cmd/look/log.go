@@ -21,7 +21,7 @@ func Log(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	verify := false
 	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "log",
-		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
+		Short: "Tell what happened in a run, when, and by whom",
 		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
 where, in which round (the number that diff takes), with which score or verdict and
 document. DECIDED says by which channel a decision came, with which assurance, and how

@@ -18,8 +18,8 @@ import (
 
 // reportOptions are the flags of report.
 type reportOptions struct {
-	asHTML, asMarkdown, force bool
-	out, evidence             string
+	asHTML, asMarkdown, graph, force bool
+	out, evidence                    string
 }
 
 // Report returns the command that writes the story of a run.
@@ -27,7 +27,7 @@ func Report(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	var o reportOptions
 	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "report",
-		Short: "Write the story of a run: stages, scores, decisions, findings, accepted risks",
+		Short: "Write the story of a run, for a pull request or an audit",
 		Long: `Write the story of a run for people who were not there: its stages, rounds with their
 scores, who decided and how, findings and how each was closed, comments on drafts and what
 became of them, evidence, and accepted risks. As Markdown, for a pull request, or with
@@ -45,12 +45,14 @@ the report, and a guide with the commands of ssh-keygen and sha256sum.
 	})
 	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
 	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
+	cmd.Flags().BoolVar(&o.graph, "graph", false, "write only the drawing of its stages and rounds, as mermaid")
 	cmd.Flags().StringVar(&o.out, "out", "", "the file to write; without it, standard output")
 	cmd.Flags().StringVar(&o.evidence, "evidence", "", "the new folder to write the evidence into")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
-	cmd.MarkFlagsMutuallyExclusive("html", "markdown")
+	cmd.MarkFlagsMutuallyExclusive("html", "markdown", "graph")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "out")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "html")
+	cmd.MarkFlagsMutuallyExclusive("evidence", "graph")
 	return cmd
 }
 
@@ -64,7 +66,10 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	if o.evidence != "" {
 		return writeEvidence(term, tasks, s.TaskName, text, o.evidence)
 	}
-	if o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm") {
+	switch {
+	case o.graph:
+		text = s.Graph()
+	case o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm"):
 		if text, err = report.HTML(s, found, term.Lang); err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ import (
 func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *cobra.Command {
 	return tasks.OfTask(&cobra.Command{
 		Use:   "show",
-		Short: "Print a session: scores, gaps, questions, artifacts and history",
-		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + terminal.ExitHelp,
+		Short: "Show a run: its documents, scores and decisions",
+		Long:  "Show a run: its documents, scores and decisions.\n--json prints the session file.\n\n" + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, v, cwd, err := tasks.Inspect(cmd, args)
 			if err != nil {

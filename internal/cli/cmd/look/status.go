@@ -1,9 +1,14 @@
 package look
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +20,47 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
+
+// Status returns the command that lists the runs that wait for the person, or all of a project. With a run it calls
+// showRun, which says where the run stands and what the person types next.
+func Status(term *terminal.Terminal, tasks *app.Tasks, showRun func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	all := false
+	cmd := tasks.MayOfTask(&cobra.Command{
+		Use:   "status",
+		Short: "See what waits for you, or where a run stands",
+		Long: `Without RUN: the runs that wait for your decision or answer, those of this folder first, then
+those of all projects in which a run was started, with the command that you type next.
+With RUN: where it stands, the draft to read, the questions to answer, and what you type
+next. With --all: all runs of this project, finished ones too. It changes nothing.`,
+		Example: "  bmad-mcp status\n  bmad-mcp status sign-in\n  bmad-mcp status --all",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0:
+				return showRun(cmd, args)
+			case all:
+				return listRuns(cmd.Context(), term, tasks)
+			}
+			here, err := tasks.Project()
+			if err != nil {
+				return err
+			}
+			if real, err := filepath.EvalSymlinks(here); err == nil { // known projects are recorded without links
+				here = real
+			}
+			o, err := findWaiting(cmd.Context(), term, tasks, here)
+			if err != nil {
+				return err
+			}
+			if term.JSON {
+				return term.PrintJSON(o)
+			}
+			o.print(term, here)
+			return nil
+		},
+	})
+	cmd.Flags().BoolVar(&all, "all", false, "list all runs of this project")
+	return cmd
+}
 
 // waitingRow is a run in the JSON of `status`.
 type waitingRow struct {
@@ -28,82 +74,116 @@ type waitingRow struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Status returns the command that lists the runs that wait for the person.
-func Status(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
-	return &cobra.Command{
-		Use:   "status",
-		Short: "List what waits for you, in all projects that are known",
-		Long: `Lists the runs that wait for your decision or answer, the one that changed last first, in
-all projects in which a run was started, with the command that you type next.
-
-` + terminal.ExitHelp,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			here, err := tasks.Project()
-			if err != nil {
-				return err
-			}
-			rows, unreadable := []waitingRow{}, []string{}
-			var working, doubted []string
-			for _, folder := range tasks.Engine().Projects().List() {
-				if _, gone := os.Stat(folder); gone != nil {
-					continue
-				}
-				board, err := tasks.Engine().Board(cmd.Context(), project.Address{Cwd: folder}, engine.MaxBoard, term.Lang)
-				if err != nil {
-					board.Broken = []string{folder + ": " + lang.Of(err).In(term.Lang)}
-				}
-				unreadable = append(unreadable, board.Broken...)
-				for _, r := range board.Rows {
-					if !r.Found.Sound() {
-						doubted = append(doubted, doubt(term, r, folder))
-					}
-					action := "decide"
-					switch {
-					case r.CurrentState.WaitsForHuman():
-					case !r.CurrentState.Active():
-						continue
-					case r.Found.Sound():
-						working = append(working, r.TaskName+" ("+filepath.Base(folder)+")")
-						continue
-					default:
-						action = string(workflow.ActionAdopt)
-					}
-					command := "bmad-mcp " + action + " " + terminal.ShellWord(r.TaskName)
-					if folder != here {
-						command += " --cwd " + terminal.ShellWord(folder)
-					}
-					rows = append(rows, waitingRow{r.SessionID, r.TaskName, folder, r.CurrentStage, r.CurrentState, command, r.UpdatedAt})
-				}
-			}
-			slices.SortStableFunc(rows, func(a, b waitingRow) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-			var table [][]string
-			for _, r := range rows {
-				table = append(table, []string{r.TaskName, filepath.Base(r.Project), string(r.Stage), term.Since(r.UpdatedAt), r.Command})
-			}
-			if !term.JSON {
-				defer term.SayUnreadable(unreadable)
-			}
-			none := lang.T("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\"")
-			if len(working) > 0 {
-				none = lang.T("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(working))
-			}
-			for _, line := range doubted {
-				if !term.JSON {
-					term.Say("%s\n", line)
-				}
-			}
-			out := map[string]any{"waiting": rows, "unreadable": unreadable}
-			if len(doubted) > 0 {
-				out["doubted"] = doubted
-			}
-			return term.List(term.JSON, out, none, term.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
-		},
-	}
+// overview is the JSON of `status`.
+type overview struct {
+	Waiting []waitingRow `json:"waiting"`
+	// Unreadable has an error for each session and each project that cannot be read.
+	Unreadable []string `json:"unreadable"`
+	// Doubted has a sentence for each run whose history does not hold.
+	Doubted []string `json:"doubted,omitempty"`
+	// Unseen are the projects with more runs than were looked at.
+	Unseen []string `json:"unseen,omitempty"`
+	// working are the runs in which the assistant has work to do.
+	working []string
 }
 
-// doubt says why a run cannot be relied on, and what shows it.
-func doubt(term *terminal.Terminal, r engine.Row, folder string) string {
+// findWaiting looks at the project in a folder and at all that are known.
+func findWaiting(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, here string) (*overview, error) {
+	o := &overview{Waiting: []waitingRow{}, Unreadable: []string{}}
+	known := slices.DeleteFunc(tasks.Engine().Projects().List(), func(folder string) bool { return folder == here })
+	for _, folder := range append([]string{here}, known...) {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		board, err := tasks.Engine().Board(ctx, project.Address{Cwd: folder}, engine.MaxBoard, term.Lang)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			board.Broken = []string{folder + ": " + lang.Of(err).In(term.Lang)}
+		}
+		o.Unreadable = append(o.Unreadable, board.Broken...)
+		if board.More {
+			o.Unseen = append(o.Unseen, folder)
+		}
+		for _, r := range board.Rows {
+			o.add(term, r, folder, here)
+		}
+	}
+	slices.SortStableFunc(o.Waiting, func(a, b waitingRow) int {
+		if n := cmp.Compare(distance(a.Project, here), distance(b.Project, here)); n != 0 {
+			return n
+		}
+		return b.UpdatedAt.Compare(a.UpdatedAt)
+	})
+	return o, nil
+}
+
+// distance sorts the project of a folder before all others.
+func distance(folder, here string) int {
+	if folder == here {
+		return 0
+	}
+	return 1
+}
+
+// add adds a run of the project in a folder.
+func (o *overview) add(term *terminal.Terminal, r engine.Row, folder, here string) {
+	sound := r.Found.Sound()
+	if !sound {
+		o.Doubted = append(o.Doubted, describeDoubt(term, r, folder))
+	}
+	action := "decide"
+	switch {
+	case r.CurrentState.WaitsForHuman():
+	case !r.CurrentState.Active():
+		return
+	case sound:
+		o.working = append(o.working, r.TaskName+" ("+filepath.Base(folder)+")")
+		return
+	default:
+		action = string(workflow.ActionAdopt)
+	}
+	command := "bmad-mcp " + action + " " + terminal.ShellWord(r.TaskName)
+	if folder != here {
+		command += " --cwd " + terminal.ShellWord(folder)
+	}
+	o.Waiting = append(o.Waiting, waitingRow{r.SessionID, r.TaskName, folder, r.CurrentStage, r.CurrentState, command, r.UpdatedAt})
+}
+
+// print prints the runs for a person, each with its command in a line of its own, which no width of the terminal breaks.
+func (o *overview) print(term *terminal.Terminal, here string) {
+	for _, r := range o.Waiting {
+		facts := []string{r.TaskName, string(r.Stage), term.Since(r.UpdatedAt)}
+		if r.Project != here {
+			facts = append(facts, filepath.Base(r.Project))
+		}
+		term.Styled(terminal.Yellow, strings.Join(facts, " · "))
+		term.Styled(terminal.Cyan, "  "+r.Command)
+	}
+	for _, line := range o.Doubted {
+		term.Say("%s", line)
+	}
+	switch {
+	case len(o.Waiting) > 0:
+	case len(o.Unreadable) > 0:
+		term.Say("Something may wait for you: not all could be read.")
+	case len(o.Unseen) > 0:
+		term.Say("Among the runs that changed last, none waits for you.")
+	case len(o.working) > 0:
+		term.Say("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(o.working))
+	default:
+		term.Say("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\"")
+	}
+	for _, folder := range o.Unseen {
+		term.Say("%s has more than %d runs; the older ones were not looked at. To list them: bmad-mcp status --all --cwd %s",
+			folder, engine.MaxBoard, terminal.ShellWord(folder))
+	}
+	term.SayUnreadable(o.Unreadable)
+}
+
+// describeDoubt says why a run cannot be relied on, and what shows it.
+func describeDoubt(term *terminal.Terminal, r engine.Row, folder string) string {
 	problem := r.Found.In(term.Lang).Problem
 	if r.Found.Changed() {
 		return term.Lang.Say("%s (%s) was changed by other hands: %s. See: bmad-mcp log %s --verify", r.TaskName, filepath.Base(folder), problem, terminal.ShellWord(r.TaskName))

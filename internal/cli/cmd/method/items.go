@@ -1,7 +1,7 @@
 package method
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,76 +12,57 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-func itemsCommand(term *terminal.Terminal, lib library, kind catalog.Kind, name string) *cobra.Command {
-	var module, category string
-	var table bool
+// kindNames are the names of the kinds in commands and as keys of JSON.
+var kindNames = map[catalog.Kind]string{catalog.Agent: "agents", catalog.Workflow: "workflows", catalog.Task: "tasks"}
+
+// kinds are the kinds of items, in the order in which they are listed and tried.
+var kinds = []catalog.Kind{catalog.Agent, catalog.Workflow, catalog.Task}
+
+// listOptions are the flags of list.
+type listOptions struct {
+	module, phase string
+	table         bool
+}
+
+func listCommand(term *terminal.Terminal, lib library) *cobra.Command {
+	var o listOptions
 	cmd := &cobra.Command{
-		Use:   name + " [NAME]",
-		Short: fmt.Sprintf("List the %s of the installed BMAD method, or show one", name),
-		Long: fmt.Sprintf(`Lists the %s of the BMAD method that is installed in the project, in your home, or in
-the git repositories that you have added. With a name, id, code or alias it prints what
-an assistant gets to act on it: persona, instructions and configuration, resolved.
+		Use:   "list [agents|workflows|tasks]",
+		Short: "List the agents, workflows and tasks of the installed BMAD method",
+		Long: `Lists the agents, workflows and tasks of the BMAD method that is installed in the project,
+in your home, or in the git repositories that you have added, or those of one kind.
 
-The list is a table on a terminal, and JSON elsewhere or with --json.
-
-`, name) + terminal.ExitHelp,
-		Args: cobra.MaximumNArgs(1),
+The list is a table on a terminal, and JSON elsewhere or with --json.`,
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"agents", "workflows", "tasks"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := lib.Shelf(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if len(args) == 1 {
-				return showItem(term, s, kind, args[0])
-			}
-			items, err := s.All(kind, category, module)
-			if err != nil {
-				return err
-			}
-			return term.List(!table && !term.ForPeople(), map[string]any{name: items, "total": len(items)}, noneMatch[kind],
-				term.Header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), itemRows(items))
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			if len(given) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			if s, err := lib.Shelf(cmd.Context()); err == nil {
-				for _, i := range s.Catalog.Items(kind) {
-					names = append(names, i.Name)
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
+			return o.list(term, s, args)
 		},
 	}
-	cmd.Flags().StringVar(&module, "module", "", "only those of this module")
-	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")
-	if kind == catalog.Workflow {
-		cmd.Flags().StringVar(&category, "phase", "", "only those of this phase: analysis, planning, solutioning, implementation, anytime")
-	}
+	cmd.Flags().StringVar(&o.module, "module", "", "only those of this module")
+	cmd.Flags().StringVar(&o.phase, "phase", "", "only those of this phase: analysis, planning, solutioning, implementation, anytime")
+	cmd.Flags().BoolVar(&o.table, "table", false, "print the table also where the output is not a terminal")
 	return cmd
 }
 
-func showItem(term *terminal.Terminal, s *method.Snapshot, kind catalog.Kind, name string) error {
-	if term.JSON {
-		details, err := s.Details(kind, name)
+func (o *listOptions) list(term *terminal.Terminal, s *method.Snapshot, args []string) error {
+	listed := slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool { return len(args) == 1 && args[0] != kindNames[k] })
+	out, total, rows := map[string]any{}, 0, [][]string(nil)
+	for _, kind := range listed {
+		items, err := s.All(kind, o.phase, o.module)
 		if err != nil {
 			return err
 		}
-		return term.PrintJSON(details)
+		out[kindNames[kind]] = items
+		total += len(items)
+		rows = append(rows, itemRows(items)...)
 	}
-	show := map[catalog.Kind]func(string, string, method.ToolNames) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
-	text, err := show(name, "", methodWays)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(term.Out, strings.TrimRight(text, "\n"))
-	return err
-}
-
-// noneMatch has the sentences to print if there are no items of a kind.
-var noneMatch = map[catalog.Kind]lang.Text{
-	catalog.Agent: lang.T("No agents match."), catalog.Workflow: lang.T("No workflows match."), catalog.Task: lang.T("No tasks match."),
+	out["total"] = total
+	return term.List(!o.table && !term.ForPeople(), out, lang.T("None match."), term.Header("KIND\tNAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), rows)
 }
 
 // itemRows returns the rows of a table of items.
@@ -91,13 +72,10 @@ func itemRows(items []catalog.Item) (rows [][]string) {
 		if i.DisplayName != "" {
 			title = strings.TrimSuffix(i.DisplayName+", "+i.Title, ", ")
 		}
-		rows = append(rows, []string{i.Name, i.Module, strings.Join(i.Codes, " "), i.Source, title, terminal.OneLine(i.Description)})
+		rows = append(rows, []string{string(i.Kind), i.Name, i.Module, strings.Join(i.Codes, " "), i.Source, title, terminal.OneLine(i.Description)})
 	}
 	return rows
 }
-
-// methodWays are the commands by which the reader of a document at a terminal reaches its items.
-var methodWays = method.ToolNames{Read: "bmad-mcp method read ADDRESS", Workflow: "bmad-mcp method workflows NAME", Agent: "bmad-mcp method agents NAME"}
 
 func searchCommand(term *terminal.Terminal, lib library) *cobra.Command {
 	var table bool
@@ -105,9 +83,7 @@ func searchCommand(term *terminal.Terminal, lib library) *cobra.Command {
 		Use:   "search WORDS...",
 		Short: "Find agents, workflows and tasks of the installed BMAD method",
 		Long: `Finds agents, workflows and tasks by the words of their names, titles and descriptions,
-the best first. The list is a table on a terminal, and JSON elsewhere or with --json.
-
-` + terminal.ExitHelp,
+the best first. The list is a table on a terminal, and JSON elsewhere or with --json.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := lib.Shelf(cmd.Context())
@@ -122,7 +98,7 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 			for _, h := range page.Results {
 				rows = append(rows, []string{string(h.Kind), h.Full(), h.Title, terminal.OneLine(h.Description)})
 			}
-			none := lang.T("Nothing has these words. Try fewer, or list: bmad-mcp method agents, bmad-mcp method workflows.")
+			none := lang.T("Nothing has these words. Try fewer, or list: bmad-mcp method list")
 			return term.List(!table && !term.ForPeople(), page, none, term.Header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
 		},
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
-	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/sources"
 )
 
@@ -25,24 +24,10 @@ func Command(term *terminal.Terminal, workspace *app.Workspace, lib library) *co
 		Use:   "method",
 		Short: "List, show and search the agents, workflows and tasks of the installed BMAD method",
 		Long: `Reads the BMAD method that is installed in the project, in your home, or in the git
-repositories that you have added.
-
-` + terminal.ExitHelp,
+repositories that you have added.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(Commands(term, workspace, lib)...)
+	cmd.AddCommand(listCommand(term, lib), showCommand(term, workspace, lib), searchCommand(term, lib), sourcesCommand(term, workspace, lib))
 	return cmd
-}
-
-// Commands returns the subcommands of method, which have names at the top too.
-func Commands(term *terminal.Terminal, workspace *app.Workspace, lib library) []*cobra.Command {
-	return []*cobra.Command{
-		itemsCommand(term, lib, catalog.Agent, "agents"),
-		itemsCommand(term, lib, catalog.Workflow, "workflows"),
-		itemsCommand(term, lib, catalog.Task, "tasks"),
-		readCommand(term, workspace, lib),
-		searchCommand(term, lib),
-		sourcesCommand(term, workspace, lib),
-	}
 }

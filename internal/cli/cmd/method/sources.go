@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/sources"
 )
 
-// sourceRow is a source in the JSON of `sources list`.
+// sourceRow is a source in the JSON of `sources`.
 type sourceRow struct {
 	method.SearchedSource
 	FetchedAt *time.Time `json:"fetched_at,omitempty"`
@@ -226,15 +226,11 @@ A repository is an address with, if need be, a branch, tag or commit and a folde
 
 Its copy is kept in $XDG_CACHE_HOME/bmad-mcp/git, compared with the repository once a day
 in the background, and served as it is while the network is away. Private repositories
-need the credentials that git has for them (credential helper, ssh agent).
-
-` + terminal.ExitHelp,
+need the credentials that git has for them (credential helper, ssh agent).`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
 	}
 	cmd.AddCommand(
-		terminal.Subcommand("list", "Show the places searched for the method, and what was found", cobra.NoArgs,
-			func(ctx context.Context, _ []string) error { return listSources(ctx, term, lib) }),
 		terminal.Subcommand("add ADDRESS", "Add a git repository, for all your projects", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return addSource(ctx, term, workspace, lib, args[0]) }),
 		&cobra.Command{

@@ -47,14 +47,17 @@ var runExitHelp = terminal.WithExits("the budget or the time is spent", "the wor
 // useAudits has the engine ask for a second opinion on the scores.
 func Command(term *terminal.Terminal, tasks *app.Tasks, useAudits func()) *cobra.Command {
 	var o options
+	prices := false
 	cmd := &cobra.Command{
-		Use:   "run OBJECTIVE… | run --resume TASK",
-		Short: "Take an objective through all stages without a host, by Claude Code, Codex or an API",
+		Use:   "run OBJECTIVE… | run --resume RUN | run --prices [MODEL]",
+		Short: "Run all stages without a host, by Claude Code, Codex or an API",
 		Long: `Take an objective through the stages of a workflow: each is briefed, worked on by Claude
 Code or Codex as they are installed here, or by a model behind an API, and handed in. The
 gates stay yours: at a terminal you are asked; elsewhere the run ends with exit code 6 and
 the command that decides, and --resume goes on. It calls models, by your login or key, and
-costs what they cost; --dry-run shows the plan, and bmad-mcp demo --run a run without any.
+costs what they cost; --dry-run shows the plan, and --prices what models cost, in US dollars
+for a million tokens: the built-in prices, and before them those of prices.json in the folder
+of your settings, {"prices": [{"model": "my-model", "input": 0.5, "output": 2}]}.
 
 The worker cannot decide at a gate, and commits nothing. A project with changes that are
 not committed is refused without --allow-dirty. A run that was killed goes on where it was.
@@ -64,15 +67,18 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
   bmad-mcp run --workflow quick --budget 2 "Fix a typo in the help"
   bmad-mcp run --resume add-a-json-flag --answers answers.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if prices {
+				return showPrices(term, strings.Join(args, " "))
+			}
 			return o.startOrResume(cmd.Context(), term, tasks, useAudits, strings.Join(args, " "))
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.resume, "resume", "", "go on with this task, of a run or of an assistant")
+	flags.StringVar(&o.resume, "resume", "", "go on with this run, also one of an assistant")
 	flags.StringVar(&o.kept.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
-	flags.StringVar(&o.name, "name", "", "the task's name (default: made from the objective)")
+	flags.StringVar(&o.name, "name", "", "the name of the run (default: made from the objective)")
 	flags.StringVar(&o.kept.Stages, "stages", "", "the stages to work on, such as po..sm or dev,review (default: all)")
-	flags.StringVar(&o.kept.From, "from", "", "take the documents of the stages before from this task")
+	flags.StringVar(&o.kept.From, "from", "", "take the documents of the stages before from this run")
 	flags.StringArrayVar(&o.docs, "doc", nil, "take the document of a stage before from a file, as STAGE=PATH")
 	flags.StringVar(&o.kept.Engine, "engine", "", "auto, claude, codex, api or openai (default: auto)")
 	flags.StringArrayVar(&o.engineFor, "engine-for", nil, "the worker of one stage, as STAGE=WORKER")
@@ -88,6 +94,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	ToolFlag(cmd, &o.kept.ToolServers)
 	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, workers, gates and ceiling; start nothing")
+	flags.BoolVar(&prices, "prices", false, "show what models cost; start nothing")
 	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
 	tasks.CompleteWorkflows(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("resume", tasks.CompleteTasks) // the error is for a missing flag

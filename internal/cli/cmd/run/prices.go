@@ -4,15 +4,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// priceRow is a price in the JSON of `prices`, in dollars for a million tokens.
+// priceRow is a price in the JSON of `run --prices`, in dollars for a million tokens.
 type priceRow struct {
 	Model        string     `json:"model"`
 	From         string     `json:"from,omitempty"`
@@ -54,52 +52,38 @@ func priceRowOf(r price.Rate) priceRow {
 	return row
 }
 
-// Prices returns the command that lists prices.
-func Prices(term *terminal.Terminal) *cobra.Command {
-	return &cobra.Command{
-		Use: "prices [MODEL]", Short: "Show what models cost, as sessions are counted", Args: cobra.MaximumNArgs(1),
-		Long: `Shows the prices by which sessions with agents are counted, in US dollars for a million
-tokens. prices.json in the folder of your settings takes precedence over the built-in ones,
-model by model, and has the form of the built-in file:
-
-  {"prices": [{"model": "my-model", "input": 0.5, "output": 2}]}
-
-` + terminal.ExitHelp,
-		RunE: func(_ *cobra.Command, args []string) error {
-			t, own, err := app.PriceTable()
-			if err != nil {
-				return err
-			}
-			rates := t.All()
-			if len(args) == 1 {
-				r, ok := t.Find(args[0], term.Now())
-				if !ok {
-					return fault.New(fault.NotFound, "the price of the model %q is not known", args[0]).WithHint("write it into %s", app.PricesFile())
-				}
-				rates = []price.Rate{r}
-			}
-			rows, table := []priceRow{}, [][]string{}
-			text := func(m price.Money) string { return strconv.FormatFloat(perMillion(m), 'f', -1, 64) }
-			for _, r := range rates {
-				row := priceRowOf(r)
-				rows = append(rows, row)
-				note := row.From
-				if row.Retired != "" {
-					note = term.Lang.Say("retired %s, take %s", row.Retired, row.Successor)
-				}
-				table = append(table, []string{r.Model, text(r.Input), text(r.Output), text(r.CacheWrite5m), text(r.CacheRead), note})
-			}
-			if term.JSON {
-				out := map[string]any{"unit": "US dollars per million tokens", "prices": rows}
-				if own {
-					out["file"] = app.PricesFile()
-				}
-				return term.PrintJSON(out)
-			}
-			if own {
-				term.Say("Prices of %s take precedence over the built-in ones.", app.PricesFile())
-			}
-			return term.Table(term.Header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
-		},
+// showPrices lists the prices of all models, or of one.
+func showPrices(term *terminal.Terminal, model string) error {
+	t, own, err := app.PriceTable()
+	if err != nil {
+		return err
 	}
+	rates := t.All()
+	if model != "" {
+		r, ok := t.Find(model, term.Now())
+		if !ok {
+			return fault.New(fault.NotFound, "the price of the model %q is not known", model).WithHint("write it into %s", app.PricesFile())
+		}
+		rates = []price.Rate{r}
+	}
+	rows, table := []priceRow{}, [][]string{}
+	text := func(m price.Money) string { return strconv.FormatFloat(perMillion(m), 'f', -1, 64) }
+	for _, r := range rates {
+		row := priceRowOf(r)
+		rows = append(rows, row)
+		note := row.From
+		if row.Retired != "" {
+			note = term.Lang.Say("retired %s, take %s", row.Retired, row.Successor)
+		}
+		table = append(table, []string{r.Model, text(r.Input), text(r.Output), text(r.CacheWrite5m), text(r.CacheRead), note})
+	}
+	if term.JSON {
+		out := map[string]any{"unit": "US dollars per million tokens", "prices": rows}
+		if own {
+			out["file"] = app.PricesFile()
+		}
+		return term.PrintJSON(out)
+	}
+	term.Say("US dollars for a million tokens; %s takes precedence over the built-in prices.", app.PricesFile())
+	return term.Table(term.Header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
 }

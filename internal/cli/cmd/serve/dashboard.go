@@ -28,19 +28,20 @@ func Dashboard(s Server) *cobra.Command {
 	var o dashboardOptions
 	cmd := s.Tasks.MayOfTask(&cobra.Command{
 		Use:   "dashboard",
-		Short: "Read runs in a web browser, and decide there",
+		Short: "Read runs in a browser, and decide there",
 		Long: `Serves pages on this machine alone, for all projects that are known or for those in the
-folders of --root, until Ctrl+C ends it. With TASK, it opens the page of that run.
+folders of --root, until Ctrl+C ends it. With RUN, it opens the page of that run.
 
 The address that is printed lets a browser read. To decide, a browser has to be paired: the
 one that this command opens at your terminal is paired at once, another one by the code
-that its page /pair shows, which you type as: bmad-mcp pair CODE
+that its page /pair shows, which you type as: bmad-mcp dashboard pair CODE
 
 An assistant that starts it gets pages that read: it cannot pair a browser.`,
 		Example: `  bmad-mcp dashboard
+  bmad-mcp dashboard sign-in
   bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.servePages(cmd.Context(), s, args, len(args) > 0)
+			return o.servePages(cmd.Context(), s, args)
 		},
 	})
 	flags := cmd.Flags()
@@ -48,33 +49,19 @@ An assistant that starts it gets pages that read: it cannot pair a browser.`,
 	flags.StringArrayVar(&o.roots, "root", nil, "folder whose projects are shown; can be repeated")
 	flags.BoolVar(&o.noOpen, "no-open", false, "open no browser")
 	flags.BoolVar(&o.readOnly, "read-only", false, "let nobody decide in a browser")
+	cmd.AddCommand(pairCommand(s.Term, func() time.Time { return s.Tasks.Engine().Clock() }))
 	return cmd
 }
 
-// Open returns the command that shows one run in the person's browser.
-func Open(s Server) *cobra.Command {
-	var o dashboardOptions
-	return s.Tasks.OfTask(&cobra.Command{
-		Use:   "open",
-		Short: "Open the page of a run in your browser",
-		Long: `Opens the page of a run in your browser, where you can read it and decide, until Ctrl+C
-ends it. Without a browser it prints the address. It is the same as: bmad-mcp dashboard TASK
-
-` + terminal.ExitHelp,
-		Example: "  bmad-mcp open sign-in",
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.servePages(cmd.Context(), s, args, true) },
-	})
-}
-
-// Pair is the person's word at a terminal that a browser may decide.
-func Pair(term *terminal.Terminal, clock func() time.Time) *cobra.Command {
+// pairCommand is the person's word at a terminal that a browser may decide.
+func pairCommand(term *terminal.Terminal, clock func() time.Time) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pair CODE",
 		Short: "Let the browser that shows a code decide in your name",
 		Long: `A browser that reads the dashboard shows a code on its page /pair. Type it here, at a
 terminal of your own, and that page can decide in your name until the dashboard ends. A
 code is good for five minutes, once. Type only a code that your own browser shows.`,
-		Example: "  bmad-mcp pair 7K2M-9QXD",
+		Example: "  bmad-mcp dashboard pair 7K2M-9QXD",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := term.Person(); err != nil {
@@ -90,7 +77,7 @@ code is good for five minutes, once. Type only a code that your own browser show
 	}
 }
 
-func (o *dashboardOptions) servePages(ctx context.Context, s Server, args []string, one bool) error {
+func (o *dashboardOptions) servePages(ctx context.Context, s Server, args []string) error {
 	if o.port < 0 || o.port > 65535 {
 		return fault.New(fault.InvalidArgument, "there is no port %d", o.port).WithHint("take one from 1 to 65535, or 0 for a free one")
 	}
@@ -104,7 +91,7 @@ func (o *dashboardOptions) servePages(ctx context.Context, s Server, args []stri
 		served = s.Build(roots)
 	}
 	page := "/"
-	if one {
+	if len(args) > 0 {
 		at, err := s.Tasks.Address(args)
 		if err != nil {
 			return err
@@ -147,7 +134,7 @@ func (o *dashboardOptions) sayAddress(ctx context.Context, term *terminal.Termin
 		term.Warnf("no browser could be opened: %v", err)
 	}
 	if !o.readOnly {
-		term.Say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
+		term.Say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp dashboard pair CODE")
 	}
 	return nil
 }

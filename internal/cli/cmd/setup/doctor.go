@@ -37,7 +37,7 @@ func Doctor(u Upkeep) *cobra.Command {
 	var fix, test bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the files of the project, and whether hosts find this program",
+		Short: "Check the project's files, the hosts and this machine",
 		Long: `Check the project (settings, sessions and their histories, names, mapping, contents by
 size and SHA-256, artifacts, leftovers, locks, permissions) and this machine (program on the PATH,
 hosts that are set up). ✓ is well, ✗ is a problem, ! is worth knowing.

@@ -30,7 +30,7 @@ own are YAML files in the folder workflows beside your config.yaml, or in
 .claude/bmad-workflows/ of a project. One that a project brings counts once you
 have allowed it (bmad-mcp allow), because it could leave gates out.
 
-(The workflows of an installed BMAD method are another thing: bmad-mcp method workflows.)`,
+(The workflows of an installed BMAD method are another thing: bmad-mcp method list workflows.)`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

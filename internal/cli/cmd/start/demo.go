@@ -16,7 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
@@ -65,31 +64,21 @@ func demoSteps(l lang.Language) []demoStep {
 	}
 }
 
-// program is set up anew for the folder of the demo.
-type program interface {
-	SetUp() error
-	UseAudits()
-}
-
 // Demo returns the command that shows a run on sample documents.
-func Demo(term *terminal.Terminal, tasks *app.Tasks, p program) *cobra.Command {
-	var ask, run bool
+func Demo(term *terminal.Terminal) *cobra.Command {
+	ask := false
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run all six stages in a temporary folder, through a real MCP client",
+		Short: "Watch a whole run on sample documents",
 		Long: `Run all six stages on sample documents in a temporary folder: the program starts
 itself as an MCP server, talks to it over stdio as a host would, and shows each
 step. The server's questions come as forms, as a host shows them; with --ask it is
 you who fills them in. The folder stays for you to look at. Nothing else is touched.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if run {
-				return demoOfRun(cmd.Context(), term, tasks, p)
-			}
 			return runDemo(cmd.Context(), term, ask)
 		},
 	}
-	cmd.Flags().BoolVar(&run, "run", false, "show bmad-mcp run instead, with a worker and decisions that are played")
 	cmd.Flags().BoolVar(&ask, "ask", false, "fill in the forms yourself")
 	return cmd
 }

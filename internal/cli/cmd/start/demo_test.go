@@ -21,9 +21,6 @@ func TestDemoDocuments(t *testing.T) {
 	for _, step := range demoSteps(lang.English) {
 		files = append(files, step.file)
 	}
-	for _, scene := range demoScenes {
-		files = append(files, scene.file)
-	}
 	for _, l := range lang.All() {
 		t.Run(string(l), func(t *testing.T) { auditDemo(t, l, files) })
 	}

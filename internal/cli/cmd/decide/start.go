@@ -13,7 +13,7 @@ import (
 func Start(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	o := taskOptions{term: term, tasks: tasks, person: true}
 	cmd := o.startCommand()
-	cmd.Short = "Start a run in this folder, and see the next step"
+	cmd.Short = "Start a run in this folder"
 	cmd.Long = `Starts a run in this folder for what is to be built, and prints where it stands and what
 comes next. Without words it asks for them at a terminal. Your assistant goes on with the
 run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
@@ -41,13 +41,8 @@ run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
 	return cmd
 }
 
-// Next returns the command that shows the next step of a run.
-func Next(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+// Show returns what prints where a run stands, the draft to read, the questions to answer, and what the person types next.
+func Show(term *terminal.Terminal, tasks *app.Tasks) func(cmd *cobra.Command, args []string) error {
 	o := taskOptions{term: term, tasks: tasks, person: true}
-	cmd := o.actionCommand("next", "See the next step of a run: what to read, what is asked, what to type", workflow.ActionStatus, nil)
-	cmd.Long = `Prints where a run stands, the draft to read, the questions to answer, and the command
-that you type next. It changes nothing.
-
-` + terminal.ExitHelp
-	return tasks.OfTask(cmd)
+	return o.actionCommand("status", "", workflow.ActionStatus, nil).RunE
 }

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+)
+
+// formerNames are names that commands have had, each with the command to type now. One without a command has the page
+// that says how its work is done.
+var formerNames = map[string]string{
+	"next":      "status RUN",
+	"sessions":  "status --all",
+	"open":      "dashboard RUN",
+	"pair":      "dashboard pair CODE",
+	"passkeys":  "dashboard passkeys",
+	"graph":     "report --graph RUN",
+	"prices":    "run --prices",
+	"version":   "--version",
+	"upgrade":   "help install",
+	"gc":        "help files",
+	"agents":    "method list agents",
+	"workflows": "method list workflows",
+	"tasks":     "method list tasks",
+	"read":      "method show ADDRESS",
+	"search":    "method search WORDS",
+	"sources":   "method sources",
+
+	"method agents":       "method list agents",
+	"method workflows":    "method list workflows",
+	"method tasks":        "method list tasks",
+	"method read":         "method show ADDRESS",
+	"method sources list": "method sources",
+}
+
+// explainFormer returns the refusal of a former name of a command, with what to type now; nil if the error is another.
+func explainFormer(above *cobra.Command, err error) error {
+	rest, isUnknown := strings.CutPrefix(err.Error(), "unknown command \"")
+	name, _, ended := strings.Cut(rest, "\"")
+	if above == nil || !isUnknown || !ended {
+		return nil
+	}
+	_, path, _ := strings.Cut(above.CommandPath()+" ", " ")
+	full := path + name
+	now, known := formerNames[full]
+	switch {
+	case !known:
+		return nil
+	case strings.HasPrefix(now, "help "):
+		return fault.New(fault.InvalidArgument, "the command %s is gone", full).WithHint("how it is done now: bmad-mcp %s", now)
+	}
+	return fault.New(fault.InvalidArgument, "%s is now: %s", full, now).WithHint("type: bmad-mcp %s", now)
+}
