@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -33,17 +32,22 @@ const attempts = 3
 func (a Applier) Apply(ctx context.Context, plan func() Change) Change {
 	for n := 1; ; n++ {
 		c := plan()
-		if c.DryRun = a.DryRun; !a.DryRun && c.Diff != "" {
+		if c.DryRun = a.DryRun; !a.DryRun && (c.Diff != "" || c.Commands != nil) {
 			err := a.write(ctx, &c)
 			if errors.Is(err, ErrChanged) && n < attempts {
 				continue
 			}
 			if err != nil {
-				c.Status, c.Why = Failed, lang.Of(err).In(a.Language)
+				c.Why = ""
+				if why := lang.Of(err).In(a.Language); c.Commands != nil {
+					c.leave(a.Language, Failed, why)
+				} else {
+					c.Status, c.Why, c.Backup = Failed, why, "" // the file is as it was
+				}
 			}
 		}
 		if c.Status == Failed {
-			c.Next, c.Allow, c.Backup = "", "", ""
+			c.Next, c.Allow, c.Diff = "", "", ""
 		}
 		return c
 	}
@@ -71,9 +75,6 @@ func (a Applier) Lock(ctx context.Context) (unlock func()) {
 	}
 }
 
-// ownLimit bounds how long a host's own command may take.
-const ownLimit = 30 * time.Second
-
 // write makes a change and keeps a copy of the previous file.
 func (a Applier) write(ctx context.Context, c *Change) error {
 	if a.Folder != "" && c.before != nil {
@@ -84,15 +85,8 @@ func (a Applier) write(ctx context.Context, c *Change) error {
 		}
 	}
 	switch {
-	case len(c.Command) > 0:
-		ctx, cancel := context.WithTimeout(ctx, ownLimit)
-		defer cancel()
-		out, err := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...).CombinedOutput() //nolint:gosec // the host's own program
-		text, readErr := Read(c.Path)
-		if err == nil && readErr == nil && c.host.has(text, c.entry) == (c.Status == Added) {
-			return nil
-		}
-		return lang.Errorf("%s did not take it: %s", strings.Join(c.Command[:3], " "), strings.TrimSpace(string(out)))
+	case c.Commands != nil:
+		return c.run(ctx)
 	case c.Status == Removed && isEmpty(c.after):
 		return Delete(c.Path, c.before, c.after)
 	}

@@ -34,13 +34,18 @@ type Entry struct {
 
 // FoundEntry is an entry in a host's file.
 type FoundEntry struct {
-	Name    string
+	Name    string `toml:"-"`
 	Command string
 	Args    []string
 	// URL is the address of a server that the host calls instead of starting one.
 	URL string
 	// Folder is the project of the entry if the file keeps entries for single projects.
-	Folder string
+	Folder string `toml:"-"`
+}
+
+// starts reports whether the host starts the server as an entry says.
+func (f FoundEntry) starts(e Entry) bool {
+	return f.Command == e.Command && slices.Equal(f.Args, e.Args)
 }
 
 // Ours reports whether a command starts this server: under its usual name, or as the

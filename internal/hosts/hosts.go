@@ -7,22 +7,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// format reads and changes one kind of file.
-type format interface {
-	find(text []byte) ([]FoundEntry, error)
-	add(text []byte, e Entry, force bool) ([]byte, error)
-	remove(text []byte, name, program string, force bool) ([]byte, error)
-	snippet(e Entry) string
-}
-
 // Host is a program that starts MCP servers.
 type Host struct {
 	// ID names it on the command line, Name to people.
 	ID, Name string
-	format   format
-	files    func(m Machine, scope Scope) []string
-	signs    func(m Machine) []string
-	program  string
+	// json is the layout of its file, unless that is TOML.
+	json    jsonFile
+	files   func(m Machine, scope Scope) []string
+	signs   func(m Machine) []string
+	program string
+	// commands adds to a change for a person the commands of the program that make it, and what else
+	// they do; nil if it has none.
+	commands func(c *Change, l lang.Language)
 	// plugins is the file in which the host lists its plugins, plugin the beginning of ours there.
 	plugins func(m Machine) string
 	plugin  string
@@ -36,7 +32,7 @@ type Host struct {
 func All() []Host {
 	return []Host{
 		{
-			ID: "claude-code", Name: "Claude Code", program: "claude", format: jsonFile{key: "mcpServers", stdio: true, projects: "projects"},
+			ID: "claude-code", Name: "Claude Code", program: "claude", commands: claudeCommands, json: jsonFile{key: "mcpServers", stdio: true, projects: "projects"},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
 					return []string{m.project(".mcp.json")}
@@ -69,7 +65,7 @@ func All() []Host {
 			},
 		},
 		{
-			ID: "claude-desktop", Name: "Claude Desktop", program: "claude-desktop", format: jsonFile{key: "mcpServers"},
+			ID: "claude-desktop", Name: "Claude Desktop", program: "claude-desktop", json: jsonFile{key: "mcpServers"},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
 					return nil
@@ -95,7 +91,7 @@ func All() []Host {
 				"It opens no folder: list those of your projects with bmad-mcp projects add DIR")},
 		},
 		{
-			ID: "codex", Name: "Codex", program: "codex", format: tomlFile{},
+			ID: "codex", Name: "Codex", program: "codex", commands: codexCommands,
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
 					return []string{m.project(".codex", "config.toml")}
@@ -112,7 +108,7 @@ func All() []Host {
 			},
 		},
 		{
-			ID: "cursor", Name: "Cursor", program: "cursor", format: jsonFile{key: "mcpServers", stdio: true, comments: true, commas: true, bom: true},
+			ID: "cursor", Name: "Cursor", program: "cursor", json: jsonFile{key: "mcpServers", stdio: true, comments: true, commas: true, bom: true},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
 					return []string{m.project(".cursor", "mcp.json")}
@@ -126,7 +122,7 @@ func All() []Host {
 			},
 		},
 		{
-			ID: "vscode", Name: "VS Code", program: "code", format: jsonFile{key: "servers", stdio: true, comments: true, commas: true, empty: true, bom: true},
+			ID: "vscode", Name: "VS Code", program: "code", json: jsonFile{key: "servers", stdio: true, comments: true, commas: true, empty: true, bom: true},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
 					return []string{m.project(".vscode", "mcp.json")}
@@ -142,7 +138,7 @@ func All() []Host {
 			},
 		},
 		{
-			ID: "gemini", Name: "Gemini CLI", program: "gemini", format: jsonFile{key: "mcpServers", comments: true},
+			ID: "gemini", Name: "Gemini CLI", program: "gemini", json: jsonFile{key: "mcpServers", comments: true},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
 					return []string{m.project(".gemini", "settings.json")}
@@ -224,22 +220,43 @@ func (h Host) Program() string { return h.program }
 // Next tells a person how to activate a new entry.
 func (h Host) Next(scope Scope) lang.Text { return h.next[scope] }
 
+// isTOML reports whether the host's file is TOML, which is read here and not changed.
+func (h Host) isTOML() bool { return h.json.key == "" }
+
 // Find lists the entries in the text of the host's file.
-func (h Host) Find(text []byte) ([]FoundEntry, error) { return h.format.find(text) }
-
-// Add returns the text with the entry in it, or the same text if it is present already. Of an entry
-// with this name only command and arguments change. If it starts another program, it is left alone,
-// or replaced whole if force is set.
-func (h Host) Add(text []byte, e Entry, force bool) ([]byte, error) {
-	return h.format.add(text, e, force)
+func (h Host) Find(text []byte) ([]FoundEntry, error) {
+	if h.isTOML() {
+		return findTOML(text)
+	}
+	return h.json.find(text)
 }
 
-// Remove returns the text without the entry of this name and all else that Add has made, or the same
-// text if there is none. An entry that starts neither this server nor program is left alone, unless
-// force is set.
-func (h Host) Remove(text []byte, name, program string, force bool) ([]byte, error) {
-	return h.format.remove(text, name, program, force)
+// lookup returns the entry of a name for all projects, or nil if there is none.
+func (h Host) lookup(text []byte, name string) (*FoundEntry, error) {
+	found, err := h.Find(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range slices.Backward(found) { // of several the host takes the last
+		if e.Name == name && e.Folder == "" {
+			return &e, nil
+		}
+	}
+	return nil, nil
 }
+
+// Add returns the text of a JSON file with the entry in it, or the same text if it is present already.
+// Of an entry of this program only command and arguments change; another of this name is replaced.
+func (h Host) Add(text []byte, e Entry) ([]byte, error) { return h.json.add(text, e) }
+
+// Remove returns the text of a JSON file without the entry of this name and all else that Add has made,
+// or the same text if there is none.
+func (h Host) Remove(text []byte, name string) ([]byte, error) { return h.json.remove(text, name) }
 
 // Snippet returns the text for a person to add to the file themselves.
-func (h Host) Snippet(e Entry) string { return h.format.snippet(e) }
+func (h Host) Snippet(e Entry) string {
+	if h.isTOML() {
+		return snippetTOML(e)
+	}
+	return h.json.snippet(e)
+}

@@ -3,7 +3,6 @@ package hosts_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
@@ -25,7 +23,7 @@ var entry = hosts.Entry{Name: "bmad", Command: "/home/ana/go/bin/bmad-mcp"}
 func samples(t testing.TB) map[string]hosts.Host {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.*")
-	if err != nil || len(files) < 13 {
+	if err != nil || len(files) < 9 {
 		t.Fatal("samples are missing", err)
 	}
 	out := map[string]hosts.Host{}
@@ -46,10 +44,8 @@ func decoded(t testing.TB, h hosts.Host, text []byte) map[string]any {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return out
 	}
-	var err error
-	if h.ID == "codex" {
-		err = toml.Unmarshal(text, &out)
-	} else if text, err = hujson.Standardize(slices.Clone(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))); err == nil {
+	text, err := hujson.Standardize(slices.Clone(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
@@ -59,16 +55,16 @@ func decoded(t testing.TB, h hosts.Host, text []byte) map[string]any {
 }
 
 func serverKey(h hosts.Host) string {
-	return map[string]string{"codex": "mcp_servers", "vscode": "servers"}[h.ID]
+	if h.ID == "vscode" {
+		return "servers"
+	}
+	return "mcpServers"
 }
 
 // TestRoundTrip puts the server into real files and takes it out again: nothing else changes on the
 // way, and in the end nothing at all.
 func TestRoundTrip(t *testing.T) {
 	for file, h := range samples(t) {
-		if strings.Contains(file, "existing") {
-			continue
-		}
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +82,7 @@ func TestRoundTrip(t *testing.T) {
 				if name == "with arguments" {
 					e.Args, e.Pass = []string{"--cwd", `C:\a "b"`}, []string{"XDG_STATE_HOME"}
 				}
-				after, err := h.Add(before, e, false)
+				after, err := h.Add(before, e)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,9 +93,6 @@ func TestRoundTrip(t *testing.T) {
 					golden.Check(t, filepath.Join("testdata", "golden", filepath.Base(file)), string(after))
 				}
 				key := serverKey(h)
-				if key == "" {
-					key = "mcpServers"
-				}
 				want, got := decoded(t, h, before), decoded(t, h, after)
 				servers, ok := got[key].(map[string]any)
 				if !ok {
@@ -119,7 +112,7 @@ func TestRoundTrip(t *testing.T) {
 				if crlf := bytes.Count(after, []byte("\r\n")); crlf > 0 && crlf != bytes.Count(after, []byte("\n")) {
 					t.Errorf("line ends are mixed:\n%q", after)
 				}
-				again, err := h.Add(after, e, false)
+				again, err := h.Add(after, e)
 				if err != nil || !bytes.Equal(again, after) {
 					t.Errorf("a second time: %v\n%s", err, again)
 				}
@@ -127,17 +120,14 @@ func TestRoundTrip(t *testing.T) {
 				if i := slices.IndexFunc(found, func(f hosts.FoundEntry) bool { return f.Name == "bmad" }); err != nil || i < 0 || found[i].Command != e.Command {
 					t.Errorf("found %v, %v", found, err)
 				}
-				back, err := h.Remove(after, "bmad", "", false)
+				back, err := h.Remove(after, "bmad")
 				if err != nil {
 					t.Fatal(err)
-				}
-				if name == "no newline" && h.ID == "codex" {
-					back = bytes.TrimRight(back, "\n") // a last line is ended before another follows
 				}
 				if !bytes.Equal(back, before) {
 					t.Errorf("taken out again it is not as before:\n%q\nwant\n%q", back, before)
 				}
-				if none, err := h.Remove(back, "bmad", "", false); err != nil || !bytes.Equal(none, back) {
+				if none, err := h.Remove(back, "bmad"); err != nil || !bytes.Equal(none, back) {
 					t.Errorf("taken out twice: %v", err)
 				}
 			})
@@ -148,7 +138,10 @@ func TestRoundTrip(t *testing.T) {
 // TestNewFile starts a file, and takes the only entry out of it again.
 func TestNewFile(t *testing.T) {
 	for _, h := range hosts.All() {
-		text, err := h.Add(nil, entry, false)
+		if h.ID == "codex" { // not changed here
+			continue
+		}
+		text, err := h.Add(nil, entry)
 		if err != nil {
 			t.Fatalf("%s: %v", h.ID, err)
 		}
@@ -156,7 +149,7 @@ func TestNewFile(t *testing.T) {
 		if snippet := h.Snippet(entry); snippet != string(text) {
 			t.Errorf("%s: the snippet is another:\n%s", h.ID, snippet)
 		}
-		back, err := h.Remove(text, "bmad", "", false)
+		back, err := h.Remove(text, "bmad")
 		if err != nil || len(decoded(t, h, back)) > 0 {
 			t.Errorf("%s: %q, %v", h.ID, back, err)
 		}
@@ -165,69 +158,42 @@ func TestNewFile(t *testing.T) {
 
 // TestExisting changes command and arguments of an entry and keeps the rest of it.
 func TestExisting(t *testing.T) {
-	codex, _ := hosts.Lookup("codex")
 	cursor, _ := hosts.Lookup("cursor")
 	vscode, _ := hosts.Lookup("vscode")
 	const other = `{"mcpServers": {"bmad": {"command": "/opt/other/server"}}}`
-	tuned, err := os.ReadFile("testdata/codex-user-existing-bmad.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	replaced := func(old, by string) string { return strings.Replace(string(tuned), old, by, 1) }
 	for _, c := range []struct {
 		name   string
 		host   hosts.Host
 		before string
 		args   []string
-		force  bool
 		want   string // "": refused
 	}{
-		{"codex moved", codex, string(tuned), nil, false, replaced(`"/old/place/bmad-mcp"`, `"/home/ana/go/bin/bmad-mcp"`)},
-		{"codex with arguments", codex, string(tuned), []string{"--cwd", "."}, false,
-			replaced(`command = "/old/place/bmad-mcp"  # moved since`+"\n", `command = "/home/ana/go/bin/bmad-mcp"  # moved since`+"\n"+`args = ["--cwd", "."]`+"\n")},
-		{"codex arguments dropped", codex, "[mcp_servers.bmad]\nargs = [\n  'a', # b\n]\ncommand = 'bmad-mcp'\n", nil, false,
-			"[mcp_servers.bmad]\ncommand = \"/home/ana/go/bin/bmad-mcp\"\n"},
-		{"codex dotted", codex, "mcp_servers.bmad.command = 'bmad-mcp' # here\nmodel = 'x'\n", nil, false,
-			"mcp_servers.bmad.command = \"/home/ana/go/bin/bmad-mcp\" # here\nmodel = 'x'\n"},
-		{"codex quoted", codex, "[mcp_servers.\"bmad\"]\n\"command\" = 'bmad-mcp'\n", nil, false,
-			"[mcp_servers.\"bmad\"]\n\"command\" = \"/home/ana/go/bin/bmad-mcp\"\n"},
-		{"codex with nan", codex, "x = nan\n", nil, false, "x = nan\n\n[mcp_servers.bmad]\ncommand = \"/home/ana/go/bin/bmad-mcp\"\n"},
-		{"codex without an end", codex, "[mcp_servers.bmad]\ncommand = 'bmad-mcp'", []string{"y"}, false, "[mcp_servers.bmad]\ncommand = \"/home/ana/go/bin/bmad-mcp\"\nargs = [\"y\"]\n"},
-		{"codex inline", codex, "[mcp_servers]\nbmad = { command = 'bmad-mcp' }\n", nil, false, ""},
-		{"codex all inline", codex, "mcp_servers = { a = { command = 'x' } }\n", nil, false, ""},
-		{"codex no table", codex, "mcp_servers = 3\n", nil, false, ""},
-		{"codex another", codex, "[mcp_servers.bmad]\nurl = 'https://x.invalid'\n", nil, false, ""},
-		{"codex another, forced", codex, "[mcp_servers.bmad]\nurl = 'https://x.invalid'\n\n[tui]\n", nil, true,
-			"\n[tui]\n\n[mcp_servers.bmad]\ncommand = \"/home/ana/go/bin/bmad-mcp\"\n"},
-		{"codex broken", codex, "model = \n", nil, false, ""},
-
-		{"moved", cursor, "{\"mcpServers\": {\"bmad\": {\"env\": {\"A\": \"b\"}, \"command\": \"bmad-mcp\", /* mine */ \"disabled\": true,}}}", nil, false,
+		{"moved", cursor, "{\"mcpServers\": {\"bmad\": {\"env\": {\"A\": \"b\"}, \"command\": \"bmad-mcp\", /* mine */ \"disabled\": true,}}}", nil,
 			"{\"mcpServers\": {\"bmad\": {\"env\": {\"A\": \"b\"}, \"command\": \"/home/ana/go/bin/bmad-mcp\", /* mine */ \"disabled\": true,}}}"},
-		{"arguments in front", cursor, `{"mcpServers": {"bmad": {"args": ["x", "long one"], "command": "C:\\x\\bmad-mcp.exe"}}}`, []string{"y"}, false,
+		{"arguments in front", cursor, `{"mcpServers": {"bmad": {"args": ["x", "long one"], "command": "C:\\x\\bmad-mcp.exe"}}}`, []string{"y"},
 			`{"mcpServers": {"bmad": {"args": ["y"], "command": "/home/ana/go/bin/bmad-mcp"}}}`},
-		{"arguments added", cursor, "{\n  \"mcpServers\": {\n    \"bmad\": {\n      \"command\": \"bmad-mcp\" // ours\n    }\n  }\n}\n", []string{"y"}, false,
+		{"arguments added", cursor, "{\n  \"mcpServers\": {\n    \"bmad\": {\n      \"command\": \"bmad-mcp\" // ours\n    }\n  }\n}\n", []string{"y"},
 			"{\n  \"mcpServers\": {\n    \"bmad\": {\n      \"command\": \"/home/ana/go/bin/bmad-mcp\", // ours\n      \"args\": [\"y\"]\n    }\n  }\n}\n"},
-		{"another", cursor, other, nil, false, ""},
-		{"another, forced", cursor, other, nil, true, "{\"mcpServers\": {\"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }}}"},
-		{"one line", vscode, `{"servers":{"a":{"command":"x"}}}`, nil, false,
+		{"another", cursor, other, nil, "{\"mcpServers\": {\"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }}}"},
+		{"one line", vscode, `{"servers":{"a":{"command":"x"}}}`, nil,
 			`{"servers":{"a":{"command":"x"}, "bmad": {"type": "stdio", "command": "/home/ana/go/bin/bmad-mcp"}}}`},
-		{"one line, no servers", vscode, `{ "inputs": [] }`, nil, false,
+		{"one line, no servers", vscode, `{ "inputs": [] }`, nil,
 			`{ "inputs": [], "servers": {"bmad": {"type": "stdio", "command": "/home/ana/go/bin/bmad-mcp"}} }`},
-		{"one line with a comma", vscode, `{"inputs": [],}`, nil, false,
+		{"one line with a comma", vscode, `{"inputs": [],}`, nil,
 			`{"inputs": [], "servers": {"bmad": {"type": "stdio", "command": "/home/ana/go/bin/bmad-mcp"}},}`},
-		{"empty", vscode, "{\n  \"servers\": {}\n}\n", nil, false,
+		{"empty", vscode, "{\n  \"servers\": {}\n}\n", nil,
 			"{\n  \"servers\": {\n    \"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }\n  }\n}\n"},
-		{"a comment in front of the first key", vscode, "{\n  /* theme */ \"a\": 1\n}\n", nil, false,
+		{"a comment in front of the first key", vscode, "{\n  /* theme */ \"a\": 1\n}\n", nil,
 			"{\n  /* theme */ \"a\": 1,\n  \"servers\": {\n    \"bmad\": {\n      \"type\": \"stdio\",\n      \"command\": \"/home/ana/go/bin/bmad-mcp\"\n    }\n  }\n}\n"},
-		{"not an object", vscode, `{"servers":[]}`, nil, false, ""},
-		{"null", vscode, `{"servers":null}`, nil, false, ""},
-		{"a list", vscode, `[]`, nil, false, ""},
-		{"cut off", vscode, `{"servers":{`, nil, false, ""},
+		{"not an object", vscode, `{"servers":[]}`, nil, ""},
+		{"null", vscode, `{"servers":null}`, nil, ""},
+		{"a list", vscode, `[]`, nil, ""},
+		{"cut off", vscode, `{"servers":{`, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := entry
 			e.Args = c.args
-			got, err := c.host.Add([]byte(c.before), e, c.force)
+			got, err := c.host.Add([]byte(c.before), e)
 			if c.want == "" {
 				if err == nil {
 					t.Fatalf("taken:\n%s", got)
@@ -241,17 +207,10 @@ func TestExisting(t *testing.T) {
 			if strings.Contains(c.before, "bmad") || c.name == "empty" { // an empty list goes, and nobody minds
 				return
 			}
-			if back, err := c.host.Remove(got, "bmad", "", false); err != nil || string(back) != c.before {
+			if back, err := c.host.Remove(got, "bmad"); err != nil || string(back) != c.before {
 				t.Errorf("taken out again: %v\n%s", err, back)
 			}
 		})
-	}
-	var taken hosts.Taken
-	if _, err := cursor.Add([]byte(other), entry, false); !errors.As(err, &taken) || taken.Command != "/opt/other/server" {
-		t.Errorf("%v", err)
-	}
-	if _, err := cursor.Remove([]byte(other), "bmad", "", false); !errors.As(err, &taken) {
-		t.Errorf("another server is taken out: %v", err)
 	}
 }
 
@@ -276,7 +235,7 @@ func TestRemoveKeepsComments(t *testing.T) {
 		{"twice", "{\"mcpServers\": {\"bmad\": {\"command\": \"bmad-mcp\"}, \"bmad\": {\"command\": \"bmad-mcp\"}}}", ""},
 		{"two lists", "{\"mcpServers\": {\"a\": {}}, \"mcpServers\": {\"bmad\": {\"command\": \"bmad-mcp\"}}}", ""},
 	} {
-		got, err := cursor.Remove([]byte(c.before), "bmad", "", false)
+		got, err := cursor.Remove([]byte(c.before), "bmad")
 		switch {
 		case c.want == "" && err == nil:
 			t.Errorf("%s: taken:\n%s", c.name, got)
@@ -302,11 +261,9 @@ func TestRefusesWhatTheHostDoesNotRead(t *testing.T) {
 		{"cursor", "\xef\xbb\xbf{\"a\": 1,}", ""},
 		{"vscode", " \n", ""},
 		{"vscode", "{", "unexpected EOF"},
-		{"codex", "a = 1\na = 2\n", "line 2"},
-		{"codex", "\xef\xbb\xbfa = 1\r\n", ""},
 	} {
 		h, _ := hosts.Lookup(c.host)
-		got, err := h.Add([]byte(c.text), entry, false)
+		got, err := h.Add([]byte(c.text), entry)
 		switch {
 		case c.words == "" && err != nil:
 			t.Errorf("%s %q: %v", c.host, c.text, err)
@@ -316,6 +273,32 @@ func TestRefusesWhatTheHostDoesNotRead(t *testing.T) {
 			}
 		case err == nil || !strings.Contains(err.Error(), c.words):
 			t.Errorf("%s %q: %v, want %q", c.host, c.text, err, c.words)
+		}
+	}
+}
+
+// TestCodex reads the settings of Codex, and the entry that it is to have.
+func TestCodex(t *testing.T) {
+	codex, _ := hosts.Lookup("codex")
+	tuned, err := os.ReadFile("testdata/codex.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := entry
+	e.Args, e.Pass = []string{"--cwd", `C:\a "b"`}, []string{"XDG_STATE_HOME"}
+	snippet := codex.Snippet(e)
+	golden.Check(t, filepath.Join("testdata", "golden", "new-codex"), snippet)
+	for _, c := range []struct{ text, want string }{
+		{string(tuned), `[{docs /opt/docs/docs-mcp [--index C:\docs]  } {inline npx [-y inline-mcp]  } {remote  [] https://remote.example.invalid/mcp }]`},
+		{snippet, `[{bmad /home/ana/go/bin/bmad-mcp [--cwd C:\a "b"]  }]`},
+		{"\xef\xbb\xbfmcp_servers.bmad.command = 'bmad-mcp' # here\r\nx = nan\r\n", "[{bmad bmad-mcp []  }]"},
+		{"", "[]"},
+		{"a = 1\na = 2\n", "line 2, column 1"},
+		{"mcp_servers = 3\n", "line 1, column 15"},
+	} {
+		found, err := codex.Find([]byte(c.text))
+		if got := fmt.Sprint(found); err != nil && !strings.HasPrefix(err.Error(), c.want) || err == nil && got != c.want {
+			t.Errorf("%q: got %s, %v, want %s", c.text, got, err, c.want)
 		}
 	}
 }
@@ -331,13 +314,12 @@ func FuzzEdit(f *testing.F) {
 	}
 	f.Add("cursor", []byte(`{"mcpServers": {/* a */} // b`+"\n}"))
 	f.Add("vscode", []byte("{\"servers\":{\"a\":{},\t}\n,}"))
-	f.Add("codex", []byte("[mcp_servers.bmad]\nargs=[\n'a',#x\n] #y\n[mcp_servers.'bmad'.env]\n#z\n"))
 	f.Fuzz(func(t *testing.T, id string, before []byte) {
 		h, ok := hosts.Lookup(id)
-		if !ok {
+		if !ok || id == "codex" {
 			return
 		}
-		after, err := h.Add(before, entry, false)
+		after, err := h.Add(before, entry)
 		if err != nil {
 			return
 		}
@@ -346,13 +328,13 @@ func FuzzEdit(f *testing.F) {
 		if err != nil || !slices.ContainsFunc(found, func(f hosts.FoundEntry) bool { return f.Name == "bmad" && f.Command == entry.Command }) {
 			t.Fatalf("not there: %v, %v\n%q", found, err, after)
 		}
-		back, err := h.Remove(after, "bmad", "", false)
+		back, err := h.Remove(after, "bmad")
 		if err != nil {
 			return // refused, which harms nothing
 		}
 		left := decoded(t, h, back)
 		for _, all := range []map[string]any{got, left} {
-			for _, key := range []string{"mcpServers", "servers", "mcp_servers"} {
+			for _, key := range []string{"mcpServers", "servers"} {
 				if servers, ok := all[key].(map[string]any); ok {
 					if delete(servers, "bmad"); len(servers) == 0 {
 						delete(all, key)

@@ -31,20 +31,6 @@ var bom = []byte("\xef\xbb\xbf")
 // errNotObject is the error for a root that is not an object.
 var errNotObject = lang.Errorf("is not an object")
 
-// Taken is the error for a name that another server has.
-type Taken struct{ Name, Command string }
-
-// Error returns the text in English.
-func (t Taken) Error() string { return t.In(lang.English) }
-
-// In returns the text in a language.
-func (t Taken) In(l lang.Language) string {
-	if t.Command == "" {
-		return l.Say("%q is another server there", t.Name)
-	}
-	return l.Say("%q is another server there, which runs %s", t.Name, t.Command)
-}
-
 // jsonDocument is a parsed file.
 type jsonDocument struct {
 	// text is the parsed text, without the BOM, which is in mark.
@@ -280,7 +266,7 @@ func (d *jsonDocument) readEntry(name string, v hujson.Value) FoundEntry {
 	return out
 }
 
-func (f jsonFile) add(text []byte, e Entry, force bool) ([]byte, error) {
+func (f jsonFile) add(text []byte, e Entry) ([]byte, error) {
 	d, err := f.parse(text)
 	if err != nil {
 		return nil, err
@@ -292,14 +278,14 @@ func (f jsonFile) add(text []byte, e Entry, force bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := f.insert(text, d, servers, e, force)
+	after, err := f.insert(text, d, servers, e)
 	if err != nil {
 		return nil, err
 	}
 	return f.check(text, after, e.Name)
 }
 
-func (f jsonFile) insert(text []byte, d *jsonDocument, servers *hujson.Object, e Entry, force bool) ([]byte, error) {
+func (f jsonFile) insert(text []byte, d *jsonDocument, servers *hujson.Object, e Entry) ([]byte, error) {
 	style := d.style()
 	if servers == nil {
 		return d.insert(d.root, d.end, 0, style, f.all(e)), nil
@@ -311,27 +297,25 @@ func (f jsonFile) insert(text []byte, d *jsonDocument, servers *hujson.Object, e
 	there := d.readEntry(e.Name, m.Value)
 	entry, isObject := m.Value.Value.(*hujson.Object)
 	switch {
-	case there.Command == e.Command && slices.Equal(there.Args, e.Args):
+	case there.starts(e):
 		return text, nil
-	case !Ours(there.Command, e.Command) && !force:
-		return nil, Taken{e.Name, there.Command}
 	case !isObject || !Ours(there.Command, e.Command):
 		return d.splice(m.Value.StartOffset, m.Value.EndOffset, f.entry(e).value(style, 2)), nil
 	}
 	if args := member(entry, "args"); !slices.Equal(there.Args, e.Args) {
 		var changed []byte
 		if args != nil {
-			changed = d.splice(args.Value.StartOffset, args.Value.EndOffset, list(e.Args, quote))
+			changed = d.splice(args.Value.StartOffset, args.Value.EndOffset, list(e.Args))
 		} else {
-			changed = d.insert(entry, m.Value.EndOffset, 2, style, pair{"args", literal(list(e.Args, quote))})
+			changed = d.insert(entry, m.Value.EndOffset, 2, style, pair{"args", literal(list(e.Args))})
 		}
-		return f.add(changed, e, force) // positions have changed
+		return f.add(changed, e) // positions have changed
 	}
 	command := member(entry, "command").Value
 	return d.splice(command.StartOffset, command.EndOffset, quote(e.Command)), nil
 }
 
-func (f jsonFile) remove(text []byte, name, program string, force bool) ([]byte, error) {
+func (f jsonFile) remove(text []byte, name string) ([]byte, error) {
 	d, err := f.parse(text)
 	if err != nil {
 		return nil, err
@@ -346,9 +330,6 @@ func (f jsonFile) remove(text []byte, name, program string, force bool) ([]byte,
 	m := member(servers, name)
 	if m == nil {
 		return text, nil
-	}
-	if there := d.readEntry(name, m.Value); !Ours(there.Command, program) && !force {
-		return nil, Taken{name, there.Command}
 	}
 	around := member(d.root, f.key)
 	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra, around.Name.AfterExtra, around.Value.BeforeExtra) {
@@ -377,9 +358,17 @@ func (f jsonFile) entry(e Entry) pair {
 	}
 	pairs = append(pairs, pair{"command", literal(quote(e.Command))})
 	if len(e.Args) > 0 {
-		pairs = append(pairs, pair{"args", literal(list(e.Args, quote))})
+		pairs = append(pairs, pair{"args", literal(list(e.Args))})
 	}
 	return pair{e.Name, func(s style, depth int) string { return s.object(depth, pairs) }}
+}
+
+// entryText returns the entry of a name in a valid file as JSON on one line.
+func (f jsonFile) entryText(text []byte, name string) string {
+	all, _ := f.decode(text)
+	servers, _ := all[f.key].(map[string]any)
+	data, _ := json.Marshal(servers[name]) // was JSON
+	return string(data)
 }
 
 func quote(s string) string {
@@ -391,7 +380,7 @@ func quote(s string) string {
 }
 
 // list writes texts as a list, which JSON and TOML write alike.
-func list(items []string, quote func(string) string) string {
+func list(items []string) string {
 	out := make([]string, len(items))
 	for i, s := range items {
 		out[i] = quote(s)

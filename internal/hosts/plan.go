@@ -1,11 +1,8 @@
 package hosts
 
 import (
-	"encoding/json"
-	"errors"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -21,7 +18,9 @@ const (
 	Removed   = "removed"
 	Absent    = "absent"
 	Skipped   = "skipped"
-	Failed    = "failed"
+	// ByHand is a change that is left to the person.
+	ByHand = "by_hand"
+	Failed = "failed"
 )
 
 // Change is the effect of install or uninstall on one host.
@@ -34,15 +33,17 @@ type Change struct {
 	DryRun bool   `json:"dry_run,omitempty"`
 	Why    string `json:"why,omitempty"`
 	Diff   string `json:"diff,omitempty"`
-	// Command is the host's own command that makes the change, if it has a good one.
-	Command []string `json:"command,omitempty"`
-	Backup  string   `json:"backup,omitempty"`
-	Next    string   `json:"next,omitempty"`
+	// Commands are those of the host that make the change, if it has some.
+	Commands [][]string `json:"commands,omitempty"`
+	// Snippet is the text for the person to put into the file themselves.
+	Snippet string `json:"snippet,omitempty"`
+	Backup  string `json:"backup,omitempty"`
+	Next    string `json:"next,omitempty"`
 	// Allow offers the rule by which the host does not ask about each call of the workflow's tool.
 	Allow string `json:"allow,omitempty"`
 
 	host          Host
-	entry         string // its name
+	entry         Entry
 	before, after []byte
 }
 
@@ -71,15 +72,11 @@ type Plan struct {
 // Install returns the change that puts the entry into a host, and makes none.
 func (p Plan) Install(h Host) Change {
 	if h.HasPlugin(p.Machine) && !p.Force {
-		return Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Status: Skipped,
+		return Change{Host: h.ID, Scope: p.Scope, host: h, Status: Skipped,
 			Why: p.Say("%s has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)", h.Name)}
 	}
-	c := p.change(h, Added, func(text []byte) ([]byte, error) { return h.Add(text, p.Entry, p.Force) })
-	if c.Status == Added && h.has(c.before, p.Entry.Name) {
-		c.Status = Updated
-	}
-	c.Command = ownCommand(c, p.Entry)
-	if c.Status != Added && c.Status != Updated {
+	c := p.change(h, Added)
+	if c.Status == Failed || c.Status == Unchanged {
 		return c
 	}
 	c.Next = h.Next(p.Scope).In(p.Language)
@@ -94,8 +91,10 @@ func (p Plan) Install(h Host) Change {
 	}
 	other := map[Scope]Scope{User: Project, Project: User}[p.Scope]
 	if path := h.File(p.Machine, other); path != "" && path != c.Path {
-		if text, err := Read(path); err == nil && h.has(text, p.Entry.Name) {
-			c.Note(p.Say("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
+		if text, err := Read(path); err == nil {
+			if there, err := h.lookup(text, p.Entry.Name); err == nil && there != nil {
+				c.Note(p.Say("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
+			}
 		}
 	}
 	return c
@@ -103,81 +102,94 @@ func (p Plan) Install(h Host) Change {
 
 // Uninstall returns the change that takes the entry out of a host, and makes none.
 func (p Plan) Uninstall(h Host) Change {
-	c := p.change(h, Removed, func(text []byte) ([]byte, error) {
-		if text == nil {
-			return nil, nil
-		}
-		return h.Remove(text, p.Entry.Name, p.Entry.Command, p.Force)
-	})
-	if c.Status == Removed && isEmpty(c.after) {
+	c := p.change(h, Removed)
+	if c.Diff != "" && isEmpty(c.after) {
 		c.Why = p.Say("the file holds nothing else and goes")
 	}
-	c.Command = ownCommand(c, p.Entry)
 	return c
 }
 
-// has reports whether a host's file has an entry of a name.
-func (h Host) has(text []byte, name string) bool {
-	found, err := h.Find(text)
-	return err == nil && slices.ContainsFunc(found, func(e FoundEntry) bool { return e.Name == name && e.Folder == "" })
-}
-
-// change returns the change that an edit makes to a host's file.
-func (p Plan) change(h Host, done string, edit func([]byte) ([]byte, error)) Change {
-	c := Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Path: h.File(p.Machine, p.Scope)}
-	if c.Path == "" {
-		c.Status, c.Why = Failed, p.Say("%s has no settings for one project", h.Name)
+// change returns the change that adds the entry to a host's file, or removes it.
+func (p Plan) change(h Host, done string) Change {
+	c := Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry, Path: h.File(p.Machine, p.Scope), Status: done}
+	fail := func(why string) Change {
+		c.Status, c.Why = Failed, why
 		return c
+	}
+	if c.Path == "" {
+		return fail(p.Say("%s has no settings for one project", h.Name))
 	}
 	var err error
 	if c.before, err = Read(c.Path); err != nil {
-		c.Status, c.Why = Failed, lang.Of(err).In(p.Language)
-		return c
+		return fail(lang.Of(err).In(p.Language))
 	}
-	if c.after, err = edit(c.before); err != nil {
-		c.Status, c.Why = Failed, p.Say("left alone: %v", err)
-		var taken Taken
-		switch {
-		case !errors.As(err, &taken):
-		case done == Removed:
-			c.Why = p.Say("left alone: %v; --force takes it out all the same", err)
-		default:
-			c.Why = p.Say("left alone: %v; take another name (--name), or have it replaced (--force)", err)
-		}
+	there, err := h.lookup(c.before, p.Entry.Name)
+	switch {
+	case err != nil:
+		return fail(p.Say("left alone: %v", err))
+	case there == nil && done == Removed:
+		c.Status = Absent
 		return c
-	}
-	if string(c.before) == string(c.after) {
+	case there == nil:
+	case done == Added && there.starts(p.Entry):
 		c.Status = Unchanged
-		if done == Removed {
-			c.Status = Absent
-		}
 		return c
+	case !Ours(there.Command, p.Entry.Command) && !p.Force:
+		return fail(p.taken(*there, done))
+	case done == Added:
+		c.Status = Updated
 	}
-	c.Status = done
-	c.Diff = diffText(c.Path, c.before, c.after)
+	if !h.isTOML() {
+		if done == Removed {
+			c.after, err = h.Remove(c.before, p.Entry.Name)
+		} else {
+			c.after, err = h.Add(c.before, p.Entry)
+		}
+		if err != nil {
+			return fail(p.Say("left alone: %v", err))
+		}
+	}
+	byCommand := h.commands != nil && p.Scope == User
+	switch {
+	case byCommand && p.Machine.lookPath(h.program) != "":
+		h.commands(&c, p.Language)
+	case byCommand:
+		c.leave(p.Language, ByHand, p.Say("%s is not on the PATH", h.program))
+	case h.isTOML():
+		c.leave(p.Language, ByHand, p.Say("%s has no command for one project", h.Name))
+	default:
+		c.Diff = diffText(c.Path, c.before, c.after)
+	}
 	return c
 }
 
-// ownCommand returns the host's own command for a change, if that is safer: Claude Code's sessions
-// write its file too.
-func ownCommand(c Change, e Entry) []string {
-	program, err := exec.LookPath(c.host.Program())
-	if err != nil || c.Host != "claude-code" || c.Scope != User {
-		return nil
+// taken says that another server has the name.
+func (p Plan) taken(there FoundEntry, done string) string {
+	is := p.Say("%q is another server there, which runs %s", there.Name, there.Command)
+	if there.Command == "" {
+		is = p.Say("%q is another server there", there.Name)
 	}
+	if done == Removed {
+		return p.Say("left alone: %v; --force takes it out all the same", is)
+	}
+	return p.Say("left alone: %v; take another name (--name), or have it replaced (--force)", is)
+}
+
+// leave leaves a change to the person, with a status, and says why and how.
+func (c *Change) leave(l lang.Language, status, why string) {
+	c.Note(why)
 	switch c.Status {
 	case Removed:
-		return []string{program, "mcp", "remove", "--scope", "user", e.Name}
-	case Added:
-		server := map[string]any{"type": "stdio", "command": e.Command}
-		if len(e.Args) > 0 {
-			server["args"] = e.Args
-		}
-		if data, err := json.Marshal(server); err == nil {
-			return []string{program, "mcp", "add-json", "--scope", "user", e.Name, string(data)}
-		}
+		c.Note(l.Say("take the entry %q out of the file yourself", c.entry.Name))
+	case Updated:
+		c.Note(l.Say("put this into the file yourself, in place of its entry %q", c.entry.Name))
+	default:
+		c.Note(l.Say("put this into the file yourself"))
 	}
-	return nil // it would refuse to change an existing entry
+	if c.Status != Removed {
+		c.Snippet = c.host.Snippet(c.entry)
+	}
+	c.Status = status
 }
 
 // diffText shows a change as a diff without context lines, which may hold keys.

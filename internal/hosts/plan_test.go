@@ -11,12 +11,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
-// planned returns a plan for an empty home folder, and the host that it is for.
-func planned(t *testing.T) (hosts.Plan, hosts.Host) {
+// planned returns a plan for an empty home folder, in which no host is installed, and a host.
+func planned(t *testing.T, id string) (hosts.Plan, hosts.Host) {
 	t.Helper()
-	h, ok := hosts.Lookup("cursor")
+	h, ok := hosts.Lookup(id)
 	if !ok {
-		t.Fatal("there is no host cursor")
+		t.Fatal("there is no host " + id)
 	}
 	m := hosts.Machine{OS: "linux", Home: t.TempDir(), LookPath: func(string) string { return "" }}
 	return hosts.Plan{Machine: m, Scope: hosts.User, Entry: hosts.Entry{Name: "bmad", Command: os.Args[0]}}, h
@@ -32,7 +32,7 @@ func wantStatus(t *testing.T, c hosts.Change, status, why string) {
 
 // TestApply puts an entry in and takes it out again; planning alone changes nothing.
 func TestApply(t *testing.T) {
-	p, h := planned(t)
+	p, h := planned(t, "cursor")
 	state := t.TempDir()
 	a := hosts.Applier{Folder: state, Now: func() time.Time { return time.Unix(0, 0).UTC() }}
 	ctx := context.Background()
@@ -63,7 +63,7 @@ func TestApply(t *testing.T) {
 
 // TestApplyTaken leaves another server of the name alone, unless it is forced.
 func TestApplyTaken(t *testing.T) {
-	p, h := planned(t)
+	p, h := planned(t, "cursor")
 	a := hosts.Applier{Now: time.Now}
 	const other = `{"mcpServers": {"bmad": {"command": "/usr/bin/other"}}}`
 	path := h.File(p.Machine, hosts.User)
@@ -89,7 +89,7 @@ func TestApplyRaces(t *testing.T) {
 		races int
 		want  string
 	}{{2, hosts.Added}, {3, hosts.Failed}} {
-		p, h := planned(t)
+		p, h := planned(t, "cursor")
 		path := h.File(p.Machine, hosts.User)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -108,5 +108,44 @@ func TestApplyRaces(t *testing.T) {
 		if c.Status != tt.want || plans != min(tt.races+1, 3) {
 			t.Errorf("%d changes in between: got %s (%s) after %d plans, want %s", tt.races, c.Status, c.Why, plans, tt.want)
 		}
+	}
+}
+
+// TestByHand leaves a file to the person that only the host's own command is to change, and the command
+// is not there.
+func TestByHand(t *testing.T) {
+	a := hosts.Applier{Now: time.Now}
+	for _, tt := range []struct {
+		host  string
+		scope hosts.Scope
+		has   string
+		why   string
+	}{
+		{"codex", hosts.User, "[mcp_servers.bmad]\ncommand = 'bmad-mcp'\n", "codex is not on the PATH"},
+		{"codex", hosts.Project, "[mcp_servers.bmad]\ncommand = 'bmad-mcp'\n", "Codex has no command for one project"},
+		{"claude-code", hosts.User, `{"mcpServers": {"bmad": {"command": "bmad-mcp"}}}`, "claude is not on the PATH"},
+	} {
+		p, h := planned(t, tt.host)
+		p.Machine.Folder, p.Scope = p.Machine.Home, tt.scope
+		path := h.File(p.Machine, tt.scope)
+		wantStatus(t, a.Apply(context.Background(), func() hosts.Change { return p.Uninstall(h) }), hosts.Absent, "")
+		c := a.Apply(context.Background(), func() hosts.Change { return p.Install(h) })
+		wantStatus(t, c, hosts.ByHand, tt.why+"; put this into the file yourself")
+		if text, err := hosts.Read(path); text != nil || err != nil || c.Snippet != h.Snippet(p.Entry) {
+			t.Errorf("%s: the file has %q, %v, the lines to put in are %q", tt.host, text, err, c.Snippet)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(tt.has), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wantStatus(t, a.Apply(context.Background(), func() hosts.Change { return p.Install(h) }), hosts.ByHand, `in place of its entry "bmad"`)
+		wantStatus(t, a.Apply(context.Background(), func() hosts.Change { return p.Uninstall(h) }), hosts.ByHand, tt.why+`; take the entry "bmad" out of the file yourself`)
+		if text, err := os.ReadFile(path); string(text) != tt.has || err != nil {
+			t.Errorf("%s: got %q, %v, want the file as it was", tt.host, text, err)
+		}
+		p.Entry.Command = "bmad-mcp"
+		wantStatus(t, a.Apply(context.Background(), func() hosts.Change { return p.Install(h) }), hosts.Unchanged, "")
 	}
 }

@@ -35,12 +35,13 @@ func Install(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Use:   "install [HOST...]",
 		Short: "Register this server with the hosts on this machine",
 		Long: `Register this server with hosts (` + strings.Join(hosts.IDs(), ", ") + `):
-those that are named, else all that are found on this machine. The change
+those that are named, else all that are found on this machine. A change to a file
 is shown as a diff and written; everything else in the file stays as it is, and the file
 as it was is kept. A file that the host itself could not read is named and left alone.
 
-Claude Code's user settings are changed by its own command (claude mcp add-json), since
-a running session writes that file too.
+Codex's settings and Claude Code's user settings are changed by their own commands
+(codex mcp add, claude mcp add-json). If the command is not on the PATH, the lines to put
+into the file are printed, and the file is not touched.
 
 --scope project writes the project's own file, for everyone who works in it: it names the
 program bmad-mcp without a path, so all of them need it on their PATH.`,
@@ -65,8 +66,8 @@ func Uninstall(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Use:   "uninstall [HOST...]",
 		Short: "Remove this server from the hosts' settings",
 		Long: `Take the entry that install makes out of hosts (` + strings.Join(hosts.IDs(), ", ") + `):
-those that are named, else all. The rest of each file stays as it is, and the file as it
-was is kept. Sessions and documents in your projects are not touched.`,
+those that are named, else all, in the way of install. The rest of each file stays as it is,
+and the file as it was is kept. Sessions and documents in your projects are not touched.`,
 		ValidArgs: hosts.IDs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.uninstallHosts(cmd.Context(), term, tasks, args)

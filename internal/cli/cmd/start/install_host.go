@@ -1,6 +1,7 @@
 package start
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -65,9 +66,9 @@ func (o *installOptions) sayNext(term *terminal.Terminal, m hosts.Machine, chose
 func printChange(t *terminal.Terminal, c hosts.Change) {
 	words := map[string]lang.Text{
 		hosts.Added: lang.T("added"), hosts.Updated: lang.T("updated"), hosts.Unchanged: lang.T("is set up already"), hosts.Removed: lang.T("removed"),
-		hosts.Absent: lang.T("has no such entry"), hosts.Skipped: lang.T("skipped"), hosts.Failed: lang.T("not changed"),
+		hosts.Absent: lang.T("has no such entry"), hosts.Skipped: lang.T("skipped"), hosts.ByHand: lang.T("left to you"), hosts.Failed: lang.T("not changed"),
 	}
-	if c.DryRun && c.Diff != "" {
+	if c.DryRun && (c.Diff != "" || len(c.Commands) > 0) {
 		words = map[string]lang.Text{hosts.Added: lang.T("would be added"), hosts.Updated: lang.T("would be updated"), hosts.Removed: lang.T("would be removed")}
 	}
 	path := ""
@@ -76,26 +77,26 @@ func printChange(t *terminal.Terminal, c hosts.Change) {
 	}
 	t.Say("%s: %s%s", c.Name(), words[c.Status], path)
 	if c.Why != "" {
-		fmt.Fprintln(t.Out, "  "+c.Why)
+		fmt.Fprintln(t.Out, terminal.Indent(c.Why))
 	}
-	if c.Diff != "" && c.Status != hosts.Failed {
-		if len(c.Command) > 0 {
-			quoted := make([]string, len(c.Command))
-			for i, word := range c.Command {
-				quoted[i] = terminal.ShellWord(word)
-			}
-			t.Say("  by: %s\n  which lays the file out in its own way; the change amounts to:", strings.Join(quoted, " "))
+	for _, command := range c.Commands {
+		quoted := make([]string, len(command))
+		for i, word := range command {
+			quoted[i] = terminal.ShellWord(word)
 		}
-		fmt.Fprintln(t.Out, terminal.Indent(strings.TrimRight(c.Diff, "\n")))
+		t.Say("  by: %s", strings.Join(quoted, " "))
+	}
+	if text := cmp.Or(c.Snippet, c.Diff); text != "" {
+		fmt.Fprintln(t.Out, terminal.Indent(strings.TrimRight(text, "\n")))
 	}
 	if c.Backup != "" {
 		t.Say("  as it was: %s", c.Backup)
 	}
-	if c.Next != "" && (c.Status == hosts.Added || c.Status == hosts.Updated) {
+	if c.Next != "" {
 		t.Say("  now: %s", c.Next)
-		if c.Allow != "" {
-			t.Say("  to be asked less: %s; your decisions are still asked for", c.Allow)
-		}
+	}
+	if c.Allow != "" {
+		t.Say("  to be asked less: %s; your decisions are still asked for", c.Allow)
 	}
 }
 
