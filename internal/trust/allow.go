@@ -64,11 +64,6 @@ type Allowance struct {
 	Files bool `json:"files,omitempty"`
 }
 
-// Runs reports whether it lets the server run something.
-func (a Allowance) Runs() bool {
-	return !slices.Contains([]string{KindRubric, KindSource, KindWorkflow, KindMember}, a.Kind)
-}
-
 // normal returns the allowance as it is kept and compared.
 func (a Allowance) normal() Allowance {
 	a.Project = resolve(a.Project)

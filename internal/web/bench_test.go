@@ -24,7 +24,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
@@ -258,7 +257,7 @@ func (w *world) booking() {
 	w.headless(folder, w.sample(run, "01-po-first.md"))
 }
 
-// remember keeps notes, and queues a task.
+// remember keeps notes.
 func (w *world) remember(folder string, drafts ...notes.Note) {
 	w.t.Helper()
 	p, err := w.engine.Projects().Open(folder)
@@ -272,13 +271,6 @@ func (w *world) remember(folder string, drafts ...notes.Note) {
 		if _, err := b.Remember(w.t.Context(), d); err != nil {
 			w.t.Fatal(err)
 		}
-	}
-	q, err := b.Queue()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := q.Add(w.t.Context(), queue.Draft{Agent: "dev", Task: "42", OutputKey: "measured"}); err != nil {
-		w.t.Fatal(err)
 	}
 }
 

@@ -19,10 +19,10 @@ type Options struct {
 	Version string
 	// Engine reads the sessions, and carries out decisions.
 	Engine *engine.Engine
-	// Library serves the BMAD method, and Memory the notes of the projects; without one, its page
-	// says that there are none.
+	// Memory has the notes of the projects.
+	Memory *memory.Memory
+	// Library serves the BMAD method; without one, its page says that there is none.
 	Library *method.Library
-	Memory  *memory.Memory
 	// Health gathers the state of the program for the settings page, which shows none if Health is nil.
 	Health HealthFunc
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.

@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	dashboard "github.com/bmad-mcp/bmad-mcp/internal/web"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -33,9 +34,9 @@ func TestPages(t *testing.T) {
 		least    int
 		pages    []string
 	}{
-		{"english", (*world).relay, "en", 60, []string{"/log", "view=diff", "/memory/", "/runs/", "/method/agent/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
-		{"english run in Chinese", (*world).relay, "zh", 60, []string{"/log", "view=diff", "/memory/", "/runs/", "/method/agent/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
-		{"chinese", (*world).booking, "zh-CN", 40, []string{"/log", "/memory/", "/runs/", "/settings"}},
+		{"english", (*world).relay, "en", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/method/agent/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
+		{"english run in Chinese", (*world).relay, "zh", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/method/agent/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
+		{"chinese", (*world).booking, "zh-CN", 40, []string{"/log", "/memory?p=", "/runs/", "/settings"}},
 		{"empty", func(*world) {}, "en", 5, []string{"/memory", "/runs", "/method", "/settings"}},
 		{"empty in Chinese", func(*world) {}, "zh", 5, []string{"/memory", "/runs", "/method", "/settings"}},
 	} {
@@ -346,7 +347,7 @@ func TestPagesStay(t *testing.T) {
 		w.pagesStay(t, "en", map[string]string{
 			"document": waits, "document-source": waits + "?view=source", "document-diff": waits + "?view=diff", "document-split": waits + "?view=split",
 			"inbox": "/", "board": project, "list": project + "?view=list", "run": run, "run-full": run + "?timeline=full", "log": run + "log",
-			"search": "/search?q=storage", "method": "/method", "memory": "/memory", "notes": "/memory/" + id, "notes-found": "/memory/" + id + "?q=PostgreSQL",
+			"search": "/search?q=storage", "method": "/method", "memory": "/memory", "memory-found": "/memory?q=PostgreSQL",
 			"runs": "/runs", "ran": "/runs/" + id + "/headless", "ran-all": "/runs/" + id + "/headless?show=all",
 			"settings": "/settings", "settings-checked": "/settings?checks=all", "nowhere": "/x/y",
 		})
@@ -444,9 +445,9 @@ func TestRefusedAddresses(t *testing.T) {
 	id := regexp.MustCompile(`/p/([0-9a-f]{10})/`).FindStringSubmatch(inbox)[1]
 	long := strings.Repeat("x", 400)
 	for path, want := range map[string]string{
-		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory/zzz": "no project has the id", "/settings?p=/etc": "no project has the id",
-		"/method?p=0123456789": "no project has the id", "/method/secret/x": "the method has no", "/method/agent/nobody": "no installation", "/method?q=" + long: "at most 300", "/memory/" + id + "?q=" + strings.Repeat("x", 2000): "at most 1000",
-		"/memory/" + id + "?type=lies": "lies", "/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no task", "/runs/0123456789/headless": "no project has the id",
+		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory?p=zzz": "no project has the id", "/settings?p=/etc": "no project has the id",
+		"/method?p=0123456789": "no project has the id", "/method/secret/x": "the method has no", "/method/agent/nobody": "no installation", "/method?q=" + long: "at most 300", "/memory?q=" + long: "at most 300",
+		"/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no task", "/runs/0123456789/headless": "no project has the id",
 		"/runs/" + id + "/00000001-0000-4000-8000-000000000000": "was not run without a host", "/nowhere": "no page has the address", "/search?q=" + long: "at most 300",
 		"/p/" + id + "/r/nothing/": "the board of the project lists its tasks", "/p/" + id + "/r/nothing/d/po": "the board of the project lists its tasks",
 	} {
@@ -466,17 +467,36 @@ func TestHiddenTextShows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.relay()
-	_, memories, _ := w.get("/memory", "en")
-	href := regexp.MustCompile(`/memory/[0-9a-f]{10}`).FindString(memories)
-	for _, path := range []string{href, href + "?q=PostgreSQL", "/search?q=PostgreSQL"} {
+	for _, path := range []string{"/memory", "/memory?q=PostgreSQL", "/search?q=PostgreSQL"} {
 		if _, text, _ := w.get(path, "en"); !strings.Contains(text, `It says &lt;b&gt;so&lt;/b&gt;.`) {
 			t.Errorf("%s does not show the note as it is:\n%s", path, text)
 		}
 	}
-	for _, path := range []string{href, "/settings"} {
-		if _, text, _ := w.get(path, "en"); !strings.Contains(text, `make test\u202e</code>`) || strings.Contains(text, "\u202e") {
-			t.Errorf("%s does not show the command as it is:\n%s", path, text)
+	if _, text, _ := w.get("/settings", "en"); !strings.Contains(text, `make test\u202e</code>`) || strings.Contains(text, "\u202e") {
+		t.Errorf("the settings do not show the command as it is:\n%s", text)
+	}
+}
+
+// TestMemoryIsOff: the page of the notes says why it shows none of a project, and leads to the others.
+func TestMemoryIsOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.booking()
+	w.put(filepath.Join(w.root, "zh-booking", config.ProjectFile), "memory: off\n")
+	w.relay()
+	shown := map[bool]bool{}
+	_, text, _ := w.get("/memory", "en")
+	for _, m := range regexp.MustCompile(`<option value="([0-9a-f]{10})"`).FindAllStringSubmatch(text, -1) {
+		_, text, _ := w.get("/memory?p="+m[1], "zh")
+		said := readPage(t, "/memory", text).text()
+		if off := strings.Contains(said, "项目记忆已关闭"); off == strings.Contains(said, "PostgreSQL") {
+			t.Errorf("the page of %s says that the memory is off: %v\n%s", m[1], off, said)
+		} else {
+			shown[off] = true
 		}
+	}
+	if len(shown) != 2 {
+		t.Errorf("the pages of two projects are wanted, got %v of:\n%s", shown, text)
 	}
 }
 

@@ -1,145 +1,99 @@
 package web
 
 import (
-	"cmp"
-	"maps"
-	"slices"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"time"
 
 	"github.com/a-h/templ"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
 
-// Bounds of the lists of a memory page.
+// Bounds of the notes on a page: of a list, and of a search.
 const (
 	maxNotes    = 200
-	maxFailures = 50
-	maxTasks    = 200
 	maxRecalled = 20
 )
 
-// memoryPage shows the memory of one project.
+// memoryPage is the notes of one project: the newest, or those that fit a search.
 type memoryPage struct {
-	Project folder
-	Path    string
-	Stats   memory.Stats
-	// Query, Type and Agent choose the notes.
-	Query, Agent  string
-	Type          notes.Type
-	Types         []notes.Type
-	Agents        []string
-	Found         *memory.Recalled
-	Notes         []noteGroup
-	Lessons       []noteRow
-	Museum        memory.Museum
-	Tasks         []queue.Task
-	Contract      []engine.Want
-	Problems      []string
-	More, NoNotes bool
+	selection
+	Path  string
+	Notes []memo
+	// Searched is the number of notes that a search has compared.
+	Searched     int
+	NothingClose bool
+	More         bool
+	// Problems are lines and files that cannot be used; Trouble says why no note can be read.
+	Problems []string
+	Trouble  *fault.Error
 }
 
-// noteGroup is the notes of one type.
-type noteGroup struct {
-	Type  notes.Type
-	Notes []noteRow
+// memo is a note on a page.
+type memo struct {
+	memory.Found
+	// From leads to the run or the project that it is from.
+	From link
 }
 
-// noteRow is a note with the run that taught it.
-type noteRow struct {
-	notes.Note
-	// Run is the address of that run, "" if it has none.
-	Run        string
-	Suspicious bool
-}
+// Remembers returns the address of the project's notes.
+func (p folder) Remembers() string { return "/memory?p=" + p.ID }
 
-// memory shows the memory of a project: its notes, lessons, failures and queue.
+// memory shows the notes of a project.
 func (d *Dashboard) memory(a *asked) (templ.Component, error) {
-	p, err := d.projects.named(a)
+	c, err := d.choose(a, "/memory")
 	if err != nil {
 		return nil, err
 	}
-	given := a.r.URL.Query()
-	out := memoryPage{Project: p, Query: given.Get("q"), Type: notes.Type(given.Get("type")), Agent: given.Get("agent"), Types: notes.Types()}
-	a.page.Title, a.page.Trail, a.page.Follow = a.lang.Say("Memory of %s", p.Name), []link{{"/memory", a.lang.Say("Memory")}}, p.ID
-	if err := d.book(p, func(b *memory.Book) error { return out.read(a, b) }); err != nil {
-		return nil, err
-	}
-	_, wants, err := d.o.Engine.Wants(address(p))
-	if err != nil {
-		out.Problems = append(out.Problems, lang.Of(err).In(a.lang))
-	}
-	for _, w := range wants {
-		if w.Runs() {
-			out.Contract = append(out.Contract, w)
+	a.page.Title, a.page.Follow = a.lang.Say("Memory"), c.Project.ID
+	out := memoryPage{selection: c}
+	if c.Project.ID != "" {
+		if err := d.book(c.Project, func(b *memory.Book) error { return out.read(a, b) }); err != nil {
+			out.Trouble = fault.From(err).Translated(a.lang)
 		}
 	}
-	return memoryScreen(a.lang, out), nil
+	return memoryScreen(a.lang, out), a.Err()
+}
+
+// book opens the notes of a project.
+func (d *Dashboard) book(p folder, do func(*memory.Book) error) error {
+	open, err := d.o.Engine.Projects().Open(p.Path)
+	if err != nil {
+		return err
+	}
+	defer open.Close()
+	return do(d.o.Memory.Of(open))
 }
 
 // read fills the page from the notes of its project.
-func (m *memoryPage) read(a *asked, b *memory.Book) (err error) {
+func (m *memoryPage) read(a *asked, b *memory.Book) error {
 	m.Path = b.Path()
-	if m.Stats, err = b.Stats(a, memory.Filter{}); err != nil {
-		return err
-	}
-	m.Agents = slices.Sorted(maps.Keys(m.Stats.ByAgent))
-	list, err := b.List(a, memory.Filter{Type: m.Type, Agent: m.Agent})
-	if err != nil {
-		return err
-	}
 	if m.Query != "" {
-		found, err := b.Recall(a, memory.Query{Text: m.Query, Type: m.Type, Agent: m.Agent, Limit: maxRecalled})
-		if err != nil {
-			return err
+		found, err := b.Recall(a, memory.Query{Text: m.Query, Limit: maxRecalled})
+		m.Searched, m.NothingClose = found.Searched, found.NothingClose
+		for _, n := range found.Results {
+			m.Notes = append(m.Notes, memo{Found: n})
 		}
-		m.Found = &found
-	}
-	if m.Museum, err = b.Failures(a, "", "", maxFailures); err != nil {
+		m.tell(a, found.Problems)
 		return err
 	}
-	q, err := b.Queue()
-	if err != nil {
-		return err
+	list, err := b.List(a, memory.Filter{})
+	m.More = len(list.Notes) > maxNotes
+	for _, n := range list.Notes[:min(len(list.Notes), maxNotes)] {
+		row := memo{Found: memory.Found{Type: n.Type, Agent: n.Agent, Text: n.Text, Tags: n.Tags, Date: n.UpdatedAt.Time.UTC().Format(time.DateOnly), Suspicious: n.Suspicious()}}
+		if n.Session != "" {
+			row.From = link{m.Project.Run(n.Session), a.lang.Say("from a run")}
+		}
+		m.Notes = append(m.Notes, row)
 	}
-	tasks, problems, err := q.Tasks(a, "")
-	if err != nil {
-		return err
-	}
-	m.Tasks = tasks[max(len(tasks)-maxTasks, 0):]
-	for _, p := range append(list.Problems, problems...) {
-		m.Problems = append(m.Problems, p.In(a.lang))
-	}
-	m.sort(list.Notes)
-	return nil
+	m.tell(a, list.Problems)
+	return err
 }
 
-// sort puts notes under their types, without those that are listed elsewhere: the lessons of runs and, if no
-// type was chosen, the failures, which the museum has.
-func (m *memoryPage) sort(list []notes.Note) {
-	m.More = len(list) > maxNotes
-	groups := map[notes.Type][]noteRow{}
-	for _, n := range list[:min(len(list), maxNotes)] {
-		row := noteRow{Note: n, Suspicious: n.Suspicious()}
-		if n.Session != "" {
-			row.Run = m.Project.Run(n.Session)
-		}
-		if m.Type == "" && (row.Run != "" || n.Type == notes.Failures) {
-			if n.Type != notes.Failures {
-				m.Lessons = append(m.Lessons, row)
-			}
-			continue
-		}
-		groups[n.Type] = append(groups[n.Type], row)
+// tell names the lines and files that cannot be used.
+func (m *memoryPage) tell(a *asked, problems []notes.Problem) {
+	for _, p := range problems {
+		m.Problems = append(m.Problems, p.In(a.lang))
 	}
-	for _, t := range slices.SortedFunc(maps.Keys(groups), func(a, b notes.Type) int {
-		return cmp.Compare(slices.Index(notes.Types(), a), slices.Index(notes.Types(), b))
-	}) {
-		m.Notes = append(m.Notes, noteGroup{t, groups[t]})
-	}
-	m.NoNotes = m.Stats.Notes+m.Stats.Foreign == 0
 }

@@ -21,19 +21,13 @@ const (
 	maxFoundNotes = 5
 )
 
-// foundNote is a note that fits a search.
-type foundNote struct {
-	memory.Found
-	Project folder
-}
-
 // searchPage is what fits a search.
 type searchPage struct {
 	Query string
 	Found []card
 	More  bool
 	Items []methodItem
-	Notes []foundNote
+	Notes []memo
 }
 
 // search finds runs by their task name and objective, items of the method and notes, in all
@@ -88,13 +82,13 @@ func (d *Dashboard) itemsLike(a *asked, p folder, query string, known []methodIt
 }
 
 // notesLike returns the notes of a project that fit a query. A memory that cannot be read, or is
-// switched off, has none: its own page says so.
-func (d *Dashboard) notesLike(a *asked, p folder, query string) (out []foundNote) {
+// switched off, has none: the page of the notes says so.
+func (d *Dashboard) notesLike(a *asked, p folder, query string) (out []memo) {
 	_ = d.book(p, func(b *memory.Book) error {
 		found, err := b.Recall(a, memory.Query{Text: query, Limit: maxFoundNotes})
 		for _, n := range found.Results {
 			if !n.Weak {
-				out = append(out, foundNote{n, p})
+				out = append(out, memo{n, link{p.Remembers(), p.Name}})
 			}
 		}
 		return err
