@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
@@ -24,7 +22,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -94,7 +91,6 @@ func newWorld(t testing.TB) *world {
 	})
 	d, err := dashboard.New(dashboard.Options{
 		Version: "1.2.3", Engine: w.engine, State: filepath.Join(w.root, "state", "dashboard"), Memory: w.memory, Health: health,
-		Library: method.New(method.Options{Now: w.now}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -133,18 +129,6 @@ func (w *world) put(path, text string) {
 		w.t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// method puts an installation of the BMAD method into a folder.
-func (w *world) method(folder, layout string) {
-	w.t.Helper()
-	a, err := txtar.ParseFile(filepath.Join("..", "method", "catalog", "testdata", "layouts", layout+".txtar"))
-	if err == nil {
-		err = txtar.Write(a, folder)
-	}
-	if err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -235,7 +219,6 @@ func (w *world) own(folder, session string) {
 func (w *world) relay() {
 	const run = "webhook-relay"
 	folder := w.project("webhook-relay")
-	w.method(folder, "v4")
 	w.play(folder, run, "po 01-po-first.md", "answer 02-answers.json", "po 03-po-second.json", "yes",
 		"architect 04-architect-first.md", "no explain how ordering is kept for each merchant", "architect 05-architect-second.md", "yes",
 		"sm 06-sm-first.json", "yes", "dev 07-dev-first.md", "review 08-review-first.json", "no fix R1 first", "dev 09-dev-second.md", "review 10-review-second.md", "qa 11-qa.md")

@@ -257,7 +257,7 @@ func TestPagesLeaveNoMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	paths := []string{"/", w.projectPath(), document, document + "?view=source", document + "?view=diff", "/settings", "/memory", "/method", "/search?q=relay"}
+	paths := []string{"/", w.projectPath(), document, document + "?view=source", document + "?view=diff", "/settings", "/memory", "/search?q=relay"}
 	for _, path := range paths {
 		w.serve(t, path)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
-	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 )
 
@@ -21,8 +20,6 @@ type Options struct {
 	Engine *engine.Engine
 	// Memory has the notes of the projects.
 	Memory *memory.Memory
-	// Library serves the BMAD method; without one, its page says that there is none.
-	Library *method.Library
 	// Health gathers the state of the program for the settings page, which shows none if Health is nil.
 	Health HealthFunc
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.

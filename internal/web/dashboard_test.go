@@ -34,11 +34,11 @@ func TestPages(t *testing.T) {
 		least    int
 		pages    []string
 	}{
-		{"english", (*world).relay, "en", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/method/agent/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
-		{"english run in Chinese", (*world).relay, "zh", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/method/agent/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
+		{"english", (*world).relay, "en", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
+		{"english run in Chinese", (*world).relay, "zh", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
 		{"chinese", (*world).booking, "zh-CN", 40, []string{"/log", "/memory?p=", "/runs/", "/settings"}},
-		{"empty", func(*world) {}, "en", 5, []string{"/memory", "/runs", "/method", "/settings"}},
-		{"empty in Chinese", func(*world) {}, "zh", 5, []string{"/memory", "/runs", "/method", "/settings"}},
+		{"empty", func(*world) {}, "en", 5, []string{"/memory", "/runs", "/settings"}},
+		{"empty in Chinese", func(*world) {}, "zh", 5, []string{"/memory", "/runs", "/settings"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +118,7 @@ func (w *world) crawl(language string) (seen []string) {
 		p := readPage(w.t, path, text)
 		p.check(language)
 		if strings.HasPrefix(language, "zh") {
-			if found := langtest.English(p.text(), w.theirs...); len(found) > 0 && !strings.HasPrefix(path, "/method") && !strings.HasPrefix(path, "/search") && !strings.HasPrefix(path, "/help/") {
+			if found := langtest.English(p.text(), w.theirs...); len(found) > 0 && !strings.HasPrefix(path, "/search") && !strings.HasPrefix(path, "/help/") {
 				w.t.Errorf("%s has English sentences: %q", path, found)
 			}
 		}
@@ -347,7 +347,7 @@ func TestPagesStay(t *testing.T) {
 		w.pagesStay(t, "en", map[string]string{
 			"document": waits, "document-source": waits + "?view=source", "document-diff": waits + "?view=diff", "document-split": waits + "?view=split",
 			"inbox": "/", "board": project, "list": project + "?view=list", "run": run, "run-full": run + "?timeline=full", "log": run + "log",
-			"search": "/search?q=storage", "method": "/method", "memory": "/memory", "memory-found": "/memory?q=PostgreSQL",
+			"search": "/search?q=storage", "memory": "/memory", "memory-found": "/memory?q=PostgreSQL",
 			"runs": "/runs", "ran": "/runs/" + id + "/headless", "ran-all": "/runs/" + id + "/headless?show=all",
 			"settings": "/settings", "settings-checked": "/settings?checks=all", "nowhere": "/x/y",
 		})
@@ -445,8 +445,7 @@ func TestRefusedAddresses(t *testing.T) {
 	id := regexp.MustCompile(`/p/([0-9a-f]{10})/`).FindStringSubmatch(inbox)[1]
 	long := strings.Repeat("x", 400)
 	for path, want := range map[string]string{
-		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory?p=zzz": "no project has the id", "/settings?p=/etc": "no project has the id",
-		"/method?p=0123456789": "no project has the id", "/method/secret/x": "the method has no", "/method/agent/nobody": "no installation", "/method?q=" + long: "at most 300", "/memory?q=" + long: "at most 300",
+		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory?p=zzz": "no project has the id", "/settings?p=/etc": "no project has the id", "/memory?q=" + long: "at most 300",
 		"/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no task", "/runs/0123456789/headless": "no project has the id",
 		"/runs/" + id + "/00000001-0000-4000-8000-000000000000": "was not run without a host", "/nowhere": "no page has the address", "/search?q=" + long: "at most 300",
 		"/p/" + id + "/r/nothing/": "the board of the project lists its tasks", "/p/" + id + "/r/nothing/d/po": "the board of the project lists its tasks",

@@ -202,7 +202,7 @@ func TestDoor(t *testing.T) {
 	h.enter()
 	h.pair()
 	h.read()
-	reading := []string{"/", "/pair", "/settings", "/runs", "/memory", "/method", "/events?follow=x", h.run() + "/", h.doc(""), h.run() + "/log.json", "/nowhere"}
+	reading := []string{"/", "/pair", "/settings", "/runs", "/memory", "/events?follow=x", h.run() + "/", h.doc(""), h.run() + "/log.json", "/nowhere"}
 	deciding := []string{h.doc("/decide"), h.doc("/sign"), h.run() + "/leave"}
 	keyed := append([]string{"/passkeys/begin", "/passkeys/finish", h.doc("/drafts")}, deciding...)
 	writing := append([]string{"/pair/claim", "/pair/launch"}, keyed...)

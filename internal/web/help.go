@@ -31,7 +31,7 @@ func help(a *asked) (templ.Component, error) {
 		a.page.Trail = []link{{"/help", a.lang.Say("Help")}}
 	}
 	to := func(address string) string { return helpHref(path.Dir(name), address, string(language)) }
-	return paper(languageTag(language), render.Own(rest, to).HTML), nil
+	return helpScreen(languageTag(language), render.Own(rest, to).HTML), nil
 }
 
 // helpHref returns the target of a link of a page, which is in a folder of the documentation and in a language.

@@ -44,7 +44,7 @@ func (w *world) screens() []string {
 		}
 		return out
 	}
-	out := []string{"/", "/search?q=a", "/method", "/memory", "/runs", "/settings", "/nowhere", "/help", "/help/decide", "/help/reference/settings", "/help/hosts/vscode"}
+	out := []string{"/", "/search?q=a", "/memory", "/runs", "/settings", "/nowhere", "/help", "/help/decide", "/help/reference/settings", "/help/hosts/vscode"}
 	for _, board := range links("/", "/p/") {
 		if strings.Count(board, "/") != 3 {
 			continue

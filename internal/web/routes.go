@@ -57,8 +57,6 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /passkeys/finish", script(d.passkeyEnds))
 	mux.HandleFunc("GET /w/{short}", d.short)
 	mux.Handle("GET /search", screen("search", d.search))
-	mux.Handle("GET /method", screen("method", d.method))
-	mux.Handle("GET /method/{kind}/{name...}", screen("item", d.methodOne))
 	mux.Handle("GET /memory", screen("memory", d.memory))
 	mux.Handle("GET /runs", screen("runs", d.runs))
 	mux.Handle("GET /runs/{project}/{task}", screen("ran", d.ranOne))

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -14,10 +13,9 @@ import (
 // maxFound bounds the runs that a search lists.
 const maxFound = 100
 
-// Bounds of the search besides runs: each project costs a look at its method and its notes.
+// Bounds of the search for notes: each project costs a look at its memory.
 const (
 	maxSearched   = 10
-	maxFoundItems = 12
 	maxFoundNotes = 5
 )
 
@@ -26,12 +24,10 @@ type searchPage struct {
 	Query string
 	Found []card
 	More  bool
-	Items []methodItem
 	Notes []memo
 }
 
-// search finds runs by their task name and objective, items of the method and notes, in all
-// projects.
+// search finds runs by their task name and objective, and notes, in all projects.
 func (d *Dashboard) search(a *asked) (templ.Component, error) {
 	query := strings.TrimSpace(a.r.URL.Query().Get("q"))
 	a.page.Title = a.lang.Say("Search")
@@ -43,7 +39,10 @@ func (d *Dashboard) search(a *asked) (templ.Component, error) {
 	if query == "" {
 		return searchScreen(a.lang, body), nil
 	}
-	for _, p := range d.projects.all() {
+	for i, p := range d.projects.all() {
+		if i < maxSearched {
+			body.Notes = append(body.Notes, d.notesLike(a, p, query)...)
+		}
 		board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
 		if err != nil {
 			continue // the inbox says that the project cannot be read
@@ -56,29 +55,7 @@ func (d *Dashboard) search(a *asked) (templ.Component, error) {
 			}
 		}
 	}
-	for i, p := range d.projects.all() {
-		if i == maxSearched {
-			break
-		}
-		body.Items = d.itemsLike(a, p, query, body.Items)
-		body.Notes = append(body.Notes, d.notesLike(a, p, query)...)
-	}
 	return searchScreen(a.lang, body), a.Err()
-}
-
-// itemsLike adds the items of a project's method that fit a query to those of others.
-func (d *Dashboard) itemsLike(a *asked, p folder, query string, known []methodItem) []methodItem {
-	s := d.shelf(a, p)
-	if s == nil || s.Empty() {
-		return known
-	}
-	for _, h := range s.Catalog.Search(query) {
-		same := func(i methodItem) bool { return i.Kind == h.Kind && i.Full() == h.Full() }
-		if len(known) < maxFoundItems && !slices.ContainsFunc(known, same) {
-			known = append(known, methodItem{h.Item, itemHref(p, h.Item)})
-		}
-	}
-	return known
 }
 
 // notesLike returns the notes of a project that fit a query. A memory that cannot be read, or is

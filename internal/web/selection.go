@@ -47,11 +47,3 @@ func (d *Dashboard) choose(a *asked, action string) (selection, error) {
 	c.Project, err = d.projects.find(id)
 	return c, err
 }
-
-// Chosen returns the part of an address that names the project.
-func (p folder) Chosen() string {
-	if p.ID == "" {
-		return ""
-	}
-	return "?p=" + p.ID
-}

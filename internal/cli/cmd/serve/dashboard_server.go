@@ -39,7 +39,7 @@ func openDashboard(ctx context.Context, s Server, address string, readOnly bool,
 	}
 	state := app.StateFolder()
 	o := web.Options{
-		Version: app.Version(), Engine: p.Engine, Library: p.Library, Memory: p.Memory, Health: s.Health, Log: s.Tasks.Log,
+		Version: app.Version(), Engine: p.Engine, Memory: p.Memory, Health: s.Health, Log: s.Tasks.Log,
 		Recheck: p.Library.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,
 	}
 	out := &dashboardServer{first: first, second: second, remove: func() {}}
