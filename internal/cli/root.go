@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -107,10 +106,6 @@ func newUpkeep(a *app.App) setup.Upkeep {
 
 func groups(a *app.App) []group {
 	term, tasks, server, upkeep := a.Terminal, a.Tasks, newServer(a), newUpkeep(a)
-	serveRuns := func(ctx context.Context) *run.Served {
-		a.UseAudits()
-		return run.Serve(ctx, term, tasks)
-	}
 	dashboard := serve.Dashboard(server)
 	dashboard.AddCommand(look.Passkeys(term, tasks))
 	return []group{
@@ -125,7 +120,7 @@ func groups(a *app.App) []group {
 			look.Report(term, tasks),
 			dashboard,
 			run.Command(term, tasks, a.UseAudits),
-			agents.Command(term, tasks, a, serveRuns),
+			agents.Command(term, tasks, a),
 			setup.Doctor(upkeep),
 			newHelp(a),
 		}},

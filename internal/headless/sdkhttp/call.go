@@ -36,23 +36,12 @@ type call struct {
 // id is that of the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// write answers with something that is not a JSON value of ours.
-func (c *call) write(kind string, data []byte) (any, error) {
-	c.w.Header().Set("Content-Type", kind)
-	_, _ = c.w.Write(data) // a client that has gone needs no answer
-	return nil, nil
-}
-
 // body has the keys of all bodies.
 type body struct {
 	Agent     string         `json:"agentId"`
 	Message   string         `json:"message"`
 	Question  string         `json:"questionId"`
 	Answer    string         `json:"answer"`
-	Objective string         `json:"objective"`
-	TaskName  string         `json:"taskName"`
-	Workflow  string         `json:"workflow"`
-	Engine    string         `json:"engine"`
 	CostLimit float64        `json:"costLimit"`
 	Context   map[string]any `json:"context"`
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// command has an agent carry out one command, and returns its result; a client that accepts a stream
-// gets the events before. The work is kept as a conversation if it asks the person, fails or loses
-// its client.
+// command has an agent carry out one command, and returns its result. The work is kept as a
+// conversation if it asks the person, fails or loses its client.
 func (h *Handler) command(c *call) (any, error) {
 	c.Agent, c.Message = c.id(), strings.TrimSpace(c.r.PathValue("command")+" "+c.Message)
 	if err := cmp.Or(words("agentId", c.Agent), words("message", c.Message)); err != nil {
@@ -22,34 +21,19 @@ func (h *Handler) command(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s *stream
-	if accepts(c.r, ndjson) || accepts(c.r, sse) {
-		if s, err = h.openStream(c, e.ID()); err != nil {
-			return nil, e.keepWork(errors.Join(err, e.Pause(h.base)))
-		}
-		defer s.done()
-	}
-	err = h.carryOut(c.r.Context(), e, s)
-	switch {
-	case s == nil && err != nil:
+	if err := h.carryOut(c.r.Context(), e); err != nil {
 		return nil, e.keepWork(err)
-	case s == nil:
-		return resultOf(e), nil
-	case err != nil: // a client that has gone needs no answer
-		_ = s.send(0, "error", object{"type": "error", "error": e.keepWork(err)})
-	default:
-		_ = s.send(0, "result", object{"type": "result", "result": resultOf(e)})
 	}
-	return nil, nil
+	return resultOf(e), nil
 }
 
-// carryOut waits until the command is carried out, and ends the conversation then. The events go to the
-// stream; without one, it returns at a question.
-func (h *Handler) carryOut(ctx context.Context, e *entry, s *stream) error {
-	err := h.follow(ctx, e, 0, s, func(event sdk.Event) bool {
+// carryOut waits until the command is carried out, and ends the conversation then. It returns at a
+// question.
+func (h *Handler) carryOut(ctx context.Context, e *entry) error {
+	err := h.follow(ctx, e, 0, nil, func(event sdk.Event) bool {
 		switch event.Type {
 		case sdk.EventQuestion:
-			return s == nil
+			return true
 		case sdk.EventIdle, sdk.EventPaused, sdk.EventCompleted:
 			return event.Agent == "" // and not of an agent that helps
 		}

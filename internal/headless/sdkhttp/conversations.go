@@ -53,23 +53,6 @@ func (h *Handler) answer(c *call, e *entry) (any, error) {
 	return nil, h.begin(e, func() error { return e.Answer(c.r.Context(), c.Question, c.Answer) })
 }
 
-// resume goes on with a paused turn.
-func (h *Handler) resume(c *call, e *entry) (any, error) {
-	return nil, h.begin(e, func() error { return e.Resume(c.r.Context()) })
-}
-
-// cancel gives up the turn that is under way or paused, if there is one, and waits until that is
-// saved.
-func (h *Handler) cancel(c *call, e *entry) (any, error) {
-	ctx := c.r.Context()
-	e.Cancel()
-	_, _ = e.Wait(ctx) // the error is that of the turn, or the context's
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return nil, e.Sync(ctx)
-}
-
 // finish ends a conversation, and returns all of it.
 func (h *Handler) finish(c *call, e *entry) (any, error) {
 	out, err := e.End(c.r.Context())
@@ -80,42 +63,6 @@ func (h *Handler) finish(c *call, e *entry) (any, error) {
 	return outcomeOf(out), nil
 }
 
-// remove deletes a conversation for good.
-func (h *Handler) remove(c *call, e *entry) (any, error) {
-	if e.busy() {
-		return nil, sdk.ErrBusy
-	}
-	if _, err := h.cancel(c, e); err != nil {
-		return nil, err
-	}
-	ctx := c.r.Context()
-	if e.Status() == sdk.Idle { // which ends the streams of its events
-		if _, err := e.End(ctx); err != nil {
-			return nil, err
-		}
-	}
-	h.forget(e)
-	return nil, h.o.Client.Delete(ctx, e.ID())
-}
-
-// list lists all conversations that are saved.
-func (h *Handler) list(c *call) (any, error) {
-	saved, err := h.o.Client.Sessions(c.r.Context())
-	if err != nil {
-		return nil, err
-	}
-	out := []any{}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range saved {
-		if e := h.open[s.ID]; e != nil {
-			s.Status = e.Status()
-		}
-		out = append(out, summaryOf(s))
-	}
-	return object{"conversations": out}, nil
-}
-
 // show describes a conversation.
 func (h *Handler) show(c *call, e *entry) (any, error) {
 	if !e.busy() {
@@ -124,33 +71,15 @@ func (h *Handler) show(c *call, e *entry) (any, error) {
 	return viewOf(e), nil
 }
 
-// document returns a document of the agent as it is.
-func (h *Handler) document(c *call, e *entry) (any, error) {
-	for _, d := range e.Documents() {
-		if d.Path == "/"+c.r.PathValue("path") {
-			return c.write("text/plain; charset=utf-8", []byte(d.Content))
-		}
-	}
-	return nil, refuse(http.StatusNotFound, "not_found", "the conversation has no document of this path",
-		"GET the conversation for its documents")
-}
-
-// agents lists the agents.
-func (h *Handler) agents(c *call) (any, error) {
-	found, err := h.o.Client.Agents(c.r.Context())
-	return object{"agents": camel(found)}, err
-}
-
-// agent describes an agent.
-func (h *Handler) agent(c *call) (any, error) {
-	a, err := h.o.Client.Agent(c.r.Context(), c.id())
-	return camel(a), err
-}
-
 // look has a function look at a conversation.
 func (h *Handler) look(do func(*call, *entry) (any, error)) func(*call) (any, error) {
 	return func(c *call) (any, error) {
-		e, err := h.hold(c.r.Context(), c.id())
+		ctx := c.r.Context()
+		e, err := h.hold(ctx, c.id())
+		if err == nil && e.Status() == sdk.Paused && isElsewhere(e.Fresh(ctx)) { // it was resumed at the terminal
+			h.forget(e)
+			e, err = h.hold(ctx, c.id())
+		}
 		if err != nil {
 			return nil, err
 		}

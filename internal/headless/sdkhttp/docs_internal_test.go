@@ -58,7 +58,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
-	if sent < 7 {
+	if sent < 6 {
 		t.Errorf("the page has %d requests", sent)
 	}
 }

@@ -9,9 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
@@ -73,16 +71,15 @@ var causes = []struct {
 	status            int
 	code, hint, field string
 }{
-	{as[*sdk.AgentError], http.StatusNotFound, "agent_not_found", "GET /api/agents lists them", "agentId"},
+	{as[*sdk.AgentError], http.StatusNotFound, "agent_not_found", "bmad-mcp agent list lists them", "agentId"},
 	{as[*sdk.PriceUnknownError], http.StatusBadRequest, "price_unknown",
 		"leave out costLimit, or serve a model of the price list", "costLimit"},
 	{as[*sdk.ModelRetiredError], http.StatusBadGateway, "model_retired", "start the server with another model", ""},
 	{as[*sdk.StateError], http.StatusConflict, "unusable", "", ""},
 	{as[*sdk.RefusalError], http.StatusUnprocessableEntity, "refused", "", ""},
-	{is(sdk.ErrNotFound), http.StatusNotFound, "not_found", "GET /api/conversations lists them", ""},
-	{is(sdk.ErrBusy), http.StatusConflict, "busy", "wait for the event idle, or cancel the turn", ""},
+	{is(sdk.ErrNotFound), http.StatusNotFound, "not_found", "bmad-mcp agent list lists the saved ones", ""},
+	{is(sdk.ErrBusy), http.StatusConflict, "busy", "wait for the event idle", ""},
 	{is(sdk.ErrEnded), http.StatusConflict, "ended", "start a new conversation", ""},
-	{is(sdk.ErrNotPaused), http.StatusConflict, "not_paused", "send a message", ""},
 	{is(sdk.ErrNoQuestion), http.StatusConflict, "no_question", "GET the conversation for its open questions", ""},
 	{is(sdk.ErrLocked), http.StatusConflict, "locked", "wait until the other process has finished", ""},
 	{is(sdk.ErrChanged), http.StatusConflict, "changed", "GET the conversation, and send the request again", ""},
@@ -115,20 +112,7 @@ func asFailure(err error) *failure {
 			return &failure{status: c.status, Code: c.code, Message: words, Hint: c.hint, Field: c.field}
 		}
 	}
-	if coded, ok := errors.AsType[*fault.Error](err); ok {
-		return ofFault(coded.Translated(lang.English))
-	}
 	return refuse(http.StatusInternalServerError, "internal", "the request could not be carried out", "the server's log has the reason")
-}
-
-// ofFault describes an error of a run.
-func ofFault(e *fault.Error) *failure {
-	status := map[fault.Code]int{fault.InvalidArgument: http.StatusBadRequest, fault.NotFound: http.StatusNotFound,
-		fault.Storage: http.StatusInternalServerError, fault.Internal: http.StatusInternalServerError}[e.Code]
-	if status == 0 {
-		status = http.StatusConflict
-	}
-	return refuse(status, string(e.Code), redact(e.Message), e.Hint)
 }
 
 // secret matches keys of model servers, for example sk-…: some servers repeat a refused key.

@@ -2,19 +2,12 @@ package sdkhttp
 
 import (
 	"context"
-	_ "embed" // the description of the API
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
-
-// openAPI describes the routes.
-//
-//go:embed openapi.json
-var openAPI []byte
 
 // route is an entry of the API.
 type route struct {
@@ -27,27 +20,16 @@ type route struct {
 	serve func(*call) (any, error)
 }
 
-// routes lists the API without /health; openapi.json describes each.
+// routes lists the API; docs/agents-http.md explains it.
 func (h *Handler) routes() []route {
 	return []route{
-		{"GET", "/api/conversations", http.StatusOK, "", h.list},
 		{"POST", "/api/conversations", http.StatusAccepted, "agentId! message! costLimit context", h.start},
 		{"GET", "/api/conversations/{id}", http.StatusOK, "", h.look(h.show)},
-		{"DELETE", "/api/conversations/{id}", http.StatusNoContent, "", h.change(h.remove)},
 		{"POST", "/api/conversations/{id}/messages", http.StatusAccepted, "message!", h.change(h.message)},
 		{"POST", "/api/conversations/{id}/answers", http.StatusAccepted, "answer! questionId", h.change(h.answer)},
-		{"POST", "/api/conversations/{id}/cancel", http.StatusOK, "", h.change(h.cancel)},
-		{"POST", "/api/conversations/{id}/resume", http.StatusAccepted, "", h.change(h.resume)},
 		{"POST", "/api/conversations/{id}/end", http.StatusOK, "", h.change(h.finish)},
-		{"GET", "/api/conversations/{id}/documents/{path...}", http.StatusOK, "", h.look(h.document)},
 		{"GET", "/api/conversations/{id}/events", http.StatusOK, "", h.look(h.events)},
-		{"GET", "/api/agents", http.StatusOK, "", h.agents},
-		{"GET", "/api/agents/{id}", http.StatusOK, "", h.agent},
 		{"POST", "/api/agents/{id}/{command}", http.StatusOK, "message costLimit context", h.command},
-		{"POST", "/api/runs", http.StatusAccepted, "objective! taskName workflow engine costLimit", h.startRun},
-		{"GET", "/api/runs/{id}", http.StatusOK, "", h.showRun},
-		{"GET", "/api/runs/{id}/events", http.StatusOK, "", h.runEvents},
-		{"GET", "/api/openapi.json", http.StatusOK, "", func(c *call) (any, error) { return c.write("application/json", openAPI) }},
 	}
 }
 
@@ -62,7 +44,7 @@ func New(o Options) *Handler {
 	}
 	h.base, h.end = context.WithCancel(context.Background())
 	h.mux = h.newMux()
-	o.Methods = []string{"GET", "POST", "DELETE"}
+	o.Methods = []string{"GET", "POST"}
 	o.Headers = []string{"Authorization", "Content-Type", "Accept", "Last-Event-ID"}
 	o.Exposed = []string{"Allow", "Retry-After"}
 	o.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, why lang.Text) {
@@ -81,14 +63,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = h.limiter.Pace(w, false)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	switch {
-	case r.URL.Path != "/health":
-		h.guarded.ServeHTTP(w, r)
-	case h.base.Err() != nil:
-		reply(w, http.StatusServiceUnavailable, object{"status": "closing"})
-	default:
-		reply(w, http.StatusOK, object{"status": "ok"})
-	}
+	h.guarded.ServeHTTP(w, r)
 }
 
 // dispatch serves a request of somebody who may call.
@@ -102,20 +77,16 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
 
 // newMux registers the routes, and refusals for all other methods and paths.
 func (h *Handler) newMux() *http.ServeMux {
-	mux, allowed := http.NewServeMux(), map[string][]string{}
+	mux := http.NewServeMux()
 	for _, to := range h.routes() {
 		mux.HandleFunc(to.method+" "+to.path, func(w http.ResponseWriter, r *http.Request) { h.serve(to, &call{w: w, r: r}) })
-		allowed[to.path] = append(allowed[to.path], to.method)
-	}
-	for path, methods := range allowed {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Allow", strings.Join(methods, ", "))
-			hint := "use " + strings.Join(methods, " or ")
-			h.fail(w, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, hint))
+		mux.HandleFunc(to.path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", to.method)
+			h.fail(w, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, "use "+to.method))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		h.fail(w, refuse(http.StatusNotFound, "not_found", "there is nothing at this path", "GET /api/openapi.json lists the paths"))
+		h.fail(w, refuse(http.StatusNotFound, "not_found", "there is nothing at this path", "docs/agents-http.md of bmad-mcp lists the paths"))
 	})
 	return mux
 }
@@ -123,9 +94,7 @@ func (h *Handler) newMux() *http.ServeMux {
 // serve carries out a request.
 func (h *Handler) serve(to route, c *call) {
 	var err error
-	if h.o.Runs == nil && strings.HasPrefix(to.path, "/api/runs") {
-		err = errNoRuns
-	} else if to.method == "POST" {
+	if to.method == "POST" {
 		err = h.read(c, to.keys)
 	}
 	var out any
@@ -135,8 +104,6 @@ func (h *Handler) serve(to route, c *call) {
 	switch {
 	case err != nil:
 		h.fail(c.w, err)
-	case to.status == http.StatusNoContent:
-		c.w.WriteHeader(to.status)
 	case out != nil:
 		reply(c.w, to.status, out)
 	}

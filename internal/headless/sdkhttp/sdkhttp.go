@@ -1,5 +1,5 @@
-// Package sdkhttp serves agents over HTTP: conversations, single commands, and the events of both
-// as they happen. Keys are in camelCase, amounts in US dollars, durations in milliseconds.
+// Package sdkhttp serves agents over HTTP: conversations with their events as they happen, and single
+// commands. Keys are in camelCase, amounts in US dollars, durations in milliseconds.
 package sdkhttp
 
 import (
@@ -20,9 +20,7 @@ type Options struct {
 	httpguard.Options
 	// Client is the caller's, who closes it after the Handler.
 	Client *sdk.Client
-	// Runs serves /api/runs; nil if that is not offered.
-	Runs Runs
-	Log  *slog.Logger
+	Log    *slog.Logger
 	// CostLimit is the most that a request may set for its conversation; 0 leaves it to the caller.
 	CostLimit price.Money
 	// Tools are the caller's own, which every conversation has.

@@ -6,19 +6,16 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// stream writes events to a client as they happen. A nil one drops them.
+// stream writes server-sent events to a client as they happen. A nil one drops them.
 type stream struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
-	// lines is true for one JSON value a line, else the stream is one of server-sent events.
-	lines bool
 	// done makes room for another stream.
 	done func()
 }
@@ -29,12 +26,9 @@ func (h *Handler) openStream(c *call, id string) (*stream, error) {
 	if !ok {
 		return nil, errStreams
 	}
-	w, kind := h.limiter.Pace(c.w, true), sse
-	s := &stream{w: w, flush: http.NewResponseController(w), lines: accepts(c.r, ndjson), done: done}
-	if s.lines {
-		kind = ndjson
-	}
-	w.Header().Set("Content-Type", kind)
+	w := h.limiter.Pace(c.w, true)
+	s := &stream{w: w, flush: http.NewResponseController(w), done: done}
+	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies pass events on at once
 	w.WriteHeader(http.StatusOK)
 	_ = s.flush.Flush() // a client that has gone is noticed at the first event
@@ -49,31 +43,21 @@ func (s *stream) event(e sdk.Event) error {
 	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
 		e.Text = redact(e.Text)
 	}
-	return s.send(e.Seq, string(e.Type), camel(e))
-}
-
-// send writes an event.
-func (s *stream) send(id int64, name string, data any) error {
-	text, err := json.Marshal(data)
+	data, err := json.Marshal(camel(e))
 	if err != nil {
 		return err
 	}
-	switch {
-	case s.lines:
-		return s.print("%s\n", text)
-	case id > 0:
-		return s.print("id: %d\nevent: %s\ndata: %s\n\n", id, name, text)
+	id := ""
+	if e.Seq > 0 {
+		id = fmt.Sprintf("id: %d\n", e.Seq)
 	}
-	return s.print("event: %s\ndata: %s\n\n", name, text)
+	return s.print("%sevent: %s\ndata: %s\n\n", id, e.Type, data)
 }
 
 // ping shows that the server is there.
 func (s *stream) ping() error {
-	switch {
-	case s == nil:
+	if s == nil {
 		return nil
-	case s.lines:
-		return s.print("\n")
 	}
 	return s.print(": ping\n\n")
 }
@@ -122,7 +106,7 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, l
 			over, err = take(past[n])
 		}
 		if !over && err == nil {
-			err = pump(ctx, h, live, func() error {
+			err = h.pump(ctx, live, func() error {
 				e.idle.Reset(h.idle) // somebody uses it
 				return s.ping()
 			}, take)
@@ -134,17 +118,17 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, l
 	}
 }
 
-// pump hands on events, with pings between, until each reports the last one, or from is closed.
-func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
+// pump hands on events, with pings between, until take reports the last one, or live is closed.
+func (h *Handler) pump(ctx context.Context, live <-chan sdk.Event, ping func() error, take func(sdk.Event) (last bool, err error)) error {
 	tick := time.NewTicker(h.ping)
 	defer tick.Stop()
 	for {
 		select {
-		case event, open := <-from:
+		case event, open := <-live:
 			if !open {
 				return nil
 			}
-			if last, err := each(event); last || err != nil {
+			if last, err := take(event); last || err != nil {
 				return err
 			}
 		case <-tick.C:
@@ -157,15 +141,4 @@ func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() err
 			return ctx.Err()
 		}
 	}
-}
-
-// The types of streams.
-const (
-	ndjson = "application/x-ndjson"
-	sse    = "text/event-stream"
-)
-
-// accepts reports whether a client asks for a type by its name.
-func accepts(r *http.Request, kind string) bool {
-	return strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), kind)
 }

@@ -151,9 +151,9 @@ func (e *entry) explainBusy(err error) error {
 	f := *asFailure(sdk.ErrBusy)
 	switch e.Status() {
 	case sdk.Waiting:
-		f.Code, f.Message, f.Hint = "waiting", "the agent waits for the answer to a question", "POST it to …/answers, or cancel the turn"
+		f.Code, f.Message, f.Hint = "waiting", "the agent waits for the answer to a question", "POST it to …/answers"
 	case sdk.Paused:
-		f.Code, f.Message, f.Hint = "paused", "a turn is paused", "POST to …/resume to go on, or to …/cancel to give it up"
+		f.Code, f.Message, f.Hint = "paused", "a turn is paused", "bmad-mcp agent resume goes on with it, on the server's machine"
 	}
 	return &f
 }

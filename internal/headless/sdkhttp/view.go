@@ -103,11 +103,3 @@ func outcomeOf(o *sdk.Outcome) object {
 		"totalCost": o.Costs.Spent.USD(), "totalTokens": camel(o.Usage), "duration": o.Took.Milliseconds(),
 	}
 }
-
-func summaryOf(s sdk.Summary) any {
-	v, _ := camel(s).(object)
-	v["conversationId"], v["agentId"], v["isIdle"] = s.ID, s.Agent, s.Status == sdk.Idle
-	delete(v, "id")
-	delete(v, "agent")
-	return v
-}

@@ -2,17 +2,14 @@
 package agents
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
-// Command returns the commands of agents. serveRuns serves runs beside them over HTTP, until its context ends.
-func Command(term *terminal.Terminal, tasks *app.Tasks, rest program, serveRuns func(context.Context) *run.Served) *cobra.Command {
+// Command returns the commands of agents.
+func Command(term *terminal.Terminal, tasks *app.Tasks, rest program) *cobra.Command {
 	cs := &clients{term: term, tasks: tasks, program: rest}
 	cmd := &cobra.Command{
 		Use:   "agent",
@@ -30,7 +27,7 @@ in .bmad-task/conversations of the project, and go on after a crash.
 	cmd.AddCommand(
 		chatCommand(cs), askCommand(cs), answerCommand(cs), resumeCommand(cs),
 		listCommand(cs), sessionsCommand(cs), showCommand(cs), transcriptCommand(cs), deleteCommand(cs),
-		serveCommand(cs, cs.workingClient, serveRuns),
+		serveCommand(cs),
 	)
 	return cmd
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/sdkhttp"
-	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
 // serveOptions are the flags of the server of agents.
@@ -24,14 +23,13 @@ type serveOptions struct {
 	servers []string
 }
 
-// serveCommand serves agents over HTTP. open makes the client, which the server closes.
-func serveCommand(cs *clients, open func() (*sdk.Client, error), serveRuns func(context.Context) *run.Served) *cobra.Command {
+func serveCommand(cs *clients) *cobra.Command {
 	o := serveOptions{HTTP: app.HTTP{MaxBody: 1, Idle: time.Hour}}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve agents over HTTP",
-		Long: `Serve the agents of the project over HTTP: conversations, single commands, and a stream
-of events for each. GET /api/openapi.json describes the API.
+		Long: `Serve the agents of the project over HTTP: conversations, with a stream of events for
+each, and single commands. docs/agents-http.md describes the API.
 
 Clients send the token of --token-file as Authorization: Bearer …: one line of at least
 16 characters, such as made by: openssl rand -base64 24. --no-token lets in every program
@@ -40,13 +38,13 @@ travels as the Authorization header, so put a proxy with TLS in front. Of web pa
 those of the server's own origin and of each --allow-origin may call.
 
 Conversations are saved after each step. One that was at work when the server ended is
-paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the server.
+paused, and goes on by bmad-mcp agent resume. The first Ctrl+C or SIGTERM ends the server.
 
 ` + terminal.ExitHelp,
 		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.serveAgents(cmd.Context(), cs, open, serveRuns) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.serveAgents(cmd.Context(), cs) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Addr, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
@@ -58,7 +56,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 	return cmd
 }
 
-func (o *serveOptions) serveAgents(ctx context.Context, cs *clients, open func() (*sdk.Client, error), serveRuns func(context.Context) *run.Served) error {
+func (o *serveOptions) serveAgents(ctx context.Context, cs *clients) error {
 	if o.noToken == (o.TokenFile != "") {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
@@ -71,7 +69,7 @@ func (o *serveOptions) serveAgents(ctx context.Context, cs *clients, open func()
 	if err != nil {
 		return err
 	}
-	client, err := open()
+	client, err := cs.workingClient()
 	if err != nil {
 		return err
 	}
@@ -87,13 +85,7 @@ func (o *serveOptions) serveAgents(ctx context.Context, cs *clients, open func()
 	}
 	o.Warn(cs.term)
 	settings, _ := cs.modelSettings(cs.tasks.Workspace) // client has refused wrong flags
-	working, end := context.WithCancel(ctx)
-	runs := serveRuns(working)
-	defer runs.Close()
-	defer end()
-	h := sdkhttp.New(sdkhttp.Options{
-		Options: who, Client: client, Runs: runs, Log: cs.tasks.Log, CostLimit: settings.CostLimit, Tools: tools,
-	})
+	h := sdkhttp.New(sdkhttp.Options{Options: who, Client: client, Log: cs.tasks.Log, CostLimit: settings.CostLimit, Tools: tools})
 	fmt.Fprintln(cs.term.Err, cs.term.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
 	o.SayOpen(cs.term)
 	return app.RunHTTP(ctx, cs.term, httpguard.NewServer(h), listener, h, o.Grace)

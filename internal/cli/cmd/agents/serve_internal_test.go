@@ -10,24 +10,14 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/sdk"
-	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
+	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
 )
 
-// agentsOf runs the command with a scripted model. Its output goes to said.
+// agentsOf runs the command. Its output goes to said.
 func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string) error {
 	t.Helper()
-	a := app.New(&terminal.Terminal{Err: said})
-	if err := a.SetUp(); err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	cmd := serveCommand(&clients{term: a.Terminal, tasks: a.Tasks, program: a, modelOptions: modelOptions{limit: "1"}}, func() (*sdk.Client, error) {
-		return sdk.New(sdk.Options{Provider: fake.New(), Prices: fake.Prices(), Project: t.TempDir()})
-	}, func(ctx context.Context) *run.Served { return run.Serve(ctx, a.Terminal, a.Tasks) })
+	a := agentApp(t, said, sdktest.New(t))
+	cmd := serveCommand(&clients{term: a.Terminal, tasks: a.Tasks, program: a, modelOptions: modelOptions{limit: "1"}})
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return cmd.ExecuteContext(ctx)
@@ -35,7 +25,6 @@ func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string)
 
 // TestAgentServeRefusals: a server that would let in more than its person means does not start.
 func TestAgentServeRefusals(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	short := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(short, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -58,7 +47,6 @@ func TestAgentServeRefusals(t *testing.T) {
 
 // TestAgentServe: the server answers those with the token, until it is ended.
 func TestAgentServe(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("0123456789abcdef\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,8 +63,8 @@ func TestAgentServe(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(line[:n]), "http://")
 	address, _, _ := strings.Cut(rest, ". ")
-	for bearer, want := range map[string]int{"0123456789abcdef": http.StatusOK, "0123456789abcdeg": http.StatusUnauthorized} {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/conversations", nil)
+	for bearer, want := range map[string]int{"0123456789abcdef": http.StatusNotFound, "0123456789abcdeg": http.StatusUnauthorized} {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/conversations/nobody", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

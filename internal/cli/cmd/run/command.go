@@ -203,11 +203,22 @@ func (o *options) readTexts() (err error) {
 
 // runnerOptions returns the options of a runner for the flags.
 func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) (headless.Options, error) {
-	out, err := optionsHere(term, tasks)
-	if err != nil {
+	out := headless.Options{
+		Engine: tasks.Engine(), Look: lookByGit, Log: tasks.Log, By: "bmad-mcp run",
+		Gates: headless.Gates(o.gates), Flags: o.kept, Answers: map[string]string{},
+		Rights: func(project string) sdk.Rights { return app.Trust().Rights("runs", project, headless.RunFile) },
+	}
+	var err error
+	if out.Folder, err = tasks.Project(); err != nil {
 		return out, err
 	}
-	out.Gates, out.Flags, out.Answers, out.By = headless.Gates(o.gates), o.kept, map[string]string{}, "bmad-mcp run"
+	if out.Prices, _, err = app.PriceTable(); err != nil {
+		return out, err
+	}
+	out.Workers = runWorkers(term, tasks, out.Prices)
+	if tasks.Unread != nil { // the limit of the costs may be in it
+		return out, tasks.Unread
+	}
 	if o.answers != "" {
 		if err := term.ReadAnswers(ctx, o.answers, out.Answers); err != nil {
 			return out, err
@@ -238,20 +249,6 @@ func CheckOpen(open []string) error {
 			WithHint("name a file or folder as the refusal names it, such as .github/workflows or .npmrc; .git, HEAD and .bmad-task stay closed, and other files need no permission")
 	}
 	return nil
-}
-
-// optionsHere returns the options of a runner that every run in this folder has.
-func optionsHere(term *terminal.Terminal, tasks *app.Tasks) (o headless.Options, err error) {
-	o = headless.Options{Engine: tasks.Engine(), Look: lookByGit, Log: tasks.Log}
-	o.Rights = func(project string) sdk.Rights { return app.Trust().Rights("runs", project, headless.RunFile) }
-	if o.Folder, err = tasks.Project(); err != nil {
-		return o, err
-	}
-	if o.Prices, _, err = app.PriceTable(); err != nil {
-		return o, err
-	}
-	o.Workers = runWorkers(term, tasks, o.Prices)
-	return o, tasks.Unread // the limit of the costs may be in it
 }
 
 // runWorkers returns the engines on this machine, the likeliest first: programs bring their own
