@@ -240,6 +240,13 @@ func TestResumeElsewhere(t *testing.T) {
 	c.Close()
 
 	other, p := client(t, sdk.Options{Project: dir}, write("/docs/b.md", "b"), fake.Text("Blue it is."))
+	list, err := other.Sessions(t.Context())
+	if err != nil || len(list) != 1 || len(list[0].Questions) != 1 || list[0].Questions[0].Question != "Which colour?" {
+		t.Errorf("with a question open: sessions %+v, %v", list, err)
+	}
+	if name := filepath.Join(dir, sdk.StateFile(s.ID())); len(list) == 1 && filepath.Join(list[0].Folder, "state.json") != name {
+		t.Errorf("the folder is %q, the state %q", list[0].Folder, name)
+	}
 	again, err := other.OpenSession(t.Context(), s.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +262,7 @@ func TestResumeElsewhere(t *testing.T) {
 	if b := messages[len(messages)-1].Blocks[1]; b.Text != "blue" || b.ID != messages[1].Blocks[1].ID {
 		t.Errorf("the answer arrived as %+v", b)
 	}
-	list, err := other.Sessions(t.Context())
+	list, err = other.Sessions(t.Context())
 	if err != nil || len(list) != 1 || list[0].Status != sdk.Ended || list[0].Spent <= 0 {
 		t.Errorf("sessions %+v, %v", list, err)
 	}

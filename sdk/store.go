@@ -282,7 +282,12 @@ func summaries(ctx context.Context, store Store) ([]Summary, error) {
 		return nil, err
 	}
 	out := []Summary{}
+	d, onDisk := store.(*DirStore)
 	for _, id := range ids {
+		folder := ""
+		if onDisk {
+			folder = d.dir.Join(d.base + "/" + id)
+		}
 		data, err := store.Load(ctx, id)
 		if errors.Is(err, ErrNotFound) {
 			continue
@@ -292,13 +297,13 @@ func summaries(ctx context.Context, store Store) ([]Summary, error) {
 			s, err = parseState(id, data)
 		}
 		if err != nil {
-			out = append(out, Summary{ID: id, Problem: err.Error()})
+			out = append(out, Summary{ID: id, Folder: folder, Problem: err.Error()})
 			continue
 		}
-		if d, ok := store.(*DirStore); ok && s.Status == Processing && d.dead(id) {
+		if onDisk && s.Status == Processing && d.dead(id) {
 			s.Status = Paused // as if it were opened
 		}
-		out = append(out, Summary{ID: id, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status,
+		out = append(out, Summary{ID: id, Folder: folder, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status, Questions: s.Questions,
 			Model: s.Provider.Model, Provider: s.Provider.Provider, FilesOf: s.FilesOf, Turns: len(s.Turns),
 			Spent: price.NewBudget(nil, 0, s.Models...).Report().Spent, Created: s.Created, Updated: s.Updated})
 	}
@@ -337,12 +342,16 @@ func checkID(id string) error {
 
 // Summary describes a saved session.
 type Summary struct {
-	ID     string `json:"id"`
+	ID string `json:"id"`
+	// Folder has the files of the session, if a [DirStore] keeps it.
+	Folder string `json:"folder,omitempty"`
 	Kind   string `json:"kind"`
 	Agent  string `json:"agent"`
 	Title  string `json:"title,omitempty"`
 	Status Status `json:"status"`
-	Model  string `json:"model"`
+	// Questions are the open ones, the oldest first.
+	Questions []Question `json:"questions,omitempty"`
+	Model     string     `json:"model"`
 	// Provider is the kind of server that has the model.
 	Provider string `json:"provider,omitempty"`
 	// FilesOf is "caller" if the session was started with files of the caller's, for OpenWith.
