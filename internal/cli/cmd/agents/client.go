@@ -108,33 +108,29 @@ func (cs *clients) newClient(model provider.Provider, prices *price.Table, limit
 	return c, cs.explainError(err)
 }
 
-// askClient returns a client's answer that takes no model.
-func askClient[T any](cs *clients, do func(c *sdk.Client) (T, error)) (out T, err error) {
+// findSession returns the summary of a saved session, without an id that of the newest one that is paused.
+func (cs *clients) findSession(ctx context.Context, id []string) (sdk.Summary, error) {
 	client, err := cs.newClient(nil, nil, 0)
-	if err != nil {
-		return out, err
-	}
-	defer client.Close()
-	out, err = do(client)
-	return out, cs.explainError(err)
-}
-
-// listSessions lists the saved sessions of the folder that the command is for.
-func (cs *clients) listSessions(ctx context.Context) ([]sdk.Summary, error) {
-	return askClient(cs, func(c *sdk.Client) ([]sdk.Summary, error) { return c.Sessions(ctx) })
-}
-
-// findSession returns the summary of a saved session.
-func (cs *clients) findSession(ctx context.Context, id string) (sdk.Summary, error) {
-	list, err := cs.listSessions(ctx)
 	if err != nil {
 		return sdk.Summary{}, err
 	}
-	at := slices.IndexFunc(list, func(s sdk.Summary) bool { return s.ID == id })
-	if at < 0 {
-		return sdk.Summary{}, cs.explainError(sdk.ErrNotFound)
+	defer client.Close()
+	list, err := client.Sessions(ctx)
+	at := slices.IndexFunc(list, func(s sdk.Summary) bool {
+		if len(id) == 0 {
+			return s.Status == sdk.Paused
+		}
+		return s.ID == id[0]
+	})
+	switch {
+	case err != nil:
+		return sdk.Summary{}, cs.explainError(err)
+	case at >= 0:
+		return list[at], nil
+	case len(id) == 0:
+		return sdk.Summary{}, fault.New(fault.NotFound, "no session of an agent is paused").WithHint("bmad-mcp agent list shows the saved ones; name one by its id")
 	}
-	return list[at], nil
+	return sdk.Summary{}, cs.explainError(sdk.ErrNotFound)
 }
 
 // workingClient makes a client with the model of the flags and settings.
@@ -182,14 +178,14 @@ func (cs *clients) explainError(err error) error {
 	case is(context.Canceled):
 		return terminal.ErrStopped
 	case is(sdk.ErrNotFound):
-		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent sessions lists them")
+		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent list shows the saved ones")
 	case is(sdk.ErrPaused):
 		return fault.New(fault.Conflict, "a turn of the session is paused").
 			WithHint("bmad-mcp agent resume goes on with it")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):
-		return fault.New(fault.Conflict, "the session is at work: %q", err.Error()).WithHint("bmad-mcp agent show says where it stands")
-	case is(sdk.ErrEnded), is(sdk.ErrNotPaused), is(sdk.ErrNoQuestion):
-		return fault.New(fault.NotAllowed, "the session does not take this now: %q", err.Error()).WithHint("bmad-mcp agent show says where it stands")
+		return fault.New(fault.Conflict, "the session is at work: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
+	case is(sdk.ErrEnded), is(sdk.ErrNoQuestion):
+		return fault.New(fault.NotAllowed, "the session does not take this now: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
 	case errors.As(err, &state):
 		return fault.New(fault.NotAllowed, "the session %s cannot be opened: %q", state.ID, state.Why).WithHint("begin a new one with its documents")
 	case errors.As(err, &unknown):
@@ -205,5 +201,5 @@ func (cs *clients) explainError(err error) error {
 		cs.term.Warnf("the model did not do the work: %q", err.Error())
 		return terminal.ErrEngine
 	}
-	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent sessions lists the saved ones")
+	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent list shows the saved ones")
 }

@@ -25,9 +25,7 @@ in .bmad-task/conversations of the project, and go on after a crash.
 	}
 	cs.addFlags(cmd)
 	cmd.AddCommand(
-		chatCommand(cs), askCommand(cs), answerCommand(cs), resumeCommand(cs),
-		listCommand(cs), sessionsCommand(cs), showCommand(cs), transcriptCommand(cs), deleteCommand(cs),
-		serveCommand(cs),
+		chatCommand(cs), askCommand(cs), resumeCommand(cs), listCommand(cs), serveCommand(cs),
 	)
 	return cmd
 }

@@ -25,7 +25,7 @@ func QueueWork(term *terminal.Terminal, tasks *app.Tasks, rest program) *cobra.C
 		Use: "work", Short: "Have your model do the waiting tasks, the oldest first", Args: cobra.NoArgs,
 		Long: `Has the agent of each waiting task do it, by the model that you have named in the settings
 or name here. The agents read the project; their changes are kept aside, in the session that
-bmad-mcp agent show shows. All tasks together spend one --limit.
+bmad-mcp agent resume shows. All tasks together spend one --limit.
 
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -112,5 +112,5 @@ func (cs *clients) workTask(ctx context.Context, client *sdk.Client, t queue.Tas
 		return "", 0, err
 	}
 	r, err := s.Run(ctx)
-	return r.Text + "\n(bmad-mcp agent show " + r.ID + ")", r.Costs.Spent, err
+	return r.Text + "\n(bmad-mcp agent resume " + r.ID + ")", r.Costs.Spent, err
 }

@@ -212,7 +212,7 @@ func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []stri
 	}
 	if refused != nil {
 		return saved, fault.New(fault.Storage, "a document cannot be written: %q",
-			refused.Error()).WithHint("name another folder with --out; bmad-mcp agent show --out writes them again")
+			refused.Error()).WithHint("name another folder with --out; bmad-mcp agent resume --out writes them again")
 	}
 	return saved, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,10 +21,10 @@ import (
 // workOptions are the flags of commands that end with documents.
 type workOptions struct {
 	*clients
-	out, answers string
-	force, write bool
-	open         []string
-	servers      []string
+	out, answers, answer string
+	force, write         bool
+	open                 []string
+	servers              []string
 	// given are the answers of the file.
 	given map[string]string
 }
@@ -189,16 +188,16 @@ func (cs *clients) sayWork(o outcome) {
 	fmt.Fprintln(cs.term.Out)
 	cs.sayDocuments(o.Documents, o.Saved)
 	if len(o.Documents) > 0 && len(o.Saved) == 0 {
-		cs.term.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
+		cs.term.Say("To write the documents: bmad-mcp agent resume %s --out DIR", o.ID)
 	}
 	cs.term.Say("session %s, %s so far", o.ID, spentText(cs.term.Lang, o.Costs))
-	if o.Status != sdk.Paused && o.Status != sdk.Waiting {
+	if len(o.Questions) == 0 || o.Status != sdk.Paused && o.Status != sdk.Waiting {
 		return
 	}
 	for _, q := range o.Questions {
 		showQuestion(cs.term.Out, q)
-		cs.term.Say("  to answer: bmad-mcp agent answer %s --question %s \"…\"", o.ID, terminal.ShellWord(q.ID))
 	}
+	cs.term.Say("  to answer: bmad-mcp agent resume %s --answer \"…\"", o.ID)
 }
 
 // sayDocuments lists documents, and the files that they were saved in.
@@ -219,8 +218,31 @@ func spentText(l lang.Language, r price.Report) string {
 	return r.Spent.Short()
 }
 
-// reopenSession opens a saved session with the model and the kind of files that it began with.
-func (o *workOptions) reopenSession(ctx context.Context, id string, work func(c *sdk.Conversation) error) error {
+func resumeCommand(cs *clients) *cobra.Command {
+	o := &workOptions{clients: cs}
+	cmd := &cobra.Command{
+		Use: "resume [ID]", Short: "Answer an agent, have it go on, and see its documents", Args: cobra.MaximumNArgs(1),
+		Long: `Has an agent go on with a saved session; without ID the newest that is paused. You are
+asked its open questions at the terminal, or --answer answers the oldest. At the end you
+see its documents; of a session that is over nothing else happens.
+
+` + agentExitHelp,
+		Example: `  bmad-mcp agent resume --out docs
+  bmad-mcp agent resume 6f1c… --answer PostgreSQL`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.resumeSession(cmd.Context(), args)
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().StringVar(&o.answer, "answer", "", "the answer to the oldest open question; the number of an option stands for it")
+	return cmd
+}
+
+// resumeSession has a saved session go on, with the model and the kind of files that it began with.
+func (o *workOptions) resumeSession(ctx context.Context, id []string) error {
+	if o.answer != "" && len(id) == 0 {
+		return fault.New(fault.InvalidArgument, "--answer could reach the question of another session").WithHint("name the session: bmad-mcp agent resume ID --answer …")
+	}
 	if err := o.readAnswers(ctx); err != nil {
 		return err
 	}
@@ -229,7 +251,7 @@ func (o *workOptions) reopenSession(ctx context.Context, id string, work func(c 
 	case err != nil:
 		return err
 	case was.Problem != "":
-		return o.explainError(&sdk.StateError{ID: id, Why: was.Problem})
+		return o.explainError(&sdk.StateError{ID: was.ID, Why: was.Problem})
 	case o.provider == "" && o.model == "":
 		o.provider, o.model = was.Provider, was.Model
 	}
@@ -257,7 +279,7 @@ func (o *workOptions) reopenSession(ctx context.Context, id string, work func(c 
 		return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing",
 			spent.Short(), o.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
 	}
-	return work(c)
+	return o.goOn(ctx, c)
 }
 
 // openSaved opens a session with its files. One that keeps its changes aside shows them only through
@@ -276,7 +298,7 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 		var changes []vfs.Change
 		if changes, err = over.Changes(); err == nil && len(changes) > 0 {
 			err = fault.New(fault.NotAllowed, "the session keeps its changes aside, so that it cannot go on in the project's own files").
-				WithHint("leave out --write; bmad-mcp agent show %s --out DIR writes the documents", was.ID)
+				WithHint("leave out --write; bmad-mcp agent resume %s --out DIR writes the documents", was.ID)
 		}
 		if err == nil {
 			_ = release() // it was read only
@@ -291,10 +313,31 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 	return c, release, nil
 }
 
-// resumeWork has a saved session go on.
-func (o *workOptions) resumeWork(ctx context.Context, c *sdk.Conversation) error {
+// goOn has the open questions of a session answered, and its work go on if there is some.
+func (o *workOptions) goOn(ctx context.Context, c *sdk.Conversation) error {
+	open := c.Questions()
+	switch {
+	case o.answer != "" && len(open) == 0:
+		return o.explainError(sdk.ErrNoQuestion)
+	case o.answer != "":
+		o.given[open[0].ID] = chooseOption(open[0], o.answer)
+	}
+	reply := o.newReplier(o.given)
+	for _, q := range open {
+		text, ok, err := reply(ctx, q)
+		if err == nil && ok {
+			err = c.Answer(ctx, q.ID, text)
+		}
+		if err != nil {
+			return o.explainError(err)
+		}
+		if !ok {
+			return o.reportWork(c, "", nil)
+		}
+	}
 	return o.carryOut(ctx, c, func() error {
-		if err := c.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) { // the last answer has set it to work
+		// It is busy if the last answer has set it to work.
+		if err := c.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) && !errors.Is(err, sdk.ErrNotPaused) {
 			return err
 		}
 		_, err := c.Wait(ctx)
@@ -303,69 +346,4 @@ func (o *workOptions) resumeWork(ctx context.Context, c *sdk.Conversation) error
 		}
 		return err
 	})
-}
-
-func answerCommand(cs *clients) *cobra.Command {
-	o, question := &workOptions{clients: cs}, ""
-	cmd := &cobra.Command{
-		Use: "answer ID [TEXT]", Short: "Answer a question of a saved session, and have the agent go on", Args: cobra.MinimumNArgs(1),
-		Long: `Answers the oldest open question, or the one of --question. Without TEXT it asks you at
-the terminal. Once every question is answered, the agent goes on.
-
-` + agentExitHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return o.reopenSession(ctx, args[0], func(c *sdk.Conversation) error {
-				open := c.Questions()
-				at := slices.IndexFunc(open, func(q sdk.Question) bool { return question == "" || q.ID == question })
-				if at < 0 {
-					return o.explainError(sdk.ErrNoQuestion)
-				}
-				q, text := open[at], strings.Join(args[1:], " ")
-				if text == "" {
-					typed, ok, err := o.newReplier(o.given)(ctx, q)
-					if err != nil || !ok {
-						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q", q.Question).
-							WithHint("bmad-mcp agent answer %s --question %s \"…\"", c.ID(), terminal.ShellWord(q.ID)))
-					}
-					text = typed
-				}
-				if err := c.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {
-					return o.explainError(err)
-				}
-				if len(c.Questions()) > 0 {
-					return o.reportWork(c, "", nil)
-				}
-				return o.resumeWork(ctx, c)
-			})
-		},
-	}
-	o.addFlags(cmd)
-	cmd.Flags().StringVar(&question, "question", "", "the id of the question")
-	return cmd
-}
-
-func resumeCommand(cs *clients) *cobra.Command {
-	o := &workOptions{clients: cs}
-	cmd := terminal.Subcommand("resume ID", "Have an agent go on with work that was interrupted", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) error {
-			return o.reopenSession(ctx, args[0], func(c *sdk.Conversation) error {
-				reply := o.newReplier(o.given)
-				for _, q := range c.Questions() {
-					text, ok, err := reply(ctx, q)
-					if err == nil && ok {
-						err = c.Answer(ctx, q.ID, text)
-					}
-					if err != nil {
-						return o.explainError(err)
-					}
-					if !ok {
-						return o.reportWork(c, "", nil)
-					}
-				}
-				return o.resumeWork(ctx, c)
-			})
-		})
-	o.addFlags(cmd)
-	return cmd
 }
