@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable/durabletest"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
@@ -140,79 +139,5 @@ func TestCollectCut(t *testing.T) {
 	})
 	if outcomes < 20 || strings.Contains(want, "expired") {
 		t.Errorf("%d outcomes of %s", outcomes, want)
-	}
-}
-
-// TestExportAndImport: notes exported in a format can be imported, a second time without effect;
-// a note that cannot be taken is named with its reason.
-func TestExportAndImport(t *testing.T) {
-	t.Parallel()
-	s := open(t, folder(t, "Demo Projet"))
-	s.remember(t, notes.Note{Type: notes.AgentLearnings, Agent: "forge", Text: "The provider needs\nversion 5", Tags: []string{"aws"}}, notes.Created)
-	s.remember(t, notes.Note{Type: notes.AgentLearnings, Agent: "atlas", Text: "Run make before a release"}, notes.Created)
-	s.remember(t, notes.Note{Type: notes.Failures, Agent: "dev", Text: "Tests were not run\nRun them before saying done", Tags: []string{"CC-FAIL", "critical"}, Session: "s", Finding: "f"}, notes.Created)
-	s.remember(t, notes.Note{Type: notes.Decisions, Agent: "architect", Text: "Postgres, not SQLite"}, notes.Created)
-	for format, want := range map[string][]string{
-		"jsonl":     {`"finding":"f"`, `"tags":["CC-FAIL","critical"]`},
-		"md":        {"# agent-learnings — bmad-demo-projet", "> Exporté : 2023-11-14 | Entrées : 2", "## forge\n\n- [2023-11-14] The provider needs version 5 `aws`\n", "# decisions — bmad-demo-projet"},
-		"museum":    {"## 🔴\n\n### [2023-11-14] [dev] CC-FAIL — Tests were not run\n**Leçon** : Run them before saying done\n"},
-		"learnings": {"# Learnings — atlas\n\n- [2023-11-14] Run make before a release\n"},
-	} {
-		got, err := s.Export(ctx, format, memory.Filter{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, w := range want {
-			if !strings.Contains(got, w) {
-				t.Errorf("%s lacks %q:\n%s", format, w, got)
-			}
-		}
-		if format != "jsonl" && format != "md" {
-			continue
-		}
-		other := open(t, folder(t, "Demo Projet"))
-		src := memory.Source{Name: "notes." + format, Data: []byte(got), By: "t"}
-		dry, err := other.Import(ctx, src, false)
-		if err != nil || dry.Applied || dry.Count[notes.Created] != 4 || other.Exists() {
-			t.Fatalf("%s, a trial: %+v, %v", format, dry, err)
-		}
-		if done, err := other.Import(ctx, src, true); err != nil || !done.Applied || done.Count[notes.Created] != 4 {
-			t.Fatalf("%s: %+v, %v", format, done, err)
-		}
-		if again, err := other.Import(ctx, src, true); err != nil || again.Count[notes.Unchanged] != 4 {
-			t.Errorf("%s, again: %+v, %v", format, again, err)
-		}
-		for _, n := range other.list(t) {
-			if n.CreatedAt.Time.Format(time.DateOnly) != "2023-11-14" || format == "jsonl" && n.Type == notes.Failures && (n.Finding != "f" || len(n.Tags) != 2) {
-				t.Errorf("%s: %+v", format, n)
-			}
-		}
-	}
-	if _, err := s.Export(ctx, "jsnl", memory.Filter{}); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(fault.From(err).Hint, "did you mean") {
-		t.Errorf("an unknown format: %v", err)
-	}
-	// A kit's own list, with items that cannot be taken.
-	deleted := s.remember(t, notes.Note{Type: notes.SharedContext, Agent: "a", Text: "was deleted"}, notes.Created)
-	if _, err := s.Forget(ctx, notes.SharedContext, deleted.ID, "t"); err != nil {
-		t.Fatal(err)
-	}
-	kit := `[{"id":1,"memory":"kubectl needs 1.30","metadata":{"agent":"Helm Gopher","type":"agent-learnings","tags":["k8s"]},"created_at":"2026-02-27T10:00:00"},
-{"id":2,"memory":"db password=hunter2","metadata":{"agent":"forge","type":"decisions"}},
-{"id":3,"memory":"was deleted","metadata":{"agent":"a","type":"shared-context"}},
-{"id":4,"memory":"Postgres, not SQLite","metadata":{"agent":"architect","type":"decisions"}}]`
-	got, err := s.Import(ctx, memory.Source{Name: "memories.json", Data: []byte(kit)}, true)
-	if err != nil || got.Count[notes.Created] != 1 || got.Count[memory.Refused] != 2 || got.Count[notes.Unchanged] != 1 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	for i, want := range []struct{ status, why string }{{notes.Created, ""}, {memory.Refused, "a password"}, {memory.Refused, "restore " + deleted.ID}, {notes.Unchanged, ""}} {
-		if item := got.Items[i]; item.Status != want.status || !strings.Contains(item.Why, want.why) || item.Line != i+1 || strings.Contains(item.Text, "hunter2") {
-			t.Errorf("item %d: %+v", i, item)
-		}
-	}
-	if n := s.list(t)[0]; got.Items[0].Agent != "helm-gopher" && got.Items[0].Agent != "Helm-Gopher" {
-		t.Errorf("%+v, %+v", got.Items[0], n)
-	}
-	if _, err := s.Import(ctx, memory.Source{Name: "empty", Data: []byte("\n")}, true); !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
-		t.Errorf("an empty file: %v", err)
 	}
 }

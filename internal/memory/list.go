@@ -150,7 +150,7 @@ func (b *Book) Check(ctx context.Context) ([]notes.Problem, error) {
 		if info, err := r.p.Dir.Stat(other); other != r.notes.Path && err == nil && info.IsDir() {
 			out = append(out, notes.Problem{
 				Path: other,
-				Why:  lang.T("the notes in this folder are not read, because those in %s are: bmad-mcp memory import FILE takes them in", r.notes.Path),
+				Why:  lang.T("the notes in this folder are not read, because those in %s are: move its lines there", r.notes.Path),
 			})
 		}
 	}

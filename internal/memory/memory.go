@@ -163,7 +163,7 @@ func (p *pace) take(now time.Time) error {
 	}
 	if p.count++; p.count > maxPace {
 		return fault.New(fault.NotAllowed, "more than %d notes were written within a minute", maxPace).
-			WithHint("wait a minute; to bring in many notes at once: bmad-mcp memory import FILE --apply")
+			WithHint("wait a minute")
 	}
 	return nil
 }

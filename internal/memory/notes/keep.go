@@ -19,18 +19,14 @@ const (
 )
 
 // Keep takes in a note that was checked. Its tags replace those of a note that exists, unless they are
-// nil. CreatedAt is the time of its first version elsewhere; if zero, it is now. project is the name that
-// a new id is made of. Keep returns the outcome, the note's key, and the name of its file.
+// nil. project is the name that a new id is made of. Keep returns the outcome, the note's key, and the
+// name of its file.
 func (s *Set) Keep(n Note, project string, now time.Time) (outcome string, key Key, file string, err error) {
-	n.V, n.Project, n.CreatedAt, n.ExpiresAt = format, project, At(n.CreatedAt.Time), At(n.ExpiresAt.Time)
+	n.V, n.Project, n.ExpiresAt = format, project, At(n.ExpiresAt.Time)
 	known := s.place(&n)
 	var older *line
 	if known == nil {
-		outcome = Created
-		if n.CreatedAt.Time.IsZero() || !n.CreatedAt.Time.Before(now) {
-			n.CreatedAt = At(now)
-		}
-		n.UpdatedAt = n.CreatedAt
+		outcome, n.CreatedAt, n.UpdatedAt = Created, At(now), At(now)
 	} else {
 		older, outcome = known.note, known.merge(&n, now)
 	}

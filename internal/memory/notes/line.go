@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -197,23 +196,6 @@ func unknownKeys(raw []byte) map[string]json.RawMessage {
 		return slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) // as decode reads it
 	})
 	return all
-}
-
-// Line returns a value as a line of a file.
-func Line(value any) ([]byte, error) { return encode(value, nil) }
-
-// Lines yields the notes among the lines of a file, with their numbers; kind is the type of those that
-// name none.
-func Lines(data []byte, kind Type) iter.Seq2[int, *Note] {
-	return func(yield func(int, *Note) bool) {
-		number := 0
-		for raw := range bytes.Lines(bytes.TrimPrefix(data, byteOrderMark)) {
-			number++
-			if l := parseLine(bytes.TrimSpace(raw), kind); l.note != nil && !yield(number, l.note) {
-				return
-			}
-		}
-	}
 }
 
 // Entry is the meaning of all lines of one key together.

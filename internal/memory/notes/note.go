@@ -232,15 +232,15 @@ func CheckAgent(name string) error {
 		return fault.New(fault.InvalidArgument, "agent is missing").
 			WithHint("name who the note is from or for, such as dev or architect")
 	case len(name) > MaxAgent, !utf8.ValidString(name), name == ".", name == "..",
-		strings.ContainsFunc(name, func(r rune) bool { return !InName(r) }):
+		strings.ContainsFunc(name, func(r rune) bool { return !inName(r) }):
 		return fault.New(fault.InvalidArgument, "%q is not the name of an agent", visible.Cut(visible.Line(name), MaxAgent, "…")).
 			WithHint("use letters, digits, dots, hyphens and underscores, at most %d bytes, such as dev or architect", MaxAgent)
 	}
 	return nil
 }
 
-// InName reports whether the name of an agent can have a character.
-func InName(r rune) bool {
+// inName reports whether the name of an agent can have a character.
+func inName(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -93,73 +92,6 @@ func (o *options) gcCommand() *cobra.Command {
 			return nil
 		})
 	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
-	return cmd
-}
-
-// maxImport is the largest file to import, in bytes.
-const maxImport = 64 << 20
-
-func (o *options) importCommand() *cobra.Command {
-	apply := false
-	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Show, and with --apply take in, the notes of a file", Args: cobra.ExactArgs(1),
-		Long: `Takes in notes from what memory export wrote (jsonl, md), from a kit's export-md or
-memories.json, or from lines of JSON; - is standard input. --type and --agent are for
-notes that name none. Nothing is written without --apply. Notes that are refused are listed
-with the reason: credentials, texts that are too long, notes that you have deleted.
-
-` + terminal.ExitHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := o.term.ReadNamed(cmd.Context(), args[0], maxImport)
-			if err != nil {
-				return err
-			}
-			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: notes.Type(o.kind), Agent: o.agent, By: notes.ByTerminal}
-			return o.store.WithBook(func(b *memory.Book) error {
-				done, err := b.Import(cmd.Context(), src, apply)
-				if err != nil {
-					return err
-				}
-				return o.printImport(done)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&apply, "apply", false, "write the notes")
-	return cmd
-}
-
-func (o *options) printImport(done memory.Imported) error {
-	if o.term.JSON {
-		return o.term.PrintJSON(done)
-	}
-	for _, i := range done.Items {
-		if i.Status == memory.Refused {
-			o.term.Say("line %d is refused: %s", i.Line, i.Reason(o.term.Lang))
-		}
-	}
-	o.sayProblems(done.Problems)
-	o.term.Say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
-	if !done.Applied {
-		o.term.Say("Nothing was written; --apply does it.")
-	}
-	return nil
-}
-
-func (o *options) exportCommand() *cobra.Command {
-	format := ""
-	cmd := o.bookCommand("export", "Print the notes as JSON lines, Markdown, failure museum or learnings", cobra.NoArgs,
-		func(ctx context.Context, b *memory.Book, _ []string) error {
-			text, err := b.Export(ctx, format, o.filter())
-			if err != nil {
-				return err
-			}
-			if o.term.JSON {
-				return o.term.PrintJSON(map[string]any{"format": format, "text": text})
-			}
-			_, err = fmt.Fprint(o.term.Out, text)
-			return err
-		})
-	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, md, museum or learnings")
 	return cmd
 }
 

@@ -45,7 +45,7 @@ they refuse an assistant's terminal.
 	cmd.PersistentFlags().StringVar(&o.agent, "agent", "", "the agent that the note is from or for, such as dev")
 	cmd.AddCommand(
 		o.listCommand("list"), o.showCommand(), o.addCommand(), o.searchCommand(),
-		o.forgetCommand(), o.restoreCommand(), o.gcCommand(), o.importCommand(), o.exportCommand(),
+		o.forgetCommand(), o.restoreCommand(), o.gcCommand(),
 		o.checkCommand(), o.statsCommand("stats", "Count the notes"), o.statsCommand("agents", "List the agents that have notes"),
 		o.museumCommand(), o.queueCommand(work),
 	)

@@ -101,6 +101,9 @@ func (o *options) showCommand() *cobra.Command {
 		})
 }
 
+// sharedAgent is whom a note is for that names nobody.
+const sharedAgent = "shared"
+
 func (o *options) addCommand() *cobra.Command {
 	var tags []string
 	var expires string
@@ -125,7 +128,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				d.Type = notes.SharedContext
 			}
 			if d.Agent == "" {
-				d.Agent = memory.SharedAgent
+				d.Agent = sharedAgent
 			}
 			if cmd.Flags().Changed("tag") {
 				d.Tags = append([]string{}, tags...)

@@ -221,16 +221,3 @@ func (e Entry) key() string {
 	}
 	return e.Failure.ID + "\x00" + e.Failure.Title
 }
-
-// Detect returns the kind of a file that a person wants to import.
-func Detect(data []byte) Kind {
-	switch text := strings.TrimLeft(string(data[:min(len(data), 1000)]), "\ufeff \t\r\n"); {
-	case strings.HasPrefix(text, "["):
-		return Memories
-	case strings.HasPrefix(text, "{"):
-		return Lines
-	case strings.HasPrefix(strings.ToLower(text), "# failure museum"):
-		return Museum
-	}
-	return Export
-}
