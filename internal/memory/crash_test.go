@@ -47,7 +47,7 @@ func writes() []write {
 	return append(all,
 		write{"remember, the first note of a part", filler(99)},
 		write{"forget", func(b *memory.Book) error { _, err := b.Forget(ctx, "", id, "t"); return err }},
-		write{"restore", func(b *memory.Book) error { _, err := b.Restore(ctx, "", id); return err }},
+		write{"remember, a deleted note", remember(note)},
 		write{"purge", func(b *memory.Book) error { _, err := b.Purge(ctx, "", id, "t"); return err }},
 	)
 }

@@ -84,7 +84,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	if len(lessons) == 0 {
 		return nil
 	}
-	return b.notes.ChangeKnown(ctx, true, func() error {
+	return b.notes.ChangeKnown(ctx, func() error {
 		for _, l := range lessons {
 			d, wanted, err := b.noteOf(l)
 			if err != nil {

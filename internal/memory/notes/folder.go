@@ -112,9 +112,10 @@ func (f *Folder) Problems() (out []Problem) {
 	byKey := func(a, b Key) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) }
 	for _, key := range slices.SortedFunc(maps.Keys(f.hiding), byKey) {
 		for _, l := range f.hiding[key].hidden {
+			own := ownID(l.note.Project, l.note.Agent, l.note.Text)
 			out = append(out, Problem{
 				Path: f.File(l.part.name), Line: l.number,
-				Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own"),
+				Why: lang.T("the note has the id of another one, which hides it: change its id to %s", own),
 			})
 		}
 	}
@@ -147,10 +148,9 @@ func (f *Folder) Change(ctx context.Context, plan func() error) error {
 	return trouble(f.Dir, err)
 }
 
-// ChangeKnown is Change for notes that have to exist: if they do not, it leaves no trace. Without apply
-// it is a trial, which writes nothing.
-func (f *Folder) ChangeKnown(ctx context.Context, apply bool, plan func() error) error {
-	if edits, err := f.plan(ctx, plan); err != nil || len(edits) == 0 || !apply {
+// ChangeKnown is Change for notes that have to exist: if they do not, it leaves no trace.
+func (f *Folder) ChangeKnown(ctx context.Context, plan func() error) error {
+	if edits, err := f.plan(ctx, plan); err != nil || len(edits) == 0 {
 		return err
 	}
 	return f.Change(ctx, plan)

@@ -17,7 +17,7 @@ import (
 
 func (o *options) forgetCommand() *cobra.Command {
 	yes, purge := false, false
-	cmd := o.bookCommand("forget ID", "Delete a note; restore brings it back", cobra.ExactArgs(1),
+	cmd := o.bookCommand("forget ID", "Delete a note", cobra.ExactArgs(1),
 		func(ctx context.Context, b *memory.Book, args []string) error {
 			n, _, _, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
@@ -36,7 +36,7 @@ func (o *options) forgetCommand() *cobra.Command {
 				if _, err := b.Forget(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
 					return err
 				}
-				return o.term.Conclude(result, "Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
+				return o.term.Conclude(result, "Deleted. To bring it back, add its text again, with its type and agent.")
 			}
 			if _, err := b.Purge(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
 				return err
@@ -46,52 +46,6 @@ func (o *options) forgetCommand() *cobra.Command {
 		})
 	cmd.Flags().BoolVar(&yes, "yes", false, "without a question, for a script of yours")
 	cmd.Flags().BoolVar(&purge, "purge", false, "also remove its text from the files, for good")
-	return cmd
-}
-
-func (o *options) restoreCommand() *cobra.Command {
-	return o.bookCommand("restore ID", "Bring back a deleted note", cobra.ExactArgs(1),
-		func(ctx context.Context, b *memory.Book, args []string) error {
-			if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
-				return err
-			}
-			n, err := b.Restore(ctx, notes.Type(o.kind), args[0])
-			if err != nil {
-				return err
-			}
-			return o.term.Conclude(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type},
-				"It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
-		})
-}
-
-func (o *options) gcCommand() *cobra.Command {
-	apply := false
-	cmd := o.bookCommand("gc", "List, and with --apply remove, notes that have expired or were deleted", cobra.NoArgs,
-		func(ctx context.Context, b *memory.Book, _ []string) error {
-			if apply {
-				if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
-					return err
-				}
-			}
-			c, err := b.Collect(ctx, apply)
-			if err != nil {
-				return err
-			}
-			if o.term.JSON {
-				return o.term.PrintJSON(c)
-			}
-			o.term.Say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
-			switch {
-			case len(c.Files) == 0:
-				o.term.Say("Nothing to remove.")
-			case apply:
-				o.term.Say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
-			default:
-				o.term.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
-			}
-			return nil
-		})
-	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
 	return cmd
 }
 

@@ -37,16 +37,15 @@ the repository, one on a line of structured/*.jsonl below the folder of the memo
 them with the toolset memory, the stages of a run by themselves. Notes that other tools
 keep there are read as well.
 
-Without a subcommand it lists the notes. forget, restore and gc --apply are yours alone:
-they refuse an assistant's terminal.
+Without a subcommand it lists the notes. forget is yours alone: it refuses an assistant's
+terminal.
 
 ` + terminal.ExitHelp
 	cmd.PersistentFlags().StringVar(&o.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
 	cmd.PersistentFlags().StringVar(&o.agent, "agent", "", "the agent that the note is from or for, such as dev")
 	cmd.AddCommand(
 		o.listCommand("list"), o.showCommand(), o.addCommand(), o.searchCommand(),
-		o.forgetCommand(), o.restoreCommand(), o.gcCommand(),
-		o.checkCommand(), o.statsCommand("stats", "Count the notes"), o.statsCommand("agents", "List the agents that have notes"),
+		o.forgetCommand(), o.checkCommand(), o.statsCommand("stats", "Count the notes"), o.statsCommand("agents", "List the agents that have notes"),
 		o.museumCommand(), o.queueCommand(work),
 	)
 	return cmd

@@ -91,7 +91,7 @@ func (o *options) showCommand() *cobra.Command {
 			o.term.Say("in %s", file)
 			switch {
 			case deleted:
-				o.term.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
+				o.term.Say("It is deleted. To bring it back, add its text again, with its type and agent.")
 			case n.Expired(o.term.Now()):
 				o.term.Say("It has expired, and is not found any more.")
 			case n.Suspicious():
