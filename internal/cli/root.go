@@ -137,7 +137,7 @@ func groups(a *app.App) []group {
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
 			method.Command(term, tasks.Workspace, a),
-			remember.Command(term, a, agents.QueueWork(term, tasks, a)),
+			remember.Command(term, a.WithBook),
 			setup.Workflow(term, tasks),
 		}},
 		{lang.T("Scripts and servers:"), []*cobra.Command{

@@ -134,7 +134,7 @@ func (b *Book) Stats(ctx context.Context, f Filter) (Stats, error) {
 	return out, nil
 }
 
-// Check lists the parts of the notes that cannot be used, with their places.
+// Check lists the parts of the notes and of the queue that cannot be used, with their places.
 func (b *Book) Check(ctx context.Context) ([]notes.Problem, error) {
 	r, err := b.read(ctx)
 	if err != nil {
@@ -144,7 +144,15 @@ func (b *Book) Check(ctx context.Context) ([]notes.Problem, error) {
 	if _, err := r.runs.look(ctx, r.p.Dir, r.now, grimoire.RunSources); err != nil {
 		return nil, err
 	}
-	out := append(r.problems(), notes.Spoken(r.p.Language(""), r.runs.problems)...)
+	q, err := b.Queue()
+	if err != nil {
+		return nil, err
+	}
+	_, ofTasks, err := q.Tasks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Concat(r.problems(), notes.Spoken(r.p.Language(""), r.runs.problems), ofTasks)
 	for _, name := range usualFolders() { // those that are not read, because another one is
 		other := path.Join(name, Subfolder)
 		if info, err := r.p.Dir.Stat(other); other != r.notes.Path && err == nil && info.IsDir() {

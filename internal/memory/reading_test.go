@@ -311,14 +311,20 @@ func TestTasksOfARun(t *testing.T) {
 			t.Errorf("%s: got %s, %v; want %s", run, is, err, want)
 		}
 	}
-	for _, step := range []queue.Step{{To: queue.Claimed}, {To: queue.Failed, Result: "no time"}} {
-		step.ID, step.By = "task-0004", "qa"
-		if _, err := s.tasks(t).Step(ctx, step); err != nil {
-			t.Fatal(err)
-		}
+	file := filepath.Join(s.path, ".bmad-task/queue.jsonl")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = append(data, `{"v":1,"event":"claimed","task_id":"task-0004","by":"qa"}`+"\n"+`{"v":1,"event":"failed","task_id":"task-0004","result":"no time"}`+"\n"+"broken\n"...)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if got, err := s.Run(ctx, "nightly", ""); err != nil || got.Run.Status != "failed" || got.Tasks[0].Result != "no time" {
 		t.Errorf("after a failure: %+v, %v", got, err)
+	}
+	if problems, err := s.Check(ctx); err != nil || len(problems) == 0 || problems[len(problems)-1].Path != ".bmad-task/queue.jsonl" {
+		t.Errorf("the broken line: %v, %v", problems, err)
 	}
 	if _, err := s.Run(ctx, "nightly", "main"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a branch has no runs of the queue: %v", err)

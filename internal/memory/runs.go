@@ -236,7 +236,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	if err != nil {
 		return RunStatus{}, err
 	}
-	tasks, problems, err := q.Tasks(ctx, "")
+	tasks, problems, err := q.Tasks(ctx)
 	if err != nil {
 		return RunStatus{}, err
 	}

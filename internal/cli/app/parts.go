@@ -17,7 +17,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/embedding"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -210,17 +209,6 @@ func (a *App) WithBook(do func(b *memory.Book) error) error {
 	}
 	defer p.Close()
 	return do(a.Parts().Memory.Of(p))
-}
-
-// WithQueue opens the tasks of the project that wait for an agent.
-func (a *App) WithQueue(do func(q *queue.Queue) error) error {
-	return a.WithBook(func(b *memory.Book) error {
-		q, err := b.Queue()
-		if err != nil {
-			return err
-		}
-		return do(q)
-	})
 }
 
 // meaning compares notes with the servers of a project's settings.

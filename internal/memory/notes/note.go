@@ -205,7 +205,7 @@ func (n Note) Checked() (Note, error) {
 		return n, err
 	}
 	var err error
-	if n.Text, err = CleanText(n.Text); err != nil {
+	if n.Text, err = cleanText(n.Text); err != nil {
 		return n, err
 	}
 	if n.Tags, err = cleanTags(n.Tags); err != nil {
@@ -244,9 +244,9 @@ func inName(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r)
 }
 
-// CleanText returns a text without characters that steer a terminal or the direction of
+// cleanText returns a text without characters that steer a terminal or the direction of
 // writing, and without white space around it.
-func CleanText(text string) (string, error) {
+func cleanText(text string) (string, error) {
 	if !utf8.ValidString(text) {
 		return "", fault.New(fault.InvalidArgument, "text is not valid UTF-8").WithHint("pass it as UTF-8")
 	}

@@ -89,7 +89,7 @@ func (s *Set) Find(kind Type, ref string) (*Entry, error) {
 	ref = strings.ToLower(strings.TrimSpace(ref))
 	var found []Key
 	for key := range s.entries {
-		if (kind == "" || kind == key.Type) && Names(ref, strings.ToLower(key.ID)) {
+		if (kind == "" || kind == key.Type) && refersTo(ref, strings.ToLower(key.ID)) {
 			found = append(found, key)
 		}
 	}
@@ -112,8 +112,10 @@ func (s *Set) Find(kind Type, ref string) (*Entry, error) {
 // minRef is how much of an id names a note.
 const minRef = 8
 
-// Names reports whether a reference is an id, or enough of its beginning.
-func Names(ref, id string) bool { return id == ref || len(ref) >= minRef && strings.HasPrefix(id, ref) }
+// refersTo reports whether a reference is an id, or enough of its beginning.
+func refersTo(ref, id string) bool {
+	return id == ref || len(ref) >= minRef && strings.HasPrefix(id, ref)
+}
 
 // set puts a part in the place of the one of its name. Lines that both have at their ends are
 // not read again.

@@ -45,7 +45,6 @@ const (
 	maxTask    = 8000
 	maxFiles   = 50
 	maxWaiting = 1000
-	maxResult  = 2000
 )
 
 // Queue has the tasks of an open project.
@@ -79,11 +78,9 @@ type Task struct {
 	Status    string     `json:"status"`
 	QueuedAt  notes.Time `json:"queued_at"`
 	UpdatedAt notes.Time `json:"updated_at"`
-	// Holder has claimed the task, Result is the outcome in its words, or the person's.
+	// Holder has claimed the task, Result is the outcome in words.
 	Holder string `json:"holder,omitempty"`
 	Result string `json:"result,omitempty"`
-
-	log *notes.Log
 }
 
 // event is a line of a queue. Only the one that queues a task has more of the draft than By.
@@ -207,25 +204,7 @@ func (q *Queue) read(file string) (log *notes.Log, list []*Task, problems []note
 			list = append(list, t)
 		}
 	})
-	for _, t := range list {
-		t.log = log
-	}
 	return log, list, problems, err
-}
-
-// readAll reads several files of tasks.
-func (q *Queue) readAll(ctx context.Context, files []string) (list []*Task, problems []notes.Problem, err error) {
-	for _, file := range files {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		_, tasks, amiss, err := q.read(file)
-		if err != nil {
-			return nil, nil, err
-		}
-		list, problems = append(list, tasks...), append(problems, amiss...)
-	}
-	return list, problems, nil
 }
 
 // take changes the task by an event that its state accepts.
@@ -256,11 +235,12 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 		return out, err
 	}
 	defer unlock()
-	log, list, _, err := q.read(q.file(d.RunID))
+	file := q.file(d.RunID)
+	log, list, _, err := q.read(file)
 	if err != nil {
 		return out, err
 	}
-	out = Receipt{Status: "exists", RunID: d.RunID, Next: "an agent, or the person with bmad-mcp memory queue take, claims it"}
+	out = Receipt{Status: "exists", RunID: d.RunID, Next: "get_workflow_status with this run_id shows it to the agent that does it"}
 	waiting, ahead := 0, 0 // of all runs, and of this one
 	for _, known := range list {
 		queued := 0
@@ -280,106 +260,27 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 	case out.ID != "":
 		return out, nil
 	case waiting >= maxWaiting:
-		return out, fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("take or cancel some: bmad-mcp memory queue")
+		return out, fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("say in %s.jsonl which are done or not wanted, see docs/memory.md", file)
 	}
 	out.ID, out.Status, out.Position = q.NewID(), Queued, ahead+1
-	return out, q.record(log, &event{Event: Queued, ID: out.ID, Draft: d})
+	d.By = visible.Clip(visible.Line(d.By), notes.MaxName)
+	return out, log.Append(event{V: format, Event: Queued, ID: out.ID, Draft: d, At: notes.At(q.Now())})
 }
 
-// Step is a change of a task.
-type Step struct {
-	// ID is that of the task, or its beginning; to claim, "" is the task that has waited longest.
-	ID string
-	// Agent chooses among the tasks to claim.
-	Agent string
-	// To is the state that the task gets.
-	To string
-	By string
-	// Result is the outcome of the task, in words.
-	Result string
-}
-
-// Step changes the state of a task. Only one caller claims it.
-func (q *Queue) Step(ctx context.Context, s Step) (out Task, err error) {
-	if s.Result, err = cleanResult(s.Result); err != nil {
-		return out, err
-	}
-	// If there is no such task, nothing is made on the disk.
-	if _, err := q.pick(ctx, s); err != nil {
-		return out, err
-	}
-	unlock, err := notes.Lock(ctx, q.Project.Dir)
-	if err != nil {
-		return out, err
-	}
-	defer unlock()
-	t, err := q.pick(ctx, s)
-	if err != nil {
-		return out, err
-	}
-	e := event{Event: s.To, ID: t.ID, Draft: Draft{By: s.By}, Result: s.Result}
-	err = q.record(t.log, &e)
-	t.take(e)
-	return *t, err
-}
-
-func cleanResult(text string) (string, error) {
-	if strings.TrimSpace(text) == "" {
-		return "", nil
-	}
-	text, err := notes.CleanText(visible.Clip(text, maxResult))
-	if err != nil {
-		return "", err
-	}
-	return text, untrusted.Check("result", text)
-}
-
-// pick returns the task that a step is for, if its state accepts it.
-func (q *Queue) pick(ctx context.Context, s Step) (*Task, error) {
-	list, _, err := q.readAll(ctx, q.files())
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(list, func(t *Task) bool {
-		if s.ID != "" {
-			return notes.Names(s.ID, t.ID)
-		}
-		return s.To == Claimed && t.Status == Queued && (s.Agent == "" || s.Agent == t.Agent)
-	})
-	switch {
-	case at < 0 && s.ID == "":
-		return nil, fault.New(fault.NotFound, "no task waits").WithHint("spawn_subagent_task queues one")
-	case at < 0:
-		return nil, fault.New(fault.NotFound, "no task has the id %q", visible.Clip(visible.Line(s.ID), notes.MaxName)).WithHint("bmad-mcp memory queue lists them")
-	case !slices.Contains(leadsTo[list[at].Status], s.To):
-		return nil, fault.New(fault.Conflict, "task %q is %s", list[at].ID, list[at].Status).WithHint("bmad-mcp memory queue shows which tasks wait")
-	}
-	return list[at], nil
-}
-
-// record appends an event to a log that was read under the lock.
-func (q *Queue) record(log *notes.Log, e *event) error {
-	e.V, e.At, e.By = format, notes.At(q.Now()), visible.Clip(visible.Line(e.By), notes.MaxName)
-	return log.Append(e)
-}
-
-// Tasks lists the tasks of a run, or with "" those of all, in the order in which they were queued.
-func (q *Queue) Tasks(ctx context.Context, run string) (list []Task, problems []notes.Problem, err error) {
-	files := q.files()
-	if run != "" {
-		if err := CheckName("run_id", run); err != nil {
+// Tasks lists the tasks of all runs, in the order in which they were queued.
+func (q *Queue) Tasks(ctx context.Context) (list []Task, problems []notes.Problem, err error) {
+	for _, file := range q.files() {
+		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		files = []string{q.file(run)}
-	}
-	all, problems, err := q.readAll(ctx, files)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, task := range all {
-		if run == "" || task.RunID == run {
-			list = append(list, *task)
+		_, tasks, amiss, err := q.read(file)
+		if err != nil {
+			return nil, nil, err
 		}
+		for _, t := range tasks {
+			list = append(list, *t)
+		}
+		problems = append(problems, amiss...)
 	}
 	slices.SortStableFunc(list, func(a, b Task) int { return a.QueuedAt.Time.Compare(b.QueuedAt.Time) })
 	return list, notes.Spoken(q.Project.Language(""), problems), nil

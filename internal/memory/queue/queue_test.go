@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,13 +55,16 @@ func (s tasks) add(t testing.TB, d queue.Draft) queue.Receipt {
 	return got
 }
 
-func (s tasks) step(t testing.TB, step queue.Step, want fault.Code) queue.Task {
+func appendTo(t testing.TB, name string, lines ...string) {
 	t.Helper()
-	got, err := s.Step(ctx, step)
-	if want == "" && err != nil || want != "" && !fault.Is(err, want) {
-		t.Fatalf("%+v: %v, want %q", step, err, want)
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return got
+	_, err = f.WriteString(strings.Join(lines, "\n") + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestQueue follows tasks from the queue to their ends, in the folder of their run if a kit has
@@ -93,46 +95,37 @@ func TestQueue(t *testing.T) {
 		if err != nil || !strings.Contains(string(data), got.ID) {
 			t.Errorf("%s is not in %s: %v", got.ID, place, err)
 		}
-		if list, _, err := s.Tasks(ctx, run); err != nil || len(list) != 1 || list[0].RunID != run {
-			t.Errorf("%s: %+v, %v", run, list, err)
-		}
 	}
-	// The one that waits longest for the agent, then by its id; nobody gets it twice.
-	got := s.step(t, queue.Step{To: queue.Claimed, Agent: "qa", By: "me"}, "")
-	if got.ID != second.ID || got.Status != "claimed" || got.Holder != "me" || got.Task != "test the parser" {
-		t.Errorf("%+v", got)
+	name := filepath.Join(path, ".bmad-task/queue.jsonl")
+	appendTo(t, name,
+		`{"v":1,"event":"completed","task_id":"task-0001"}`, // nobody has claimed it
+		`{"v":1,"event":"claimed","task_id":"task-0002","by":"me","at":"2026-01-02T00:00:00.000Z"}`,
+		`{"v":1,"event":"completed","task_id":"task-0002","result":"all pass","at":"2026-01-02T00:00:00.000Z"}`,
+		`{"v":1,"event":"claimed","task_id":"task-0002","by":"another"}`,
+		`{"v":1,"event":"cancelled","task_id":"task-0001"}`)
+	if list, problems, err := s.Tasks(ctx); err != nil || len(problems) > 0 || list[0].Status != "cancelled" || list[1].Status != "completed" || list[1].Holder != "me" || list[1].Result != "all pass" {
+		t.Errorf("%+v, %v, %v", list, problems, err)
 	}
-	s.step(t, queue.Step{ID: second.ID, To: queue.Claimed}, fault.Conflict)
-	s.step(t, queue.Step{To: queue.Claimed, Agent: "nobody"}, fault.NotFound)
-	s.step(t, queue.Step{ID: first.ID, To: queue.Completed}, fault.Conflict)
-	s.step(t, queue.Step{ID: "unknown-task", To: queue.Completed}, fault.NotFound)
-	s.step(t, queue.Step{ID: second.ID, To: queue.Completed, Result: "password=hunter2"}, fault.InvalidArgument)
-	if done := s.step(t, queue.Step{ID: second.ID, To: queue.Completed, Result: " all pass\n"}, ""); done.Status != "completed" || done.Result != "all pass" || done.Holder != "me" {
-		t.Errorf("%+v", done)
-	}
-	s.step(t, queue.Step{ID: first.ID, To: queue.Cancelled}, "")
-	s.step(t, queue.Step{ID: first.ID, To: queue.Claimed}, fault.Conflict)
 	if done := s.add(t, queue.Draft{Agent: "qa", Task: "test it again", OutputKey: "tests"}); done.Status != "exists" || done.State != "completed" || done.Position != 0 {
 		t.Errorf("%+v", done)
 	}
 	if anew := s.add(t, queue.Draft{Agent: "dev", Task: "write the parser anew", OutputKey: "parser"}); anew.Status != "queued" || anew.ID == first.ID {
 		t.Errorf("a cancelled task keeps its key: %+v", anew)
 	}
-	list, problems, err := queueing(t, path).Tasks(ctx, "")
+	list, problems, err := queueing(t, path).Tasks(ctx)
 	if err != nil || len(problems) > 0 || len(list) != 6 || list[0].ID != first.ID || list[0].ContextFiles[0] != "docs/prd.md" || list[0].ContextFiles[1] != "docs" {
 		t.Errorf("%+v, %v, %v", list, problems, err)
 	}
 	// Lines of others in the file are named, and hide nothing.
-	name := filepath.Join(path, ".bmad-task/queue.jsonl")
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := "\ufeff<<<<<<< ours\n" + string(data) + `{"v":1,"event":"completed","task_id":"task-0001"}` + "\n" + `{"v":1,"event":"claimed","task_id":"nobody"}`
+	broken := "\ufeff<<<<<<< ours\n" + string(data) + `{"v":1,"event":"claimed","task_id":"nobody"}`
 	if err := os.WriteFile(name, []byte(broken), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	list, problems, err = s.Tasks(ctx, "")
+	list, problems, err = s.Tasks(ctx)
 	if err != nil || len(problems) != 1 || problems[0].Line != 1 || len(list) != 6 || list[0].Status != "cancelled" {
 		t.Errorf("%+v, %v, %v", list, problems, err)
 	}
@@ -163,115 +156,76 @@ func TestQueueRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.Step(ctx, queue.Step{To: queue.Claimed}); !fault.Is(err, fault.NotFound) {
-		t.Errorf("an empty queue: %v", err)
-	}
-	if _, _, err := s.Tasks(ctx, "../x"); !fault.Is(err, fault.InvalidArgument) {
-		t.Errorf("a path as a run: %v", err)
-	}
 	if made, _ := os.ReadDir(path); len(made) > 0 {
 		t.Errorf("it left %v", made)
 	}
 }
 
-// TestQueueClaimsOnce: of many who claim at once, each gets a task of its own.
-func TestQueueClaimsOnce(t *testing.T) {
+// TestQueueOfManyParts: tasks that do not fit into the first file are in the next, and all are listed.
+func TestQueueOfManyParts(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
 	s := queueing(t, path)
-	const n = 12
+	const n = 24
 	for i := range n {
 		s.add(t, queue.Draft{Agent: "dev", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint(i)})
-	}
-	for i := range n { // beyond the first file
-		s.add(t, queue.Draft{Agent: "qa", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint("q", i)})
 	}
 	if _, err := os.Stat(filepath.Join(path, ".bmad-task/queue-000001.jsonl")); err != nil {
 		t.Error(err)
 	}
-	var mu sync.Mutex
-	got := map[string]int{}
-	var wait sync.WaitGroup
-	for range n + 3 {
-		other := queueing(t, path)
-		wait.Go(func() {
-			task, err := other.Step(ctx, queue.Step{To: queue.Claimed, Agent: "dev"})
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				got[task.ID]++
-			} else if !fault.Is(err, fault.NotFound) {
-				t.Error(err)
-			}
-		})
-	}
-	wait.Wait()
-	if len(got) != n {
-		t.Errorf("%d tasks were claimed, want %d: %v", len(got), n, got)
-	}
-	for id, times := range got {
-		if times != 1 {
-			t.Errorf("%s was claimed %d times", id, times)
-		}
+	list, problems, err := s.Tasks(ctx)
+	if err != nil || len(problems) > 0 || len(list) != n || list[n-1].OutputKey != fmt.Sprint(n-1) {
+		t.Errorf("%d tasks, %v, %v", len(list), problems, err)
 	}
 }
 
-// TestQueueCut cuts every event of a task at every step: the queue is as before or as after, and
-// each acknowledged event is there.
+// TestQueueCut cuts the first task and another one at every step: the queue is as before or as after, and each
+// acknowledged task is there.
 func TestQueueCut(t *testing.T) {
 	t.Parallel()
 	disk := durabletest.New()
 	const path = "/simulated/queue/p"
-	on := func(d *durabletest.Disk, n int) *queue.Queue { return queueAt(d.Dir(path), path, int64(n)) }
-	steps := []func(q *queue.Queue) error{
-		func(q *queue.Queue) error {
-			_, err := q.Add(ctx, queue.Draft{Agent: "dev", Task: "do it", OutputKey: "out"})
-			return err
-		},
-		func(q *queue.Queue) error {
-			_, err := q.Step(ctx, queue.Step{To: queue.Claimed, By: "me"})
-			return err
-		},
-		func(q *queue.Queue) error {
-			list, _, err := q.Tasks(ctx, "")
-			if err == nil {
-				_, err = q.Step(ctx, queue.Step{ID: list[0].ID, To: queue.Completed, Result: "done"})
-			}
-			return err
-		},
-	}
-	seen := func(d *durabletest.Disk) string {
-		list, problems, err := on(d, 0).Tasks(ctx, "")
+	on := func(d *durabletest.Disk) *queue.Queue { return queueAt(d.Dir(path), path, 0) }
+	seen := func(d *durabletest.Disk) (out string) {
+		list, problems, err := on(d).Tasks(ctx)
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("%v, %v", problems, err)
 		}
-		out := ""
 		for _, task := range list {
-			out += task.Status + " " + task.Holder + " " + task.Result + "\n"
+			out += task.Status + " " + task.OutputKey + "\n"
 		}
 		return out
 	}
-	for n, step := range steps {
+	for _, key := range []string{"first", "second"} {
 		before := disk.Copy()
-		if err := step(on(disk, n)); err != nil {
+		add := func(d *durabletest.Disk) error {
+			q := on(d)
+			q.NewID = func() string { return key }
+			_, err := q.Add(ctx, queue.Draft{Agent: "dev", Task: "do it", OutputKey: key})
+			return err
+		}
+		if err := add(disk); err != nil {
 			t.Fatal(err)
 		}
 		old, after := seen(before), seen(disk)
-		_, outcomes := durabletest.Sweep(t, before, func(d *durabletest.Disk) error { return step(on(d, n)) }, func(o durabletest.Outcome) {
+		if after != old+"queued "+key+"\n" {
+			t.Fatalf("the queue is %q", after)
+		}
+		_, outcomes := durabletest.Sweep(t, before, add, func(o durabletest.Outcome) {
 			got := seen(o.Disk)
 			var unconfirmed *durable.UnconfirmedError
 			switch {
 			case got != old && got != after, o.Acknowledged && got != after:
-				t.Fatalf("step %d, %v: the queue is %q", n, o, got)
+				t.Fatalf("%s, %v: the queue is %q", key, o, got)
 			case o.Err != nil && !o.Lost() && !errors.As(o.Err, &unconfirmed) && got != old:
-				t.Fatalf("step %d, %v: %v, yet it was done", n, o, o.Err)
+				t.Fatalf("%s, %v: %v, yet it was done", key, o, o.Err)
 			}
-			if err := step(on(o.Disk, n)); (err != nil) != (got == after && n > 0) || seen(o.Disk) != after {
-				t.Fatalf("step %d, %v, repeated: %v, the queue is %q", n, o, err, seen(o.Disk))
+			if err := add(o.Disk); err != nil || seen(o.Disk) != after {
+				t.Fatalf("%s, %v, repeated: %v, the queue is %q", key, o, err, seen(o.Disk))
 			}
 		})
 		if outcomes < 15 {
-			t.Errorf("step %d: only %d outcomes", n, outcomes)
+			t.Errorf("%s: only %d outcomes", key, outcomes)
 		}
 	}
 }

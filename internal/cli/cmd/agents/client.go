@@ -14,18 +14,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// program is the rest of the program for agents: the method that has them, and their tasks.
+// program is the rest of the program for agents: the method that has them.
 type program interface {
 	FetchMissing(ctx context.Context) (folder string, err error)
 	Copies(project string) (folders []string)
-	WithQueue(do func(q *queue.Queue) error) error
 	Fail(command *cobra.Command, err error) int
 }
 

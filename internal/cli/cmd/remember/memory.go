@@ -1,4 +1,4 @@
-// Package remember has the commands of the notes of a project and of its queue of tasks.
+// Package remember has the commands of the notes of a project.
 package remember
 
 import (
@@ -10,25 +10,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
-
-// store opens the notes and the queue of the project.
-type store interface {
-	WithBook(do func(b *memory.Book) error) error
-	WithQueue(do func(q *queue.Queue) error) error
-}
 
 // options are the flags of all commands of the memory, which choose notes or describe a new one.
 type options struct {
-	term        *terminal.Terminal
-	store       store
+	term *terminal.Terminal
+	// withBook opens the notes of the project.
+	withBook    func(do func(b *memory.Book) error) error
 	kind, agent string
 }
 
-// Command returns the commands of the memory. work is the one that has a model do the waiting tasks.
-func Command(term *terminal.Terminal, s store, work *cobra.Command) *cobra.Command {
-	o := &options{term: term, store: s}
+// Command returns the commands of the memory. withBook opens the notes of the project.
+func Command(term *terminal.Terminal, withBook func(do func(b *memory.Book) error) error) *cobra.Command {
+	o := &options{term: term, withBook: withBook}
 	cmd := o.listCommand("memory")
 	cmd.Short = "Search, read and write the notes of this project"
 	cmd.Long = `Notes of five types (shared-context, decisions, agent-learnings, failures, stories) lie in
@@ -46,7 +40,7 @@ terminal.
 	cmd.AddCommand(
 		o.listCommand("list"), o.showCommand(), o.addCommand(), o.searchCommand(),
 		o.forgetCommand(), o.checkCommand(), o.statsCommand("stats", "Count the notes"), o.statsCommand("agents", "List the agents that have notes"),
-		o.museumCommand(), o.queueCommand(work),
+		o.museumCommand(),
 	)
 	return cmd
 }
@@ -58,7 +52,7 @@ func (o *options) filter() memory.Filter {
 // bookCommand returns a subcommand that works on the notes of the project.
 func (o *options) bookCommand(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, b *memory.Book, args []string) error) *cobra.Command {
 	return terminal.Subcommand(use, short, args, func(ctx context.Context, args []string) error {
-		return o.store.WithBook(func(b *memory.Book) error { return do(ctx, b, args) })
+		return o.withBook(func(b *memory.Book) error { return do(ctx, b, args) })
 	})
 }
 

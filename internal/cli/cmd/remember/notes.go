@@ -140,7 +140,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				d.ExpiresAt = notes.At(day)
 			}
-			return o.store.WithBook(func(b *memory.Book) error { return o.addNote(cmd, b, d) })
+			return o.withBook(func(b *memory.Book) error { return o.addNote(cmd, b, d) })
 		},
 	}
 	cmd.Flags().StringArrayVar(&tags, "tag", nil, "a word by which the note can be found; may be repeated")
