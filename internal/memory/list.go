@@ -92,45 +92,28 @@ func (b *Book) Show(ctx context.Context, kind notes.Type, ref string) (n notes.N
 
 // Stats counts the notes of a project.
 type Stats struct {
-	Folder  string             `json:"folder"`
-	Notes   int                `json:"notes"`
-	ByType  map[notes.Type]int `json:"by_type"`
-	ByAgent map[string]int     `json:"by_agent"`
-	// Expired and Deleted notes are still in the files; Foreign ones are read from other programs'.
-	Expired  int   `json:"expired"`
-	Deleted  int   `json:"deleted"`
-	Foreign  int   `json:"foreign"`
-	Files    int   `json:"files"`
-	Bytes    int64 `json:"bytes"`
-	Problems int   `json:"problems"`
+	Folder string
+	// Notes are those that are found, Foreign ones are read from other programs' files.
+	Notes, Foreign int
+	ByAgent        map[string]int
+	// Files are those of our notes.
+	Files int
 }
 
-// Stats counts the notes of a project that a filter chooses.
-func (b *Book) Stats(ctx context.Context, f Filter) (Stats, error) {
-	out := Stats{Folder: b.Path(), ByType: map[notes.Type]int{}, ByAgent: map[string]int{}}
-	if err := f.check(); err != nil {
-		return out, err
-	}
+// Stats counts the notes of a project.
+func (b *Book) Stats(ctx context.Context) (Stats, error) {
 	r, err := b.read(ctx)
 	if err != nil {
-		return out, err
+		return Stats{}, err
 	}
 	defer r.close()
+	out := Stats{Folder: b.Path(), Foreign: len(r.foreign), ByAgent: map[string]int{}, Files: r.set.Files()}
 	for e := range r.set.Entries() {
-		switch n := e.Last(); {
-		case n == nil, !f.takes(n):
-		case e.Deleted():
-			out.Deleted++
-		case n.Expired(r.now):
-			out.Expired++
-		default:
+		if n := e.Note(); n != nil && !n.Expired(r.now) {
 			out.Notes++
-			out.ByType[n.Type]++
 			out.ByAgent[n.Agent]++
 		}
 	}
-	out.Files, out.Bytes = r.set.Size()
-	out.Foreign, out.Problems = len(r.foreign), len(r.problems())
 	return out, nil
 }
 

@@ -49,7 +49,7 @@ func (r *resources) addTo(s *server.MCPServer) {
 
 	addReviewApp(s)
 	if r.offer.memory() {
-		add(museumURI, "memory/museum", "BMAD failure museum", "The failures that the project remembers, with their lessons and rules.", "application/json")
+		add(museumURI, "memory/museum", "BMAD failures", "The failures that the project remembers, with their lessons and rules.", "application/json")
 		for _, t := range notes.Types() {
 			add(notesURI+string(t), "memory/"+string(t), "BMAD notes: "+string(t), "The notes of this type in the project memory, the newest first.", "application/json")
 		}
@@ -65,7 +65,7 @@ func (r *resources) addTo(s *server.MCPServer) {
 	template(historyTemplate, "history", "BMAD history", "What happened to a session: when, by whom, by whose decision.", "application/json")
 	template(artifactTemplate, "artifact", "BMAD artifact", "A saved document of a task, by its file name or its stage.", "text/markdown")
 	if r.offer.memory() {
-		template(museumURI+"{?cwd}", "memory-museum", "BMAD failure museum of a project", "The failures that a project remembers.", "application/json")
+		template(museumURI+"{?cwd}", "memory-museum", "BMAD failures of a project", "The failures that a project remembers.", "application/json")
 		template(notesURI+"{type}{?cwd}", "memory-notes", "BMAD notes", "The notes of a type in a project's memory.", "application/json")
 		template(agentMemoryURI+"{agent}{?cwd}", "memory-agent", "BMAD learnings of an agent", "What an agent has learned in a project.", "application/json")
 	}

@@ -71,13 +71,8 @@ func (s *Set) Changed() []Key {
 	return out
 }
 
-// Size returns the number of files, and of bytes in them.
-func (s *Set) Size() (files int, bytes int64) {
-	for _, p := range s.parts {
-		bytes += int64(len(p.data))
-	}
-	return len(s.parts), bytes
-}
+// Files returns the number of files.
+func (s *Set) Files() int { return len(s.parts) }
 
 // Find returns the entry of an id or of the beginning of one; kind may be "".
 func (s *Set) Find(kind Type, ref string) (*Entry, error) {

@@ -37,16 +37,8 @@ terminal.
 ` + terminal.ExitHelp
 	cmd.PersistentFlags().StringVar(&o.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
 	cmd.PersistentFlags().StringVar(&o.agent, "agent", "", "the agent that the note is from or for, such as dev")
-	cmd.AddCommand(
-		o.listCommand("list"), o.showCommand(), o.addCommand(), o.searchCommand(),
-		o.forgetCommand(), o.checkCommand(), o.statsCommand("stats", "Count the notes"), o.statsCommand("agents", "List the agents that have notes"),
-		o.museumCommand(),
-	)
+	cmd.AddCommand(o.listCommand("list"), o.showCommand(), o.searchCommand(), o.addCommand(), o.forgetCommand())
 	return cmd
-}
-
-func (o *options) filter() memory.Filter {
-	return memory.Filter{Type: notes.Type(o.kind), Agent: o.agent}
 }
 
 // bookCommand returns a subcommand that works on the notes of the project.

@@ -27,9 +27,7 @@ func (o *options) listCommand(use string) *cobra.Command {
 	all := false
 	cmd := o.bookCommand(use, "List the notes, the newest first", cobra.NoArgs,
 		func(ctx context.Context, b *memory.Book, _ []string) error {
-			filter := o.filter()
-			filter.Deleted, filter.Expired = all, all
-			list, err := b.List(ctx, filter)
+			list, err := b.List(ctx, memory.Filter{Type: notes.Type(o.kind), Agent: o.agent, Deleted: all, Expired: all})
 			if err != nil {
 				return err
 			}
@@ -209,4 +207,38 @@ func (o *options) marksOf(r memory.Found) string {
 		out += o.term.Lang.Say(" (suspicious: it addresses the model)")
 	}
 	return out
+}
+
+func (o *options) forgetCommand() *cobra.Command {
+	yes, purge := false, false
+	cmd := o.bookCommand("forget ID", "Delete a note", cobra.ExactArgs(1),
+		func(ctx context.Context, b *memory.Book, args []string) error {
+			n, _, _, err := b.Show(ctx, notes.Type(o.kind), args[0])
+			if err != nil {
+				return err
+			}
+			agreed, err := o.term.AskPerson(ctx, yes, o.term.Lang.Say("%s\nDelete this note [y/n]: ", terminal.Indent(visible.Text(n.Text))))
+			if err != nil {
+				return err
+			}
+			if !agreed {
+				o.term.Say("Not deleted.")
+				return nil
+			}
+			result := map[string]any{"status": "deleted", "id": n.ID, "type": n.Type}
+			if !purge {
+				if _, err := b.Forget(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+					return err
+				}
+				return o.term.Conclude(result, "Deleted. To bring it back, add its text again, with its type and agent.")
+			}
+			if _, err := b.Purge(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+				return err
+			}
+			result["status"] = "purged"
+			return o.term.Conclude(result, "Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
+		})
+	cmd.Flags().BoolVar(&yes, "yes", false, "without a question, for a script of yours")
+	cmd.Flags().BoolVar(&purge, "purge", false, "also remove its text from the files, for good")
+	return cmd
 }

@@ -307,19 +307,19 @@ func doctorMachine(l lang.Language, cwd string) doctor.MachineCheck {
 func checkMemory(ctx context.Context, u Upkeep) []doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "memory", Status: doctor.OK}
 	err := u.WithBook(func(b *memory.Book) error {
-		stats, err := b.Stats(ctx, memory.Filter{})
+		stats, err := b.Stats(ctx)
 		if err != nil {
 			return err
 		}
 		problems, err := b.Check(ctx)
-		for _, p := range problems[:min(len(problems), maxLeftOut)] {
-			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.In(u.Term.Lang)})
+		for _, p := range problems {
+			c.Items = append(c.Items, doctor.Defect{Path: p.Place(), What: p.Why.In(u.Term.Lang)})
 		}
 		if stats.Notes+stats.Foreign+stats.Files+len(problems) > 0 {
 			c.Detail = u.Term.Lang.Say("%d notes, and %d in files of other tools", stats.Notes, stats.Foreign)
 		}
 		if len(problems) > 0 {
-			c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("bmad-mcp memory check names all of them: correct the lines, or remove them; the other notes are not affected")
+			c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("correct the lines, or remove them; the other notes are not affected")
 		}
 		return err
 	})

@@ -103,7 +103,10 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 }
 
 // In returns the problem in a language, with its place.
-func (p Problem) In(l lang.Language) string { return Place(p.Path, p.Line) + ": " + p.Why.In(l) }
+func (p Problem) In(l lang.Language) string { return p.Place() + ": " + p.Why.In(l) }
+
+// Place names the line of the problem, or the file.
+func (p Problem) Place() string { return Place(p.Path, p.Line) }
 
 // Place names a line of a file, or the file if line is 0.
 func Place(path string, line int) string {
