@@ -46,9 +46,9 @@ func writes() []write {
 	all = append(all, write{"", func(b *memory.Book) error { return b.Pad("failures.jsonl", 128<<10-1000) }}) // the first file is full
 	return append(all,
 		write{"remember, the first note of a part", filler(99)},
-		write{"forget", func(b *memory.Book) error { _, err := b.Forget(ctx, "", id, "t"); return err }},
+		write{"forget", func(b *memory.Book) error { return b.Forget(ctx, "", id, "t") }},
 		write{"remember, a deleted note", remember(note)},
-		write{"purge", func(b *memory.Book) error { _, err := b.Purge(ctx, "", id, "t"); return err }},
+		write{"purge", func(b *memory.Book) error { return b.Purge(ctx, "", id, "t") }},
 	)
 }
 

@@ -213,7 +213,7 @@ func TestKeptIndexForgets(t *testing.T) {
 	if data, err := os.ReadFile(k.file(t)); err != nil || !bytes.Contains(data, []byte("xylophonist")) {
 		t.Fatalf("the index does not have the word: %v", err)
 	}
-	if _, err := k.process(t, path).Purge(ctx, "", secret.ID, "t"); err != nil {
+	if err := k.process(t, path).Purge(ctx, "", secret.ID, "t"); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(string(k.UserState), "derived", "*")); len(left) > 0 {

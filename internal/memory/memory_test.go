@@ -182,13 +182,13 @@ func TestRemember(t *testing.T) {
 		t.Errorf("the notes are %s", got)
 	}
 	// Deleted, and remembered again.
-	if _, err := s.Forget(ctx, "", first.ID[:8], "t"); err != nil {
+	if err := s.Forget(ctx, "", first.ID[:8], "t"); err != nil {
 		t.Fatal(err)
 	}
 	if got := texts(s.list(t)); got != text+" but longer[]" {
 		t.Errorf("after forget: %s", got)
 	}
-	if _, err := s.Forget(ctx, "", first.ID, "t"); !fault.Is(err, fault.Conflict) {
+	if err := s.Forget(ctx, "", first.ID, "t"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("forgotten twice: %v", err)
 	}
 	s.remember(t, notes.Note{Text: text}, notes.Restored)
@@ -197,13 +197,13 @@ func TestRemember(t *testing.T) {
 		t.Errorf("the file is\n%s", got)
 	}
 	// Purged: the text is gone, and the id stays deleted.
-	if _, err := s.Purge(ctx, "", first.ID, "t"); err != nil {
+	if err := s.Purge(ctx, "", first.ID, "t"); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.read(t, "failures.jsonl"); strings.Contains(got, `"`+text+`"`) || strings.Count(got, first.ID) != 1 {
 		t.Errorf("the file is\n%s", got)
 	}
-	if _, err := s.Forget(ctx, "", "00000000", "t"); !fault.Is(err, fault.NotFound) {
+	if err := s.Forget(ctx, "", "00000000", "t"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an unknown id: %v", err)
 	}
 	s.remember(t, notes.Note{Text: text}, notes.Restored)

@@ -34,7 +34,7 @@ func TestGitMergesBothWays(t *testing.T) {
 	}
 	forget := func(name string) {
 		t.Helper()
-		if _, err := s.Forget(ctx, "", ids[name], "t"); err != nil {
+		if err := s.Forget(ctx, "", ids[name], "t"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -71,7 +71,7 @@ func TestRecall(t *testing.T) {
 	if got := s.recall(t, memory.Query{Text: "kubernetes operators"}); !got.NothingClose {
 		t.Errorf("unrelated words: %+v", got)
 	}
-	if _, err := s.Forget(ctx, "", disk.ID, "t"); err != nil {
+	if err := s.Forget(ctx, "", disk.ID, "t"); err != nil {
 		t.Fatal(err)
 	}
 	if got := resultTexts(s.recall(t, memory.Query{Text: "full disk"})); strings.Contains(got, "relay") {
@@ -295,7 +295,7 @@ func TestLearn(t *testing.T) {
 	}
 	learn(lesson.Lesson{Session: "s2", Finding: "review/R-1", Type: lesson.Failures, Tags: []string{lesson.Resolved}})
 	want("the retry loop never ends[CC-FAIL review resolved]|the log has password=[masked][review]")
-	if _, err := s.Forget(ctx, "", s.list(t)[0].ID, "t"); err != nil {
+	if err := s.Forget(ctx, "", s.list(t)[0].ID, "t"); err != nil {
 		t.Fatal(err)
 	}
 	learn(one, other)

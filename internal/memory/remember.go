@@ -96,31 +96,27 @@ func (b *Book) keep(n notes.Note) (Remembered, error) {
 }
 
 // Forget deletes a note for by, in a way that a merge does not bring it back. Its text stays in
-// the file; remembering it again brings the note back. It returns the note.
-func (b *Book) Forget(ctx context.Context, kind notes.Type, ref, by string) (notes.Note, error) {
+// the file; remembering it again brings the note back.
+func (b *Book) Forget(ctx context.Context, kind notes.Type, ref, by string) error {
 	return b.amend(ctx, kind, ref, func(e *notes.Entry) error { return b.notes.Forget(e, by, b.m.Now()) })
 }
 
 // Purge deletes a note and removes its text from the files. The history of git keeps it.
-func (b *Book) Purge(ctx context.Context, kind notes.Type, ref, by string) (notes.Note, error) {
+func (b *Book) Purge(ctx context.Context, kind notes.Type, ref, by string) error {
 	defer b.dropIndex()
 	return b.amend(ctx, kind, ref, func(e *notes.Entry) error { return b.notes.Purge(e, by, b.m.Now()) })
 }
 
-// amend runs a plan on the note of an id, and returns the note.
-func (b *Book) amend(ctx context.Context, kind notes.Type, ref string, plan func(*notes.Entry) error) (out notes.Note, err error) {
+// amend runs a plan on the note of an id.
+func (b *Book) amend(ctx context.Context, kind notes.Type, ref string, plan func(*notes.Entry) error) error {
 	if err := b.Usable(); err != nil {
-		return out, err
+		return err
 	}
-	err = b.notes.ChangeKnown(ctx, func() error {
+	return b.notes.ChangeKnown(ctx, func() error {
 		e, err := b.notes.Find(kind, ref)
 		if err != nil {
 			return err
 		}
-		if n := e.Last(); n != nil {
-			out = *n
-		}
 		return plan(e)
 	})
-	return out, err
 }

@@ -227,12 +227,12 @@ func (o *options) forgetCommand() *cobra.Command {
 			}
 			result := map[string]any{"status": "deleted", "id": n.ID, "type": n.Type}
 			if !purge {
-				if _, err := b.Forget(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+				if err := b.Forget(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
 					return err
 				}
 				return o.term.Conclude(result, "Deleted. To bring it back, add its text again, with its type and agent.")
 			}
-			if _, err := b.Purge(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+			if err := b.Purge(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
 				return err
 			}
 			result["status"] = "purged"

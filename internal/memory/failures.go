@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
-// Museum has the failures of a project.
-type Museum struct {
+// FailureList has the failures of a project.
+type FailureList struct {
 	Failures []Failure `json:"failures"`
 	// Total is how many there are in the category, ByCategory how many in each.
 	Total      int             `json:"total"`
@@ -43,24 +43,24 @@ const allCategories = "all"
 
 // Failures returns the failures of a project, the worst first and of those the newest or, with a
 // query, the closest first. topN is from 1 to 50; 0 is 10.
-func (b *Book) Failures(ctx context.Context, category, query string, topN int) (Museum, error) {
+func (b *Book) Failures(ctx context.Context, category, query string, topN int) (FailureList, error) {
 	known := append([]string{allCategories}, lesson.Categories()...)
 	category = cmp.Or(category, allCategories)
 	if !slices.Contains(known, category) {
-		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category)).
+		return FailureList{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
 	}
 	v, err := b.view(ctx, query, topN)
 	if err != nil {
-		return Museum{}, err
+		return FailureList{}, err
 	}
 	defer v.close()
-	out := Museum{ByCategory: map[string]int{}, Note: Warning, Problems: v.amiss()}
-	exhibits := map[*notes.Note]grimoire.Failure{}
+	out := FailureList{ByCategory: map[string]int{}, Note: Warning, Problems: v.amiss()}
+	parts := map[*notes.Note]grimoire.Failure{}
 	for _, n := range v.sorted {
 		if n.Type == notes.Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
-			f := exhibit(n)
-			exhibits[n.Note] = f
+			f := partsOf(n)
+			parts[n.Note] = f
 			if !slices.Contains(known, f.Category) {
 				f.Category = "other"
 			}
@@ -68,21 +68,21 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		}
 	}
 	rank := func(n placed) int {
-		if at := slices.Index(grimoire.Severities, exhibits[n.Note].Severity); at >= 0 {
+		if at := slices.Index(grimoire.Severities, parts[n.Note].Severity); at >= 0 {
 			return at
 		}
 		return len(grimoire.Severities)
 	}
 	slices.SortStableFunc(v.sorted, func(a, b placed) int { return rank(a) - rank(b) })
 	found := v.rank(func(n placed) bool {
-		f, is := exhibits[n.Note]
+		f, is := parts[n.Note]
 		return is && (category == allCategories || f.Category == category)
 	})
 	out.Total = v.matched
-	return fit(len(found), func(items, text int) Museum {
+	return fit(len(found), func(items, text int) FailureList {
 		out.Failures = []Failure{}
 		for _, n := range found[:items] {
-			f := exhibits[n.Note]
+			f := parts[n.Note]
 			out.Failures = append(out.Failures, Failure{
 				ID: label(cmp.Or(f.ID, n.ID)), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, notes.MaxAgent),
 				Category: untrusted.Label(f.Category, notes.MaxTag), Severity: f.Severity, Status: untrusted.Label(f.Status, notes.MaxTag),
@@ -94,9 +94,9 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 	}), nil
 }
 
-// exhibit returns the parts of a failure. A note of ours has its category, severity and outcome
+// partsOf returns the parts of a failure. A note of ours has its category, severity and outcome
 // among its tags; of several marks the worst counts.
-func exhibit(n placed) grimoire.Failure {
+func partsOf(n placed) grimoire.Failure {
 	if n.failure != nil {
 		return *n.failure
 	}
