@@ -84,7 +84,7 @@ func TestEditIsApprovedByThePersonsOwnAct(t *testing.T) {
 // TestEditOfWhatNoRoundKeeps is none: another end of lines, or what the assistant states beside
 // its text.
 func TestEditOfWhatNoRoundKeeps(t *testing.T) {
-	for _, text := range []string{"# P\r\n\r\nText.\r\n", "\ufeff# P\n\nText.", "# P\n\nText.\n\n```json\n{\"quality_score\": 99}\n```\n", "---\nquality_score: 99\n---\n# P\n\nText.\n"} {
+	for _, text := range []string{"# P\r\n\r\nText.\r\n", "\ufeff# P\n\nText.", "# P\n\nText.\n\n```json\n{\"quality_score\": 99}\n```\n"} {
 		b := newBench(t)
 		b.do(start("build a thing"))
 		b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# P\n\nText.","quality_score":92}`))

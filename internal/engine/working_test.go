@@ -223,25 +223,6 @@ func (b *bench) remove(name string) {
 	}
 }
 
-// TestFrontMatterIsTakenOut submits the working copy with its facts in front matter: they are read,
-// and people get the document without them.
-func TestFrontMatterIsTakenOut(t *testing.T) {
-	b := newBench(t)
-	b.do(start("x"))
-	b.write(".bmad-task/work/x/po.md", "---\ntitle: Rides\nquality_score: 74\nquestions:\n  - id: q1\n    question: Which provider: Okta or Entra?\n    options: [Okta, Entra]\n---\n# PRD\n")
-	r := b.at("po/clarifying", request.Request{Action: workflow.ActionSubmit, Stage: "po"})
-	if r.Score == nil || *r.Score != 74 || len(r.Questions) != 1 || r.Questions[0].Question != "Which provider: Okta or Entra?" || len(r.Questions[0].Options) != 2 {
-		t.Errorf("%v %+v", r.Score, r.Questions)
-	}
-	text, err := os.ReadFile(filepath.Join(b.dir, ".bmad-task/work/x/po.md"))
-	if err != nil || string(text) != "---\ntitle: Rides\n---\n# PRD\n" {
-		t.Errorf("%q %v", text, err)
-	}
-	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "Okta"}}})
-	b.write(".bmad-task/work/x/po.md", "---\nquality_score: 95\nquestions: [who\n---\n# PRD\n")
-	b.refused(request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "the front matter in claude_result is not valid YAML, at line 2")
-}
-
 // TestArtifactThatCannotBeWritten: the decision is stored, the reply does not claim the file, and the next
 // call writes it.
 func TestArtifactThatCannotBeWritten(t *testing.T) {

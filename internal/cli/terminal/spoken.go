@@ -65,15 +65,12 @@ var spoken = map[string]lang.Text{
 	"%s_result is the form as it was laid out, with nothing filled in": lang.T(
 		"the result of %s is the form as it was laid out, with nothing filled in"),
 	"the JSON in %s_result %s":                    lang.T("the JSON in the result of %s %s"),
-	"the front matter in %s_result %s":            lang.T("the front matter in the result of %s %s"),
 	"%s_result holds no document":                 lang.T("the result of %s holds no document"),
 	"%s_result and %s_result_path are both given": lang.T("--%s-result and --%s-result-path are both given"),
 	"fill in the block of JSON as the role_prompt shows it, and submit again": lang.T(
 		"fill in the block of JSON as bmad-mcp task resume shows it, and submit again"),
 	"write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again": lang.T(
 		"end the document with one valid ```json block as bmad-mcp task resume shows it, and submit again"),
-	"put texts with a colon into quotation marks, or state the same in one ```json block at the end as the role_prompt shows it, and submit again": lang.T(
-		"put texts with a colon into quotation marks, or state the same in one ```json block at the end, and submit again"),
 	"submit the document for stage %q in the form its role_prompt gives": lang.T(
 		"submit the document for stage %q in the form that bmad-mcp task resume gives"),
 }

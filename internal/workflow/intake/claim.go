@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,21 +25,19 @@ type claims struct {
 	ignored []string
 }
 
-// maxClaims bounds the statements that are looked at; no honest text comes near it.
-const maxClaims = 1000
+// Limits of the statements that are looked at; no honest text comes near them.
+const (
+	maxClaims = 1000
+	maxCells  = 20 // of a row
+)
 
 // claimedScore returns the score that a submission states of itself: the lowest if it states
 // several, whether in its fields, in the document or around it. note says so, or why a value that is
 // stated is not a score.
 func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	var c claims
-	for _, v := range e.scores {
-		c.field(v)
-	}
-	if e.object != nil && len(e.scores) == 0 {
-		for _, k := range []string{"quality_score", "score"} {
-			c.field(object(e.object[k]))
-		}
+	for _, value := range e.scores {
+		c.field(value)
 	}
 	if e.object != nil {
 		text = without(text, e.start, e.end)
@@ -52,32 +49,21 @@ func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	return c.lowest()
 }
 
-// object returns a value, or the total if it is an object.
-func object(v any) any {
-	if inner, ok := v.(map[string]any); ok {
-		return field(inner, "total", "score", "value", "overall")
+// field adds the claim that a field of JSON makes.
+func (c *claims) field(value string) {
+	value = narrow().Replace(strings.TrimSpace(value))
+	if value == "" {
+		return
 	}
-	return v
+	m := fieldValue.FindStringSubmatch(value)
+	if m == nil {
+		c.made = append(c.made, claim{text: strconv.Quote(clipRunes(value, 40))})
+		return
+	}
+	c.state(strings.TrimSpace(m[0]), m[1], m[2], value[len(m[0]):])
 }
 
-func (c *claims) field(v any) {
-	switch v := v.(type) {
-	case json.Number:
-		c.make(v.String(), v.String(), "")
-	case string:
-		if strings.TrimSpace(v) == "" {
-			return
-		}
-		m := fieldValue.FindStringSubmatch(narrow().Replace(v))
-		if m == nil {
-			c.made = append(c.made, claim{text: strconv.Quote(clipRunes(v, 40))})
-			return
-		}
-		c.stateNow(strings.TrimSpace(m[0]), m[1], m[2], narrow().Replace(v)[len(m[0]):])
-	}
-}
-
-var fieldValue = pattern.New(`^\s*([-−]?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
+var fieldValue = pattern.New(`^([-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
 
 // make adds a claim.
 func (c *claims) make(text, number, denominator string) {
@@ -92,18 +78,9 @@ func (c *claims) make(text, number, denominator string) {
 func (c *claims) state(text, number, denominator, rest string) {
 	if isQualified(rest) {
 		c.ignored = append(c.ignored, text)
-		c.present(rest)
 		return
 	}
 	c.make(text, number, denominator)
-}
-
-// stateNow is state, and adds the score of the present that stands beside a claim, too.
-func (c *claims) stateNow(text, number, denominator, rest string) {
-	c.state(text, number, denominator, rest)
-	if !isQualified(rest) {
-		c.present(rest)
-	}
 }
 
 var (
@@ -129,13 +106,10 @@ var (
 	denied = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*(?:(?:is|was|are|has|have|had|would)(?:[ \t]+(?:still` +
 		`|yet))?(?:n't|n’t|[ \t]+(?:not|never))\b|(?:not|never)[ \t]+(?:yet[ \t]+)?(?:reached|met|achieved|attained` +
 		`|justified|earned)\b|尚未|还没|还未|并未|未达|没有达到|没达到)`)
-	// nowAt is a score of the present beside one that is not.
-	nowAt = pattern.New(`(?i)(?:\bnow|\bcurrent(?:ly)?|\bat present|\b(?:we|it)(?:'re|’re|'s|’s| are| is)(?: only` +
-		`| just)? at|\bit(?:'s|’s| is)|\bactual(?:ly)?|\breally|\btoday|\bstands|目前|当前|现在|现为|实际)[ \t]*(?:is|are|at` +
-		`|only|just|about|为|是|只有|仅|得分|:|：|=|[ \t])*(\d+(?:\.\d+)?)(?:[ \t]*(?:/[ \t]*100|points?|分` +
-		`|%))?[ \t]*(?:[.,;)）。；，]|$|now|today|currently|at )`)
-	// cameTo matches the text behind the first of two scores: "78 → 92", "| 78 | 92 |".
-	cameTo = pattern.New(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(→|->|=>|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
+	// cameTo matches the text behind the first of two scores: "78 → 92".
+	cameTo = pattern.New(`^[ \t*_]*(?:→|->|=>)[ \t*_]*(\d+(?:\.\d+)?)`)
+	// cellScore matches a further cell of a row that is about the score.
+	cellScore = pattern.New(`^([*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*)(?:$|[(（,，—–;；])`)
 	// notAScore matches the text behind the first number of a version, a range, a sum or a minimum.
 	notAScore = pattern.New(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
 	// total matches a line with nothing but a score in its own words, and its denominator.
@@ -160,13 +134,6 @@ func isQualified(rest string) bool {
 	return !strings.ContainsAny(own, "0123456789")
 }
 
-// present adds the score of the present that stands beside one that does not count.
-func (c *claims) present(rest string) {
-	if m := nowAt.FindStringSubmatch(rest[:min(len(rest), 300)]); m != nil {
-		c.make(m[1], m[1], "")
-	}
-}
-
 // former matches a heading about an earlier round.
 var former = pattern.New(`(?i)\b(?:previous|earlier|prior|former|last)\s+(?:round|version|draft|iteration|score` +
 	`|submission)|\bround\s+1\b|\bchange\s?log\b|\bhistory\b|上一轮|上轮|第一轮|之前|历史|变更记录`)
@@ -178,9 +145,6 @@ func (c *claims) read(text string) {
 		return
 	}
 	doc := markdown.Read(narrow().Replace(text), nil)
-	for _, t := range doc.Tables {
-		c.table(t)
-	}
 	until := 0
 	for _, h := range doc.Heads {
 		if h.Line >= until && former.MatchString(h.Text) {
@@ -194,9 +158,7 @@ func (c *claims) read(text string) {
 		if len(c.made)+len(c.ignored) > maxClaims {
 			return
 		}
-		if _, row := doc.Rows[i]; !row {
-			c.line(doc, i, said)
-		}
+		c.line(doc, i, said)
 	}
 }
 
@@ -227,13 +189,16 @@ func (c *claims) line(doc *markdown.Document, i int, said string) {
 			c.ignored = append(c.ignored, text)
 		case otherScore.MatchString(line[max(0, at[0]-60):at[0]]):
 			c.ignored = append(c.ignored, text)
-			c.present(rest)
+		case cameTo.MatchString(rest):
+			came := cameTo.FindStringSubmatch(rest)[1]
+			c.make(came, came, "")
 		default:
-			if came := cameTo.FindStringSubmatch(rest); came != nil {
-				c.make(came[2], came[2], "")
-				continue
+			c.state(text, group(tail, m, 1), group(tail, m, 2), rest)
+			for _, cell := range strings.SplitN(rest, "|", maxCells)[1:] {
+				if m := cellScore.FindStringSubmatch(cell); m != nil {
+					c.state(strings.Trim(m[1], "*_ \t"), m[2], m[3], cell[len(m[1]):])
+				}
 			}
-			c.stateNow(text, group(tail, m, 1), group(tail, m, 2), rest)
 		}
 	}
 }
@@ -273,33 +238,6 @@ func quotedAt(text string, from, to int) bool {
 		}
 	}
 	return false
-}
-
-// otherColumn matches the head of a column of scores of another time or kind.
-var otherColumn = pattern.New(`(?i)target|goal|gate|minimum|required|threshold|max|weight|previous|earlier|before` +
-	`|first|initial|round 1|old|example|expected|上次|之前|目标|门槛|满分|权重|上一轮|第一轮|要求|示例`)
-
-var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*($|[(（,，—–;；])`)
-
-// table takes the scores of a row that is about the quality score, by the names of its columns.
-func (c *claims) table(t markdown.Table) {
-	for _, r := range t.Rows {
-		row := r.Cells
-		if len(row) == 0 || !keyword.MatchString(row[0]) || otherScore.MatchString(row[0]) {
-			continue
-		}
-		for col := 1; col < len(row) && len(c.made) < maxClaims; col++ {
-			m, cell := cellScore.FindStringSubmatchIndex(row[col]), row[col]
-			if m == nil {
-				continue
-			}
-			if col < len(t.Header) && otherColumn.MatchString(t.Header[col]) {
-				c.ignored = append(c.ignored, row[col])
-				continue
-			}
-			c.state(strings.TrimSpace(strings.Trim(cell[:m[6]], "*_ ")), group(cell, m, 1), group(cell, m, 2), cell[m[6]:])
-		}
-	}
 }
 
 // group returns a group of a match; "" if it has none.

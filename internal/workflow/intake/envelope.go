@@ -23,7 +23,7 @@ type envelope struct {
 	inText     bool
 	start, end int
 	// scores are the values of all fields that state a score.
-	scores []any
+	scores []string
 	// defect says why an object that is plainly the envelope could not be read.
 	defect lang.Text
 }
@@ -91,7 +91,7 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 		if start < past {
 			continue
 		}
-		object, end := f.parseAt(start)
+		object, data, end := f.parseAt(start)
 		if object == nil {
 			if defect.Empty() {
 				defect = f.defect(start)
@@ -103,7 +103,7 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 		}
 		past = end
 		if e, ok := f.asEnvelope(object, start, end); ok {
-			e.scores = repeatedValues(text[start:end])
+			e.scores = scoresIn(data)
 			if e.inText {
 				factsOnly = e
 			} else {
@@ -172,21 +172,21 @@ func (f *finder) aloneBefore(i int) bool {
 	return i < 200
 }
 
-// parseAt reads the object that begins at start: strictly if it can, else
-// through the repair library.
-func (f *finder) parseAt(start int) (object map[string]any, end int) {
+// parseAt reads the object that begins at start: strictly if it can, else through the repair library. data is
+// its JSON.
+func (f *finder) parseAt(start int) (object map[string]any, data string, end int) {
 	// Text without a quoted key is not JSON, and is repaired only if it names one of our fields.
 	named := namesDocument(f.stage, f.text[start:min(len(f.text), start+4096)])
 	if !named && !quotedKey.MatchString(f.text[start:min(len(f.text), start+64)]) {
-		return nil, 0
+		return nil, "", 0
 	}
 	ends := make([]int, 0, 2)
 	if e := f.balancedEnd(start); e > 0 {
 		if !f.m.spend(e - start) {
-			return nil, 0
+			return nil, "", 0
 		}
 		if object := decode(f.text[start:e]); object != nil {
-			return object, e
+			return object, f.text[start:e], e
 		}
 		ends = append(ends, e)
 	}
@@ -195,14 +195,14 @@ func (f *finder) parseAt(start int) (object map[string]any, end int) {
 		ends = append(ends, f.outer)
 	}
 	if !named {
-		return nil, 0
+		return nil, "", 0
 	}
 	for _, e := range ends {
 		if f.repaired += e - start; f.repaired > maxRepairSize || tooDeep(f.text[start:e]) || strings.Contains(f.text[start:e], manyQuotes) {
 			continue
 		}
 		if f.repairs++; f.repairs > maxRepairs || f.m.done() {
-			return nil, 0
+			return nil, "", 0
 		}
 		fixed, err := jsonrepair.Repair(f.text[start:e])
 		if err != nil {
@@ -210,11 +210,11 @@ func (f *finder) parseAt(start int) (object map[string]any, end int) {
 		}
 		if object := decode(fixed); object != nil {
 			if _, ok := documentOf(f.stage, object); ok || hasAny(object, strongMeta) {
-				return object, e
+				return object, fixed, e
 			}
 		}
 	}
-	return nil, 0
+	return nil, "", 0
 }
 
 // quotedKey matches the beginning of an object of JSON.

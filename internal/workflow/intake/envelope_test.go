@@ -67,7 +67,7 @@ func TestPlansInFences(t *testing.T) {
 func TestScoresThatMoved(t *testing.T) {
 	envelope := fence(`{"prd_updated":"d","quality_score":92}`) + "\n"
 	for _, text := range []string{
-		envelope + "Quality score: 78 → 92.", envelope + "Quality score: 92/100 (was quality score: 78/100 in round 1)", envelope + "| Quality score | 78 | 92 |",
+		envelope + "Quality score: 78 → 92.", envelope + "Quality score: 92/100 (was quality score: 78/100 in round 1)",
 		`{"prd_updated":"d","quality_score":{"total":92,"business":30}}`, `{"prd_updated":"d","quality_score":"92 points"}`, "## 9. Quality Score\r\n\r\n92/100",
 	} {
 		if c := intake.Read(stageOf(workflow.PO), text).Claimed; c == nil || *c != 92 {

@@ -20,29 +20,11 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add("```json\n{\"prd_draft\": \"a\nb\", \"quality_score\": \"95/100\",}\n```")
 	f.Add("{\"a\":{\"prd_draft\":\"" + strings.Repeat("{", 50))
-	f.Add("---\ntitle: x\nquality_score: 74 # so far\nquestions:\n  - id: q1\n    question: Which: A or B?\n    options: [A, B?]\n  - Who?\ngaps: &g [a]\nmore: *g\n---\n# P")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, st := range workflow.Default().Stages {
 			a := intake.Read(st, text)
 			check(t, text, a)
 			check(t, text, intake.Merge(a, intake.Read(st, strings.ToUpper(text))))
-		}
-	})
-}
-
-// FuzzFrontMatter reads any front matter before a document. The document stays whole.
-func FuzzFrontMatter(f *testing.F) {
-	f.Add("title: x\nquality_score: 74 # so far\nquestions:\n  - id: q1\n    question: Which: A or B?\n    options: [A, B?]\n  - Who?\ngaps: &g [a]\nmore: *g")
-	f.Add("quality_score: 74\ncontext: |\n  a: b\nverdict: pass\n问题: {甲: 乙}")
-	f.Fuzz(func(t *testing.T, head string) {
-		const document = "# P\n\nThe last line."
-		for _, st := range []workflow.StageID{workflow.PO, workflow.Review} {
-			text := "---\n" + head + "\n---\n" + document
-			a := intake.Read(stageOf(st), text)
-			check(t, text, a)
-			if a.Defect.Empty() && a.FrontDefect.Empty() && !strings.Contains(head, "{") && !strings.HasSuffix(a.Document, document) {
-				t.Errorf("%q: %q", head, a.Document)
-			}
 		}
 	})
 }

@@ -24,7 +24,6 @@ func TestResolved(t *testing.T) {
 		"a plan":             {workflow.SM, "# S\n\n## Sprint 1: a" + block, both, "# S\n\n## Sprint 1: a"},
 		"a report of a dev":  {workflow.Dev, "# D\n\nx" + block, both, "# D\n\nx"},
 		"a report of a test": {workflow.QA, "# Q\n\nStatus: pass" + block, both, "# Q\n\nStatus: pass"},
-		"front matter":       {workflow.PO, "---\nquality_score: 90\nresolved:\n  - id: r1c1\n    how: done\n---\n# P", "[{r1c1 done false map[]}]", "# P"},
 		"an envelope":        {workflow.PO, `{"prd_draft": "# P", "quality_score": 90, "resolved": {"r1c1": "done"}}`, "[{r1c1 done false map[]}]", "# P"},
 		"ids alone":          {workflow.PO, `{"prd_draft": "# P", "quality_score": 90, "resolved": ["r1c1"]}`, "[{r1c1  false map[]}]", "# P"},
 		"an example":         {workflow.PO, "# P" + block + "\n\n## More\n\nx", "[]", "# P" + block + "\n\n## More\n\nx"},

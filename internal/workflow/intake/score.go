@@ -1,9 +1,9 @@
 // Package intake reads a model's submission for a stage. It is made of pure functions
 // over text and never fails: every text has an [Assessment] of its contents.
 //
-// A submission is a document with a claimed score, gaps and questions: in a block of JSON at its
-// end or in its front matter, or all of it in a JSON envelope. The envelope may be bare, fenced,
-// slightly broken, wrapped in prose, or missing altogether.
+// A submission is a document with a claimed score, gaps and questions in a block of JSON at its end,
+// or all of it in a JSON envelope. The envelope may be bare, fenced, slightly broken, wrapped in
+// prose, or missing altogether.
 package intake
 
 import (
@@ -38,9 +38,6 @@ type Assessment struct {
 	// Defect is set when the text is plainly a JSON envelope that cannot be read,
 	// and continues the words "the JSON …". Document is then the raw text.
 	Defect lang.Text
-	// FrontDefect is set if only front matter states facts and it cannot be read; it continues
-	// the words "the front matter …".
-	FrontDefect lang.Text
 }
 
 // Score returns the claimed score, or the estimate if none was claimed.
@@ -67,9 +64,8 @@ func ReadContext(ctx context.Context, stage workflow.Stage, text string) (Assess
 }
 
 func read(stage workflow.Stage, text string, m *meter) Assessment {
-	front := readFront(stage, Plain(text))
-	text = front.body
-	env := findEnvelope(stage, text, m).under(front)
+	text = Plain(text)
+	env := findEnvelope(stage, text, m)
 
 	a := Assessment{Document: text, Defect: env.defect}
 	if env.object == nil && a.Defect.Empty() && OnlyJSON(text) {
@@ -77,8 +73,6 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	}
 	if env.object != nil {
 		a.Document = env.document
-	} else {
-		a.FrontDefect = front.defect
 	}
 	a.Claimed, a.ScoreNote = claimedScore(env, text)
 	a.Estimated, a.Missing = Estimate(stage.RubricName(), a.Document)

@@ -64,7 +64,7 @@ func TestClaimedScore(t *testing.T) {
 		{"none", "# nothing", -1},
 		{"denied", "# D\nQuality score: 95/100 is not reached yet", -1},
 		{"denied in Chinese", "# D\n质量评分：95/100 尚未达到", -1},
-		{"denied, with the present one", "# D\nQuality score: 95/100 is not reached yet, we are at 80", 80},
+		{"denied, with the present one", "# D\nQuality score: 95/100 is not reached yet, we are at 80", -1},
 		{"zero", `{"prd_draft": "d", "quality_score": 0}`, 0},
 		{"hundred", "Quality Score: 100/100", 100},
 	}

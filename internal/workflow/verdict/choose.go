@@ -66,13 +66,10 @@ func strong(object map[string]any) bool {
 	return false
 }
 
-// headers are fields by which front matter describes the report itself.
-var headers = []string{"title", "author", "date", "version"}
-
-// weak reports whether an object has nothing but fields of a block and of front matter.
+// weak reports whether an object has nothing but fields of a block.
 func weak(object map[string]any, keys []string) bool {
 	for key := range object {
-		if name := squeeze(key); fields[name] == "" && !slices.Contains(headers, name) && !isDocument(key, keys) {
+		if fields[squeeze(key)] == "" && !isDocument(key, keys) {
 			return false
 		}
 	}

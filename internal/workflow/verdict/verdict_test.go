@@ -197,11 +197,12 @@ func TestJudge(t *testing.T) {
 		"stated nothing":            {"# QA\n\nAll good.", stated(qa()), "returned: it states no verdict"},
 		"stated, beside a bad row":  {report([]string{`{"id": "AC-1.1", "result": "fail"}`}, `, "verdict": "pass"`), stated(qa()), "fail: "},
 
-		"a verdict of its own":     {"```json\n{\"verdict\": \"fail\"}\n```\n\n" + report(all, ""), qa(), "fail: "},
-		"commands of their own":    {"```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"make\", \"exit\": 2}]}\n```\n\n" + report(all, ""), qa(), "held pass: check \"C1\", `make`, ended with exit code 2"},
-		"all are to be proved":     {report(all, ""), demands(workflow.ProvedAll), "held pass: 0 of 5 passed rows are proved by a command that the server ran; the policy asks for all"},
-		"some are to be proved":    {report(all, ""), demands(workflow.ProvedSome), "held pass: 0 of 5 passed rows are proved by a command that the server ran; the policy asks for some"},
-		"front matter states fail": {"---\nverdict: fail\n---\n" + report(all, ""), qa(), "goes on: pass"}, // the caller makes a block of it
+		"a verdict of its own":      {"```json\n{\"verdict\": \"fail\"}\n```\n\n" + report(all, ""), qa(), "fail: "},
+		"commands of their own":     {"```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"make\", \"exit\": 2}]}\n```\n\n" + report(all, ""), qa(), "held pass: check \"C1\", `make`, ended with exit code 2"},
+		"all are to be proved":      {report(all, ""), demands(workflow.ProvedAll), "held pass: 0 of 5 passed rows are proved by a command that the server ran; the policy asks for all"},
+		"some are to be proved":     {report(all, ""), demands(workflow.ProvedSome), "held pass: 0 of 5 passed rows are proved by a command that the server ran; the policy asks for some"},
+		"front matter states fail":  {"---\ntitle: QA\nverdict: fail\n---\n" + report(all, ""), qa(), "fail: "},
+		"front matter says nothing": {"---\ntitle: QA\nstatus: final\n---\n" + report(all, ""), qa(), "goes on: pass"},
 	} {
 		if got := judgeText(tt.text, tt.contract); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)

@@ -206,9 +206,11 @@ func TestReadRound(t *testing.T) {
 			b.s.Session.History[1].SHA256 = ""
 			b.s.Session.Current().FinalResultRef.SHA256 = ""
 		}, "other\n edited false"},
-		"unknown":            {workflow.PO, 2, nil, `not_found: stage "po" has no submission 2 | its submissions are: 1`},
-		"edited at its gate": {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) { b.write(b.work(), "---\nquality_score: 95\n---\n\ntwo\n") }, "two\n edited false"},
-		"not edited":         {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) { b.write(b.work(), "one\n\n\n") }, `not_found: stage "po" has no submission 2 `},
+		"unknown": {workflow.PO, 2, nil, `not_found: stage "po" has no submission 2 | its submissions are: 1`},
+		"edited at its gate": {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) {
+			b.write(b.work(), "two\n\n```json\n{\"quality_score\": 95}\n```\n")
+		}, "two\n edited false"},
+		"not edited": {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) { b.write(b.work(), "one\n\n\n") }, `not_found: stage "po" has no submission 2 `},
 		"edited at work": {workflow.PO, 2, func(b *bench, _ *workflow.ContentRef) {
 			b.write(b.work(), "two\n")
 			b.s.Session.CurrentState = workflow.Refining

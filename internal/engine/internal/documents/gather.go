@@ -130,7 +130,7 @@ func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work string
 }
 
 // scoreAlone matches what may stand beside a document that counts as not edited.
-var scoreAlone = pattern.New("^\\s*(?:---\\s+quality_score:[ \\d.]+\\s---|```json\\s+\\{\"quality_score\":[ \\d.]+\\}\\s+```)?\\s*$")
+var scoreAlone = pattern.New("^\\s*(?:```json\\s+\\{\"quality_score\":[ \\d.]+\\}\\s+```)?\\s*$")
 
 // readEdit returns the document that a yes to a working copy takes, which is the scored one if that stands in the copy
 // with nothing but white space and a score beside it. It is "" if people would read another text than they decide on:

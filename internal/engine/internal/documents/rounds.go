@@ -93,8 +93,7 @@ func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Ro
 	return r, r.Text != "" && r.Text != scored
 }
 
-// handedIn returns the text of a working copy as its round would have it: without front matter,
-// and without the block of facts at its end.
+// handedIn returns the text of a working copy as its round would have it: without the block of facts at its end.
 func handedIn(st workflow.Stage, text string) string { return intake.Read(st, text).Document + "\n" }
 
 func (d *Disk) savedRound(s *workflow.Session, stage workflow.StageID) (Round, error) {

@@ -112,7 +112,7 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 		return err
 	}
 	if st.Gate == workflow.GateVerdict {
-		r := readReport(st, text)
+		r := verdict.Read(intake.Plain(text), st.Keys)
 		if r.Blank() {
 			return fault.New(fault.InvalidArgument, "%s_result is the form as it was laid out, with nothing filled in", engine).
 				WithHint("fill in the block of JSON as the role_prompt shows it, and submit again")
@@ -127,28 +127,12 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	case !a.Defect.Empty():
 		return fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
 			WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")
-	case !a.FrontDefect.Empty():
-		return fault.New(fault.InvalidArgument, "the front matter in %s_result %s", engine, a.FrontDefect).
-			WithHint("put texts with a colon into quotation marks, or state the same in one ```json block at the end as the role_prompt shows it, and submit again")
 	case a.Document == "":
 		return fault.New(fault.InvalidArgument, "%s_result holds no document", engine).
 			WithHint("submit the document for stage %q in the form its role_prompt gives", st.ID)
 	}
 	sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: a})
 	return nil
-}
-
-// readReport reads the report of a verdict stage. Front matter that states facts counts as a block.
-func readReport(st workflow.Stage, text string) verdict.Report {
-	block, body, defect := intake.FrontBlock(st, intake.Plain(text))
-	if block != "" {
-		body += "\n\n```json\n" + block + "\n```"
-	}
-	r := verdict.Read(body, st.Keys)
-	if !defect.Empty() && len(r.Blocks) == 0 {
-		r.Defects = append(r.Defects, lang.T("the front matter %s", defect))
-	}
-	return r
 }
 
 func load(p *project.Project, result request.Result) (string, error) {

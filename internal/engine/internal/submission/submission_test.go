@@ -117,7 +117,6 @@ func TestRead(t *testing.T) {
 		"at most":         {workflow.PO, func(b *bench) { b.p.Config.MaxSubmission = int64(len(scored(94))) }, list{{Engine: claude, Text: scored(94)}}, "# PRD 94\n\nText. 94 claude: it is the only one"},
 		"too large":       {workflow.PO, func(b *bench) { b.p.Config.MaxSubmission = 8 }, list{{Engine: claude, Text: "字字字"}}, "invalid_argument: claude_result has 9 bytes"},
 		"broken JSON":     {workflow.PO, nil, list{{Engine: claude, Text: "{\"prd\": \"# PRD\", \"quality_score\": 95"}}, "invalid_argument: the JSON in claude_result breaks off before its closing brace | write the document as Markdown"},
-		"broken front":    {workflow.PO, nil, list{{Engine: claude, Text: "---\nquality_score: 95\ntitle: [a\n---\n\n# PRD\n"}}, "invalid_argument: the front matter in claude_result "},
 		"facts alone":     {workflow.PO, nil, list{{Engine: claude, Text: "```json\n{\"quality_score\": 95}\n```\n"}}, "invalid_argument: claude_result holds no document | submit the document for stage \"po\""},
 		"the better":      {workflow.PO, nil, list{{Engine: codex, Text: scored(95)}, {Engine: claude, Text: scored(91)}}, "# PRD 95\n\nText. 95 codex: its score is higher"},
 		"the first":       {workflow.PO, nil, list{{Engine: codex, Text: scored(91)}, {Engine: claude, Text: scored(95)}}, "# PRD 95\n\nText. 95 claude: its score is higher"},
