@@ -1,14 +1,13 @@
 package intake
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // documentKeys are the fields that hold a document of a built-in stage.
@@ -57,7 +56,7 @@ var known = sync.OnceValue(func() map[string]string {
 		lists = append(lists, keys)
 	}
 	for _, k := range slices.Concat(lists...) {
-		out[squeeze(k)] = k
+		out[jsonblock.Name(k)] = k
 	}
 	maps.Copy(out, map[string]string{
 		"质量评分": "quality_score", "质量得分": "quality_score", "澄清问题": "questions", "差距": "gaps", "缺口": "gaps",
@@ -65,15 +64,10 @@ var known = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
-
-// separators removes those between the words of a field.
-var separators = strings.NewReplacer("_", "", "-", "", " ", "")
-
 // canonical renames fields, for example "prdDraft" or "Verdict", to the names we read.
 func canonical(object map[string]any) map[string]any {
 	for _, k := range slices.Sorted(maps.Keys(object)) {
-		if name := known()[squeeze(k)]; name != "" && name != k && object[name] == nil {
+		if name := known()[jsonblock.Name(k)]; name != "" && name != k && object[name] == nil {
 			object[name] = object[k]
 			delete(object, k)
 		}
@@ -161,14 +155,8 @@ func asText(v any) (string, bool) {
 		v = strings.TrimSpace(v)
 		return v, v != ""
 	case map[string]any, []any:
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if enc.Encode(v) != nil || buf.Len() <= 3 {
-			return "", false
-		}
-		return strings.TrimSpace(buf.String()), true
+		text := jsonblock.Format(v, "  ")
+		return text, len(text) > 2
 	}
 	return "", false
 }

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -75,55 +74,22 @@ func repeat(unit string, size int) string {
 	return b.String()
 }
 
-// TestWorkGrowsWithTheSubmission counts the bytes that are looked at, and not the time: each is
-// looked at a bounded number of times, whatever they are.
-func TestWorkGrowsWithTheSubmission(t *testing.T) {
-	const size = 64 << 10
+// TestHostileTextIsCheap reads texts that make naive scanners quadratic; it hangs if they do here.
+func TestHostileTextIsCheap(t *testing.T) {
+	const size = 128 << 10
 	texts := map[string]string{}
 	for name, unit := range hostile {
 		texts[name] = repeat(unit, size)
 	}
 	for name, unit := range opened {
-		texts[name] = strings.Repeat(unit, maxCandidates-1) + strings.Repeat("one two three\n", size/14)
+		texts[name] = strings.Repeat(unit, 500) + strings.Repeat("one two three\n", size/14)
 	}
 	for name, text := range texts {
 		for _, stage := range []workflow.StageID{workflow.PO, workflow.SM, workflow.Dev, workflow.QA} {
-			m := newMeter(context.Background(), len(text))
-			m.left = budgetFactor * len(text) // without the allowance for small documents
-			read(stageOf(stage), text, m)
-			if used := budgetFactor*len(text) - m.left; used > 2*budgetFactor*len(text) {
-				t.Errorf("%s, %s: %d bytes looked at for %d", name, stage, used, len(text))
+			if a := Read(stageOf(stage), text); a.Estimated < estimateBase {
+				t.Errorf("%s, %s: %+v", name, stage, a)
 			}
 		}
-	}
-}
-
-// gone is a context that is cancelled when it has been asked a number of times.
-type gone struct {
-	context.Context
-	left int
-}
-
-func (g *gone) Err() error {
-	if g.left--; g.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-func TestReadingStopsWhenTheCallerGoes(t *testing.T) {
-	for _, name := range []string{"broken documents", "nested score fields"} {
-		unit := hostile[name]
-		text := repeat(unit, 64<<10)
-		whole, cut := newMeter(context.Background(), len(text)), newMeter(&gone{Context: context.Background(), left: 1}, len(text))
-		read(stageOf(workflow.QA), text, whole)
-		read(stageOf(workflow.QA), text, cut)
-		if cut.left <= whole.left {
-			t.Errorf("%s: %d of %d bytes are left after the caller had gone", name, cut.left, whole.left)
-		}
-	}
-	if _, err := ReadContext(&gone{Context: context.Background()}, stageOf(workflow.QA), "Status: pass"); err == nil {
-		t.Error("nothing is said of the caller that has gone")
 	}
 }
 

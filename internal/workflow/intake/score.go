@@ -7,7 +7,6 @@
 package intake
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
@@ -54,18 +53,8 @@ func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, po
 
 // Read reads a submission for a stage.
 func Read(stage workflow.Stage, text string) Assessment {
-	return read(stage, text, newMeter(context.Background(), len(text)))
-}
-
-// ReadContext is Read for a caller that may go away: it then stops and returns the context's error.
-func ReadContext(ctx context.Context, stage workflow.Stage, text string) (Assessment, error) {
-	a := read(stage, text, newMeter(ctx, len(text)))
-	return a, ctx.Err()
-}
-
-func read(stage workflow.Stage, text string, m *meter) Assessment {
 	text = Plain(text)
-	env := findEnvelope(stage, text, m)
+	env := findEnvelope(stage, text)
 
 	a := Assessment{Document: text, Defect: env.defect}
 	if env.object == nil && a.Defect.Empty() && OnlyJSON(text) {
@@ -93,7 +82,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 			a.Defect = lang.T(`names "sprints" that are not numbers`)
 		}
 	}
-	a.Resolved = readResolved(env.object["resolved"])
+	a.Resolved = ReadResolved(env.object["resolved"])
 	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
 	return a
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // Of a field that an object has twice a decoder keeps the last. A decision about a gate must
@@ -30,7 +32,7 @@ func scoresIn(text string) (out []string) {
 		if _, read := dec.StackIndex(depth); read%2 == 0 {
 			continue // no name of a field
 		}
-		key := squeeze(t.String())
+		key := jsonblock.Name(t.String())
 		key = cmp.Or(known()[key], key)
 		states := key == "quality_score" || depth == 1 && scoreFields[key] || depth == 2 && scoreFields[outer] && scoreParts[key]
 		if depth == 1 {

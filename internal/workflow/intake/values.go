@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // Limits of the values kept beside a document; the stored text has all of them.
@@ -56,15 +56,7 @@ func field(object map[string]any, keys ...string) string {
 }
 
 // scalarText returns a text or a number, cut to the limit of a text.
-func scalarText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return clipRunes(strings.TrimSpace(v), maxText)
-	case json.Number:
-		return v.String()
-	}
-	return ""
-}
+func scalarText(v any) string { return clipRunes(jsonblock.Scalar(v), maxText) }
 
 // stringList returns the texts of a list: those that are items, and of an object the first of the
 // fields that it has. One text stands for a list of it.
@@ -167,15 +159,15 @@ func clipRunes(s string, n int) string {
 	return s
 }
 
-// readResolved reads the outcomes of findings and change requests that a submission states.
-func readResolved(v any) []workflow.Resolution {
+// ReadResolved reads the outcomes of findings and change requests that a submission states.
+func ReadResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
 	for _, o := range objects(v, "problem") {
 		if len(out) == maxItems {
 			break
 		}
 		id := field(o, "id", "finding", "problem")
-		r := workflow.Resolution{ID: clipRunes(id, maxID), How: field(o, "how", "resolution", "fix", "note", "reason")}
+		r := workflow.Resolution{ID: clipRunes(id, maxID), How: field(o, "how", "resolution", "fix", "note", "why", "reason")}
 		if text := field(o, "problem"); r.How == "" && text != id {
 			r.How = text
 		}

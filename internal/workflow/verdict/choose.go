@@ -3,6 +3,8 @@ package verdict
 import (
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // choose keeps the objects that are blocks of the report. If one has rows, those without are
@@ -69,18 +71,23 @@ func strong(object map[string]any) bool {
 // weak reports whether an object has nothing but fields of a block.
 func weak(object map[string]any, keys []string) bool {
 	for key := range object {
-		if fields[squeeze(key)] == "" && !isDocument(key, keys) {
+		if fields[jsonblock.Name(key)] == "" && !isDocument(key, keys) {
 			return false
 		}
 	}
 	return true
 }
 
-// withoutBlocks returns the lines around blocks.
-func withoutBlocks(lines []string, blocks []block) []string {
-	out, at := []string{}, 0
+// withoutBlocks returns the text around blocks.
+func withoutBlocks(text string, blocks []block) string {
+	var out strings.Builder
+	at := 0
 	for _, b := range blocks {
-		out, at = append(out, lines[at:b.first]...), b.last+1
+		out.WriteString(text[at:b.Start])
+		at = b.End
+		if strings.HasPrefix(text[at:], "\n") {
+			at++
+		}
 	}
-	return append(out, lines[at:]...)
+	return out.String() + text[at:]
 }

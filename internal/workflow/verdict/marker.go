@@ -98,8 +98,8 @@ func cutPhrase(text, phrase string) (rest string, ok bool) {
 // readText reads the statements beside the block: lines with a verdict, outside of fences,
 // tables, quotations and comments, and in fences the totals of test runners. Without its first
 // dashes, the lines of front matter are lines of the text.
-func (r *Report) readText(lines []string) {
-	doc := markdown.Read(strings.TrimPrefix(strings.Join(lines, "\n"), "---\n"), nil)
+func (r *Report) readText(text string) {
+	doc := markdown.Read(strings.TrimPrefix(text, "---\n"), nil)
 	for i, line := range doc.Said {
 		text := strings.TrimSpace(doc.Lines[i])
 		_, row := doc.Rows[i]

@@ -5,52 +5,51 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
 )
 
 // Read reads a report: Markdown with a block of JSON, the block alone, or an envelope of JSON
 // that holds the Markdown in one of the fields keys. Line ends are \n.
 func Read(text string, keys []string) Report {
 	var r Report
-	r.read(strings.Split(text, "\n"), keys, true)
+	r.read(text, keys, true)
 	r.Body = strings.TrimSpace(r.Body)
 	return r
 }
 
-// read adds the content of the lines. The report in an envelope is read likewise, once.
-func (r *Report) read(lines []string, keys []string, envelope bool) {
-	lines = withoutTables(lines)
-	blocks := choose(findBlocks(lines), keys)
+// read adds the content of a text. The report in an envelope is read likewise, once.
+func (r *Report) read(text string, keys []string, envelope bool) {
+	text = withoutTables(text)
+	blocks := choose(findBlocks(text), keys)
 	inner := ""
 	for _, b := range blocks {
-		r.add(b)
+		r.add(b, 1+strings.Count(text[:b.Start], "\n"))
 		if key, text := documentIn(b.object, keys); envelope && key != "" {
 			inner = text
-			b.raw = indent(b.object, key)
+			b.Raw = indent(b.object, key)
 		}
-		r.Blocks = append(r.Blocks, b.raw)
+		r.Blocks = append(r.Blocks, b.Raw)
 	}
-	body := withoutBlocks(lines, blocks)
-	r.readText(body)
-	r.Body = strings.Join(body, "\n")
+	r.Body = withoutBlocks(text, blocks)
+	r.readText(r.Body)
 	if inner != "" {
-		r.Body = ""
-		r.read(strings.Split(inner, "\n"), keys, false)
+		r.read(inner, keys, false)
 	}
 }
 
-// add adds the rows of a block.
-func (r *Report) add(b block) {
+// add adds the rows of a block that begins at a line.
+func (r *Report) add(b block, line int) {
 	if !b.defect.Empty() {
 		r.defect(b.defect)
 	}
 	if b.object == nil {
-		r.state(verdictIn(b.raw))
+		r.state(verdictIn(b.Raw))
 		return
 	}
 	moreCriteria := len(r.Criteria) > 0 && b.object["criteria"] != nil
 	moreFindings := r.Listed && strong(b.object)
 	if moreCriteria || moreFindings {
-		r.defect(lang.T("a second block of JSON stands at line %d; hand in one, and put samples of data into fences without these fields", b.first+1))
+		r.defect(lang.T("a second block of JSON stands at line %d; hand in one, and put samples of data into fences without these fields", line))
 	}
 	r.twice(b.twice)
 	r.Summary = cmp.Or(r.Summary, text(b.object, "summary"))
@@ -62,7 +61,7 @@ func (r *Report) add(b block) {
 		r.Listed = true
 		r.readFindings(given)
 	}
-	r.Resolved = append(r.Resolved, readResolved(b.object["resolved"])...)
+	r.Resolved = append(r.Resolved, intake.ReadResolved(b.object["resolved"])...)
 	stated := text(b.object, "verdict")
 	v := readVerdict(stated)
 	r.state(worse(v, readVerdict(text(b.object, "status")))) // an older name, which may be about anything

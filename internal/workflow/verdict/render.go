@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // The lines around the tables that are rendered from a block. The text between them is rendered
@@ -119,10 +120,9 @@ func fence(block string) string {
 
 // Artifact returns the text of a round without its block: the deliverable has the tables.
 func Artifact(document string, keys []string) string {
-	lines := strings.Split(document, "\n")
-	out := withoutBlocks(lines, choose(findBlocks(lines), keys))
-	out = slices.DeleteFunc(out, func(l string) bool { return l == tablesBegin || l == tablesEnd })
-	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(out, "\n"), "\n\n"))
+	lines := strings.Split(withoutBlocks(document, choose(findBlocks(document), keys)), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return l == tablesBegin || l == tablesEnd })
+	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(lines, "\n"), "\n\n"))
 }
 
 // blankLines are more than one, as the removed parts leave them.
@@ -139,17 +139,14 @@ func TablesIn(document string) string {
 }
 
 // withoutTables empties the lines of rendered tables.
-func withoutTables(lines []string) []string {
-	begin := slices.Index(lines, tablesBegin)
-	end := slices.Index(lines, tablesEnd)
+func withoutTables(text string) string {
+	lines := strings.Split(text, "\n")
+	begin, end := slices.Index(lines, tablesBegin), slices.Index(lines, tablesEnd)
 	if begin < 0 || end < begin {
-		return lines
+		return text
 	}
-	out := slices.Clone(lines)
-	for i := begin; i <= end; i++ {
-		out[i] = ""
-	}
-	return out
+	clear(lines[begin : end+1])
+	return strings.Join(lines, "\n")
 }
 
 // Form returns the block that a report owes, laid out with the ids of its criteria.
@@ -164,11 +161,11 @@ func (c Contract) Form() string {
 		Checks   []any     `json:"checks"`
 		Criteria []formRow `json:"criteria,omitempty"`
 		Findings []any     `json:"findings"`
-	}{}
+	}{Checks: []any{}, Findings: []any{}}
 	if c.Owes == workflow.OwesCriteria {
 		for _, id := range c.Criteria.Owed() {
 			form.Criteria = append(form.Criteria, formRow{ID: id})
 		}
 	}
-	return fence(formatJSON(form, " "))
+	return fence(jsonblock.Format(form, " "))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // objects returns the items of a list of objects. An object of objects counts as a list, its
@@ -47,7 +48,7 @@ var rowFields = map[string]string{
 }
 
 func (r *Report) canonicalRow(o map[string]any) map[string]any {
-	out, twice := rename(o, squeeze)
+	out, twice := rename(o, jsonblock.Name)
 	r.twice(twice)
 	for _, name := range sortedKeys(out) {
 		if other := rowFields[name]; other != "" && out[other] == nil {
@@ -212,21 +213,6 @@ func (r *Report) freshID(id string, known index) string {
 		id = fmt.Sprintf("F%d", n)
 	}
 	return id
-}
-
-func readResolved(v any) (out []workflow.Resolution) {
-	var r Report
-	for _, o := range r.objects("resolved", v) {
-		status := fold(text(o, "status"))
-		how := text(o, "how")
-		if how == "" {
-			how = text(o, "why")
-		}
-		if id := r.readID(o); id != "" {
-			out = append(out, workflow.Resolution{ID: id, How: clip(how), Declined: strings.HasPrefix(status, "declined") || strings.HasPrefix(status, "rejected")})
-		}
-	}
-	return out
 }
 
 // The values that are read, by their form in lower case with one underline between words. The

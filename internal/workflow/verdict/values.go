@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // Limits of one value; the text of each round has all of it.
@@ -24,29 +24,16 @@ func text(o map[string]any, key string) string { return scalar(o[key]) }
 
 // scalar returns a text, a number or a truth value as text.
 func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		return strings.TrimSpace(v)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case bool:
-		return strconv.FormatBool(v)
+	if is, ok := v.(bool); ok {
+		return strconv.FormatBool(is)
 	}
-	return ""
+	return jsonblock.Scalar(v)
 }
 
 // integer reads a whole number, also one in quotation marks.
 func integer(v any) (int, bool) {
-	switch v := v.(type) {
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<31 {
-			return int(v), true
-		}
-	case string:
-		n, err := strconv.Atoi(strings.TrimSpace(narrow(v)))
-		return n, err == nil
-	}
-	return 0, false
+	n, err := strconv.ParseInt(narrow(jsonblock.Scalar(v)), 10, 32)
+	return int(n), err == nil
 }
 
 // optional reads a whole number, 0 if there is none.
@@ -131,11 +118,6 @@ func sortedKeys(o map[string]any) []string {
 	slices.Sort(keys)
 	return keys
 }
-
-func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
-
-// separators removes those between the words of a field.
-var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // meanings gives each of the words, which spaces divide, its meaning.
 func meanings[T any](words map[string]T) map[string]T {

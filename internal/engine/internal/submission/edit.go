@@ -27,10 +27,10 @@ func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *st
 	if s.Stage.Gate == workflow.GateVerdict {
 		return ofReport(ctx, disk, s, text)
 	}
-	found, err := intake.ReadContext(ctx, s.Stage, text)
+	found := intake.Read(s.Stage, text)
 	switch {
-	case err != nil:
-		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case found.Document == "":
 		return nil, fault.New(fault.InvalidArgument, "the draft %s has no document in it any more", s.Draft.Path).
 			WithHint("restore the text and decide again, or ask for another round; nothing was changed")

@@ -120,10 +120,10 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 		sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: report(r), report: r})
 		return ctx.Err()
 	}
-	a, err := intake.ReadContext(ctx, st, text)
+	a := intake.Read(st, text)
 	switch {
-	case err != nil:
-		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case !a.Defect.Empty():
 		return fault.New(fault.InvalidArgument, "the JSON in %s_result %s", engine, a.Defect).
 			WithHint("write the document as Markdown into the file that next_call names, end it with one valid ```json block as the role_prompt shows it, and submit again")
