@@ -12,12 +12,12 @@ import (
 // among them.
 var libraries = map[string][]string{
 	"internal/base/durable":  {"internal/base/recent"},
-	"internal/base/recall":   {},
+	"internal/base/recall":   {"internal/base/visible"},
 	"internal/base/textdiff": {},
 	"internal/base/visible":  {},
 	"sdk": {
 		"internal/base/csvtable", "internal/method/catalog", "internal/method/format", "internal/method", "internal/method/resolve", "internal/base/process", "internal/base/durable",
-		"internal/base/fault", "internal/base/lang", "internal/base/obeyed", "internal/base/pattern", "internal/base/recent", "sdk/price", "sdk/provider", "sdk/vfs",
+		"internal/base/fault", "internal/base/lang", "internal/base/obeyed", "internal/base/pattern", "internal/base/recent", "internal/base/visible", "sdk/price", "sdk/provider", "sdk/vfs",
 	},
 }
 

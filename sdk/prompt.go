@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
@@ -72,11 +73,11 @@ func cutLines(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	text = text[:most]
+	text = visible.Head(text, most)
 	if at := strings.LastIndexByte(text, '\n'); at > 0 {
 		text = text[:at]
 	}
-	return strings.ToValidUTF8(text, "") + "\n- …"
+	return text + "\n- …"
 }
 
 // contextText returns the caller's context as text.
@@ -93,9 +94,5 @@ func contextText(context map[string]any) (string, error) {
 
 // clip shortens a text to a line.
 func clip(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
+	return visible.Cut(strings.Join(strings.Fields(text), " "), most, "…")
 }

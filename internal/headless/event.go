@@ -3,9 +3,9 @@ package headless
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -174,10 +174,6 @@ func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict, r
 }
 
 // clip returns the beginning of a text, on one line.
-func clip(text string, characters int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= characters {
-		return text
-	}
-	return string([]rune(text)[:characters]) + "…"
+func clip(text string, columns int) string {
+	return visible.Cut(strings.Join(strings.Fields(text), " "), columns, "…")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/resolve"
@@ -61,7 +62,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 		return "", out, err.WithHint("the domains are: %s", strings.Join(names, ", "))
 	}
 	for n := range all {
-		all[n].Description = format.Cut(all[n].Description, maxDescription)
+		all[n].Description = visible.Fit(all[n].Description, maxDescription)
 	}
 	values, next, err := page(all, cursor, room, func(f catalog.Fragment) string { return f.URI })
 	return "", KnowledgePage{Domain: domain, Fragments: values,

@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
-	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/resolve"
 )
 
@@ -127,7 +127,7 @@ const maxNames = 20
 // brief shortens an item for a list.
 func brief(i catalog.Item) catalog.Item {
 	i.Codes, i.Aliases = i.Codes[:min(len(i.Codes), maxNames)], i.Aliases[:min(len(i.Aliases), maxNames)]
-	i.Description = format.Cut(i.Description, maxDescription)
+	i.Description = visible.Fit(i.Description, maxDescription)
 	return i
 }
 
@@ -150,7 +150,7 @@ func (s *Snapshot) Search(query, cursor string, kinds ...catalog.Kind) (HitPage,
 	for n := range all {
 		all[n].Item = brief(all[n].Item)
 	}
-	query = format.Cut(query, maxDescription)
+	query = visible.Fit(query, maxDescription)
 	values, next, err := page(all, cursor, room-len(query), func(h catalog.Hit) string { return string(h.Kind) + " " + h.Full() })
 	out := HitPage{Query: query, Results: values, Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {

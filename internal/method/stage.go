@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/resolve"
@@ -34,7 +35,7 @@ func (l *Library) Persona(project, stage string, agents []string) (string, error
 	fmt.Fprintf(&b, "You act as %s (BMAD agent %s).\n", agentHeading(p, i), i.Full())
 	line := func(name, text string) {
 		if text = format.OneLine(text); text != "" {
-			fmt.Fprintf(&b, "\n- %s: %s", name, format.Cut(text, maxLine))
+			fmt.Fprintf(&b, "\n- %s: %s", name, visible.Fit(text, maxLine))
 		}
 	}
 	line("Role", p.Role)
@@ -57,7 +58,7 @@ func (l *Library) Persona(project, stage string, agents []string) (string, error
 		items []string
 	}{{"Before all else", p.Critical}, {"Always true", p.Facts}, {"Principle", p.Principles}} {
 		for _, item := range list.items {
-			if item = format.Cut(format.OneLine(item), maxLine); b.Len()+len(item)+len(list.name) < maxPersona {
+			if item = visible.Fit(format.OneLine(item), maxLine); b.Len()+len(item)+len(list.name) < maxPersona {
 				line(list.name, item)
 			}
 		}

@@ -3,7 +3,6 @@ package web
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -153,7 +153,7 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, q ga
 	if q.Edited && !out.Old {
 		out.Edited = append(out.Edited, a.lang.Say("You read the draft as it was edited since round %d was scored: a yes takes it with that.", now-1))
 	}
-	begins := strings.ToValidUTF8(out.Round.Text[:min(len(out.Round.Text), maxTold)], "")
+	begins := visible.Head(out.Round.Text, maxTold)
 	out.DocumentLang = string(lang.Choose(lang.Auto, begins, a.lang))
 	out.lay(a, texts[1].Text, texts[2].Text)
 	return nil

@@ -107,7 +107,7 @@ func (o *door) checkHost(w http.ResponseWriter, r *http.Request) bool {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return false
 	}
-	http.Error(w, languageOf(w, r).Say("The host %s is not this dashboard; its address is %s.", visible.Clip(r.Host, 200), o.origin), http.StatusForbidden)
+	http.Error(w, languageOf(w, r).Say("The host %s is not this dashboard; its address is %s.", visible.Fit(r.Host, 200), o.origin), http.StatusForbidden)
 	return false
 }
 

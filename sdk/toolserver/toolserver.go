@@ -29,6 +29,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
@@ -178,7 +179,7 @@ func (s *Server) tool(t mcp.Tool) (sdk.RawTool, error) {
 	}, t.Name)
 	schema, err := json.Marshal(t.InputSchema)
 	tool := sdk.RawTool{
-		Name: s.o.Name + "_" + name, Description: clip(cmp.Or(t.Description, t.Title), maxDescription), Schema: schema,
+		Name: s.o.Name + "_" + name, Description: strings.ToValidUTF8(visible.Fit(cmp.Or(t.Description, t.Title), maxDescription), "\uFFFD"), Schema: schema,
 		Idempotent: isTrue(t.Annotations.IdempotentHint) || isTrue(t.Annotations.ReadOnlyHint), Timeout: s.o.Timeout,
 		Run: func(ctx context.Context, input json.RawMessage) (string, error) { return s.call(ctx, t.Name, input) },
 	}
@@ -253,12 +254,4 @@ func (s *Server) Close() {
 	if s.end != nil {
 		s.end()
 	}
-}
-
-// clip shortens a text to a number of bytes.
-func clip(text string, most int) string {
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
 }

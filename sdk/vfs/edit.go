@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 func (b *Toolbox) read(_ context.Context, in arguments) (string, error) {
@@ -56,7 +58,7 @@ func excerpt(text string, offset, limit int) string {
 	for n := from; n < to; n++ {
 		if out.Len()+len(lines[n]) > MaxResult-200 {
 			if n == from { // one line that is longer than a result
-				out.WriteString(strings.ToValidUTF8(lines[n][:MaxResult-200], "") + "… [the rest of this line is left out]\n")
+				out.WriteString(visible.Head(lines[n], MaxResult-200) + "… [the rest of this line is left out]\n")
 				n++
 			}
 			to = n
@@ -140,7 +142,7 @@ func replaceText(text, before, after string, all bool) (string, int, error) {
 	case before == after:
 		return "", 0, errors.New("old_string and new_string are the same")
 	case n == 0:
-		return "", 0, fmt.Errorf("String not found in file: %q", short(before)) //nolint:staticcheck // the words that models know
+		return "", 0, fmt.Errorf("String not found in file: %q", visible.Cut(before, 50, "...")) //nolint:staticcheck // the words that models know
 	case n > 1 && !all:
 		return "", 0, fmt.Errorf("String appears %d times in file. Please provide a unique string.", n) //nolint:staticcheck // the words that models know
 	case int64(len(text))+int64(n)*int64(len(after)-len(before)) > MaxFile:
@@ -148,12 +150,4 @@ func replaceText(text, before, after string, all bool) (string, int, error) {
 	default:
 		return strings.ReplaceAll(text, before, after), n, nil
 	}
-}
-
-// short returns the beginning of a text.
-func short(text string) string {
-	if runes := []rune(text); len(runes) > 50 {
-		return string(runes[:50]) + "..."
-	}
-	return text
 }

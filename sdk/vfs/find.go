@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // The limits of searches.
@@ -267,10 +269,7 @@ func (b *Toolbox) hits(ctx context.Context, match *regexp.Regexp, name string, m
 		if from := at[0] - maxLine/2; from > 0 && len(line) > maxLine {
 			text = "…" + strings.ToValidUTF8(text[from:], "")
 		}
-		if runes := []rune(text); len(runes) > maxLine {
-			text = string(runes[:maxLine]) + "…"
-		}
-		if out = append(out, fmt.Sprintf("%s:%d: %s", name, n, text)); len(out) >= most {
+		if out = append(out, fmt.Sprintf("%s:%d: %s", name, n, visible.Cut(text, maxLine, "…"))); len(out) >= most {
 			break
 		}
 	}

@@ -109,7 +109,7 @@ func TestAnEditIsLiteral(t *testing.T) {
 		{"abc", "", "y", false, "ERROR old_string is empty; write the whole file with write_file, or give the text to replace", "abc"},
 		{"abc", "b", "b", false, "ERROR old_string and new_string are the same", "abc"},
 		{"abc", "b", "\x00", false, "ERROR the content contains a NUL byte", "abc"},
-		{"abc", strings.Repeat("é", 51), "y", false, `ERROR String not found in file: "` + strings.Repeat("é", 50) + `..."`, "abc"},
+		{"abc", strings.Repeat("é", 51), "y", false, `ERROR String not found in file: "` + strings.Repeat("é", 47) + `..."`, "abc"},
 		{"line\r\n", "line\n", "y", false, "File edited: /f", "y"},
 		{"a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\n", false, "File edited: /f", "x\r\ny\r\nc\r\n"},
 		{"a\r\nb\r\n", "b", "b\nc", false, "File edited: /f", "a\r\nb\r\nc\r\n"},

@@ -53,7 +53,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		switch {
 		case !g.o.Remote && !Loopback(r.Host):
 			// A page whose own name leads to this machine (DNS rebinding) sends its name.
-			g.o.Refuse(w, r, http.StatusForbidden, lang.T("the host %q is not this machine; call http://127.0.0.1 or http://localhost", visible.Clip(r.Host, maxShown)))
+			g.o.Refuse(w, r, http.StatusForbidden, lang.T("the host %q is not this machine; call http://127.0.0.1 or http://localhost", visible.Fit(r.Host, maxShown)))
 		case !g.mayCall(r):
 			g.o.Refuse(w, r, http.StatusForbidden, pageRefused(r))
 		case g.preflight(w, r):
@@ -86,10 +86,10 @@ func pageRefused(r *http.Request) lang.Text {
 	origin, err := ParseOrigin(given)
 	if err != nil {
 		return lang.T("web pages of other origins may not call this server, and this request comes from one (Origin %q, Sec-Fetch-Site %q)",
-			visible.Clip(given, maxShown), visible.Clip(r.Header.Get("Sec-Fetch-Site"), maxShown))
+			visible.Fit(given, maxShown), visible.Fit(r.Header.Get("Sec-Fetch-Site"), maxShown))
 	}
 	return lang.T("pages of %q may not call this server; if you trust all that runs there, start it with --allow-origin %s",
-		visible.Clip(given, maxShown), visible.Clip(origin, maxShown))
+		visible.Fit(given, maxShown), visible.Fit(origin, maxShown))
 }
 
 // preflight answers a browser which methods and headers a page may use, and lets the page read

@@ -13,6 +13,8 @@ import (
 	"github.com/kljensen/snowball/french"
 	"golang.org/x/text/unicode/norm"
 	"golang.org/x/text/width"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // longest is the length of a word in bytes after which the rest is left out, for example of a key or
@@ -59,7 +61,7 @@ func appendWord(out []token, whole string) []token {
 	for _, segment := range strings.FieldsFunc(whole, joins) {
 		humps := camel(segment)
 		for _, part := range humps {
-			out = append(out, token{text: clip(part, longest)})
+			out = append(out, token{text: visible.Head(part, longest)})
 		}
 		if len(humps) > 1 {
 			wholes = append(wholes, joinParts(segment))
@@ -116,13 +118,6 @@ func camel(s string) []string {
 		}
 	}
 	return append(out, strings.ToLower(string(r[start:])))
-}
-
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "")
 }
 
 func inWord(r rune) bool {

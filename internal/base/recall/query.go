@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // query is a search text taken apart.
@@ -44,7 +46,7 @@ const longestQuery = 8 << 10
 
 func (x *Index) query(text string) query {
 	q := query{known: map[string]int{}}
-	all := tokens(clip(text, longestQuery))
+	all := tokens(visible.Head(text, longestQuery))
 	anyContent := false
 	for i, t := range all {
 		anyContent = anyContent || t.han || content(t, i)

@@ -104,13 +104,12 @@ func parts(before, after rune) bool {
 	return wide && !unicode.In(after, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi)
 }
 
-// Clip returns text unchanged if it has at most limit bytes, otherwise its first limit bytes
-// followed by an ellipsis.
-func Clip(text string, limit int) string {
+// Head returns the beginning of a text, cut at a character to at most limit bytes.
+func Head(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
+	return strings.ToValidUTF8(text[:max(limit, 0)], "")
 }
 
 // Fit returns text unchanged if it has at most limit bytes, otherwise cut at a character to at most limit
@@ -119,23 +118,7 @@ func Fit(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := 0
-	for i := range text {
-		if i > limit-len("…") {
-			break
-		}
-		end = i
-	}
-	return text[:end] + "…"
-}
-
-// Clipped returns text unchanged if it has at most that many characters, otherwise cut to them,
-// the last one an ellipsis.
-func Clipped(text string, characters int) string {
-	if r := []rune(text); len(r) > characters {
-		return string(r[:characters-1]) + "…"
-	}
-	return text
+	return Head(text, limit-len("…")) + "…"
 }
 
 func columns(r rune) int {

@@ -82,6 +82,16 @@ func FuzzWrap(f *testing.F) {
 	})
 }
 
+// TestHead cuts at characters.
+func TestHead(t *testing.T) {
+	t.Parallel()
+	for n, want := range []string{"", "a", "a", "a", "a登", "a登", "a登", "a登录", "a登录"} {
+		if got := visible.Head("a登录", n); got != want {
+			t.Errorf("to %d bytes: got %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestFit cuts at characters.
 func TestFit(t *testing.T) {
 	t.Parallel()

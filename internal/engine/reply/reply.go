@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
@@ -358,7 +359,7 @@ func (r *Reply) Show(res Resource) {
 		limit = min(limit, len(res.Text))
 		cut := strings.LastIndexByte(res.Text[:limit], '\n') + 1
 		if cut == 0 {
-			cut = len(strings.ToValidUTF8(res.Text[:limit], ""))
+			cut = len(visible.Head(res.Text, limit))
 		}
 		res.Text, res.Truncated = res.Text[:cut], true
 	}

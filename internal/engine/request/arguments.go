@@ -58,7 +58,7 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 	}
 	for name := range given {
 		if !slices.Contains(names, name) {
-			return to, fault.New(fault.InvalidArgument, "unknown argument %q", visible.Clip(name, 2000)).
+			return to, fault.New(fault.InvalidArgument, "unknown argument %q", visible.Fit(name, 2000)).
 				WithHint("the arguments are: %s", strings.Join(names, ", ")).Suggest(name, names)
 		}
 	}

@@ -33,7 +33,7 @@ func count(j Job, by map[string]provider.Usage) {
 
 // brief returns a tool and its object in one line.
 func brief(name, object string) string {
-	return visible.Line(visible.Clipped(strings.TrimSpace(name+" "+strings.Join(strings.Fields(object), " ")), 200))
+	return visible.Line(visible.Cut(strings.TrimSpace(name+" "+strings.Join(strings.Fields(object), " ")), 200, "…"))
 }
 
 // within returns a path relative to the project if it lies there.
@@ -75,7 +75,7 @@ func fail(ctx context.Context, engine string, because error, why string) error {
 		why = because.Error()
 	}
 	why = cmp.Or(strings.Join(strings.Fields(why), " "), "it ended without a result")
-	why = visible.Line(visible.Clip(mask(why), maxWhy))
+	why = visible.Line(visible.Fit(mask(why), maxWhy))
 	spent := strings.Contains(why, "maximum budget") // Claude Code's words
 	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why), Spent: spent}
 }

@@ -87,7 +87,7 @@ func parse(data []byte, keys string) (b body, err error) {
 	takes := slices.Sorted(strings.FieldsSeq(strings.ReplaceAll(keys, "!", "")))
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(takes, key) {
-			f := invalid(visible.Clip(key, 100), "is not a key of this request")
+			f := invalid(visible.Fit(key, 100), "is not a key of this request")
 			f.Hint = "it takes " + cmp.Or(strings.Join(takes, ", "), "no keys")
 			return b, f
 		}

@@ -34,10 +34,7 @@ func notInTool(r rune) bool { return r > unicode.MaxASCII || notInPrompt(r) }
 // safeName returns a name without the characters that it cannot have.
 func safeName(name string, cannot func(rune) bool) string {
 	name = strings.Trim(strings.Join(strings.FieldsFunc(name, cannot), "-"), "-")
-	if len(name) > maxToolName {
-		name = strings.TrimRight(strings.ToValidUTF8(name[:maxToolName], ""), "-")
-	}
-	return name
+	return strings.TrimRight(visible.Head(name, maxToolName), "-")
 }
 
 // namedAgent is an agent of the method that is a tool or a prompt, under a name of its own.
@@ -104,12 +101,12 @@ const maxOwnDescription, maxAction, maxActions = 400, 80, 12
 
 // tool describes an agent as a tool, with the actions that it offers.
 func (a namedAgent) tool(actions []string) tool {
-	description := visible.Clip("Returns what you need to act as "+a.title()+" of the BMAD method. "+a.Description, maxOwnDescription)
+	description := visible.Fit("Returns what you need to act as "+a.title()+" of the BMAD method. "+a.Description, maxOwnDescription)
 	for n, action := range actions[:min(len(actions), maxActions)] {
 		if n == 0 {
 			description += "\n\nAvailable actions:"
 		}
-		description += "\n• " + visible.Clip(action, maxAction)
+		description += "\n• " + visible.Fit(action, maxAction)
 	}
 	return tool{name: a.name, title: a.title(), description: description, schema: ownToolSchema, reads: true, bare: true}
 }

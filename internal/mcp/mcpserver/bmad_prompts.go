@@ -93,7 +93,7 @@ func (a namedAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
 		load += " - " + a.Title
 	}
 	out := mcp.NewPrompt(a.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, a.Description), 300)),
+		mcp.WithPromptDescription(visible.Fit(fmt.Sprintf("Load %s. %s", load, a.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
 	out.Title = a.title()

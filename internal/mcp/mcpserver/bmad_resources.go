@@ -25,7 +25,7 @@ const longestAddress = 4096
 func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
 	uri := message.Params.URI
 	if len(uri) > longestAddress {
-		uri = visible.Clip(uri, 200)
+		uri = visible.Fit(uri, 200)
 	}
 	if !strings.HasPrefix(uri, bmadScheme) {
 		message.Params.URI = uri
@@ -69,7 +69,7 @@ func (o *offer) readBMAD(uri string, base request.Request) (reply.Resource, stri
 // aboutItem describes an item in a list of resources: hosts show that list to people, who choose
 // by it, and the source says whose file it is.
 func aboutItem(i catalog.Item) string {
-	return strings.TrimSpace(fmt.Sprintf("%s (source: %s)", visible.Clip(i.Description, 120), i.Source))
+	return strings.TrimSpace(fmt.Sprintf("%s (source: %s)", visible.Fit(i.Description, 120), i.Source))
 }
 
 // bmadResources lists the resources that a caller may want to read first: the manifests, the

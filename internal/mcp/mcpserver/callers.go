@@ -81,10 +81,7 @@ func callerName(ctx context.Context) string {
 	if who, _ := httpguard.VisitorIn(ctx); who.Page {
 		name = who.Label() + ", " + name
 	}
-	if r := []rune(name); len(r) > 100 {
-		name = string(r[:100])
-	}
-	return name
+	return visible.Fit(name, 100)
 }
 
 // askingHosts are the clients that are known to ask the person on each call of a tool

@@ -54,7 +54,7 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	persona = visible.Clipped(persona, maxSpokenPersona)
+	persona = visible.Fit(persona, maxSpokenPersona)
 	out := delegated{Status: "needs_host", Agent: name, Persona: persona, Task: task, Context: background}
 	q := prompt{system: "You are " + name + ".\n\n" + persona, message: task, tokens: cmp.Or(c.Count("max_tokens"), defaultTokens)}
 	if background != "" {
@@ -66,7 +66,7 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		}
 	}
 	if text, model := c.sample.answer(q); text != "" {
-		return fit(delegated{Status: "answered", Via: "sampling", Model: visible.Clip(model, 100), Agent: name, Text: text}), nil
+		return fit(delegated{Status: "answered", Via: "sampling", Model: visible.Fit(model, 100), Agent: name, Text: text}), nil
 	}
 	if m.model != nil {
 		text, model, err := m.model.Complete(ctx, q.system, q.message, q.tokens)
@@ -138,10 +138,10 @@ func fit(d delegated) delegated {
 			if err != nil || over <= 0 {
 				return d
 			}
-			if over += len("…"); over >= len(*text) {
+			if left := len(*text) - over; left < len("…") {
 				*text = ""
 			} else {
-				*text = visible.Clip(*text, len(*text)-over)
+				*text = visible.Fit(*text, left)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (c *callers) protocolError(ctx context.Context, req request.Request, err er
 }
 
 // clip bounds a text that may repeat words of the caller.
-func clip(s string) string { return visible.Clip(s, 2000) }
+func clip(s string) string { return visible.Fit(s, 2000) }
 
 // refuse returns the result of a call that was refused with an error, in the language of the person
 // behind the request.

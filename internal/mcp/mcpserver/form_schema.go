@@ -164,7 +164,7 @@ func (s sheet) read(content any) (filled map[string]string, why lang.Text) {
 		text, isText := value.(string)
 		switch {
 		case i < 0:
-			return nil, lang.T("the form has no field %q", visible.Clip(name, 200))
+			return nil, lang.T("the form has no field %q", visible.Fit(name, 200))
 		case value == nil:
 			continue
 		case !isText:
@@ -175,7 +175,7 @@ func (s sheet) read(content any) (filled map[string]string, why lang.Text) {
 		}
 		offered := s.fields[i].choices
 		if len(offered) > 0 && !slices.ContainsFunc(offered, func(c choice) bool { return c.value == text }) {
-			return nil, lang.T("%q is not a choice of the field %q", visible.Clip(text, 200), name)
+			return nil, lang.T("%q is not a choice of the field %q", visible.Fit(text, 200), name)
 		}
 		filled[name] = text
 	}

@@ -19,13 +19,13 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
@@ -126,7 +126,7 @@ func (f *Finder) complete(ctx context.Context, at Place, v *vectors, list []note
 func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float32, error) {
 	inputs := make([]string, len(texts))
 	for i, text := range texts {
-		inputs[i] = strings.ToValidUTF8(text[:min(len(text), maxInput)], "")
+		inputs[i] = visible.Head(text, maxInput)
 	}
 	var out struct {
 		Data []struct {

@@ -115,7 +115,7 @@ func CheckName(field, name string) error {
 	if runName.MatchString(name) && strings.Trim(name, ".") != "" {
 		return nil
 	}
-	return fault.New(fault.InvalidArgument, "%s %q is not a plain name", field, visible.Clip(visible.Line(name), notes.MaxAgent)).
+	return fault.New(fault.InvalidArgument, "%s %q is not a plain name", field, visible.Fit(visible.Line(name), notes.MaxAgent)).
 		WithHint("use letters, digits, dots, hyphens and underscores, at most 100")
 }
 
@@ -141,7 +141,7 @@ func (q *Queue) check(d *Draft) error {
 	for i, name := range d.ContextFiles {
 		rel := q.Project.Local(name)
 		if _, err := q.Project.Dir.Stat(rel); !fs.ValidPath(rel) || err != nil {
-			return fault.New(fault.InvalidArgument, "context_files: the project has no file %q", visible.Clip(visible.Line(name), notes.MaxName)).
+			return fault.New(fault.InvalidArgument, "context_files: the project has no file %q", visible.Fit(visible.Line(name), notes.MaxName)).
 				WithHint("name files of the project, relative to its folder")
 		}
 		d.ContextFiles[i] = rel
@@ -263,7 +263,7 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 		return out, fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("say in %s.jsonl which are done or not wanted, see docs/memory.md", file)
 	}
 	out.ID, out.Status, out.Position = q.NewID(), Queued, ahead+1
-	d.By = visible.Clip(visible.Line(d.By), notes.MaxName)
+	d.By = visible.Fit(visible.Line(d.By), notes.MaxName)
 	return out, log.Append(event{V: format, Event: Queued, ID: out.ID, Draft: d, At: notes.At(q.Now())})
 }
 

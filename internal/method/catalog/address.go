@@ -9,7 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // Scheme is the scheme of file addresses.
@@ -104,7 +104,7 @@ func parseQuery(query string) (r Ref, why lang.Text) {
 // before the path: texts of the method name their files so.
 func ParseRef(text string) (Ref, error) {
 	bad := func(why lang.Text) (Ref, error) {
-		return Ref{}, fault.New(fault.InvalidArgument, "%q is not the address of a file: %s", format.Cut(text, 200), why).
+		return Ref{}, fault.New(fault.InvalidArgument, "%q is not the address of a file: %s", visible.Fit(text, 200), why).
 			WithHint("give it as lists and replies do, such as %s://_bmad/bmm/config.yaml", Scheme)
 	}
 	rest := strings.TrimSpace(text)

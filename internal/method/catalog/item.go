@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
@@ -254,4 +255,4 @@ func normal(name string) string {
 
 var dashes = strings.NewReplacer(" ", "-", "_", "-")
 
-func shorten(name string) string { return format.Cut(format.OneLine(name), 100) }
+func shorten(name string) string { return visible.Fit(format.OneLine(name), 100) }

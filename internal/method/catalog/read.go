@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
@@ -49,7 +50,7 @@ func (i Item) WrittenBy() string {
 	if err != nil && !errors.Is(err, errTooLarge) {
 		return ""
 	}
-	out.by = format.Cut(format.OneLine(format.Scalars(format.Normalize(data))["author"]), maxName)
+	out.by = visible.Fit(format.OneLine(format.Scalars(format.Normalize(data))["author"]), maxName)
 	i.Origin.authors.Store(i.Path, out)
 	return out.by
 }

@@ -3,7 +3,7 @@ package catalog
 import (
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // scan fills an origin.
@@ -49,7 +49,7 @@ func (s *scan) addItem(i *Item) {
 		return
 	}
 	for _, field := range []*string{&i.Title, &i.DisplayName, &i.Icon} {
-		*field = format.Cut(*field, maxName)
+		*field = visible.Fit(*field, maxName)
 	}
 	i.Aliases = slices.DeleteFunc(i.Aliases, func(alias string) bool { return len(alias) > maxName || alias == i.Name })
 	i.Origin, i.Source = s.origin, s.origin.Name

@@ -13,14 +13,6 @@ import (
 // OneLine puts a text into one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Cut cuts a text to a number of bytes.
-func Cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
-
 // Stem returns a file's name without its ending.
 func Stem(name string) string {
 	base := path.Base(name)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // login is the part of an address before the @. It leaves the process only as a header in the
@@ -125,9 +126,5 @@ func (l *login) line(text string) string {
 		}
 	}
 	// Again: a secret may have been split over lines.
-	out := []rune(l.hide(strings.ReplaceAll(strings.Join(said, "; "), ":; ", ": ")))
-	if len(out) > maxProblem {
-		return string(out[:maxProblem]) + "…"
-	}
-	return string(out)
+	return visible.Fit(l.hide(strings.ReplaceAll(strings.Join(said, "; "), ":; ", ": ")), maxProblem)
 }

@@ -78,7 +78,7 @@ func TestLoginIsTakenOut(t *testing.T) {
 		}
 	}
 	var none *login
-	if got := none.line(strings.Repeat("é", 2*maxProblem)); got != strings.Repeat("é", maxProblem)+"…" {
+	if got := none.line(strings.Repeat("é", 2*maxProblem)); len(got) > maxProblem || !strings.HasSuffix(got, "é…") {
 		t.Errorf("%d bytes are told", len(got))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
@@ -113,7 +114,7 @@ func (r *resolver) addDependencies(out *Resolved, text string, l *references) {
 	for _, kind := range []string{"tasks", "templates", "checklists", "data", "workflows", "utils"} {
 		for _, name := range a.Dependencies[kind] {
 			if !r.addDependency(kind, name, l) {
-				out.Notes = append(out.Notes, "The "+kind+" file "+format.Cut(format.OneLine(name), 100)+", which it depends on, is not there.")
+				out.Notes = append(out.Notes, "The "+kind+" file "+visible.Fit(format.OneLine(name), 100)+", which it depends on, is not there.")
 			}
 		}
 	}

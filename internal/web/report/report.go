@@ -56,7 +56,7 @@ func body(s *workflow.Session, found workflow.Verification, l lang.Language, mar
 
 // cell makes a text of others safe in a line of Markdown, and its hidden characters visible.
 func cell(text string) string {
-	text = visible.Line(visible.Clip(strings.Join(strings.Fields(text), " "), maxCell))
+	text = visible.Line(visible.Fit(strings.Join(strings.Fields(text), " "), maxCell))
 	var b strings.Builder
 	for _, r := range text {
 		if strings.ContainsRune("\\`*_[]<>|~&#$", r) {

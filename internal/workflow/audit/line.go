@@ -5,16 +5,11 @@ import (
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// clip cuts a text to at most n bytes, at a character, with … at the end.
-func clip(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= n {
-		return s
-	}
-	return s[:boundary(s, n-len("…"))] + "…"
-}
+// clip returns a text on one line, of at most n bytes.
+func clip(s string, n int) string { return visible.Fit(strings.Join(strings.Fields(s), " "), n) }
 
 // boundary returns the largest index up to n that does not cut a character, or 0.
 func boundary(s string, n int) int {

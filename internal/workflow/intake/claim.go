@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // claim is a score as a submission states it of itself.
@@ -57,7 +58,7 @@ func (c *claims) field(value string) {
 	}
 	m := fieldValue.FindStringSubmatch(value)
 	if m == nil {
-		c.made = append(c.made, claim{text: strconv.Quote(clipRunes(value, 40))})
+		c.made = append(c.made, claim{text: strconv.Quote(visible.Fit(value, 40))})
 		return
 	}
 	c.state(strings.TrimSpace(m[0]), m[1], m[2], value[len(m[0]):])

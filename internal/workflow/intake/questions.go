@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -39,7 +40,7 @@ func readQuestions(object map[string]any) []workflow.Question {
 const (
 	// maxOptions bounds the answers that a question offers; fewer than two offer no choice.
 	maxOptions = 9
-	maxOption  = 200 // characters
+	maxOption  = 400 // bytes
 )
 
 // options returns the answers that a question offers.
@@ -47,7 +48,7 @@ func options(item map[string]any) []string {
 	var out []string
 	for _, key := range []string{"options", "choices", "answers", "选项"} {
 		for _, text := range stringList(item[key], "label", "option", "answer", "value", "text", "title") {
-			out = append(out, clipRunes(strings.Join(strings.Fields(text), " "), maxOption))
+			out = append(out, visible.Fit(strings.Join(strings.Fields(text), " "), maxOption))
 		}
 		if len(out) > 1 {
 			return out[:min(len(out), maxOptions)]
@@ -99,11 +100,11 @@ func withIDs(questions []workflow.Question) []workflow.Question {
 	used := map[string]bool{}
 	for i := range questions {
 		q := &questions[i]
-		if q.ID = clipRunes(strings.TrimSpace(q.ID), maxID); used[q.ID] {
+		if q.ID = visible.Fit(strings.TrimSpace(q.ID), maxID); used[q.ID] {
 			q.ID = ""
 		}
 		used[q.ID] = q.ID != ""
-		q.Question = clipRunes(q.Question, maxText)
+		q.Question = visible.Fit(q.Question, maxText)
 	}
 	FreshIDs(questions, func(id string) bool { return used[id] })
 	return questions

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -46,5 +47,5 @@ func pending(number int, title string) workflow.Sprint {
 	if title == "" {
 		title = fmt.Sprintf("Sprint %d", number)
 	}
-	return workflow.Sprint{Number: number, Title: clipRunes(title, 120), Status: workflow.SprintPending}
+	return workflow.Sprint{Number: number, Title: visible.Fit(title, 200), Status: workflow.SprintPending}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
@@ -14,8 +15,8 @@ import (
 // Limits of the values kept beside a document; the stored text has all of them.
 const (
 	maxItems = 200
-	maxText  = 2000 // characters
-	maxID    = 40   // characters
+	maxText  = 4000 // bytes
+	maxID    = 80   // bytes
 )
 
 // objects returns the items of a list as objects; a text stands for one of their fields. An object
@@ -56,7 +57,7 @@ func field(object map[string]any, keys ...string) string {
 }
 
 // scalarText returns a text or a number, cut to the limit of a text.
-func scalarText(v any) string { return clipRunes(jsonblock.Scalar(v), maxText) }
+func scalarText(v any) string { return visible.Fit(jsonblock.Scalar(v), maxText) }
 
 // stringList returns the texts of a list: those that are items, and of an object the first of the
 // fields that it has. One text stands for a list of it.
@@ -152,13 +153,6 @@ func anyScope(v any) bool {
 	return false
 }
 
-func clipRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
-}
-
 // ReadResolved reads the outcomes of findings and change requests that a submission states.
 func ReadResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
@@ -167,7 +161,7 @@ func ReadResolved(v any) []workflow.Resolution {
 			break
 		}
 		id := field(o, "id", "finding", "problem")
-		r := workflow.Resolution{ID: clipRunes(id, maxID), How: field(o, "how", "resolution", "fix", "note", "why", "reason")}
+		r := workflow.Resolution{ID: visible.Fit(id, maxID), How: field(o, "how", "resolution", "fix", "note", "why", "reason")}
 		if text := field(o, "problem"); r.How == "" && text != id {
 			r.How = text
 		}

@@ -477,5 +477,5 @@ func (m mention) names(c *Criterion, story string) bool {
 }
 
 func clipText(s string) string {
-	return strings.Trim(visible.Clipped(strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " "), 300), " *_`:：.|-")
+	return strings.Trim(visible.Fit(strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " "), 600), " *_`:：.|-")
 }

@@ -340,9 +340,9 @@ func (j *judge) hold(derived workflow.Verdict) {
 	}
 	for _, c := range j.failed {
 		if c.Server {
-			hold(lang.T("the server ran check %s, `%s`, and it ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
+			hold(lang.T("the server ran check %s, `%s`, and it ended with exit code %d", quote(c.ID), visible.Fit(c.Command, 120), c.Exit))
 		} else {
-			hold(lang.T("check %s, `%s`, ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
+			hold(lang.T("check %s, `%s`, ended with exit code %d", quote(c.ID), visible.Fit(c.Command, 120), c.Exit))
 		}
 	}
 	totals := slices.Clone(j.Totals)
@@ -352,7 +352,7 @@ func (j *judge) hold(derived workflow.Verdict) {
 		}
 	}
 	for _, t := range slices.CompactFunc(totals, func(a, b Total) bool { return a.Line == b.Line }) {
-		hold(lang.T("the output of %s says “%s”", t.Runner, visible.Clipped(t.Line, 160)))
+		hold(lang.T("the output of %s says “%s”", t.Runner, visible.Fit(t.Line, 160)))
 	}
 	if j.Owes == workflow.OwesCriteria && !j.Contract.Stated {
 		j.holdRisk()
@@ -388,7 +388,7 @@ func (j *judge) holdRisk() {
 		hold(lang.T("major findings are open: %s", List(major)))
 	}
 	if !j.hasIDs() && len(j.Checks) == 0 {
-		hold(lang.T("no document names criteria, and nothing was run: %s", visible.Clipped(j.NoChecks, 160)))
+		hold(lang.T("no document names criteria, and nothing was run: %s", visible.Fit(j.NoChecks, 160)))
 	}
 }
 

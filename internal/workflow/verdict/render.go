@@ -83,7 +83,7 @@ func WorstFirst(rows []workflow.Criterion) []workflow.Criterion {
 
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
-	return visible.Clipped(s[strings.LastIndexByte(s, '\n')+1:], 160)
+	return visible.Fit(s[strings.LastIndexByte(s, '\n')+1:], 160)
 }
 
 // cell makes a text safe inside a cell; a backslash before a pipe would undo its mark.

@@ -15,7 +15,7 @@ import (
 
 // Limits of one value; the text of each round has all of it.
 const (
-	maxText = 2000 // characters of an evidence, a problem, an output
+	maxText = 4000 // bytes of an evidence, a problem, an output
 	maxID   = 80   // characters
 )
 
@@ -44,10 +44,10 @@ func optional(v any) (int, bool) {
 	return integer(v)
 }
 
-func clip(s string) string { return visible.Clipped(s, maxText) }
+func clip(s string) string { return visible.Fit(s, maxText) }
 
 // quote returns a value of a report as a sentence names it.
-func quote(s string) string { return visible.Line(strconv.Quote(visible.Clipped(s, maxID))) }
+func quote(s string) string { return visible.Line(strconv.Quote(visible.Fit(s, maxID))) }
 
 // needs joins the reasons why a report is blocked: a text or a list of texts.
 func needs(v any) string {

@@ -54,7 +54,7 @@ func ClientKey(ctx context.Context) string {
 }
 
 func sessionlessKey(who httpguard.Visitor, client mcp.Implementation) string {
-	return sessionless + strings.Join([]string{who.Key(), visible.Clip(client.Name, maxKeyPart), visible.Clip(client.Version, maxKeyPart)}, " ")
+	return sessionless + strings.Join([]string{who.Key(), visible.Fit(client.Name, maxKeyPart), visible.Fit(client.Version, maxKeyPart)}, " ")
 }
 
 // Sessionless reports whether a key is that of a client without a session, which others may share.

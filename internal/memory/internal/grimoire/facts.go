@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
@@ -201,8 +202,7 @@ func (r *reader) architecture(lines []line, from int) {
 			out = append(out, l.text)
 		}
 	}
-	all := strings.TrimSpace(strings.Join(out, "\n"))
-	all = strings.ToValidUTF8(all[:min(len(all), maxText)], "")
+	all := visible.Head(strings.TrimSpace(strings.Join(out, "\n")), maxText)
 	r.Architecture = Entry{Type: lesson.SharedContext, Text: all, Path: r.path, Line: from}
 }
 

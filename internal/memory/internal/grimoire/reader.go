@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // reader reads one file.
@@ -32,7 +33,7 @@ func (r *reader) add(e Entry) {
 	}
 	if len(e.Text) > maxText {
 		r.problem(e.Line, "the entry has more than %d bytes; the rest of it is not read", maxText)
-		e.Text = strings.ToValidUTF8(e.Text[:maxText], "")
+		e.Text = visible.Head(e.Text, maxText)
 	}
 	e.Agent, e.Path = agentName(e.Agent), r.path
 	r.Entries = append(r.Entries, e)

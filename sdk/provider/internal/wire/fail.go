@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
@@ -61,11 +62,7 @@ func readError(body []byte) (kind, message string) {
 	}
 	_ = json.Unmarshal(body, &form) // fields that cannot be read stay empty
 	message = cmp.Or(form.Error.Message, form.Message, strings.TrimSpace(string(body)))
-	const most = 1000
-	if len(message) > most {
-		message = strings.ToValidUTF8(message[:most], "") + "…"
-	}
-	return cmp.Or(form.Error.Type, form.Type), message
+	return cmp.Or(form.Error.Type, form.Type), visible.Fit(message, 1000)
 }
 
 // after returns how long the server asks to wait; a date counts from the server's own.
