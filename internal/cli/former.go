@@ -33,6 +33,22 @@ var formerNames = map[string]string{
 	"method tasks":        "method list tasks",
 	"method read":         "method show ADDRESS",
 	"method sources list": "method sources",
+
+	"agent answer":     "agent resume ID",
+	"agent show":       "agent resume ID",
+	"agent sessions":   "agent list",
+	"agent transcript": "help agents",
+	"agent delete":     "help agents",
+
+	"memory check":   "doctor",
+	"memory stats":   "memory list",
+	"memory agents":  "memory list --agent NAME",
+	"memory museum":  "memory list --type failures",
+	"memory restore": "memory add",
+	"memory gc":      "help memory.md",
+	"memory import":  "help memory.md",
+	"memory export":  "help memory.md",
+	"memory queue":   "help memory.md",
 }
 
 // explainFormer returns the refusal of a former name of a command, with what to type now; nil if the error is another.

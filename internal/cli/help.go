@@ -13,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
 // speakHelp makes the help of a command and of those below it speak the person's language.
@@ -37,7 +36,7 @@ const (
 	widestHelp = 100
 )
 
-// helpPage is the help of one command: how to call it first, its exit codes last.
+// helpPage is the help of one command: how to call it first.
 type helpPage struct {
 	command *cobra.Command
 	lang    lang.Language
@@ -49,12 +48,8 @@ type helpPage struct {
 
 func (h *helpPage) pageText() string {
 	cmd := h.command
-	about, exits := cmp.Or(cmd.Long, cmd.Short), ""
-	if at := strings.Index(about, terminal.ExitTitle); at >= 0 {
-		about, exits = about[:at], about[at:]
-	}
 	h.writeUsage()
-	h.b.WriteString("\n" + h.wrapProse(about))
+	h.b.WriteString("\n" + h.wrapProse(cmp.Or(cmd.Long, cmd.Short)))
 	if cmd.HasExample() {
 		h.writeSection(h.lang.Say("Examples:"), cmd.Example+"\n")
 	}
@@ -71,9 +66,6 @@ func (h *helpPage) pageText() string {
 		h.b.WriteString("\n" + h.wrapProse(h.lang.Say("Help of a command: bmad-mcp help COMMAND. All commands: bmad-mcp help all. Pages of the documentation: bmad-mcp help pages.")))
 	case cmd.HasAvailableSubCommands():
 		h.b.WriteString("\n" + h.wrapProse(h.lang.Say(`Use "%s [command] --help" for more information about a command.`, cmd.CommandPath())))
-	}
-	if exits != "" {
-		h.b.WriteString("\n" + h.wrapProse(exits))
 	}
 	return h.b.String()
 }

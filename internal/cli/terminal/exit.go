@@ -3,7 +3,6 @@ package terminal
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
@@ -39,26 +38,6 @@ const ExitStorage = 1
 var exitCodes = map[fault.Code]int{
 	fault.InvalidArgument: 2, fault.NotFound: 3, fault.Conflict: 4,
 	fault.WrongStage: 5, fault.NotAllowed: 5, fault.GatePending: 6, fault.Internal: 7,
-}
-
-// ExitTitle begins the exit codes in the help of a command.
-const ExitTitle = "Exit codes:"
-
-// ExitHelp explains the exit codes of most commands.
-const ExitHelp = ExitTitle + `
-  0  done
-  1  the disk refused
-  2  the call is malformed
-  3  no such session, task or file
-  4  another call got there first, or the call is ambiguous
-  5  the session's stage or state does not allow it
-  6  a human decision is needed first
-  7  bmad-mcp itself failed, which is a bug; standard error has the details
-  130  interrupted`
-
-// WithExits returns ExitHelp with the codes 8 and 9 of a model's work.
-func WithExits(spent, engine string) string {
-	return strings.Replace(ExitHelp, "\n  130  ", "\n  8  "+spent+"\n  9  "+engine+"\n  130  ", 1)
 }
 
 // ExitCode returns the exit code of a fault.

@@ -35,9 +35,7 @@ func chatCommand(cs *clients) *cobra.Command {
 Ctrl+C once cancels the agent's turn, twice ends. From a pipe each line is a message, or
 the answer to a question.
 
-  /cost /documents /save DIR /exit, and the agent's own menu: *help
-
-` + agentExitHelp,
+  /cost /documents /save DIR /exit, and the agent's own menu: *help`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runChat(cmd.Context(), cs, o, args[0]) },
 	}
 	cmd.Flags().BoolVar(&o.ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")

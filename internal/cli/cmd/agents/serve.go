@@ -12,7 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/sdkhttp"
 )
 
@@ -38,9 +37,7 @@ travels as the Authorization header, so put a proxy with TLS in front. Of web pa
 those of the server's own origin and of each --allow-origin may call.
 
 Conversations are saved after each step. One that was at work when the server ended is
-paused, and goes on by bmad-mcp agent resume. The first Ctrl+C or SIGTERM ends the server.
-
-` + terminal.ExitHelp,
+paused, and goes on by bmad-mcp agent resume. The first Ctrl+C or SIGTERM ends the server.`,
 		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
 		Args: cobra.NoArgs,

@@ -15,13 +15,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
-
-var agentExitHelp = terminal.WithExits("the limit of costs is spent; the work until then is saved", "the model did not do the work")
 
 // talk is a session or a conversation.
 type talk interface {

@@ -75,9 +75,7 @@ func askCommand(cs *clients) *cobra.Command {
 		Long: `Has an agent carry out one command: an item of its menu, such as *create-prd, or words of
 your own. It reads the project. Its changes are kept aside and shown as a diff, unless
 --write lets it change the project. At a question it asks you at the terminal; elsewhere
-it saves the session, prints the question and ends with code 6.
-
-` + agentExitHelp,
+it saves the session, prints the question and ends with code 6.`,
 		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out docs --limit 2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAgent(cmd.Context(), args[0], strings.Join(args[1:], " "))
@@ -224,9 +222,7 @@ func resumeCommand(cs *clients) *cobra.Command {
 		Use: "resume [ID]", Short: "Answer an agent, have it go on, and see its documents", Args: cobra.MaximumNArgs(1),
 		Long: `Has an agent go on with a saved session; without ID the newest that is paused. You are
 asked its open questions at the terminal, or --answer answers the oldest. At the end you
-see its documents; of a session that is over nothing else happens.
-
-` + agentExitHelp,
+see its documents; of a session that is over nothing else happens.`,
 		Example: `  bmad-mcp agent resume --out docs
   bmad-mcp agent resume 6f1c… --answer PostgreSQL`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -25,9 +25,7 @@ other action is refused before that.
 Only a person at a terminal can do it, not a script. To undo the change instead, put
 .bmad-task/session-<id>.json back from a backup, and approved texts with --restore, which
 keeps the edited one beside it and needs no person. A session that was copied from
-another folder is adopted the same way. Exit code 5: there is nothing to adopt.
-
-` + terminal.ExitHelp,
+another folder is adopted the same way. Exit code 5: there is nothing to adopt.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAdopt(cmd.Context(), term, tasks, args, restore)
 		},

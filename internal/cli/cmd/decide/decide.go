@@ -32,9 +32,7 @@ your decision, or for your answers. It is recorded as yours, given at a terminal
 input is not a terminal it refuses.
 
 Scripts decide with --yes, --changes or --answer, without being asked. That counts as a
-script's decision and not as yours: a gate under the policy strict does not take it.
-
-` + terminal.ExitHelp,
+script's decision and not as yours: a gate under the policy strict does not take it.`,
 		Example: `  bmad-mcp decide
   bmad-mcp decide sign-in --changes "name the retention periods"
   bmad-mcp decide sign-in --answer q1="Okta" --answer q2=skip`,

@@ -36,9 +36,7 @@ func Gate(term *terminal.Terminal, tasks *app.Tasks, name, short string) *cobra.
 Shows what is waiting and the facts about it, opens the draft in $PAGER on request, and
 asks for your decision. It is recorded as yours, taken at a terminal. Where standard
 input is not a terminal it refuses; --yes decides without asking, which counts as a
-script's decision and not as yours: a gate under the policy strict does not take it.
-
-` + terminal.ExitHelp,
+script's decision and not as yours: a gate under the policy strict does not take it.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runGate(cmd, term, tasks, o, args) },
 	})
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "decide without asking, for scripts")
@@ -110,9 +108,7 @@ func Answer(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Use:   "answer",
 		Short: "Answer the open questions yourself, at this terminal",
 		Long: `Asks you each open question of a session. An empty line leaves one open, “skip”
-skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mcp task answer.
-
-` + terminal.ExitHelp,
+skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mcp task answer.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askHere(cmd, term, tasks, args, workflow.ActionAnswer, "")
 		},
@@ -140,7 +136,7 @@ func Leave(term *terminal.Terminal, tasks *app.Tasks, action workflow.Action, sh
 	cmd := tasks.OfTask(&cobra.Command{
 		Use:   string(action),
 		Short: short,
-		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + terminal.ExitHelp,
+		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".",
 		RunE:  func(cmd *cobra.Command, args []string) error { return askHere(cmd, term, tasks, args, action, stage) },
 	})
 	if action == workflow.ActionReopen {

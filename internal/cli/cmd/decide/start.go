@@ -16,9 +16,7 @@ func Start(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	cmd.Short = "Start a run in this folder"
 	cmd.Long = `Starts a run in this folder for what is to be built, and prints where it stands and what
 comes next. Without words it asks for them at a terminal. Your assistant goes on with the
-run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
-
-` + terminal.ExitHelp
+run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.`
 	cmd.Example = `  bmad-mcp start "Build a sign-in service"
   bmad-mcp start --workflow quick --name footer "Show the version in the footer"`
 	cmd.Args = cobra.ArbitraryArgs

@@ -23,9 +23,7 @@ func Task(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Short: "Do what the bmad-task tool does, from a terminal or a script",
 		Long: `Each subcommand is an action of the bmad-task tool, on the same runs.
 RUN is a session id or a task name; it may be left out when the project has
-one active run, or one that you have started. --json prints the tool's reply.
-
-` + terminal.ExitHelp,
+one active run, or one that you have started. --json prints the tool's reply.`,
 		Args: cobra.NoArgs, // so that a typo is an error and not the help
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -39,14 +39,7 @@ command of the project.
 
 Notes are listed beside the findings, and count as such with --strict: files that changed
 since the work was tested, unfinished runs, and rows that a report only claims. Accepted
-risks are listed too.
-
-` + terminal.ExitTitle + `
-  0  no findings, or no run
-  1  findings
-  2  no answer is possible: no base branch, a shallow clone, or a malformed call
-  7  bmad-mcp itself failed, which is a bug; standard error has the details
-  130  interrupted`,
+risks are listed too.`,
 		Example: `  bmad-mcp check
   bmad-mcp check --base origin/main --strict --json`,
 		Args: cobra.NoArgs,

@@ -28,9 +28,7 @@ func Diff(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Long: `Show what changed between two submissions of a stage, as a unified diff.
 An iteration is the number of a submission, as log and show print it, or "saved":
 the artifact as it is on disk now. Without numbers: the last two submissions; with
-one: that one and the latest.
-
-` + terminal.ExitHelp,
+one: that one and the latest.`,
 		Args: cobra.RangeArgs(2, 4),
 
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

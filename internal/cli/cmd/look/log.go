@@ -38,9 +38,7 @@ programs under your account can read that key: it shows what others, or a carele
 assistant, have changed, and not what a determined one has. Decisions that a passkey
 signed are checked against their signatures as well, and end it with 1 if they were
 changed. Exit code 3: nothing shows a change, but entries do not count, because they have
-no signature, or that of a key that you have not allowed.
-
-` + terminal.ExitHelp,
+no signature, or that of a key that you have not allowed.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runLog(cmd, term, tasks, args, verify) },
 	})
 	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")

@@ -26,9 +26,7 @@ Answers to questions are kept by the signatures of the history.
 
 Passkeys are added in the dashboard. The first one needs your word at a terminal too, a
 later one the signature of one in use. A removed passkey signs nothing any more; its
-earlier signatures can still be checked.
-
-` + terminal.ExitHelp,
+earlier signatures can still be checked.`,
 		Args: cobra.NoArgs,
 		RunE: list,
 	}

@@ -35,9 +35,7 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
 
 With --evidence, write a folder that an auditor can check without this program: the approved
 documents, the signed statement about the run and each signed decision, the list of signers,
-the report, and a guide with the commands of ssh-keygen and sha256sum.
-
-` + terminal.ExitHelp,
+the report, and a guide with the commands of ssh-keygen and sha256sum.`,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
   bmad-mcp report sign-in --out sign-in.html
   bmad-mcp report sign-in --evidence audit/sign-in`,

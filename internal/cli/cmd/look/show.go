@@ -25,7 +25,7 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 	return tasks.OfTask(&cobra.Command{
 		Use:   "show",
 		Short: "Show a run: its documents, scores and decisions",
-		Long:  "Show a run: its documents, scores and decisions.\n--json prints the session file.\n\n" + terminal.ExitHelp,
+		Long:  "Show a run: its documents, scores and decisions.\n--json prints the session file.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, v, cwd, err := tasks.Inspect(cmd, args)
 			if err != nil {

@@ -32,9 +32,7 @@ them with the toolset memory, the stages of a run by themselves. Notes that othe
 keep there are read as well.
 
 Without a subcommand it lists the notes. forget is yours alone: it refuses an assistant's
-terminal.
-
-` + terminal.ExitHelp
+terminal.`
 	cmd.PersistentFlags().StringVar(&o.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
 	cmd.PersistentFlags().StringVar(&o.agent, "agent", "", "the agent that the note is from or for, such as dev")
 	cmd.AddCommand(o.listCommand("list"), o.showCommand(), o.searchCommand(), o.addCommand(), o.forgetCommand())

@@ -108,9 +108,7 @@ func (o *options) addCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add [TEXT]", Short: "Keep a note; without TEXT it is read from standard input",
 		Long: `Keeps a note. The same text of the same agent and type is one note: it is not written
-twice, and --tag replaces its tags. Credentials are refused.
-
-` + terminal.ExitHelp,
+twice, and --tag replaces its tags. Credentials are refused.`,
 		Example: `  bmad-mcp memory add --type decisions "sessions are kept in PostgreSQL"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")

@@ -41,8 +41,6 @@ type options struct {
 	name                      string
 }
 
-var runExitHelp = terminal.WithExits("the budget or the time is spent", "the worker did not do the work; nothing was submitted")
-
 // Command returns the command that runs all stages.
 // useAudits has the engine ask for a second opinion on the scores.
 func Command(term *terminal.Terminal, tasks *app.Tasks, useAudits func()) *cobra.Command {
@@ -60,9 +58,7 @@ for a million tokens: the built-in prices, and before them those of prices.json 
 of your settings, {"prices": [{"model": "my-model", "input": 0.5, "output": 2}]}.
 
 The worker cannot decide at a gate, and commits nothing. A project with changes that are
-not committed is refused without --allow-dirty. A run that was killed goes on where it was.
-
-` + runExitHelp,
+not committed is refused without --allow-dirty. A run that was killed goes on where it was.`,
 		Example: `  bmad-mcp run "Add a --json flag to the list command"
   bmad-mcp run --workflow quick --budget 2 "Fix a typo in the help"
   bmad-mcp run --resume add-a-json-flag --answers answers.json`,

@@ -35,9 +35,7 @@ folder the server was started in, and in those listed here, with what lies below
 
 Asked to work elsewhere, the server asks you by a form, once for each folder, or refuses.
 The home folder itself, what holds it, and folders with credentials (.ssh, .aws, .gnupg,
-browser profiles …) are out of reach however they are named.
-
-` + terminal.ExitHelp,
+browser profiles …) are out of reach however they are named.`,
 		Args: cobra.NoArgs,
 		RunE: list,
 	}

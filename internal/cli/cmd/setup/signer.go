@@ -20,9 +20,7 @@ func Signer(term *terminal.Terminal, workspace *app.Workspace, who func(folder s
 		Short: "Print your line for the list of signers",
 		Long: `Print a line with your account and the public key of this machine. On the default branch,
 in .claude/bmad-signers, it makes this key count for your decisions in bmad-mcp check and
-ssh-keygen. Each machine on which you decide needs its own line.
-
-` + terminal.ExitHelp,
+ssh-keygen. Each machine on which you decide needs its own line.`,
 		Example: `  bmad-mcp signer >>.claude/bmad-signers`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -27,9 +27,7 @@ Without it, runs are files below .bmad-task/.
 
 migrate makes or updates its tables; nothing else does. export writes all runs of the
 project to standard output, import reads them into the store of the project it stands
-in, and move brings those that are files into the database.
-
-` + terminal.ExitHelp,
+in, and move brings those that are files into the database.`,
 	}
 	to := ""
 	move := terminal.Subcommand("move", "Move the runs of the project from its files into the database", cobra.NoArgs,
