@@ -23,14 +23,12 @@ type place struct {
 var places = []place{
 	{"Channel", "workflow", "Assurance", []string{"Script", "Relayed"}, "they are the low ones, as is one that a newer program wrote"},
 	{"Channel", "words", "GrantNote", []string{"Terminal", "Script"}, "who decides by them reads what the command prints"},
-	{"Channel", "web", "channelWords", nil, ""},
-	{"Assurance", "web", "assuranceWords", nil, ""},
+	{"Channel", "story", "channels", nil, ""},
 	{"Event", "workflow", "table", []string{"Started", "PolicyChanged", "Adopted", "Edited", "Granted"}, "they create a session or leave it where it is"},
-	{"Event", "web", "eventWords", nil, ""},
 	{"State", "workflow", "States", nil, ""},
 	{"State", "workflow", "Allowed", nil, ""},
 	{"State", "words", "NextMoveOf", []string{"Cancelled"}, "it is what is left"},
-	{"State", "web", "stateWords", nil, ""},
+	{"State", "story", "states", nil, ""},
 }
 
 // TestVocabulary: a new channel, assurance, event or state is named wherever each one is, so that

@@ -91,10 +91,10 @@ func TestUnvouchedSession(t *testing.T) {
 	}
 	d.check([]face{
 		{3, []string{"log", d.task, "--verify"}, []string{"nothing shows a change, but entry 1 has no signature: an older program has written it, or somebody without a key."}},
-		{0, []string{"log", d.task}, []string{"unvouched: says elicited"}},
+		{0, []string{"log", d.task}, []string{"unconfirmed, the file says: form"}},
 		{0, []string{"log", d.task, "--json"}, []string{`"unvouched":true`}},
-		{0, []string{"show", d.task}, []string{"unvouched: says elicited", "→ us (unvouched: says script)"}},
-		{0, []string{"task", "status", d.task}, []string{"unvouched: says elicited"}},
+		{0, []string{"show", d.task}, []string{"unconfirmed, the file says: form", "→ us (unconfirmed, the file says: script)"}},
+		{0, []string{"task", "status", d.task}, []string{"unconfirmed, the file says: form"}},
 		{0, []string{"task", "status", d.task, "--json"}, []string{`"unvouched":true`}},
 		{0, []string{"status", "--all"}, nil},
 	}, "elicited (high)", "script (low)", "hanged by other hands")

@@ -34,16 +34,16 @@ func TestTypedThroughTheHook(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, arguments, below, want string
 	}{
-		"typed":                      {"bmad:confirm", "", ".", "typed (medium)"},
-		"typed, with the task":       {"bmad:confirm", "x", ".", "typed (medium)"},
-		"typed in a folder below":    {"bmad:confirm", "", "docs", "typed (medium)"},
-		"another task":               {"bmad:confirm", "y", ".", "relayed"},
-		"another command":            {"bmad:status", "", ".", "relayed"},
-		"a no":                       {"bmad:reject", "", ".", "relayed"},
-		"for what waits elsewhere":   {"bmad:approve", "", ".", "relayed"},
-		"another plugin's":           {"other:confirm", "", ".", "relayed"},
-		"somewhere else":             {"bmad:confirm", "", "../home", "relayed"},
-		"a folder that is not named": {"bmad:confirm", "", "", "relayed"},
+		"typed":                      {"bmad:confirm", "", ".", "typed in the host"},
+		"typed, with the task":       {"bmad:confirm", "x", ".", "typed in the host"},
+		"typed in a folder below":    {"bmad:confirm", "", "docs", "typed in the host"},
+		"another task":               {"bmad:confirm", "y", ".", "passed on by the assistant"},
+		"another command":            {"bmad:status", "", ".", "passed on by the assistant"},
+		"a no":                       {"bmad:reject", "", ".", "passed on by the assistant"},
+		"for what waits elsewhere":   {"bmad:approve", "", ".", "passed on by the assistant"},
+		"another plugin's":           {"other:confirm", "", ".", "passed on by the assistant"},
+		"somewhere else":             {"bmad:confirm", "", "../home", "passed on by the assistant"},
+		"a folder that is not named": {"bmad:confirm", "", "", "passed on by the assistant"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -63,7 +63,7 @@ func TestTypedThroughTheHook(t *testing.T) {
 				t.Fatal(got)
 			}
 			log := w.run(t, "", "log", "x").out
-			if !strings.Contains(log, c.want) || (c.want == "relayed") == strings.Contains(log, "typed") {
+			if !strings.Contains(log, c.want) || (c.want == "passed on by the assistant") == strings.Contains(log, "typed") {
 				t.Errorf("the log does not say %q:\n%s", c.want, log)
 			}
 		})

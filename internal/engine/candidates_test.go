@@ -28,8 +28,8 @@ func TestTwoEngines(t *testing.T) {
 	}{
 		{"the second is better", "", "# Short\nQuality Score: 91", strings.Replace(full, `"quality_score": 93`, `"quality_score": 96`, 1), workflow.Codex, "its score is higher"},
 		{"the first is better", "", "# Short\nQuality Score: 97", full, workflow.Claude, "its score is higher"},
-		{"the audit decides a tie", "", "# Short\nQuality Score: 93", full, workflow.Codex, "the scores are equal and its audit is higher"},
-		{"the audit counts", "scoring: audited\nstages: {po: {gate_score: 60}}\n", "# Short\nQuality Score: 97", full, workflow.Codex, "the lower of its score and its audit is higher"},
+		{"the audit decides a tie", "", "# Short\nQuality Score: 93", full, workflow.Codex, "the scores are equal, and our check of it gives more"},
+		{"the audit counts", "scoring: audited\nstages: {po: {gate_score: 60}}\n", "# Short\nQuality Score: 97", full, workflow.Codex, "the lower of its two scores is higher"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)

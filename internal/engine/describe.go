@@ -13,6 +13,3 @@ func DescribePipeline(w *workflow.Definition, s *workflow.Session) string {
 
 // DescribeRows counts the rows of a report in words; "" if it has none.
 func DescribeRows(l lang.Language, rows []workflow.Criterion) string { return words.Rows(l, rows) }
-
-// DescribeVerdict returns the name of a verdict in the language of a person.
-func DescribeVerdict(l lang.Language, v workflow.Verdict) string { return words.Verdict(l, v) }

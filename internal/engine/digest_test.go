@@ -76,7 +76,7 @@ func TestDigestFitsTheScreen(t *testing.T) {
 				}
 				b.do(forms(start(words.objective)))
 				check(b.at("po/awaiting_confirmation", forms(submit(workflow.PO, jsonOf(t, map[string]any{"prd_draft": "# P", "quality_score": 95, "gaps": gaps})))),
-					says("Goal: ", "目标："), says("Score: claims 95", "评分：自评 95"), says("Draft: ", "草稿："), says("Known gaps:", "已知的不足："), "\n- “", says("**You can now**", "**你现在可以**"))
+					says("Goal: ", "目标："), says("Score 95", "助手评分 95"), says("Draft: ", "草稿："), says("Known gaps:", "已知的不足："), "\n- “", says("**You can now**", "**你现在可以**"))
 				b.do(confirm(true))
 				b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 95"))
 				b.do(confirm(true))

@@ -71,7 +71,7 @@ func TestEditIsApprovedByThePersonsOwnAct(t *testing.T) {
 			t.Errorf("the decision is %+v, %+v", yes, yes.Grant)
 		}
 		rec := b.stored().Record(workflow.PO)
-		if *rec.ClaimedScore != 92 || rec.ScoreNote != "claimed for round 1, and the text was edited since" || rec.FinalResultRef.SHA256 != q.SHA256 || rec.Audit == nil || rec.Policy == nil {
+		if *rec.ClaimedScore != 92 || rec.ScoreNote != "stated for round 1, and the text was edited since" || rec.FinalResultRef.SHA256 != q.SHA256 || rec.Audit == nil || rec.Policy == nil {
 			t.Errorf("the record is %+v", rec)
 		}
 		if r.Draft != nil || scored.Draft.SHA256 == q.SHA256 {

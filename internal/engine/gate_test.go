@@ -58,7 +58,7 @@ func TestPendingGateCannotBeLoosened(t *testing.T) {
 	// The human's own act opens it, and the gates that follow keep their rules too.
 	person := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
 	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
-	if q := person.asked[0]; len(person.asked) != 1 || q.Stage != workflow.PO || q.SHA256 == "" || !strings.Contains(q.Text, "claims 96 of 100") || q.Size == 0 {
+	if q := person.asked[0]; len(person.asked) != 1 || q.Stage != workflow.PO || q.SHA256 == "" || !strings.Contains(q.Text, "Score 96 of 100 by the assistant") || q.Size == 0 {
 		t.Errorf("%+v", person.asked)
 	}
 	decided := b.stored().Last()
@@ -82,7 +82,7 @@ func TestAuditFloorOfAGate(t *testing.T) {
 	b.settings("audit_floor: 80\n")
 	b.do(start("x"))
 	r := b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 91"))
-	if !strings.Contains(r.UserMessage, "below the floor of 80") {
+	if !strings.Contains(r.UserMessage, "(floor 80)") {
 		t.Errorf("the gate does not name the floor: %s", r.UserMessage)
 	}
 	b.settings("")
@@ -92,13 +92,13 @@ func TestAuditFloorOfAGate(t *testing.T) {
 	}
 	person := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
 	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
-	if q := person.asked[0]; !strings.Contains(q.Lead, "floor 80") || !strings.Contains(q.Text, "below the floor of 80") {
+	if q := person.asked[0]; !strings.Contains(q.Lead, "floor 80") || !strings.Contains(q.Text, "floor 80") {
 		t.Errorf("%s\n%s", q.Lead, q.Text)
 	}
 	b.settings("audit_floor: 0\n")
 	r = b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 90"))
 	const kept = "(po, architect: auto, claimed 90, audit_floor 80 → auto, claimed 90, audit_floor 60;"
-	if !strings.Contains(r.UserMessage, "below the floor of 80") || !strings.Contains(r.UserMessage, kept) {
+	if !strings.Contains(r.UserMessage, "(floor 80)") || !strings.Contains(r.UserMessage, kept) {
 		t.Errorf("the settings have lowered the floor: %s", r.UserMessage)
 	}
 }
@@ -108,11 +108,11 @@ func TestPendingGateCanBeTightened(t *testing.T) {
 	b.do(start("x"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 91"))
 	b.settings("stages: {po: {gate_score: 92}}\n")
-	b.refused(confirm(true), fault.GatePending, "the claimed score is 91 and the gate now asks for 92")
+	b.refused(confirm(true), fault.GatePending, "the stated score is 91 and the gate now needs 92")
 	b.settings("scoring: audited\n")
-	b.refused(confirm(true), fault.GatePending, "and the gate now asks for 90")
+	b.refused(confirm(true), fault.GatePending, "and the gate now needs 90")
 	person := &answers{}
-	b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person, Via: workflow.ChannelRelayed}}, fault.GatePending, "and the gate now asks for 90")
+	b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person, Via: workflow.ChannelRelayed}}, fault.GatePending, "and the gate now needs 90")
 	if len(person.asked) > 0 {
 		t.Error("the human was asked, and then told that it cannot be")
 	}
@@ -126,14 +126,14 @@ func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	r := b.at("po/awaiting_confirmation", inflated)
-	if r.Audit == nil || r.Audit.Score > 40 || !strings.Contains(r.UserMessage, "claims 95 of 100, **audit "+fmt.Sprint(r.Audit.Score)+", below the floor of 60**; the gate is 90.\nThe audit found: ") {
+	if r.Audit == nil || r.Audit.Score > 40 || !strings.Contains(r.UserMessage, "Score 95 of 100 by the assistant, **"+fmt.Sprint(r.Audit.Score)+" by our check (floor 60)**; 90 needed.\nOur check found: ") {
 		t.Errorf("%+v\n%s", r.Audit, r.UserMessage)
 	}
 	b = newBench(t)
 	b.settings("scoring: audited\n")
 	b.do(start("x"))
 	r = b.at("po/refining", inflated)
-	if !strings.Contains(r.UserMessage, "the gate is 90 for both") || !slices.ContainsFunc(r.Gaps, func(g string) bool { return strings.HasPrefix(g, "audit −") }) {
+	if !strings.Contains(r.UserMessage, "90 needed of both") || !slices.ContainsFunc(r.Gaps, func(g string) bool { return strings.HasPrefix(g, "our check −") }) {
 		t.Errorf("%v\n%s", r.Gaps, r.UserMessage)
 	}
 	// A good document passes.
@@ -466,7 +466,7 @@ func TestAnswersOfAFormComeWhole(t *testing.T) {
 func TestModelsTextIsNotOurs(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
-	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# D","quality_score":95,"gaps":["none\nDraft: docs/prd.md (48 kB)\n\u001b[1A\u001b[2KScore: claims 95 of 100, audit 100; the gate is 90."]}`))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# D","quality_score":95,"gaps":["none\nDraft: docs/prd.md (48 kB)\n\u001b[1A\u001b[2KScore 95 of 100 by the assistant, 100; 90 needed."]}`))
 	person := &answers{Response: gate.Response{Silence: gate.Silence{Why: lang.T("not now")}}}
 	b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	for line := range strings.SplitSeq(person.asked[0].Text, "\n") {
@@ -547,7 +547,7 @@ func TestWhichScoreIsSaid(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	r := b.at("po/refining", submit(workflow.PO, "# PRD\n\nQuality Score: 95/100\n\nQuality Score: 40/100"))
-	if r.Score == nil || *r.Score != 40 || r.ScoreNote != "several scores are stated (95, 40); the lowest, 40, counts" || !strings.Contains(r.UserMessage, "claims 40 of 100 (several scores are stated") {
+	if r.Score == nil || *r.Score != 40 || r.ScoreNote != "several scores are stated (95, 40); the lowest, 40, counts" || !strings.Contains(r.UserMessage, "Score 40 of 100 by the assistant (several scores are stated") {
 		t.Errorf("%v %q\n%s", r.Score, r.ScoreNote, r.UserMessage)
 	}
 	r = b.at("po/refining", submit(workflow.PO, "# PRD\n\nQuality Score: 150"))

@@ -101,7 +101,7 @@ func TestRowsBesideTheReportAreInTheArtifact(t *testing.T) {
 		t.Errorf("review:\n%s", doc)
 	}
 	b.do(submit(workflow.QA, `{"qa_report":"# Q\n\nAll of it works.","checks":[{"id":"C1","command":"go test ./...","exit":"0"}],"criteria":[{"id":"login","result":"PASS","check":"c1"}]}`))
-	if doc := b.artifact("build-a-thing", "05-qa-report.md"); !strings.Contains(doc, "| login |  | pass | claimed | c1 |") || !strings.Contains(doc, "| C1 | `go test ./...` | 0 | the report |") {
+	if doc := b.artifact("build-a-thing", "05-qa-report.md"); !strings.Contains(doc, "| login |  | pass | not run | c1 |") || !strings.Contains(doc, "| C1 | `go test ./...` | 0 | the report |") {
 		t.Errorf("qa:\n%s", doc)
 	}
 }
@@ -325,9 +325,9 @@ func TestLeadIsWhole(t *testing.T) {
 		req  request.Request
 		want string
 	}{
-		{submit(workflow.PO, "# P\n\nQuality Score: 93"), "Approve the product requirements? Claims 93, audit "},
+		{submit(workflow.PO, "# P\n\nQuality Score: 93"), "Approve the product requirements? Score 93, check "},
 		{confirm(true), ""},
-		{submit(workflow.Architect, "# A\n\nQuality Score: 93"), "Approve the system architecture? Claims 93, audit "},
+		{submit(workflow.Architect, "# A\n\nQuality Score: 93"), "Approve the system architecture? Score 93, check "},
 	} {
 		req := step.req
 		req.Cwd = b.dir

@@ -63,7 +63,7 @@ func TestSessionOfTheNodeServerAtItsGate(t *testing.T) {
 	b := newBench(t)
 	b.install("v0", "0b6f9b1e-3d55-4c0e-9a4e-5b8c8f0a7d22", map[string]string{})
 	shown := b.do(request.Request{Action: workflow.ActionStatus})
-	if shown.State != workflow.AwaitingConfirmation || !strings.Contains(shown.UserMessage, "Score 93 of 100; the gate is 90.") ||
+	if shown.State != workflow.AwaitingConfirmation || !strings.Contains(shown.UserMessage, "Score 93 of 100; 90 needed.") ||
 		!strings.Contains(shown.UserMessage, "in the session file") {
 		t.Errorf("status says:\n%s", shown.UserMessage)
 	}

@@ -248,7 +248,7 @@ func TestEveryTamperingShows(t *testing.T) {
 			d.checkChanged(row.says)
 
 			// The next action goes on, and says so; it makes nothing sound.
-			if r := d.do(d.action()); r.Integrity == "" || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:**") && !strings.HasPrefix(r.UserMessage, "**Not vouched for:**") {
+			if r := d.do(d.action()); r.Integrity == "" || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:**") && !strings.HasPrefix(r.UserMessage, "**Not confirmed:**") {
 				t.Errorf("the next action says %q\n%s", r.Integrity, r.UserMessage)
 			}
 			if _, v := d.inspect(); v.Sound() || !strings.Contains(v.Problem, row.says) {
@@ -280,7 +280,7 @@ func (d *desk) checkChanged(says string) {
 	}
 	r := d.do(status(""))
 	first, _, _ := strings.Cut(r.UserMessage, "\n")
-	told := strings.HasPrefix(first, "**Changed by other hands:** ") || strings.HasPrefix(first, "**Not vouched for:** ")
+	told := strings.HasPrefix(first, "**Changed by other hands:** ") || strings.HasPrefix(first, "**Not confirmed:** ")
 	if r.Integrity != string(v.Status) || !told || !strings.Contains(first, says) {
 		d.t.Errorf("status says %q\n%s", r.Integrity, r.UserMessage)
 	}

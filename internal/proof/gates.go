@@ -94,7 +94,7 @@ func (j *judge) doubtChannel(d Decision, rules Rules) lang.Text {
 	}
 	switch {
 	case d.Assurance != d.Channel.Assurance() || rank(d.Assurance) < rank(least):
-		return lang.T("its channel %s has assurance %s, and %s requires %s", d.Channel, d.Channel.Assurance(), j.Base.Name, least)
+		return lang.T("it came by the channel %s, which counts as %s, and %s requires %s at least", d.Channel, d.Channel.Assurance(), j.Base.Name, least)
 	case rules.Gate == workflow.GateStrict && !d.Channel.Strict():
 		return lang.T("its channel %s does not count under strict, which %s requires", d.Channel, j.Base.Name)
 	}
@@ -281,7 +281,7 @@ func (j *judge) judgeReport(st *Stage) (passes bool) {
 			lang.T("reopen the stage: bmad-mcp reopen %s", j.Task))
 	}
 	if n := r.Rows.Passed - r.Rows.ByServer; n > 0 {
-		j.note("claimed", cmp.Or(st.Artifact, j.Path), lang.T("%d of the %d passed rows of %s are claims: the server did not run a command that proves them", n, r.Rows.Passed, st.ID),
+		j.note("claimed", cmp.Or(st.Artifact, j.Path), lang.T("%d of the %d passed rows of %s were not run: the server ran no command for them", n, r.Rows.Passed, st.ID),
 			lang.T("name the commands under checks in your settings, so the server can run them"))
 	}
 	return passes

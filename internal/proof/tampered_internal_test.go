@@ -100,7 +100,7 @@ var tampered = map[string]struct {
 			d.Channel = workflow.ChannelRelayed // signed so: the host's word
 			d.sign(r.t, s, "ann")
 		})
-	}, "gate: " + prdPath, "has assurance low"},
+	}, "gate: " + prdPath, "which counts as low"},
 	"a channel that the base does not take": {func(r attack) {
 		weak := prooftest.NewPlay(r.t, "sign-in", "ann")
 		weak.Channel = workflow.ChannelRelayed

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // sent is a decision as a page sends it.
@@ -125,7 +126,7 @@ func faster(it *decision) error {
 	s := it.session
 	last := s.Last()
 	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.Actor(), last.At.UTC().Format(time.RFC3339),
-		place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), s.Revision).
+		story.Place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), s.Revision).
 		WithHint("your words are kept on this page: load the page of the run to see where it is")
 }
 
@@ -202,9 +203,8 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 		d.log.Warn("words that were sent stay kept", "error", err)
 	}
 	s := done.Standing
-	last := s.Session.Last()
-	l, at := it.a.lang, place(it.a.lang, labelOf(s.Session.Definition().Stages, s.Session.CurrentStage), s.Session.CurrentState)
-	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, done.Revision}, nil
+	l, at := it.a.lang, story.Place(it.a.lang, labelOf(s.Session.Definition().Stages, s.Session.CurrentStage), s.Session.CurrentState)
+	return outcome{l.Say("Recorded. Now: %s.", at), at, done.Revision}, nil
 }
 
 // statement returns the decision as a passkey signs it.

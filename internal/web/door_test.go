@@ -324,7 +324,7 @@ func TestDoor(t *testing.T) {
 	}
 	words := h.with(map[string]any{"nonce": fast, "feedback": "well done", "comments": []any{map[string]any{"id": "c1", "from": 1, "to": 1, "kind": "question", "text": "why?"}}})
 	status, text, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: words})
-	if status != http.StatusOK || !strings.Contains(text, `"message":"Approved. Now: Architect: the assistant works on it."`) {
+	if status != http.StatusOK || !strings.Contains(text, `"message":"Recorded. Now: Architect: the assistant works on it."`) {
 		t.Fatalf("%d %s", status, text)
 	}
 	g := h.storedSession().Last().Grant

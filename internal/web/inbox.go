@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // maxLeads bounds the runs of the inbox whose question is read, since each costs a look at its
@@ -100,7 +101,7 @@ func (d *Dashboard) inbox(a *asked) (templ.Component, error) {
 
 // newCard describes a run.
 func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row) card {
-	c := card{Row: r, Project: projectLink{folder: p}, Href: p.Run(r.TaskName), Place: place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)}
+	c := card{Row: r, Project: projectLink{folder: p}, Href: p.Run(r.TaskName), Place: story.Place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)}
 	if r.CurrentState.WaitsForHuman() {
 		c.Href = p.Document(r.TaskName, r.CurrentStage)
 	}

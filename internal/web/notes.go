@@ -31,7 +31,7 @@ func notesOn(a *asked, rec *workflow.Record) []note {
 	var out []note
 	if rec.Audit != nil {
 		for _, f := range rec.Audit.Findings {
-			out = append(out, note{Kind: "finding", Line: f.Line, Label: a.lang.Say("audit %s", f.ID),
+			out = append(out, note{Kind: "finding", Line: f.Line, Label: a.lang.Say("check %s", f.ID),
 				Severity: f.Severity, Text: f.Problem, Fix: f.Fix, Points: f.Points, Adopts: true})
 		}
 	}

@@ -51,7 +51,7 @@ func TestPeople(t *testing.T) {
 		t.Errorf("the run is at %s", s.Place())
 	}
 	_, text, _ := h.send(sending{method: "GET", path: h.run() + "/"})
-	for _, want := range []string{"One of the yeses that the gate wants", "Bob (bob): in a paired browser", "cat: in a paired browser"} {
+	for _, want := range []string{"Bob (bob) approved the product requirements; the gate needs more approvals", "Bob (bob): browser", "cat: browser"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the history does not say %q", want)
 		}

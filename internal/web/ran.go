@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // ranPage is one run without a host.
@@ -53,7 +54,7 @@ func (d *Dashboard) ranOne(a *asked) (templ.Component, error) {
 	a.page.Title = s.TaskName
 	a.followRun(p, s)
 	a.page.Trail = []link{{"/runs", a.lang.Say("Headless runs")}}
-	out := ranPage{ranRow: ranRow{Kept: kept, Project: p, Href: p.Run(s.TaskName), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}}
+	out := ranPage{ranRow: ranRow{Kept: kept, Project: p, Href: p.Run(s.TaskName), Place: story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}}
 	out.Whole = a.r.URL.Query().Get("show") == "all"
 	_, events, err := headless.New(headless.Options{Engine: d.o.Engine, Folder: p.Path}).Events(a, s.SessionID)
 	if err != nil {
@@ -77,10 +78,10 @@ func (p *ranPage) take(l lang.Language, events []headless.Event) {
 			p.Last = nil
 		case headless.GateReached:
 			if e.Decision == "" {
-				row.Line = stateWords[workflow.AwaitingApproval].In(l)
+				row.Line = story.State(l, workflow.AwaitingApproval)
 			}
 		case headless.Questioned:
-			row.Line = stateWords[workflow.Clarifying].In(l)
+			row.Line = story.State(l, workflow.Clarifying)
 		}
 		if row.Line != "" && (p.Whole || e.Type != headless.EngineEvent) {
 			p.Events = append(p.Events, row)

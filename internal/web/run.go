@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 
 	"github.com/a-h/templ"
 
@@ -107,7 +108,7 @@ func (d *Dashboard) run(a *asked) (templ.Component, error) {
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}}
 	out := runPage{
-		Project: p, Session: s, Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), Asks: s.CurrentState == workflow.Clarifying,
+		Project: p, Session: s, Place: story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), Asks: s.CurrentState == workflow.Clarifying,
 		Log: p.Run(s.TaskName) + "log", Found: found.In(a.lang), Density: densities[1],
 		Findings: workflow.OpenFindings(s.Current().Findings),
 	}
@@ -154,12 +155,13 @@ func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) [
 // timeline returns the entries of a history in a density, the newest first.
 func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, density string) []step {
 	var out []step
+	teller := story.Teller{Language: a.lang, Definition: s.Definition()}
 	for i := len(steps) - 1; i >= 0; i-- {
 		e := steps[i]
 		if density == "decisions" && e.Grant == nil && i > 0 {
 			continue
 		}
-		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: eventText(a.lang, &e.Transition), Decided: describeDecision(a.lang, e.Grant, e.Unvouched)}
+		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: teller.Sentence(&e.Transition, e.Unvouched), Decided: describeDecision(a.lang, e.Grant, e.Unvouched)}
 		if i > 0 {
 			if gap := e.At.Sub(steps[i-1].At); gap >= longGap {
 				row.Gap = gap

@@ -12,8 +12,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 func runScreen(l lang.Language, p runPage) templ.Component {
@@ -140,7 +140,7 @@ func runScreen(l lang.Language, p runPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = columnNames(l.Say("Stage"), l.Say("State"), l.Say("Rounds"), l.Say("Claimed"), l.Say("Audited"), l.Say("Gate"), l.Say("Result"), l.Say("Decided"), l.Say("Artifact")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = columnNames(l.Say("Stage"), l.Say("State"), l.Say("Rounds"), l.Say("Score"), l.Say("Our check"), l.Say("Gate"), l.Say("Result"), l.Say("Decided"), l.Say("Artifact")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -853,9 +853,9 @@ func stageOf(l lang.Language, row stageRow, active bool) templ.Component {
 		}
 		if row.Record.Verdict != "" {
 			var templ_7745c5c3_Var47 string
-			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(engine.DescribeVerdict(l, row.Record.Verdict))
+			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(story.Verdict(l, row.Record.Verdict))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 150, Col: 51}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 150, Col: 42}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var47))
 			if templ_7745c5c3_Err != nil {
@@ -1060,7 +1060,7 @@ func chartOf(l lang.Language, c chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = columnNames(l.Say("Round"), l.Say("Claimed"), l.Say("Audited")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = columnNames(l.Say("Round"), l.Say("Score"), l.Say("Our check")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1504,9 +1504,9 @@ func timelineOf(l lang.Language, steps []step, full bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var86 string
-				templ_7745c5c3_Var86, templ_7745c5c3_Err = templ.JoinStringErrs(engine.DescribeVerdict(l, s.Verdict))
+				templ_7745c5c3_Var86, templ_7745c5c3_Err = templ.JoinStringErrs(story.Verdict(l, s.Verdict))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 246, Col: 63}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 246, Col: 54}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var86))
 				if templ_7745c5c3_Err != nil {

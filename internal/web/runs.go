@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // maxRan bounds the runs without a host that are listed of a project, and maxEvents the events of
@@ -79,7 +80,7 @@ func (d *Dashboard) listRuns(a *asked, p folder) (rows []ranRow, err error) {
 		}
 		row := ranRow{Kept: kept, Project: p, Href: "/runs/" + p.ID + "/" + url.PathEscape(id)}
 		if r, ok := known[id]; ok {
-			row.Place = place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)
+			row.Place = story.Place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)
 		}
 		rows = append(rows, row)
 	}

@@ -97,7 +97,7 @@ func (r *reader) checkOwes(i int) {
 	switch owed := []Owes{OwesCriteria, OwesFindings}; {
 	case st.Owes == "":
 	case st.Kind != KindVerdict:
-		r.mistake(at("owes"), "stage %q: only a verdict owes rows", st.ID)
+		r.mistake(at("owes"), "stage %q: only the report of a verdict has rows", st.ID)
 	case !slices.Contains(owed, st.Owes):
 		r.mistake(at("owes"), "stage %q: owes %q is not one of %s", st.ID, st.Owes, join(owed))
 	}

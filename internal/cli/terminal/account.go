@@ -27,9 +27,12 @@ func NewWho() func(folder string) workflow.Person {
 			name, _ = names.LoadOrStore(folder, git.Identity(folder))
 		}
 		text, _ := name.(string)
-		return workflow.Person{Subject: visible.Line(account()), Name: visible.Line(text)}
+		return workflow.Person{Subject: Account(), Name: visible.Line(text)}
 	}
 }
+
+// Account returns the name of the account of this process, as histories have it.
+func Account() string { return visible.Line(account()) }
 
 // account is findAccount, which a process asks once.
 var account = sync.OnceValue(findAccount)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -199,25 +198,6 @@ func styleOf(row []string) string {
 		}
 	}
 	return ""
-}
-
-// GrantText describes the channel of a decision and how long it took. An unvouched entry is not
-// repeated as a fact.
-func (t *Terminal) GrantText(g *workflow.Grant, unvouched bool) string {
-	switch {
-	case g == nil:
-		return ""
-	case unvouched:
-		return t.Lang.Say("unvouched: says %s", g.Channel)
-	}
-	text := fmt.Sprintf("%s (%s)", g.Channel, g.Assurance)
-	if g.Channel == workflow.ChannelRelayed {
-		text = t.Lang.Say("relayed by the assistant (%s)", g.Assurance)
-	}
-	if took, ok := g.Took(); ok {
-		text = t.Lang.Say("%s in %s", text, took.Round(time.Second))
-	}
-	return text
 }
 
 // Widths of a table, in columns, if that of the terminal is not known: of one that a program reads, and of one for a person.

@@ -67,9 +67,9 @@ func Opens(s *standing.Standing) error {
 		return fault.New(fault.GatePending, "the gate asks for an audit now, and this document has none").
 			WithHint("ask for another round (confirm with confirmed false) and submit it again")
 	case rec.Score != nil && *rec.Score < *p.GateScore:
-		below = lang.T("the claimed score is %s and the gate now asks for %s", words.Points(*rec.Score), gate)
+		below = lang.T("the stated score is %s and the gate now needs %s", words.Points(*rec.Score), gate)
 	case audited && rec.Audit.Score < *p.GateScore:
-		below = lang.T("the audit is %s and the gate now asks for %s", words.Points(rec.Audit.Score), gate)
+		below = lang.T("our check gives %s, and the gate now needs %s", words.Points(rec.Audit.Score), gate)
 	default:
 		return nil
 	}

@@ -48,9 +48,9 @@ func TestOpens(t *testing.T) {
 		want    string
 	}{
 		"reached":             {95, 95, workflow.ScoringClaimed, nil, ""},
-		"tightened":           {95, 96, workflow.ScoringClaimed, nil, "gate_pending: the claimed score is 95 and the gate now asks for 96"},
+		"tightened":           {95, 96, workflow.ScoringClaimed, nil, "gate_pending: the stated score is 95 and the gate now needs 96"},
 		"audited, none there": {95, 95, workflow.ScoringAudited, nil, "gate_pending: the gate asks for an audit now"},
-		"audited, too low":    {95, 95, workflow.ScoringAudited, &workflow.Audit{Score: 94.5}, "gate_pending: the audit is 94.5 and the gate now asks for 95"},
+		"audited, too low":    {95, 95, workflow.ScoringAudited, &workflow.Audit{Score: 94.5}, "gate_pending: our check gives 94.5, and the gate now needs 95"},
 		"audited, reached":    {95, 95, workflow.ScoringAudited, &workflow.Audit{Score: 95}, ""},
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)

@@ -43,9 +43,9 @@ func TestFormsFitTheirHost(t *testing.T) {
 	} {
 		for _, host := range []string{"claude-code", "codex-mcp-client"} {
 			inBubble(t, name+" "+host, func(t *testing.T) {
-				leads, count, draft := []string{"2 questions from the Product Owner. Claims 80", "Approve the product requirements? Claims 95"}, "1 of 2", "Draft: "
+				leads, count, draft := []string{"2 questions from the Product Owner. Score 80", "Approve the product requirements? Score 95"}, "1 of 2", "Draft: "
 				if name == "chinese" {
-					leads, count, draft = []string{"产品负责人提出 2 个问题。自评 80", "批准产品需求？自评 95"}, "第 1 题，共 2 题", "草稿："
+					leads, count, draft = []string{"产品负责人提出 2 个问题。评分 80", "批准产品需求？评分 95"}, "第 1 题，共 2 题", "草稿："
 				}
 				var seen []mcpserver.Form
 				c := launch(t, t.TempDir(), mcpserver.Launch{Name: host, Protocol: "2025-11-25", Form: forms(&seen)})

@@ -132,7 +132,7 @@ func TestSourceAppears(t *testing.T) {
 		t.Fatalf("before: %v", got)
 	}
 	r.request(3, "prompts/list", object{})
-	run(dir, binary, "sources", "add", "git+file://"+(&url.URL{Path: filepath.ToSlash(repo)}).EscapedPath())
+	run(dir, binary, "method", "sources", "add", "git+file://"+(&url.URL{Path: filepath.ToSlash(repo)}).EscapedPath())
 	r.until(toolsChanged, "")
 	r.until(promptsChanged, "")
 	if got := listedNames(r.request(4, "prompts/list", object{}), "prompts"); !slices.Contains(got, "bmad-baker") {

@@ -25,11 +25,11 @@ type screenWords struct {
 var screenRuns = map[string]screenWords{
 	"english": {
 		Language: lang.English,
-		asks:     "3 questions from the Product Owner. Claims 74, audit ",
-		confirms: "Approve the product requirements? Claims 93, audit ",
+		asks:     "3 questions from the Product Owner. Score 74, check ",
+		confirms: "Approve the product requirements? Score 93, check ",
 		fails:    "The Reviewer failed the work: 1 critical, 1 minor",
-		digest:   []string{"Goal: ", "Score: claims 93 of 100, audit ", "Changed since round 1: 2 lines added, 0 removed", "Draft: "},
-		again:    "Claims 95",
+		digest:   []string{"Goal: ", "Score 93 of 100 by the assistant, ", "Changed since round 1: 2 lines added, 0 removed", "Draft: "},
+		again:    "Score 95",
 		own:      "In your own words",
 		waits:    "You can now say decide when you are ready",
 
@@ -45,11 +45,11 @@ var screenRuns = map[string]screenWords{
 	},
 	"chinese": {
 		Language: "zh",
-		asks:     "产品负责人提出 3 个问题。自评 74、审计 ",
-		confirms: "批准产品需求？自评 93、审计 ",
+		asks:     "产品负责人提出 3 个问题。评分 74、审查 ",
+		confirms: "批准产品需求？评分 93、审查 ",
 		fails:    "评审者判定工作不通过：1 个严重、1 个次要",
-		digest:   []string{"目标：", "评分：自评 93（满分 100），审计 ", "自第 1 轮以来：新增 2 行，删除 0 行", "草稿："},
-		again:    "自评 95",
+		digest:   []string{"目标：", "助手评分 93（满分 100），审计 ", "自第 1 轮以来：新增 2 行，删除 0 行", "草稿："},
+		again:    "评分 95",
 		own:      "请用你自己的话回答",
 		waits:    "你现在可以在准备好时说决定",
 

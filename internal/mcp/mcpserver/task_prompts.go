@@ -121,7 +121,7 @@ func stageTable(r *reply.Reply) string {
 		if v.Grant != nil {
 			decided = fmt.Sprintf("%s, %s (%s)", strings.ReplaceAll(string(v.Grant.Decision), "_", " "), v.Grant.Channel, v.Grant.Assurance)
 			if v.Grant.Unvouched {
-				decided = "unvouched: says " + string(v.Grant.Channel)
+				decided = "unconfirmed, the file says: " + string(v.Grant.Channel)
 			}
 		}
 		result := figure(v.Score)

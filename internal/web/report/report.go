@@ -156,7 +156,7 @@ func (p *page) stages() {
 			strconv.Itoa(rec.Iteration), number(rec.ClaimedScore), number(audited),
 			cmp.Or(p.plain(string(rec.Verdict)), "–"), document})
 	}
-	p.table(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Claimed"), p.Say("Audited"), p.Say("Verdict"), p.Say("Document")}, rows)
+	p.table(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Score"), p.Say("Our check"), p.Say("Verdict"), p.Say("Document")}, rows)
 }
 
 func (p *page) rounds() {
@@ -169,7 +169,7 @@ func (p *page) rounds() {
 		}
 	}
 	p.table(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"),
-		p.Say("Audited"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
+		p.Say("Our check"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
 }
 
 // grantSteps returns the steps with decisions of the history that a test accepts.
@@ -185,7 +185,7 @@ func (p *page) decisions() {
 			by = p.Say("%s: %s", cell(who), by)
 		}
 		if e.Unvouched {
-			by = p.Say("unvouched: says %s", cell(string(e.Grant.Channel)))
+			by = p.Say("unconfirmed, the file says: %s", cell(string(e.Grant.Channel)))
 		}
 		said := cell(e.Grant.Feedback)
 		if n := len(e.Grant.Comments); n > 0 {

@@ -37,7 +37,7 @@ func tooLong(document string, l lang.Language) []finding {
 	if len(document) <= maxRead {
 		return nil
 	}
-	problem := l.Say("it takes %d kB; an audit reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10)
+	problem := l.Say("it takes %d kB; our check reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10)
 	return []finding{{workflow.AuditFinding{
 		ID: "TOO-LONG", Severity: "major", Points: 20, Problem: problem,
 		Fix: l.Say("leave logs and data in files of their own, and name them"),

@@ -128,7 +128,7 @@ func TestReadsWhatSomebodyWouldRead(t *testing.T) {
 		if most > 1.2*least {
 			t.Errorf("%q: %.0f allocations for 20 MB, %.0f for 1 MB", piece, most, least)
 		}
-		if !strings.Contains(show(a), "TOO-LONG: it takes 20480 kB; an audit reads the first 1024 kB") {
+		if !strings.Contains(show(a), "TOO-LONG: it takes 20480 kB; our check reads the first 1024 kB") {
 			t.Errorf("%q: %s", piece, show(a))
 		}
 	}

@@ -25,12 +25,12 @@ func Choose(scoring workflow.ScoringMode, a, b Draft) (second bool, why lang.Tex
 	switch one, other := a.counts(scoring), b.counts(scoring); {
 	case one == other:
 	case scoring == workflow.ScoringAudited:
-		return other > one, lang.T("the lower of its score and its audit is higher")
+		return other > one, lang.T("the lower of its two scores is higher")
 	default:
 		return other > one, lang.T("its score is higher")
 	}
 	if a.Audited != b.Audited {
-		return b.Audited > a.Audited, lang.T("the scores are equal and its audit is higher")
+		return b.Audited > a.Audited, lang.T("the scores are equal, and our check of it gives more")
 	}
 	return false, lang.T("both are equal and it is the first")
 }

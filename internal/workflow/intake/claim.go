@@ -278,7 +278,7 @@ func (c claims) lowest() (score *float64, note lang.Text) {
 		notes = append(notes, lang.T("%s are not scores from 0 to 100", strings.Join(wrong, ", ")))
 	}
 	if score == nil && len(wrong) == 0 && len(c.ignored) > 0 {
-		notes = append(notes, lang.T("%s stands in a quotation or an example, or as a target or under a condition, and is not the score that is claimed", c.ignored[0]))
+		notes = append(notes, lang.T("%s stands in a quotation or an example, or as a target or under a condition, and is not the stated score", c.ignored[0]))
 	}
 	return score, lang.Join(notes, "; ")
 }

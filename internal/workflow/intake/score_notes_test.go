@@ -40,10 +40,10 @@ func TestWhichScoreCounts(t *testing.T) {
 		{doc + "```\nQuality Score: 95/100\n```\n\nQuality Score: 40/100", 40, ""},
 		{doc + "```\nQuality Score: 95/100\n```", -1, "95/100 stands in a quotation or an example"},
 		{doc + "<!-- Quality Score: 95/100 -->\n\nQuality Score: 40/100", 40, ""},
-		{doc + "<!--\nQuality Score: 95/100\n-->", -1, "not the score that is claimed"},
+		{doc + "<!--\nQuality Score: 95/100\n-->", -1, "not the stated score"},
 		{doc + "> Quality Score: 95/100\n\nQuality Score: 40/100", 40, ""},
-		{doc + "> Quality Score: 95/100", -1, "not the score"},
-		{doc + `The form asks for a line "Quality Score: 95/100" at the end.`, -1, "not the score"},
+		{doc + "> Quality Score: 95/100", -1, "not the stated score"},
+		{doc + `The form asks for a line "Quality Score: 95/100" at the end.`, -1, "not the stated score"},
 		{doc + "The form asks for “Quality Score: 95” here.\n\nQuality Score: 50/100", 50, ""},
 		{doc + "模板要求写“质量评分：95/100”。\n\n质量评分：50/100", 50, ""},
 		{doc + "Write `Quality Score: 95/100`.\n\nQuality Score: 50/100", 50, ""},
@@ -84,7 +84,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{`{"prd_draft":"# D","quality_score":"−5"}`, -1, "−5 is not a score from 0 to 100"},
 		{`{"prd_draft":"# D","quality_score":{"total":150}}`, -1, "150 is not a score from 0 to 100"},
 		// A score in front matter is none.
-		{"---\nquality_score: 95\n---\n" + doc, -1, "not the score that is claimed"},
+		{"---\nquality_score: 95\n---\n" + doc, -1, "not the stated score"},
 		{"---\nquality_score: 95\n---\n" + doc + "质量评分：91/100", 91, ""},
 		{doc + "总分：150/100", -1, "150/100 is not a score from 0 to 100"},
 		// A total has its maximum in a line of its own.

@@ -290,9 +290,9 @@ func TestChoose(t *testing.T) {
 	}{
 		"the higher score":          {workflow.ScoringClaimed, claims(80, 90), claims(95, 20), true, "its score is higher"},
 		"the first":                 {workflow.ScoringClaimed, claims(96, 20), claims(95, 90), false, "its score is higher"},
-		"the audit counts":          {workflow.ScoringAudited, claims(96, 20), claims(95, 90), true, "the lower of its score and its audit is higher"},
-		"the claim is the lower":    {workflow.ScoringAudited, claims(70, 99), claims(80, 75), true, "the lower of its score and its audit is higher"},
-		"a tie":                     {workflow.ScoringClaimed, claims(95, 20), claims(95, 90), true, "the scores are equal and its audit is higher"},
+		"the audit counts":          {workflow.ScoringAudited, claims(96, 20), claims(95, 90), true, "the lower of its two scores is higher"},
+		"the claim is the lower":    {workflow.ScoringAudited, claims(70, 99), claims(80, 75), true, "the lower of its two scores is higher"},
+		"a tie":                     {workflow.ScoringClaimed, claims(95, 20), claims(95, 90), true, "the scores are equal, and our check of it gives more"},
 		"a tie in all":              {workflow.ScoringClaimed, claims(95, 90), claims(95, 90), false, "both are equal and it is the first"},
 		"an estimate below a claim": {workflow.ScoringClaimed, estimated(60, 90), claims(70, 50), true, "its score is higher"},
 	} {

@@ -403,7 +403,7 @@ func (j *judge) holdUnproved() {
 		least = 1
 	}
 	if j.Owes == workflow.OwesCriteria && n.Proved < least {
-		j.out.Held = append(j.out.Held, lang.T("%d of %d passed rows are proved by a command that the server ran; the policy asks for %s", n.Proved, n.Passed, j.Proved))
+		j.out.Held = append(j.out.Held, lang.T("for %d of %d passed rows the server ran a command; the policy asks for %s", n.Proved, n.Passed, j.Proved))
 	}
 }
 

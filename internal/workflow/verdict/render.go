@@ -64,9 +64,9 @@ func basis(l lang.Language, c workflow.Criterion) string {
 	case c.From > 0:
 		return l.Say("round %d", c.From)
 	case c.Proved:
-		return l.Say("proved")
+		return l.Say("ran")
 	}
-	return l.Say("claimed")
+	return l.Say("not run")
 }
 
 // Evidence returns the evidence of a row: its text, its check, or its reason.

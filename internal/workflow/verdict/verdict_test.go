@@ -199,8 +199,8 @@ func TestJudge(t *testing.T) {
 
 		"a verdict of its own":      {"```json\n{\"verdict\": \"fail\"}\n```\n\n" + report(all, ""), qa(), "fail: "},
 		"commands of their own":     {"```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"make\", \"exit\": 2}]}\n```\n\n" + report(all, ""), qa(), "held pass: check \"C1\", `make`, ended with exit code 2"},
-		"all are to be proved":      {report(all, ""), demands(workflow.ProvedAll), "held pass: 0 of 5 passed rows are proved by a command that the server ran; the policy asks for all"},
-		"some are to be proved":     {report(all, ""), demands(workflow.ProvedSome), "held pass: 0 of 5 passed rows are proved by a command that the server ran; the policy asks for some"},
+		"all are to be proved":      {report(all, ""), demands(workflow.ProvedAll), "held pass: for 0 of 5 passed rows the server ran a command; the policy asks for all"},
+		"some are to be proved":     {report(all, ""), demands(workflow.ProvedSome), "held pass: for 0 of 5 passed rows the server ran a command; the policy asks for some"},
 		"front matter states fail":  {"---\ntitle: QA\nverdict: fail\n---\n" + report(all, ""), qa(), "fail: "},
 		"front matter says nothing": {"---\ntitle: QA\nstatus: final\n---\n" + report(all, ""), qa(), "goes on: pass"},
 	} {

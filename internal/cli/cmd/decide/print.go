@@ -1,12 +1,14 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.
@@ -24,13 +26,11 @@ func printReply(term *terminal.Terminal, r engine.Outcome, withPrompt, person bo
 			line += term.Lang.Say(", %s", s.Verdict)
 		}
 		if s.Audit != nil {
-			line += term.Lang.Say(", audit %g", *s.Audit)
+			line += term.Lang.Say(", our check %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
-			line += term.Lang.Say(", %s: %s", g.Decision, term.GrantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
-			if who := g.Who(); who != "" && !g.Unvouched {
-				line += term.Lang.Say(", %s", who)
-			}
+			means := story.Means(term.Lang, &workflow.Grant{Channel: g.Channel, TookMS: g.TookMS}, g.Unvouched)
+			line += term.Lang.Say(", decided by %s (%s)", cmp.Or(g.Who(), term.Lang.Say("Somebody")), means)
 		}
 		if s.Artifact != "" {
 			line += term.Lang.Say(", %s", s.Artifact)

@@ -47,7 +47,7 @@ func warnOfChanges(term *terminal.Terminal, s *workflow.Session, v workflow.Veri
 	switch {
 	case v.Sound():
 	case !v.Changed():
-		term.Say("Not vouched for: %s.\nIf you know whose key it is: bmad-mcp allow; to continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
+		term.Say("Not confirmed: %s.\nIf you know whose key it is: bmad-mcp allow; to continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
 	default:
 		term.Say("Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
 	}

@@ -18,14 +18,13 @@ import (
 
 // Log returns the command that prints a history.
 func Log(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
-	verify := false
+	var verify, verbose bool
 	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "log",
 		Short: "Tell what happened in a run, when, and by whom",
-		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
-where, in which round (the number that diff takes), with which score or verdict and
-document. DECIDED says by which channel a decision came, with which assurance, and how
-long the person took. WAITED is how long the session stood before it.
+		Long: `Tells what happened in a run, the oldest first: when, who did what, how a decision came and
+how long the person took for it, in which round (the number that diff takes), and with which
+score or verdict. --verbose prints the entries in the words of the session file instead.
 
 --verify checks that the history is as it was written: each entry has the hash of the one
 before, and the signature of the machine that wrote it, whose key is kept outside of the
@@ -39,13 +38,14 @@ assistant, have changed, and not what a determined one has. Decisions that a pas
 signed are checked against their signatures as well, and end it with 1 if they were
 changed. Exit code 3: nothing shows a change, but entries do not count, because they have
 no signature, or that of a key that you have not allowed.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runLog(cmd, term, tasks, args, verify) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runLog(cmd, term, tasks, args, verify, verbose) },
 	})
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "print the entries in the words of the session file, with their documents")
 	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
 	return cmd
 }
 
-func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string, verify bool) error {
+func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string, verify, verbose bool) error {
 	s, v, _, err := tasks.Inspect(cmd, args)
 	if err != nil {
 		return err
@@ -70,7 +70,13 @@ func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args 
 	}
 	warnOfChanges(term, s, v)
 	signed.printSignatures(term, false)
-	return term.Page(cmd.Context(), func() error { return printHistory(term, s, steps, tasks.Config.Store.Address != "") })
+	return term.Page(cmd.Context(), func() error {
+		if verbose {
+			return printEntries(term, s, steps, tasks.Config.Store.Address != "")
+		}
+		term.Styled(terminal.Bold, s.TaskName)
+		return printStory(term, "", s, steps)
+	})
 }
 
 // checkHistory reports whether the history is unchanged, or the entry since which it is not.
@@ -136,7 +142,7 @@ func printVerification(term *terminal.Terminal, s *workflow.Session, v workflow.
 	}
 }
 
-func printHistory(term *terminal.Terminal, s *workflow.Session, steps []workflow.Step, isShared bool) error {
+func printEntries(term *terminal.Terminal, s *workflow.Session, steps []workflow.Step, isShared bool) error {
 	if isShared {
 		term.Say("%s — %s", s.TaskName, s.Place())
 	} else {
@@ -177,9 +183,19 @@ func printHistory(term *terminal.Terminal, s *workflow.Session, steps []workflow
 		if e.Adoption != nil {
 			words = adoptionText(term.Lang, e.Transition)
 		}
+		decided := ""
+		if g := e.Grant; g != nil {
+			decided = fmt.Sprintf("%s (%s)", g.Channel, g.Assurance)
+			if took, ok := g.Took(); ok {
+				decided += ", " + took.Round(time.Second).String()
+			}
+			if e.Unvouched {
+				decided = term.Lang.Say("unconfirmed: %s", g.Channel)
+			}
+		}
 		rows = append(rows, []string{
 			term.When(e.At, "2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
-			term.GrantText(e.Grant, e.Unvouched), waited, document, words,
+			decided, waited, document, words,
 		})
 	}
 	return term.Columns(rows[0], rows[1:])

@@ -67,7 +67,7 @@ func listRuns(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) er
 		case v.Changed():
 			term.Say("changed by other hands: %s: %s", s.TaskName, v.In(term.Lang).Problem)
 		default:
-			term.Say("not vouched for: %s: %s", s.TaskName, v.In(term.Lang).Problem)
+			term.Say("not confirmed: %s: %s", s.TaskName, v.In(term.Lang).Problem)
 		}
 	}
 	term.SayUnreadable(unreadable)

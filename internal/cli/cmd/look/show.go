@@ -2,6 +2,7 @@
 package look
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
@@ -86,11 +88,12 @@ type sessionText struct {
 // printSession prints the session, which is saved where the text says.
 func (t *sessionText) printSession(cwd, where string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
-	t.term.Printf("%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.DescribePipeline(w, s))
+	st, _ := w.Stage(s.CurrentStage)
+	t.term.Printf("%s — %s\n%s\n\n", s.TaskName, story.Place(t.term.Lang, st.Label, s.CurrentState), engine.DescribePipeline(w, s))
 	facts := [][]string{
 		{t.term.Lang.Say("Objective"), s.Objective},
 		{t.term.Lang.Say("Project"), cwd},
-		{t.term.Lang.Say("Session"), where},
+		{t.term.Lang.Say("File"), where},
 		{t.term.Lang.Say("Started"), t.term.When(s.CreatedAt, "2006-01-02 15:04:05")},
 		{t.term.Lang.Say("Changed"), t.term.When(s.UpdatedAt, "2006-01-02 15:04:05")},
 	}
@@ -105,7 +108,7 @@ func (t *sessionText) printSession(cwd, where string) error {
 	var stages [][]string
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
-		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(t.term.Lang, r), auditText(t.term.Lang, r), artifactText(t.term.Lang, r, v)})
+		stages = append(stages, []string{"  " + st.Label, statusText(t.term.Lang, r.Status), scoreText(t.term.Lang, r), artifactText(t.term.Lang, r, v)})
 	}
 	if err := t.term.Columns(nil, stages); err != nil {
 		return err
@@ -121,44 +124,11 @@ func (t *sessionText) printSession(cwd, where string) error {
 		}
 	}
 	t.term.Styled(terminal.Bold, t.term.Lang.Say("\nHistory"))
-	var history [][]string
-	for i, e := range s.History {
-		history = append(history, []string{
-			"  " + t.term.When(e.At, "2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.term.Lang.Say("by %s", e.Actor()),
-			t.noteOf(e, !v.Vouches(i+1) || t.signed.hasFailed(i+1)),
-		})
+	steps := s.Steps(v)
+	for i := range steps {
+		steps[i].Unvouched = steps[i].Unvouched || t.signed.hasFailed(i+1)
 	}
-	return t.term.Columns(nil, history)
-}
-
-// noteOf describes a step of the history besides its place.
-func (t *sessionText) noteOf(e workflow.Transition, unvouched bool) string {
-	note := ""
-	if e.Score != nil {
-		note = t.term.Lang.Say("score %g", *e.Score)
-	}
-	if e.Verdict != "" {
-		note = string(e.Verdict)
-	}
-	if e.Grant != nil {
-		note += " " + t.term.GrantText(e.Grant, unvouched)
-	}
-	if e.Feedback != "" {
-		note += " “" + e.Feedback + "”"
-	}
-	if text := commentsText(t.term.Lang, e.Grant); text != "" {
-		note += " " + text
-	}
-	policy := e.Policy
-	if e.Adoption != nil {
-		policy = adoptionText(t.term.Lang, e)
-	}
-	for _, words := range []string{policy, e.Edit, e.Candidates} {
-		if words != "" {
-			note += " " + words
-		}
-	}
-	return note
+	return printStory(t.term, "  ", s, steps)
 }
 
 // printVerify prints the commands that the session checks submissions with.
@@ -202,27 +172,38 @@ func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workfl
 	return false
 }
 
-func scoreText(l lang.Language, r *workflow.Record) string {
-	switch {
-	case r.Verdict != "":
-		return string(r.Verdict)
-	case r.Score == nil:
-		return "–"
-	case r.ClaimedScore == nil && r.EstimatedScore != nil:
-		return l.Say("%g (estimate)", *r.Score)
+// statusText describes how far a stage is.
+func statusText(l lang.Language, status workflow.Status) string {
+	switch status {
+	case workflow.Done:
+		return l.Say("done")
+	case workflow.InProgress:
+		return l.Say("now")
+	case workflow.Pending:
+		return l.Say("to come")
 	}
-	return fmt.Sprintf("%g", *r.Score)
+	return string(status)
 }
 
-// auditText returns the server's own score of a stage's document.
-func auditText(l lang.Language, r *workflow.Record) string {
-	if r.Audit == nil {
-		return ""
+// scoreText returns the verdict of a stage, or the scores of its document: the one that it states and our own.
+func scoreText(l lang.Language, r *workflow.Record) string {
+	var parts []string
+	switch {
+	case r.Verdict != "":
+		parts = append(parts, story.Verdict(l, r.Verdict))
+	case r.Score == nil:
+	case r.ClaimedScore == nil && r.EstimatedScore != nil:
+		parts = append(parts, l.Say("estimate %g", *r.Score))
+	default:
+		parts = append(parts, l.Say("score %g", *r.Score))
 	}
-	if p := r.Policy; p != nil && p.AuditFloor != nil && r.Audit.Score < *p.AuditFloor {
-		return l.Say("audit %g, floor %g", r.Audit.Score, *p.AuditFloor)
+	if r.Audit != nil {
+		parts = append(parts, l.Say("our check %g", r.Audit.Score))
+		if p := r.Policy; p != nil && p.AuditFloor != nil && r.Audit.Score < *p.AuditFloor {
+			parts = append(parts, l.Say("below the floor of %g", *p.AuditFloor))
+		}
 	}
-	return l.Say("audit %g", r.Audit.Score)
+	return cmp.Or(strings.Join(parts, ", "), "–")
 }
 
 func artifactText(l lang.Language, r *workflow.Record, v workflow.Verification) string {
@@ -273,10 +254,7 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 			}
 			by := ""
 			if channel := r.AnswerChannels[q.ID]; channel != "" {
-				by = " (" + string(channel) + ")"
-				if unvouched {
-					by = t.term.Lang.Say(" (unvouched: says %s)", channel)
-				}
+				by = t.term.Lang.Say(" (%s)", story.Channel(t.term.Lang, channel, unvouched))
 			}
 			t.term.Printf("  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
@@ -337,7 +315,7 @@ func commentsText(l lang.Language, g *workflow.Grant) string {
 func (t *sessionText) printSeen(st workflow.Stage, r *workflow.Record) {
 	heading := func(name lang.Text) { t.term.Styled(terminal.Bold, t.term.Lang.Say("\n%s: %s", st.Label, name)) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
-		heading(lang.T("audit %g", r.Audit.Score))
+		heading(lang.T("our check: %g of 100", r.Audit.Score))
 		for _, f := range r.Audit.Findings {
 			line := ""
 			if f.Line > 0 {

@@ -188,5 +188,5 @@ func describeDoubt(term *terminal.Terminal, r engine.Row, folder string) string 
 	if r.Found.Changed() {
 		return term.Lang.Say("%s (%s) was changed by other hands: %s. See: bmad-mcp log %s --verify", r.TaskName, filepath.Base(folder), problem, terminal.ShellWord(r.TaskName))
 	}
-	return term.Lang.Say("%s (%s) is not vouched for: %s. See: bmad-mcp log %s --verify", r.TaskName, filepath.Base(folder), problem, terminal.ShellWord(r.TaskName))
+	return term.Lang.Say("%s (%s) is not confirmed: %s. See: bmad-mcp log %s --verify", r.TaskName, filepath.Base(folder), problem, terminal.ShellWord(r.TaskName))
 }

@@ -173,7 +173,7 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 		f := foundHistory{Summary: s, altered: v.Altered}
 		switch {
 		case !v.Changed() && !v.Sound() && s.CurrentState.Active():
-			f.doubted = u.Term.Lang.Say("%s: not vouched for: %s", s.TaskName, v.In(u.Term.Lang).Problem)
+			f.doubted = u.Term.Lang.Say("%s: not confirmed: %s", s.TaskName, v.In(u.Term.Lang).Problem)
 		case v.Changed():
 			f.changed = u.Term.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(u.Term.Lang).Problem)
 		}

@@ -260,9 +260,9 @@ func checkedWorkflow(l lang.Language, tasks *app.Tasks, file string, d *workflow
 		switch {
 		case st.Gate != workflow.GateVerdict:
 		case st.Owed() == workflow.OwesCriteria:
-			r.Notes = append(r.Notes, l.Say("stage %s: its report owes a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
+			r.Notes = append(r.Notes, l.Say("stage %s: its report needs a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
 		default:
-			r.Notes = append(r.Notes, l.Say("stage %s: its report owes its findings and the commands that were run (owes: findings)", st.ID))
+			r.Notes = append(r.Notes, l.Say("stage %s: its report needs its findings and the commands that were run (owes: findings)", st.ID))
 		}
 	}
 	byPrompt, byRubric := p.Generic(d)

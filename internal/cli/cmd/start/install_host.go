@@ -42,7 +42,7 @@ func missingFeatures(ctx context.Context, l lang.Language, h hosts.Host) string 
 	case slices.Compare(numbers[:], firstForms) < 0:
 		return l.Say("%s %s shows no forms, and does not ask you about bmad-confirm: update it, or decide in a terminal", h.Name, version)
 	case !mcpserver.Asks(h.ID, version):
-		return l.Say("%s %s does not ask you about bmad-confirm: where it shows no form, your decision is relayed by the assistant, unless you update it or decide in a terminal",
+		return l.Say("%s %s does not ask you about bmad-confirm: where it shows no form, the assistant passes your decision on, unless you update it or decide in a terminal",
 			h.Name, version)
 	}
 	return ""

@@ -86,7 +86,7 @@ func (sub *Submission) EnterEdit(l lang.Language, rec *workflow.Record) {
 		rec.EstimatedScore = new(sub.Assessment.Estimated)
 	}
 	if rec.ClaimedScore != nil {
-		rec.ScoreNote = l.Say("claimed for round %d, and the text was edited since", rec.Iteration)
+		rec.ScoreNote = l.Say("stated for round %d, and the text was edited since", rec.Iteration)
 	} else {
 		rec.Score = rec.EstimatedScore
 	}

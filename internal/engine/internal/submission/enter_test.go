@@ -70,7 +70,7 @@ func TestEnter(t *testing.T) {
 		claimed, estimated *float64
 		want               string // score, estimate, note, verdict
 	}{
-		"claimed":   {"", ptr(95), ptr(1), `1 70 "claimed for round 3, and the text was edited since" fail`},
+		"claimed":   {"", ptr(95), ptr(1), `1 70 "stated for round 3, and the text was edited since" fail`},
 		"estimated": {"", nil, ptr(1), `70 70 "old" fail`},
 		"unscored":  {"", nil, nil, `<nil> <nil> "old" fail`},
 		"report":    {workflow.Pass, ptr(95), ptr(1), `1 1 "old" pass`},

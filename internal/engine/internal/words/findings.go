@@ -33,7 +33,7 @@ func Progress(l lang.Language, p *workflow.Progress) string {
 func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 	var out []string
 	for _, f := range a.Findings[:min(len(a.Findings), 10)] {
-		out = append(out, l.Say("audit −%s: %s%s; %s", Points(f.Points), visible.Line(f.Problem), nameLine(l, f), visible.Line(f.Fix)))
+		out = append(out, l.Say("our check −%s: %s%s; %s", Points(f.Points), visible.Line(f.Problem), nameLine(l, f), visible.Line(f.Fix)))
 	}
 	return out
 }

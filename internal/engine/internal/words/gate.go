@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // options names the choices of the person at a gate: in their words if the assistant passes
@@ -150,7 +151,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.add(takenBack(s))
 		d.addEdits(s)
 		if s.BelowFloor() {
-			d.add(s.Say("**Audit %s of 100, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), visible.Line(rec.Audit.Summary)))
+			d.add(s.Say("**Score %s of 100 by our check, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), visible.Line(rec.Audit.Summary)))
 		} else {
 			d.spare(Audit(s.Language, rec.Audit))
 		}
@@ -179,7 +180,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.list(s.Say("It lacks:"), plain(rec.Returned))
 	default:
 		if rec.Doubted() {
-			d.add(s.Say("The %s reports **%s**, but %s against it, so you decide.", s.Word(st.Role), Verdict(s.Language, rec.Verdict), speaks(s)))
+			d.add(s.Say("The %s reports **%s**, but %s against it, so you decide.", s.Word(st.Role), story.Verdict(s.Language, rec.Verdict), speaks(s)))
 		} else {
 			d.add(s.Say("The %s **failed** the work%s.", s.Word(st.Role), tally(s)))
 		}

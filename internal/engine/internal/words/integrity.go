@@ -24,10 +24,10 @@ func DoubtNote(s *standing.Standing) string {
 	switch {
 	case s.Integrity.Changed():
 	case len(s.Integrity.Strangers) > 0:
-		return s.Say("**Not vouched for:** %s. If you know whose it is, type `%s allow` at a terminal; else `%s log %s` shows what stands there, and `%s adopt %s` accepts it.",
+		return s.Say("**Not confirmed:** %s. If you know whose it is, type `%s allow` at a terminal; else `%s log %s` shows what stands there, and `%s adopt %s` accepts it.",
 			s.Integrity.Problem, name, name, task, name, task)
 	default:
-		return s.Say("**Not vouched for:** %s. `%s log %s` shows what stands there; `%s adopt %s`, typed at a terminal, accepts it.",
+		return s.Say("**Not confirmed:** %s. `%s log %s` shows what stands there; `%s adopt %s`, typed at a terminal, accepts it.",
 			s.Integrity.Problem, name, task, name, task)
 	}
 	return s.Say("**Changed by other hands:** %s. `%s log %s` shows what stands there now; `%s adopt %s`, typed at a terminal, accepts it.",
@@ -114,10 +114,10 @@ func AdoptQuestion(s *standing.Standing) string {
 	}
 	meaning := s.Say("From entry %d of %d on it is not known to be what happened.", s.Integrity.Broken, len(s.Session.History))
 	if s.Integrity.Displaced {
-		meaning = s.Say("Its history shows no change, but its decisions were made elsewhere: here they stay unvouched.")
+		meaning = s.Say("Its history shows no change, but its decisions were made elsewhere: here they stay unconfirmed.")
 	}
 	if !s.Integrity.Changed() {
-		return s.Say("Nothing vouches for all of the session.\nFound: %s.\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
+		return s.Say("Not all of the run is confirmed.\nFound: %s.\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the run to go on from; the history keeps what was found.",
 			s.Integrity.Problem, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts + rules
 	}
 	return s.Say("The session was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",

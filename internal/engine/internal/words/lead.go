@@ -67,15 +67,15 @@ func figures(s *standing.Standing, gate bool) string {
 	if rec.Score == nil || p.GateScore == nil {
 		return auditFigure(s)
 	}
-	claim := s.Say("claims %s", Points(*rec.Score))
+	claim := s.Say("score %s", Points(*rec.Score))
 	if rec.ClaimedScore == nil {
-		claim = s.Say("no score claimed")
+		claim = s.Say("no score stated")
 	}
 	scores := joinParts(s.Language, claim, auditFigure(s))
 	if !gate {
 		return scores
 	}
-	return s.Say("%s; the gate is %s", scores, Points(*p.GateScore))
+	return s.Say("%s; %s needed", scores, Points(*p.GateScore))
 }
 
 func auditFigure(s *standing.Standing) string {
@@ -84,9 +84,9 @@ func auditFigure(s *standing.Standing) string {
 	case a == nil:
 		return ""
 	case s.BelowFloor():
-		return s.Say("audit %s, floor %s", Points(a.Score), Points(*s.Policy.AuditFloor))
+		return s.Say("check %s, floor %s", Points(a.Score), Points(*s.Policy.AuditFloor))
 	}
-	return s.Say("audit %s", Points(a.Score))
+	return s.Say("check %s", Points(a.Score))
 }
 
 // joinParts joins the parts that say something.
@@ -152,7 +152,7 @@ func Worst(s *standing.Standing) string {
 		return verdictWorst(s, theirs, ours)
 	}
 	if f, ok := costliest(rec.Audit); ok {
-		return ours(s.Say("Audit −%s: %s", Points(f.Points), f.Problem))
+		return ours(s.Say("Our check −%s: %s", Points(f.Points), f.Problem))
 	}
 	if len(rec.Gaps) > 0 {
 		if gap := rec.Gaps[0]; slices.Contains(rec.FoundGaps, gap) {
@@ -160,7 +160,7 @@ func Worst(s *standing.Standing) string {
 		}
 		return theirs(rec.Gaps[0])
 	}
-	return s.Say("No gap is stated, and the audit found none.")
+	return s.Say("No gap is stated, and our check found none.")
 }
 
 func verdictWorst(s *standing.Standing, theirs, ours func(string) string) string {

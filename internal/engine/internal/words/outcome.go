@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // Outcome describes the result of a stage's submission, before the message about the place of the session
@@ -191,7 +192,7 @@ func OverrideNote(l lang.Language, st workflow.Stage, rec *workflow.Record, gran
 		note = l.Say("> **Risk accepted** on %s: the report of the %s has no verdict, because %s; and the human let it go on.", on, l.Word(st.Role), strings.Join(rec.Returned, "; "))
 	case rec.Doubted():
 		note = l.Say("> **Risk accepted** on %s: the %s reported %s, but %s; and the human let it go on.", on,
-			l.Word(st.Role), Verdict(l, rec.Verdict), strings.Join(rec.Objections, "; "))
+			l.Word(st.Role), story.Verdict(l, rec.Verdict), strings.Join(rec.Objections, "; "))
 	case rec.Verdict == workflow.Blocked:
 		note = l.Say("> **Risk accepted** on %s: the %s was blocked and the human let it go on.", on, l.Word(st.Role))
 	}

@@ -10,21 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-var verdictNames = map[workflow.Verdict]lang.Text{
-	workflow.Pass:         lang.T("pass"),
-	workflow.PassWithRisk: lang.T("pass with risk"),
-	workflow.Fail:         lang.T("fail"),
-	workflow.Blocked:      lang.T("blocked"),
-}
-
-// Verdict names a verdict for people; one that a newer program wrote stays as it is.
-func Verdict(l lang.Language, v workflow.Verdict) string {
-	if text, ok := verdictNames[v]; ok {
-		return text.In(l)
-	}
-	return string(v)
-}
-
 // Rows counts the rows of a report: "5 criteria: 4 passed (3 by the server's own command), 1 not
 // tested"; "" if it has none.
 func Rows(l lang.Language, rows []workflow.Criterion) string {

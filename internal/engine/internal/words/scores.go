@@ -26,34 +26,34 @@ func describeScore(s *standing.Standing) string {
 		return Audit(s.Language, rec.Audit)
 	}
 	var claim string
-	gate := s.Say("the gate is %s", Points(*p.GateScore))
+	needed := s.Say("%s needed", Points(*p.GateScore))
 	switch {
 	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
 		claim = s.Say("Score %s of 100", Points(*rec.Score))
 	case rec.ClaimedScore == nil && rec.ScoreNote != "":
 		claim = s.Say("%s; our estimate is %s of 100", visible.Fit(visible.Line(rec.ScoreNote), 300), Points(*rec.Score))
-		gate = s.Say("the gate asks for a stated %s", Points(*p.GateScore))
+		needed = s.Say("a stated %s needed", Points(*p.GateScore))
 	case rec.ClaimedScore == nil:
 		claim = s.Say("No score was stated; our estimate is %s of 100", Points(*rec.Score))
-		gate = s.Say("the gate asks for a stated %s", Points(*p.GateScore))
+		needed = s.Say("a stated %s needed", Points(*p.GateScore))
 	default:
-		claim = s.Say("Score: claims %s of 100", Points(*rec.Score))
+		claim = s.Say("Score %s of 100 by the assistant", Points(*rec.Score))
 		if rec.ScoreNote != "" {
 			claim = s.Say("%s (%s)", claim, visible.Fit(visible.Line(rec.ScoreNote), 300))
 		}
 	}
 	if rec.Audit == nil {
-		return s.Say("%s; %s.", claim, gate)
+		return s.Say("%s; %s.", claim, needed)
 	}
 	if p.Scoring == workflow.ScoringAudited {
-		gate = s.Say("%s for both", gate)
+		needed = s.Say("%s of both", needed)
 	}
-	text := s.Say("%s, audit %s; %s.", claim, Points(rec.Audit.Score), gate)
+	text := s.Say("%s, %s by our check; %s.", claim, Points(rec.Audit.Score), needed)
 	if s.BelowFloor() {
-		text = s.Say("%s, **audit %s, below the floor of %s**; %s.", claim, Points(rec.Audit.Score), Points(*p.AuditFloor), gate)
+		text = s.Say("%s, **%s by our check (floor %s)**; %s.", claim, Points(rec.Audit.Score), Points(*p.AuditFloor), needed)
 	}
 	if rec.Audit.Summary != "" {
-		text += "\n" + s.Say("The audit found: %s.", visible.Line(rec.Audit.Summary))
+		text += "\n" + s.Say("Our check found: %s.", visible.Line(rec.Audit.Summary))
 	}
 	return text
 }
@@ -64,9 +64,9 @@ func Audit(l lang.Language, a *workflow.Audit) string {
 	case a == nil:
 		return ""
 	case a.Summary == "":
-		return l.Say("Audit %s of 100.", Points(a.Score))
+		return l.Say("Score %s of 100 by our check.", Points(a.Score))
 	}
-	return l.Say("Audit %s of 100: %s.", Points(a.Score), visible.Line(a.Summary))
+	return l.Say("Score %s of 100 by our check: %s.", Points(a.Score), visible.Line(a.Summary))
 }
 
 var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}
@@ -96,12 +96,12 @@ func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
 	case c.Score != nil && c.Estimated:
 		claim = s.Say("estimate %s", Points(*c.Score))
 	case c.Score != nil:
-		claim = s.Say("claims %s", Points(*c.Score))
+		claim = s.Say("score %s", Points(*c.Score))
 	}
 	if c.Verdict != "" {
 		return claim
 	}
-	return joinParts(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
+	return joinParts(s.Language, claim, s.Say("check %s", Points(c.AuditScore)))
 }
 
 // HistoryCandidates returns the comparison of drafts as the history records it.

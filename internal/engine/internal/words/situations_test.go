@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // situation is a session of which everything is said.
@@ -266,7 +267,7 @@ func TestSentences(t *testing.T) {
 		"unchanged":       {words.Progress(l, &workflow.Progress{Open: 2, Unchanged: true}), "Findings since the last report: 0 fixed, 2 still open, 0 withdrawn, 0 new. **No change since the last report**: the same findings, and no file of the project differs."},
 		"a no":            {words.NoWords(lang.T("why")).String(), "why, and none was given"},
 		"audit findings":  {strings.Join(words.AuditFindings(l, audit), " | "), "−9: b | −1: a (line 4)"},
-		"audit gaps":      {strings.Join(words.AuditGaps(l, audit), " | "), "audit −1: a (line 4); do a | audit −9: b; "},
+		"audit gaps":      {strings.Join(words.AuditGaps(l, audit), " | "), "our check −1: a (line 4); do a | our check −9: b; "},
 		"leaving":         {both(words.Leaving(l, words.CancelLabel, "because", true)), "Cancel this run? The assistant asks for it | Assistant: “because”"},
 		"leaving, theirs": {both(words.Leaving(l, words.CancelLabel, "because", false)), "Cancel this run? | "},
 		"asked by host":   {words.AskedByHost(draft, lang.T("no form")).Error(), "this host asks the human about each call of the-tool, so the assistant's word for a yes does not count here; no form"},
@@ -280,7 +281,7 @@ func TestSentences(t *testing.T) {
 		"counted":         {words.Counted(draft, workflow.Grant{Person: workflow.Person{Subject: "ann"}}), "The yes of ann counts.\n\n"},
 		"others":          {words.Others(l, []string{"a", "b", "c", "d", "e"}), "\n\nThis is the one that you have started. Others are active, too: a, b, c, d, e."},
 		"command":         {words.Command(workflow.VerifyCommand{Command: "make", SetBy: workflow.SetByEnvironment}).String(), "`make` (a variable)"},
-		"no verdict":      {words.Verdict(l, ""), ""},
+		"no verdict":      {story.Verdict(l, ""), ""},
 		"rows":            {words.Rows(l, []workflow.Criterion{{Result: workflow.ResultPass, Proved: true}, {Result: workflow.ResultPass, From: 1}, {Result: workflow.ResultFail}, {Result: workflow.ResultNotTested}, {Result: workflow.ResultOutOfScope}}), "5 criteria: 1 failed, 2 passed (1 by the server's own command), 1 of them carried over, 1 not tested, 1 out of scope"},
 		"policy": {fmt.Sprint(words.PolicyChanges(workflow.Default(), map[workflow.StageID]workflow.Policy{"po": {Gate: "auto", GateScore: ptr(90)}},
 			map[workflow.StageID]workflow.Policy{"po": {Gate: "strict", GateScore: ptr(95), Quorum: 2}})), "[po: auto,  90 → strict,  95, quorum 2]"},
