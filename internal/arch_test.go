@@ -145,7 +145,7 @@ func TestTopLevel(t *testing.T) {
 }
 
 // TestTheWorkflowIsAnArgument: code that asks for the default workflow would run every session by
-// it, whichever the session was started with.
+// it, whichever the run was started with.
 func TestTheWorkflowIsAnArgument(t *testing.T) {
 	may := []string{"workflow", "project/config", "store/storetest"}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -154,7 +154,7 @@ func TestTheWorkflowIsAnArgument(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		if pkg := filepath.ToSlash(filepath.Dir(path)); err == nil && strings.Contains(string(text), "workflow.Default()") && !slices.Contains(may, pkg) {
-			t.Errorf("%s calls workflow.Default; take the session's definition, or that of the settings, as an argument", path)
+			t.Errorf("%s calls workflow.Default; take the run's definition, or that of the settings, as an argument", path)
 		}
 		return err
 	})

@@ -92,7 +92,7 @@ func (b *bench) sessions(program, project string, n int) error {
 			return err
 		}
 	}
-	// They are made anew from the sessions.
+	// They are made anew from the runs.
 	if err := os.RemoveAll(filepath.Join(project, ".bmad-task", "names")); err != nil {
 		return err
 	}

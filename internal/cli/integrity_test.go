@@ -31,7 +31,7 @@ func (d *desk) check(faces []face, never ...string) {
 	}
 }
 
-// forge adds a decision that nobody took to the session, and moves it on.
+// forge adds a decision that nobody took to the run, and moves it on.
 func (d *desk) forge() {
 	d.t.Helper()
 	s := d.session()
@@ -165,7 +165,7 @@ func TestCopiedAndMovedSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.project = there
-	const says = "it is a copy of the session in "
+	const says = "it is a copy of the run in "
 	d.check([]face{
 		{1, []string{"log", d.task, "--verify"}, []string{says}},
 		{0, []string{"log", d.task}, []string{"Changed by other hands: "}},

@@ -66,7 +66,7 @@ func TestNoValueBeginsALine(t *testing.T) {
 		}
 		s.Stages["x"].Evidence.Tail = "x\nits output"
 		if !put(s) {
-			t.Fatal("the session with all prose does not open")
+			t.Fatal("the run with all prose does not open")
 		}
 		d.mustNotSay(string(state), looks...)
 		if shown := strings.Count(d.run(0, "show", "clock"), fake); shown < 20 {

@@ -60,7 +60,7 @@ func (d *desk) signer() signer {
 	return s
 }
 
-// sign signs a decision on the session as it is.
+// sign signs a decision on the run as it is.
 func (s signer) sign(d *desk, g workflow.Grant) *workflow.Signature {
 	d.t.Helper()
 	q, err := d.engine().Gate(d.t.Context(), d.confirm())

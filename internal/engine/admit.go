@@ -22,7 +22,7 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	}
 	if want := r.req.Revision; want != nil && *want != s.Session.Revision {
 		if *want < 0 || *want > s.Session.Revision { // 0 is that of a session of an older server
-			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Session.Revision).
+			return fault.New(fault.InvalidArgument, "the run has no revision %d; it is at %d", *want, s.Session.Revision).
 				WithHint("pass the revision of the reply you act on, or leave it out")
 		}
 		return r.lostRace(ctx, s.Session)
@@ -57,10 +57,10 @@ func goesOn(s *standing.Standing) error {
 	var e *fault.Error
 	switch {
 	case s.Integrity.Changed():
-		e = fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).WithHint("%s", accept)
+		e = fault.New(fault.Conflict, "the run was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).WithHint("%s", accept)
 	case s.Doubtful():
 		if len(s.Integrity.Strangers) > 0 {
-			accept = lang.T("the human says whose the key is by typing, at a terminal: %s allow; or accepts the session as it is: %s adopt %s; until then nothing goes on", name, name, task)
+			accept = lang.T("the human says whose the key is by typing, at a terminal: %s allow; or accepts the run as it is: %s adopt %s; until then nothing goes on", name, name, task)
 		}
 		e = fault.New(fault.Conflict, "not all of the run is confirmed, and the policy is strict: %s", s.Integrity.Reason()).WithHint("%s", accept)
 	default:

@@ -81,7 +81,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		return fault.New(fault.GatePending, "%s", problem).WithHint("type it in a terminal of your own: %s adopt %s", s.Names.Program, s.Session.TaskName)
 	}
 	if r.req.Ask == nil {
-		return nil, refuse(lang.T("only a person at a terminal can adopt a session"))
+		return nil, refuse(lang.T("only a person at a terminal can adopt a run"))
 	}
 	q := gate.Question{
 		Bound: gate.Bind(s), Language: s.Language, TaskName: s.Session.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
@@ -96,7 +96,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		return nil, fault.New(fault.GatePending, "nothing was adopted: %s", a.Silence.Why).
 			WithHint("repeat the command when you have decided, or put the session file back as it was")
 	case a.Channel != workflow.ChannelTerminal:
-		return nil, refuse(lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
+		return nil, refuse(lang.T("only a person at a terminal can adopt a run, and this came by %s", a.Channel))
 	}
 	policy := s.Policy.Gate
 	if s.Stopped() {

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// document returns a submission of about 20 kB that keeps the session at po/refining.
+// document returns a submission of about 20 kB that keeps the run at po/refining.
 func document() string {
 	return "# PRD\n\n" + strings.Repeat("The relay stores every webhook durably before it answers the provider. ", 280) + "\n\nQuality Score: 70/100\n"
 }

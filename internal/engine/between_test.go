@@ -148,11 +148,11 @@ func TestDraftEditedWhileTheCallWaits(t *testing.T) {
 		}
 	}}, confirm(true))
 	if !fault.Is(err, fault.Conflict) || b.stored().CurrentState != workflow.AwaitingConfirmation {
-		t.Errorf("%v; the session is at %s", err, b.stored().Place())
+		t.Errorf("%v; the run is at %s", err, b.stored().Place())
 	}
 }
 
-// TestPlainMistakesAreNoConflicts has one caller, who knows where the session stands.
+// TestPlainMistakesAreNoConflicts has one caller, who knows where the run stands.
 func TestPlainMistakesAreNoConflicts(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
@@ -170,7 +170,7 @@ func TestPlainMistakesAreNoConflicts(t *testing.T) {
 	b.at("po/refining", confirm(false))
 	mistake(fault.NotAllowed, confirm(true)) // another decision than the one taken
 
-	// Another program, which has learned of the sessions from a list.
+	// Another program, which has learned of the runs from a list.
 	other := newBench(t)
 	b.at("po/awaiting_confirmation", again)
 	b.do(start("another thing"))

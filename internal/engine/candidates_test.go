@@ -18,7 +18,7 @@ func both(stage workflow.StageID, claude, codex string) request.Request {
 
 // TestTwoEngines checks that with two engines the person is told both scores of each draft, which
 // one was taken and why, and where the other is: in the reply, the message, the form, the history
-// and the session.
+// and the run.
 func TestTwoEngines(t *testing.T) {
 	full := sample(t, "webhook-relay", "03-po-second.json")
 	for _, tt := range []struct {

@@ -122,7 +122,7 @@ func (c *check) adopt(
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
 		now := c.look(s, signer, c.checkpoint(signer))
 		if !reflect.DeepEqual(s, before) || !reflect.DeepEqual(texts(s), altered) {
-			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
+			return fault.New(fault.Conflict, "the run was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
 		if err := c.reserve(ctx); err != nil {
 			return err

@@ -66,7 +66,7 @@ func TestCommentsBecomeChangeRequests(t *testing.T) {
 	}
 	b.refused(submit(workflow.PO, said(`[{"id":"r1c1","how":"added"},{"id":"r1c2","status":"declined"}]`)), fault.InvalidArgument, "1 change request of the human: r1c2")
 	if b.stored().Revision != before || b.stored().Current().Iteration != 1 {
-		t.Error("a refused submission changed the session")
+		t.Error("a refused submission changed the run")
 	}
 	b.at("po/awaiting_confirmation", submit(workflow.PO, said(`[{"id":"r1c1","how":"added"},{"id":"r1c2","status":"declined","how":"nobody measured it"}]`)))
 	if got := requestsOf(b.stored().Current()); got != "r1c1 :1 taken_up added; r1c2 :1 declined nobody measured it" {
@@ -194,7 +194,7 @@ func TestRefusedComments(t *testing.T) {
 	b.refused(request.Request{Action: workflow.ActionCancel, Caller: request.Caller{Ask: decides(workflow.DecisionCancel, remark("x"))}}, fault.InvalidArgument, "cancel takes no comments")
 	b.refused(request.Request{Action: workflow.ActionStatus, Decision: request.Decision{Comments: []workflow.Comment{remark("x")}}}, fault.InvalidArgument, "status takes no comments")
 	if b.stored().Revision != before {
-		t.Error("a refused comment changed the session")
+		t.Error("a refused comment changed the run")
 	}
 	// The person's own hand still decides, and a long quote is cut.
 	quoted := remark("x")

@@ -163,7 +163,7 @@ func TestToldIsNotShown(t *testing.T) {
 	}
 }
 
-// TestOldRevisionLoses by its number 0, which sessions of older servers have.
+// TestOldRevisionLoses by its number 0, which runs of older servers have.
 func TestOldRevisionLoses(t *testing.T) {
 	b := newBench(t)
 	b.install("v0", "0b6f9b1e-3d55-4c0e-9a4e-5b8c8f0a7d22", map[string]string{})

@@ -13,7 +13,7 @@ import (
 
 // TestCostOfAnAction counts the syncs and renames of every action of a whole run, and
 // compares them with the needs of its promise: a sync for each text and for its
-// folder; two and a rename for the artifact; two and a rename for the session, and for
+// folder; two and a rename for the artifact; two and a rename for the run, and for
 // what is recorded of it outside the project; for a start, two for its name; and one for each folder that is made for the first time. No action
 // may cost twice that. The reads in the project are on record too: a session is decoded once
 // in an action. See the package comment of durable for why none of them can go.
@@ -32,7 +32,7 @@ func TestCostOfAnAction(t *testing.T) {
 			t.Fatal(err)
 		}
 		if count.decodes > 1 || count.decodes == 0 && step.req.Action != workflow.ActionStart {
-			t.Errorf("%s: the session was decoded %d times", step.req.Action, count.decodes)
+			t.Errorf("%s: the run was decoded %d times", step.req.Action, count.decodes)
 		}
 		syncs, renames, folders, texts, replaced := 0, 0, 0, 0, 0
 		for _, s := range w.disk.Steps() {

@@ -238,7 +238,7 @@ func (w world) edits(t *testing.T, step crashStep) {
 
 var simulated = regexp.MustCompile(`"cwd": ".*"`)
 
-// session returns the stored form of the session, "" if there is none.
+// session returns the stored form of the run, "" if there is none.
 func (w world) session(t *testing.T) string {
 	t.Helper()
 	data, err := w.disk.Dir(w.path).ReadFile(store.SessionPath(crashID), durable.MaxText)
@@ -283,7 +283,7 @@ func (w world) walk(t *testing.T, folder string, visit func(name string, data []
 	}
 }
 
-// sound checks that every JSON file parses, and that what the session refers to is
+// sound checks that every JSON file parses, and that what the run refers to is
 // there, of the size and hash it says.
 func (w world) sound(t *testing.T) error {
 	t.Helper()
@@ -306,7 +306,7 @@ func (w world) sound(t *testing.T) error {
 		if data, err := dir.ReadFile(name, durable.MaxText); err != nil {
 			problem = err
 		} else if sum != "" && workflow.Hash(data) != sum {
-			problem = fmt.Errorf("%s is not what the session says", name)
+			problem = fmt.Errorf("%s is not what the run says", name)
 		}
 	}
 	for _, rec := range s.Stages {
@@ -353,20 +353,20 @@ func (w world) mends(t *testing.T, s *workflow.Session) error {
 	return w.holdsArtifacts(s)
 }
 
-// holdsArtifacts compares the artifacts with the session.
+// holdsArtifacts compares the artifacts with the run.
 func (w world) holdsArtifacts(s *workflow.Session) error {
 	for _, rec := range s.Stages {
 		if rec.Artifact == nil {
 			continue
 		}
 		if data, err := w.disk.Dir(w.path).ReadFile(rec.Artifact.Path, durable.MaxText); err != nil || workflow.Hash(data) != rec.Artifact.SHA256 {
-			return fmt.Errorf("%s is not what the session says, %w", rec.Artifact.Path, err)
+			return fmt.Errorf("%s is not what the run says, %w", rec.Artifact.Path, err)
 		}
 	}
 	return nil
 }
 
-// road returns the session's history without the parts that differ between a run and its repetition.
+// road returns the run's history without the parts that differ between a run and its repetition.
 func road(t *testing.T, text string) string {
 	t.Helper()
 	s, err := store.Decode([]byte(text), "session")
@@ -381,7 +381,7 @@ func road(t *testing.T, text string) string {
 }
 
 // TestEveryCut does a whole run on a simulated disk and, at every step of every action,
-// loses power or breaks the disk in every way: then the session is exactly as before
+// loses power or breaks the disk in every way: then the run is exactly as before
 // or as after, acknowledged work is there, everything parses and nothing is
 // missing, and the run goes on to the same end with the same artifacts.
 func TestEveryCut(t *testing.T) { cutEvery(t, every, false) }
@@ -452,7 +452,7 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 				var unconfirmed *durable.UnconfirmedError
 				switch {
 				case !done && w.session(t) != sessions[n]:
-					t.Fatalf("%v: the session is neither as before nor as after:\n%s", o, w.session(t))
+					t.Fatalf("%v: the run is neither as before nor as after:\n%s", o, w.session(t))
 				case o.Acknowledged && !done:
 					t.Fatalf("%v: an acknowledged action is lost", o)
 				case done && o.Err != nil && !o.Lost() && !errors.As(o.Err, &unconfirmed):
@@ -514,7 +514,7 @@ func (w world) survivesPowerLoss(t *testing.T, o durabletest.Outcome) {
 	for _, image := range w.disk.Images() {
 		left := newWorld(image, filepath.Base(w.path))
 		if got := left.session(t); got != want {
-			t.Fatalf("%v, then a process that goes on, then a power loss: the session is\n%s\nnot\n%s", o, got, want)
+			t.Fatalf("%v, then a process that goes on, then a power loss: the run is\n%s\nnot\n%s", o, got, want)
 		}
 		if err := left.sound(t); err != nil {
 			t.Fatalf("%v, then a process that goes on, then a power loss: %v", o, err)
@@ -571,7 +571,7 @@ func checkError(t *testing.T, o durabletest.Outcome) {
 	}[o.Fault.Kind]
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(o.Err, &unconfirmed) {
-		says = "call status to see where the session stands"
+		says = "call status to see where the run stands"
 	}
 	if !strings.Contains(f.Hint, says) {
 		t.Fatalf("%v: %s; the hint %q does not say %q", o, f.Message, f.Hint, says)

@@ -153,7 +153,7 @@ func (d *desk) round() {
 	d.restart()
 }
 
-// file returns the path of the session, and recordedName that of its record.
+// file returns the path of the run, and recordedName that of its record.
 func (d *desk) file() string { return filepath.Join(d.dir, ".bmad-task", "session-"+d.session+".json") }
 
 func (d *desk) recordedName() string {
@@ -165,7 +165,7 @@ func (d *desk) recordedName() string {
 	return found[0]
 }
 
-// inspect checks the session of the run, and returns it.
+// inspect checks the run of the run, and returns it.
 func (d *desk) inspect() (*workflow.Session, workflow.Verification) {
 	d.t.Helper()
 	s, v, _, err := d.engine.Inspect(ctx, project.Address{Cwd: d.dir, Session: d.session})
@@ -175,7 +175,7 @@ func (d *desk) inspect() (*workflow.Session, workflow.Verification) {
 	return s, v
 }
 
-// reported returns the problems of the sessions in the list, and of those that doctor finds.
+// reported returns the problems of the runs in the list, and of those that doctor finds.
 func (d *desk) reported() (listed, found []string) {
 	d.t.Helper()
 	at := project.Address{Cwd: d.dir}
@@ -211,7 +211,7 @@ func (d *desk) parse(text string) object {
 	return s
 }
 
-// was returns the session of a step, edited that of the file, and save writes one.
+// was returns the run of a step, edited that of the file, and save writes one.
 func (d *desk) was(step int) object { return d.parse(d.steps[step][d.file()]) }
 
 func (d *desk) edited() object {

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// everyAction returns a call of each action that an active session can get.
+// everyAction returns a call of each action that an active run can get.
 func everyAction() []request.Request {
 	return []request.Request{
 		start("another thing"), submit(workflow.PO, "# P\nQuality Score: 95/100"), confirm(true), approve(true, ""),
@@ -92,7 +92,7 @@ func TestClockThatGoesBack(t *testing.T) {
 	}
 }
 
-// TestHeldLockGivesWay has another process hold the session: the call ends after the
+// TestHeldLockGivesWay has another process hold the run: the call ends after the
 // configured time, and says who that is.
 func TestHeldLockGivesWay(t *testing.T) {
 	b := newBench(t)

@@ -228,7 +228,7 @@ func TestEditIsForTheTextThatWasShown(t *testing.T) {
 			}
 		}}, request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
 		if !fault.Is(err, fault.Conflict) || b.stored().CurrentState != workflow.AwaitingConfirmation || b.stored().Record(workflow.PO).Iteration != round {
-			t.Errorf("%q: %v; the session is at %s", text, err, b.stored().Place())
+			t.Errorf("%q: %v; the run is at %s", text, err, b.stored().Place())
 		}
 	}
 	b.write(draft, "# P, as I want it\n")

@@ -60,7 +60,7 @@ type bench struct {
 	notes  engine.Notes
 	// agent is the socket of their SSH agent.
 	agent string
-	// backend keeps the sessions and texts: in files, unless a test says otherwise.
+	// backend keeps the runs and texts: in files, unless a test says otherwise.
 	backend func(store.Place) (store.Backend, error)
 }
 
@@ -186,7 +186,7 @@ func (b *bench) refused(req request.Request, code fault.Code, words string) stri
 	return fault.From(err).Hint
 }
 
-// at does an action and checks where the session stands after it.
+// at does an action and checks where the run stands after it.
 func (b *bench) at(place string, req request.Request) *reply.Reply {
 	b.t.Helper()
 	reply := b.do(req)

@@ -208,11 +208,11 @@ func TestEvidenceCannotBeTakenAway(t *testing.T) {
 			b.settings("verify: sh check.sh\nverify_timeout: 1s")
 		}, "was ended after", ""},
 		{"the script deleted", false, "0", nil, func(b *bench) { remove(b, "check.sh") }, fails, ""},
-		{"the session's commands deleted with the line", false, "1", nil, func(b *bench) {
+		{"the run's commands deleted with the line", false, "1", nil, func(b *bench) {
 			b.settings("")
 			b.rewrite(func(s map[string]any) { delete(s, "verify") })
 		}, fails, "the session file was edited"},
-		{"the session's commands exchanged", false, "1", nil, func(b *bench) {
+		{"the run's commands exchanged", false, "1", nil, func(b *bench) {
 			b.settings("verify: 'true'")
 			b.rewrite(func(s map[string]any) {
 				for _, c := range s["verify"].(map[string]any) {
@@ -220,7 +220,7 @@ func TestEvidenceCannotBeTakenAway(t *testing.T) {
 				}
 			})
 		}, fails, "the session file was edited"},
-		{"the session told that the person accepted it", false, "0", nil, func(b *bench) {
+		{"the run told that the person accepted it", false, "0", nil, func(b *bench) {
 			b.settings("")
 			b.again()
 			b.rewrite(func(s map[string]any) {

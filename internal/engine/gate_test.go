@@ -52,7 +52,7 @@ func TestPendingGateCannotBeLoosened(t *testing.T) {
 		t.Errorf("%+v", r.Gate)
 	}
 	if b.stored().Revision != before {
-		t.Error("a refused decision changed the session")
+		t.Error("a refused decision changed the run")
 	}
 
 	// The human's own act opens it, and the gates that follow keep their rules too.
@@ -417,7 +417,7 @@ func (s swap) Ask(context.Context, gate.Question) (gate.Response, error) {
 	return gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}, nil
 }
 
-// TestDecisionIsForTheTextThatWasThere, also if the session has no hash of it.
+// TestDecisionIsForTheTextThatWasThere, also if the run has no hash of it.
 func TestDecisionIsForTheTextThatWasThere(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -575,7 +575,7 @@ func TestSignatureIsRecorded(t *testing.T) {
 	}
 }
 
-// adopt accepts the session, as its person does at a terminal.
+// adopt accepts the run, as its person does at a terminal.
 func (b *bench) adopt() *workflow.Session {
 	b.t.Helper()
 	terminal := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionAdopt, Took: time.Second}}

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// replace edits the session's file.
+// replace edits the run's file.
 func (b *bench) replace(old, with string) {
 	b.t.Helper()
 	name := filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json")
@@ -40,7 +40,7 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 	b.to(workflow.Architect, workflow.Generating)
 	b.replace(`"current_stage": "architect"`, `"current_stage": "qa"`)
 	r := b.at("qa/completed", submit(workflow.QA, passes("# Q")))
-	if r.Integrity != "changed" || strings.Count(r.UserMessage, "\n") == 0 || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:** the session is at qa/generating, but its newest entry led to architect/generating") {
+	if r.Integrity != "changed" || strings.Count(r.UserMessage, "\n") == 0 || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:** the run is at qa/generating, but its newest entry led to architect/generating") {
 		t.Errorf("%q\n%s", r.Integrity, r.UserMessage)
 	}
 	for _, req := range []request.Request{{Action: workflow.ActionStatus}, {Action: workflow.ActionReopen, Stage: "po"}, {Action: workflow.ActionResume}} {
@@ -159,7 +159,7 @@ func TestLookingRecordsNothing(t *testing.T) {
 	}
 }
 
-// TestUnrecordableChange checks that under strict nothing is changed while the change cannot be recorded: the session of
+// TestUnrecordableChange checks that under strict nothing is changed while the change cannot be recorded: the run of
 // before could be put back.
 func TestUnrecordableChange(t *testing.T) {
 	for gate, want := range map[string]fault.Code{"strict": fault.Storage, "auto": ""} {

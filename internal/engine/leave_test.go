@@ -13,7 +13,7 @@ import (
 
 // TestLeavingUnderStrict tries to cancel and to reopen by the assistant's word and by a
 // script's, in every state of every stage, under a policy that is strict in all stages or
-// in one that the session has passed.
+// in one that the run has passed.
 func TestLeavingUnderStrict(t *testing.T) {
 	t.Parallel()
 	ways := map[string]func(request.Request) request.Request{

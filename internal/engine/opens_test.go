@@ -23,7 +23,7 @@ import (
 type opens struct {
 	mu    sync.Mutex
 	times map[string]int
-	// looks counts descriptions and lists, decodes the sessions that are decoded.
+	// looks counts descriptions and lists, decodes the runs that are decoded.
 	looks, decodes int
 }
 

@@ -361,7 +361,7 @@ func (b *bench) knows(subject string) {
 	}
 }
 
-// TestMemberWithAProgramOfTheirOwn checks that a colleague who may write the session, and signs with their own key, makes
+// TestMemberWithAProgramOfTheirOwn checks that a colleague who may write the run, and signs with their own key, makes
 // no quorum, speaks in nobody else's name, and takes no rule away.
 func TestMemberWithAProgramOfTheirOwn(t *testing.T) {
 	for name, forge := range map[string]func(s *workflow.Session, yes workflow.Grant) *workflow.Transition{

@@ -147,7 +147,7 @@ func checkStored(t *testing.T, b *bench) {
 		}
 	}
 	if last := s.History[len(s.History)-1]; last.To != s.Place() {
-		t.Fatalf("the session is at %s, its history at %s", s.Place(), last.To)
+		t.Fatalf("the run is at %s, its history at %s", s.Place(), last.To)
 	}
 	want := workflow.ChainHolds
 	if s.History[0].Event != workflow.EventStarted { // an older server kept none

@@ -37,7 +37,7 @@ func (b *bench) statuses() string {
 	return strings.Join(out, " ")
 }
 
-// TestQuestionsKeepTheirStatus checks that questions stay in the session with their outcome.
+// TestQuestionsKeepTheirStatus checks that questions stay in the run with their outcome.
 func TestQuestionsKeepTheirStatus(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -138,7 +138,7 @@ func TestQuestionsAreNotSkippedByAccident(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tt.refused)
 			}
 			if after := b.stored(); after.Revision != before.Revision || after.Place() != "po/clarifying" || b.statuses() != "  " {
-				t.Errorf("the session has changed: %s, %q", after.Place(), b.statuses())
+				t.Errorf("the run has changed: %s, %q", after.Place(), b.statuses())
 			}
 		})
 	}

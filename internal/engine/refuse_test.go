@@ -45,8 +45,8 @@ func TestBadInput(t *testing.T) {
 		{"missing cwd", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: outside + "-not"}}, fault.InvalidArgument, "does not exist"},
 		{"cwd is a file", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: outside}}, fault.InvalidArgument, "is not a folder"},
 		{"no place", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Places: []string{"", "relative", "/not/there"}}}, fault.InvalidArgument, "not clear which project"},
-		{"unknown session", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "99999999-0000-4000-8000-000000000000"}}, fault.NotFound, "no session has"},
-		{"session id is a path", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "../../etc/passwd"}}, fault.NotFound, "no session has"},
+		{"unknown session", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "99999999-0000-4000-8000-000000000000"}}, fault.NotFound, "no run has"},
+		{"session id is a path", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "../../etc/passwd"}}, fault.NotFound, "no run has"},
 		{"session id is long", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: strings.Repeat("a", 300)}}, fault.InvalidArgument, "session_id has 300 bytes"},
 		{"no result", request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "submit names no document, and the working copy .bmad-task/work/x/po.md does not exist"},
 		{"empty submission", submit(workflow.PO, " \n\t"), fault.InvalidArgument, "claude_result is empty"},
@@ -259,13 +259,13 @@ func TestBrokenConfigurationNamesTheLine(t *testing.T) {
 
 func TestWhichSession(t *testing.T) {
 	b := newBench(t)
-	if r := b.do(request.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "no session yet") || r.PendingUserActions[0] != "start" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "no run yet") || r.PendingUserActions[0] != "start" {
 		t.Errorf("%+v", r)
 	}
 	one := b.do(start("first"))
 	b.session = ""
 	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.SessionID != one.SessionID || len(r.Stages) != 6 {
-		t.Errorf("the only active session is not found: %+v", r)
+		t.Errorf("the only active run is not found: %+v", r)
 	}
 	two := b.do(start("second"))
 	b.session = ""

@@ -50,7 +50,7 @@ func (d *desk) copyToOther() (from string) {
 	return from
 }
 
-// removeNames makes the session one that was made where no project could have an id: its history names none, and the
+// removeNames makes the run one that was made where no project could have an id: its history names none, and the
 // folder has no id. If record is true, the record of this machine fits.
 func (d *desk) removeNames(record bool) {
 	d.t.Helper()
@@ -95,7 +95,7 @@ func (d *desk) removeNames(record bool) {
 // TestApprovalsOfAnotherProject replays a run in folders that it was not made in.
 func TestApprovalsOfAnotherProject(t *testing.T) {
 	t.Parallel()
-	const isCopy, otherID, noID = "it is a copy of the session in ", "it belongs to another project (local:", "this folder has no readable id in .bmad-task/project"
+	const isCopy, otherID, noID = "it is a copy of the run in ", "it belongs to another project (local:", "this folder has no readable id in .bmad-task/project"
 	d := newDesk(t)
 	forget := func(d *desk) { d.remove(filepath.Join(d.state, "checkpoints")) }
 	for _, row := range []struct {
@@ -220,7 +220,7 @@ func TestRunWithoutAProject(t *testing.T) {
 		{"recorded", true, func(*desk) {}, ""},
 		{"not recorded", false, func(*desk) {}, "it names no project, and this machine has no record of it"},
 		{"moved", true, func(d *desk) { d.rename(d.dir, d.dir+"-moved"); d.dir += "-moved" }, ""},
-		{"copied", true, func(d *desk) { d.copyTo(d.dir+"-copy", everything) }, "it is a copy of the session in "},
+		{"copied", true, func(d *desk) { d.copyTo(d.dir+"-copy", everything) }, "it is a copy of the run in "},
 	} {
 		t.Run(strings.ReplaceAll(row.name, " ", "_"), func(t *testing.T) {
 			d.back(t, approved)
@@ -237,7 +237,7 @@ func TestRunWithoutAProject(t *testing.T) {
 				t.Errorf("the next step names the project %q", id)
 			}
 			d.copyTo(d.dir+"-away", sessionAndTexts)
-			d.checkDisplaced("it is a copy of the session in ")
+			d.checkDisplaced("it is a copy of the run in ")
 		})
 	}
 }

@@ -119,7 +119,7 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		}
 		return reply.NewResource(path.Base(a.Path), mimeMarkdown, a.Path, string(data)), nil
 	}
-	return reply.Resource{}, fault.New(fault.NotFound, "the session %s has no %q", s.TaskName, view).
+	return reply.Resource{}, fault.New(fault.NotFound, "the run %s has no %q", s.TaskName, view).
 		WithHint("there is: %s", strings.Join(names, ", ")).Suggest(view, names)
 }
 

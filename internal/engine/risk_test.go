@@ -37,7 +37,7 @@ func TestCriticalRiskNeedsWords(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", channel, person.asked[0].Choices, r.Gate)
 		}
 		if b.stored().Revision != before {
-			t.Errorf("%s: a decision without words has changed the session", channel)
+			t.Errorf("%s: a decision without words has changed the run", channel)
 		}
 		person.Feedback = "the importer is switched off until May"
 		b.at("qa/generating", ask)

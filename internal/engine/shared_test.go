@@ -83,7 +83,7 @@ func TestClonesOfFilesHaveRecordsOfTheirOwn(t *testing.T) {
 	second.session = first.session
 	first.do(submit(workflow.PO, "Quality Score: 70"))
 	r := second.do(status(""))
-	if want := "it is a copy of the session in " + first.dir; !strings.Contains(r.UserMessage, want) {
+	if want := "it is a copy of the run in " + first.dir; !strings.Contains(r.UserMessage, want) {
 		t.Errorf("no %q in %s", want, r.UserMessage)
 	}
 }
@@ -160,7 +160,7 @@ func TestOwnRunComesFirst(t *testing.T) {
 			t.Errorf("%s: below many: %s\n%s", name, r.SessionID, r.UserMessage)
 		}
 		b.acting = bob
-		b.refused(request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: b.dir}}, fault.Conflict, "14 active sessions")
+		b.refused(request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: b.dir}}, fault.Conflict, "14 active runs")
 		b.acting, b.session = cat, ""
 		if r := b.do(request.Request{Action: workflow.ActionCancel}); r.TaskName != "of-cat" {
 			t.Errorf("%s: %s was cancelled", name, r.TaskName)

@@ -102,8 +102,8 @@ func (e *Engine) list(ctx context.Context, req request.Request, p *project.Proje
 		return out, nil
 	}
 	if req.View != ViewSessions && req.View != ViewWorkflow {
-		return Outcome{}, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
-			WithHint("pass session_id; status without view lists the sessions")
+		return Outcome{}, fault.New(fault.InvalidArgument, "%q can be shown of one run, and the project has not exactly one active", req.View).
+			WithHint("pass session_id; status without view lists the runs")
 	}
 	res, err := e.projectView(ctx, p, req.View)
 	out.Show(res)

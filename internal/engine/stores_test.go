@@ -55,7 +55,7 @@ func (w *transcript) do(req request.Request) {
 	w.note(fmt.Sprintf("%s %s %s", req.Action, req.Stage, req.View), reply, err)
 }
 
-// look reads all that can be read of the session and its project.
+// look reads all that can be read of the run and its project.
 func (w *transcript) look() {
 	w.t.Helper()
 	for _, view := range []string{"", engine.ViewSession, engine.ViewHistory, engine.ViewSessions, "po"} {
@@ -190,7 +190,7 @@ func TestSameOverEveryStore(t *testing.T) {
 	}
 }
 
-// TestOneDecisionCounts checks that of several at once, over any store, one moves the session, and
+// TestOneDecisionCounts checks that of several at once, over any store, one moves the run, and
 // the others are told where it stands.
 func TestOneDecisionCounts(t *testing.T) {
 	t.Parallel()

@@ -181,8 +181,8 @@ func tamperings() []tampering {
 		{"an approval of a later stage", newest, func(_ *desk, s object) { at(s, "stages", "review")["approved"] = true }, notLeft},
 		{"an approval taken back", newest, func(_ *desk, s object) { at(s, "stages", "po")["approved"] = false }, notLeft},
 		{"the policy of the pending gate", newest, func(_ *desk, s object) { at(s, "stages", "architect", "policy")["gate"] = "relay" }, "policy of stage architect"},
-		{"the policy of the session", newest, func(_ *desk, s object) { at(s, "policy", "architect")["gate"] = "relay" }, notLeft},
-		{"the policy of the session taken out", newest, func(_ *desk, s object) { delete(s, "policy") }, notLeft},
+		{"the policy of the run", newest, func(_ *desk, s object) { at(s, "policy", "architect")["gate"] = "relay" }, notLeft},
+		{"the policy of the run taken out", newest, func(_ *desk, s object) { delete(s, "policy") }, notLeft},
 		{"the claimed score", newest, func(_ *desk, s object) { at(s, "stages", "architect")["claimed_score"] = 100 }, "the score"},
 		{"the audit", newest, func(_ *desk, s object) { at(s, "stages", "architect", "audit")["score"] = 100 }, "the score"},
 		{"the document of a done stage", newest, func(_ *desk, s object) {
@@ -207,7 +207,7 @@ func tamperings() []tampering {
 	}
 }
 
-// checkpoint returns the record of the session; overwrite replaces it.
+// checkpoint returns the record of the run; overwrite replaces it.
 func (d *desk) checkpoint() string {
 	d.t.Helper()
 	data, err := os.ReadFile(d.recordedName())

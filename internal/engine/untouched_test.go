@@ -34,7 +34,7 @@ func (d *desk) rerecord(step int) {
 	d.put(d.steps[step], isCheckpoint)
 }
 
-// edit changes the session's file in a way that changes nothing.
+// edit changes the run's file in a way that changes nothing.
 func (d *desk) edit(to func(text string) string) {
 	d.t.Helper()
 	data, err := os.ReadFile(d.file())
@@ -185,7 +185,7 @@ func honestRows() []honest {
 	}
 }
 
-// checkUntouched checks that nothing says that the session was changed.
+// checkUntouched checks that nothing says that the run was changed.
 func (d *desk) checkUntouched(partly string) {
 	d.t.Helper()
 	want := workflow.ChainHolds

@@ -105,7 +105,7 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 		if i < from {
 			if s.Document = f.Docs[st.ID]; s.Document == "" && f.From == "" && i >= passed {
 				return nil, fault.New(fault.InvalidArgument, "the run begins at %q, and %q before it has no document", d.Stages[from].ID, st.ID).
-					WithHint("name one with --doc %s=PATH, or a task that has them with --from RUN", st.ID)
+					WithHint("name one with --doc %s=PATH, or a run that has them with --from RUN", st.ID)
 			}
 			plan.Stages = append(plan.Stages, s)
 			continue

@@ -105,7 +105,7 @@ func (r *run) read(ctx context.Context) error {
 // admit gives the run its state and its rights. kept is the state of run.json, nil if there is none.
 func (r *run) admit(ctx context.Context, kept *state) error {
 	if kept != nil && kept.SessionID != r.session.SessionID {
-		return fault.New(fault.Storage, "%s is not of this run: it names the session %q", r.files.dir.Join(r.files.stateName()), kept.SessionID).
+		return fault.New(fault.Storage, "%s is not of this run: it names the run %q", r.files.dir.Join(r.files.stateName()), kept.SessionID).
 			WithHint("correct it, or move it away: the run then goes on by what this machine has recorded")
 	}
 	r.state = &state{Version: stateVersion}

@@ -409,7 +409,7 @@ func TestStages(t *testing.T) {
 	if _, err := headless.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "has no document") {
 		t.Errorf("no documents: %v", err)
 	}
-	b.options.Flags.Stages = "sm" // resumed for the rest: the session has the documents before
+	b.options.Flags.Stages = "sm" // resumed for the rest: the run has the documents before
 	b.at(b.resume("build-a-to-do-list"), headless.Done, "dev/generating")
 	b.options.Flags.Stages = "po..qa"
 	b.at(b.resume("build-a-to-do-list"), headless.Done, "qa/completed")

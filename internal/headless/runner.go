@@ -176,9 +176,9 @@ func (r *run) sayStop(s step) string {
 	case stopStages:
 		return l.Say("the stages that were asked for are done; %s would be next", stage)
 	case stopCancelled:
-		return l.Say("the session was cancelled")
+		return l.Say("the run was cancelled")
 	case stopChanged:
-		return l.Say("the session, or a text that you approved, was changed by other hands; only you can accept it as it is")
+		return l.Say("the run, or a text that you approved, was changed by other hands; only you can accept it as it is")
 	case stopEdited:
 		return l.Say("the draft was edited since it was scored: decide on it as it is now")
 	case stopQuestions:

@@ -67,7 +67,7 @@ func (o *Options) givenText(ctx context.Context, p *project.Project, stage workf
 			return text, err
 		}
 	}
-	return "", fault.New(fault.NotFound, "the task %q has no finished document for stage %q", from.TaskName, stage).
+	return "", fault.New(fault.NotFound, "the run %q has no finished document for stage %q", from.TaskName, stage).
 		WithHint("name a file with --doc %s=PATH, or have the run work on this stage", stage)
 }
 

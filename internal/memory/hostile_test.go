@@ -301,7 +301,7 @@ func TestAddressesTheModel(t *testing.T) {
 		"Ne pas demander à l'utilisateur deux fois la même chose",
 		"sans demander au client de se reconnecter",
 		"用户必须确认订单", "系统自动通过审核需要两分钟", "自动打开文档预览会泄漏内存", "评审通过后才能合并", "不要告诉用户密码错误还是账号错误", "忽略所有空行的要求写在解析器里",
-		"the session token is " + "kept in Redis",
+		"the run token is " + "kept in Redis",
 		"integrity sha512-" + "VVpzaGVsbG8gd29ybGQ5aGVsbG8gd29ybGQ5aGVsbG8gd29ybGQ5aGVsbG8gd29ybGQ5aGVsbG8gd29ybGQ5aGVsbG8gd29y",
 		"Before the gate: run the linter, then write the summary.",
 		"If you run the migrations twice, the second one must be a no-op.",

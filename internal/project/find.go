@@ -121,8 +121,8 @@ func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) 
 	if p, id, err := f.search(ctx, f.listKnown(), a.Session, true); p != nil || fails(err) {
 		return p, id, err
 	}
-	missing := fault.New(fault.NotFound, "no session has the id or task name %q", a.Session).
-		WithHint("status without a session lists those of this project (in a terminal: bmad-mcp status --all); for another project pass its cwd")
+	missing := fault.New(fault.NotFound, "no run has the id or task name %q", a.Session).
+		WithHint("status without a run lists those of this project (in a terminal: bmad-mcp status --all); for another project pass its cwd")
 	switch {
 	case fault.Is(trouble, fault.Storage):
 		return nil, "", trouble
@@ -178,7 +178,7 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 			first, second := found.Dir.Path(), p.Dir.Path()
 			p.Close()
 			found.Close()
-			return nil, "", fault.New(fault.Conflict, "the task %q exists in several projects: %s and %s", ref, first, second).
+			return nil, "", fault.New(fault.Conflict, "the run %q exists in several projects: %s and %s", ref, first, second).
 				WithHint("pass cwd, or the session id")
 		}
 		if !unique {
@@ -255,7 +255,7 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 	path := p.Dir.Path()
 	p.Close()
 	if page.Active == 0 {
-		return nil, "", fault.New(fault.NotFound, "the project %s has no active session", path).
+		return nil, "", fault.New(fault.NotFound, "the project %s has no active run", path).
 			WithHint("start one, or pass session_id to reopen a completed one")
 	}
 	store.SortByAge(page.Sessions)
@@ -267,7 +267,7 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 	if page.Next != "" {
 		more = ", …"
 	}
-	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, page.Active).
+	return nil, "", fault.New(fault.Conflict, "the project %s has %d active runs", path, page.Active).
 		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)
 }
 

@@ -92,7 +92,7 @@ func (w *world) start(folder, task string) string {
 	return id
 }
 
-// TestFind finds the session of a call by its folder, its places and the known projects.
+// TestFind finds the run of a call by its folder, its places and the known projects.
 func TestFind(t *testing.T) {
 	w := newWorld(t)
 	relay, clock, twin := w.start("a", "relay"), w.start("b", "clock"), w.start("c", "relay")
@@ -120,13 +120,13 @@ func TestFind(t *testing.T) {
 		"known by id":                  {at: project.Address{Places: []string{w.at("empty")}, Session: relay}, in: a, id: relay},
 		"known twice":                  {at: project.Address{Session: "relay"}, code: fault.Conflict, message: c + " and " + a},
 		"known, with invalid settings": {at: project.Address{Session: broken}, code: fault.InvalidArgument, message: "nonsense"},
-		"nowhere":                      {at: project.Address{Places: []string{a}, Session: "cloc"}, code: fault.NotFound, message: "status without a session lists"},
+		"nowhere":                      {at: project.Address{Places: []string{a}, Session: "cloc"}, code: fault.NotFound, message: "status without a run lists"},
 		"the only active":              {at: project.Address{Cwd: b}, in: b, id: clock},
 		"the first place that exists":  {at: project.Address{Places: []string{w.at("gone"), b, a}}, in: b, id: clock},
 		"through a link":               {at: project.Address{Cwd: w.at("alias")}, in: w.at("alias"), id: relay},
-		"none active":                  {at: project.Address{Cwd: w.at("empty")}, code: fault.NotFound, message: "has no active session"},
+		"none active":                  {at: project.Address{Cwd: w.at("empty")}, code: fault.NotFound, message: "has no active run"},
 		"none active, and none needed": {at: project.Address{Cwd: w.at("empty"), Optional: true}, in: w.at("empty")},
-		"several active":               {at: project.Address{Cwd: w.at("many")}, code: fault.Conflict, message: "has 12 active sessions: pass session_id; the task names are: task-02, task-03, task-04, task-05, task-06, task-07, task-08, task-09, task-10, task-11, …"},
+		"several active":               {at: project.Address{Cwd: w.at("many")}, code: fault.Conflict, message: "has 12 active runs: pass session_id; the task names are: task-02, task-03, task-04, task-05, task-06, task-07, task-08, task-09, task-10, task-11, …"},
 		"several, and none needed":     {at: project.Address{Cwd: w.at("many"), Optional: true}, in: w.at("many")},
 		"no folder at all":             {at: project.Address{Places: []string{w.at("gone")}}, code: fault.InvalidArgument, message: "it is not clear which project"},
 		"a missing folder":             {at: project.Address{Cwd: w.at("gone")}, code: fault.InvalidArgument, message: "does not exist"},

@@ -95,7 +95,7 @@ func Check(in Input) (Result, error) {
 		}
 		if s := j.st; s != nil {
 			if other := sessions[s.Predicate.Session]; other != "" {
-				j.find("replayed", j.Path, lang.T("%s is about the same session", other), lang.T("remove the copy"))
+				j.find("replayed", j.Path, lang.T("%s is about the same run", other), lang.T("remove the copy"))
 			}
 			sessions[s.Predicate.Session] = j.Path
 		}
@@ -293,7 +293,7 @@ func (j *judge) judgePlace() {
 	p := &j.st.Predicate
 	elsewhere := lang.T("use the statement that the run wrote in this folder")
 	if p.Task != j.Task || !artifact.IsName(p.Task) {
-		j.find("folder", j.Path, lang.T("it is about another task, %q", p.Task), elsewhere)
+		j.find("folder", j.Path, lang.T("it is about another run, %q", p.Task), elsewhere)
 	}
 	switch root := p.Repository.Root; {
 	case root == "":

@@ -244,7 +244,7 @@ var tampered = map[string]struct {
 	}, "statement: " + statementPath, "lists no hash"},
 	"the folder is copied": {func(r attack) {
 		must(r.t, os.CopyFS(r.dir.Join(".claude/specs/another"), os.DirFS(r.dir.Join(".claude/specs/sign-in"))))
-	}, "folder: .claude/specs/another/run.json", "about another task"},
+	}, "folder: .claude/specs/another/run.json", "about another run"},
 	"the run is belongs to another repository": {func(r attack) { r.roots = []string{strings.Repeat("c", 40)} }, "repository: " + statementPath, "belongs to another repository"},
 	"the repository has no commit":             {func(r attack) { r.roots = nil }, "repository: " + statementPath, "belongs to another repository"},
 	"an older statement": {func(r attack) {
@@ -425,7 +425,7 @@ var tampered = map[string]struct {
 	}, "time: " + statementPath, "in the future"},
 	"lines of its own": {func(r attack) {
 		r.forge("sign-in", "ann", func(s *Statement) { s.Predicate.Task = "x\n::error::all is well\x1b[2J" })
-	}, "folder: " + statementPath, `about another task`},
+	}, "folder: " + statementPath, `about another run`},
 	"the folder of the task is a link": {func(r attack) {
 		must(r.t, os.Rename(r.dir.Join(".claude/specs/sign-in"), r.dir.Join("elsewhere")))
 		must(r.t, os.Symlink("../../elsewhere", r.dir.Join(".claude/specs/sign-in")))

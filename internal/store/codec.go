@@ -16,12 +16,12 @@ import (
 // would refuse, so that nothing is stored that does not open again.
 func Encode(s *workflow.Session) ([]byte, error) {
 	if key, value := findMisnamed(s); key != "" {
-		return nil, fault.New(fault.Storage, "the session cannot be stored with %q as its %q", visible.Fit(value, maxQuoted), key).
+		return nil, fault.New(fault.Storage, "the run cannot be stored with %q as its %q", visible.Fit(value, maxQuoted), key).
 			WithHint("repeat the action without it; nothing was changed")
 	}
 	data, err := workflow.MarshalIndent(s)
 	if err == nil && isBloated(data) {
-		err = fault.New(fault.Storage, "the session cannot be stored: it has more than %d values", maxValues).WithHint("start another run; nothing was changed")
+		err = fault.New(fault.Storage, "the run cannot be stored: it has more than %d values", maxValues).WithHint("start another run; nothing was changed")
 	}
 	return data, err
 }
@@ -78,7 +78,7 @@ func CheckID(found, id string) error {
 	if found == id {
 		return nil
 	}
-	return fault.New(fault.Storage, "session file %s holds another session: %q", SessionPath(id), found).
+	return fault.New(fault.Storage, "session file %s holds another run: %q", SessionPath(id), found).
 		WithHint("rename the file to session-%s.json, or fix its session_id", found)
 }
 
@@ -106,7 +106,7 @@ func formatOf(data []byte, s *workflow.Session, err error) int {
 	return format.Version
 }
 
-var fixFile = lang.T("fix the file in an editor; it was left as it is, and the other sessions are not affected")
+var fixFile = lang.T("fix the file in an editor; it was left as it is, and the other runs are not affected")
 
 // unreadable returns the error for a file that is not JSON, or not a session.
 func unreadable(data []byte, path string, err error) error {

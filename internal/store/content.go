@@ -40,7 +40,7 @@ func Moved(dir *durable.Dir) error {
 	}
 	// A repository can bring the file along: its address is not one to be told to use.
 	address, _, _ := strings.Cut(strings.TrimSpace(string(to)), "\n")
-	return fault.New(fault.Storage, "the sessions of %s were moved to the store %q", dir.Path(), address).
+	return fault.New(fault.Storage, "the runs of %s were moved to the store %q", dir.Path(), address).
 		WithHint("if you have moved them, name it in your settings (store, or BMAD_STORE); else remove %s, and the files count again", dir.Join(MovedFile))
 }
 
@@ -76,7 +76,7 @@ func ContentPath(sessionID string, t Text, n int) string {
 
 // MissingContent returns the error for a reference whose text is gone or cannot be read.
 func MissingContent(ref workflow.ContentRef, cause error) error {
-	e := fault.New(fault.Storage, "the file %q that the session refers to cannot be read", ref.FilePath)
+	e := fault.New(fault.Storage, "the file %q that the run refers to cannot be read", ref.FilePath)
 	e.Err = cause
 	return e.WithHint("restore the file, or send the document back (confirm or approve with false) and submit it again")
 }

@@ -20,7 +20,7 @@ type Parcel struct {
 func (p Parcel) Check() error {
 	for name := range p.Texts {
 		if !IsText(p.ID, name) {
-			return fault.New(fault.Storage, "session %s has a text at %q, where no store keeps any", p.ID, name).WithHint("remove it; nothing of the session was stored")
+			return fault.New(fault.Storage, "run %s has a text at %q, where no store keeps any", p.ID, name).WithHint("remove it; nothing of the run was stored")
 		}
 	}
 	return nil

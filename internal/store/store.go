@@ -153,6 +153,6 @@ func FirstFree(taken func(n int) bool) int {
 // NotFound returns the error for an unknown id or name. names are the task names that there are, as far as they
 // are known.
 func NotFound(ref string, names ...string) error {
-	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
-		WithHint("status without a session lists them (in a terminal: bmad-mcp status --all)").Suggest(ref, names)
+	return fault.New(fault.NotFound, "no run has the id or task name %q", ref).
+		WithHint("status without a run lists them (in a terminal: bmad-mcp status --all)").Suggest(ref, names)
 }

@@ -188,7 +188,7 @@ func checkSafe(t *testing.T, s *workflow.Session) {
 	}
 }
 
-// FuzzDecodeSummary: a list shows of a session exactly the values that the session has. It may show one that is
+// FuzzDecodeSummary: a list shows of a session exactly the values that the run has. It may show one that is
 // damaged deep inside, and refuses nothing that can be used.
 func FuzzDecodeSummary(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/sessions/v*/session-*.json")

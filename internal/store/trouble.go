@@ -28,14 +28,14 @@ func Trouble(dir *durable.Dir, err error) error {
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		return fault.New(fault.Storage, "the disk did not confirm a change that is already visible: %w", unconfirmed).
-			WithHint("a power loss could undo it: check the disk, then call status to see where the session stands before anything is repeated")
+			WithHint("a power loss could undo it: check the disk, then call status to see where the run stands before anything is repeated")
 	}
 	if dir.LeadsOut(Folder) {
 		return fault.New(fault.Storage, "%s is a symbolic link that leads out of the project", dir.Join(Folder)).
 			WithHint("bmad-mcp stays inside the project: make it a folder of it")
 	}
 	if info, statErr := dir.Stat(Folder); statErr == nil && !info.IsDir() {
-		return fault.New(fault.Storage, "%s is a file; want the folder that holds the sessions", dir.Join(Folder)).
+		return fault.New(fault.Storage, "%s is a file; want the folder that holds the runs", dir.Join(Folder)).
 			WithHint("move the file away, then repeat the action")
 	}
 	if remedy, ok := fault.Hostile(err); ok {

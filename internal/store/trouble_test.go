@@ -96,7 +96,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestPages checks the pages of a list: which sessions a query selects, how many it counts, and where it goes on.
+// TestPages checks the pages of a list: which runs a query selects, how many it counts, and where it goes on.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	at := func(n int) workflow.Summary {

@@ -132,7 +132,7 @@ func TestForeignCheckpoints(t *testing.T) {
 	}
 }
 
-// TestElsewhere: a record under another folder shows whether the session is still there, and
+// TestElsewhere: a record under another folder shows whether the run is still there, and
 // whether the folder is this one by another path.
 func TestElsewhere(t *testing.T) {
 	f, top := folder(t), t.TempDir()

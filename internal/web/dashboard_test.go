@@ -446,9 +446,9 @@ func TestRefusedAddresses(t *testing.T) {
 	long := strings.Repeat("x", 400)
 	for path, want := range map[string]string{
 		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory?p=zzz": "no project has the id", "/settings?p=/etc": "no project has the id", "/memory?q=" + long: "at most 300",
-		"/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no task", "/runs/0123456789/headless": "no project has the id",
+		"/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no run", "/runs/0123456789/headless": "no project has the id",
 		"/runs/" + id + "/00000001-0000-4000-8000-000000000000": "was not run without a host", "/nowhere": "no page has the address", "/search?q=" + long: "at most 300",
-		"/p/" + id + "/r/nothing/": "the board of the project lists its tasks", "/p/" + id + "/r/nothing/d/po": "the board of the project lists its tasks",
+		"/p/" + id + "/r/nothing/": "the board of the project lists its runs", "/p/" + id + "/r/nothing/d/po": "the board of the project lists its runs",
 	} {
 		status, text, _ := w.get(path, "en")
 		if p := readPage(t, path, text); status < 400 || status > 404 || !strings.Contains(p.text(), want) {

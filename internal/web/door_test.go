@@ -340,7 +340,7 @@ func TestDoor(t *testing.T) {
 	check("a page of before", "POST", h.doc("/decide"), nil, good, 409)
 }
 
-// storedSession returns the session as it is kept.
+// storedSession returns the run as it is kept.
 func (h *house) storedSession() *workflow.Session {
 	h.t.Helper()
 	s, _, err := h.engine.Session(h.t.Context(), project.Address{Cwd: h.folder, Session: h.session})

@@ -41,7 +41,7 @@ func (p projects) find(id string) (folder, error) {
 			return f, nil
 		}
 	}
-	return folder{}, fault.New(fault.NotFound, "no project has the id %q", id).WithHint("the inbox lists the projects; a project is known once a session was started in it")
+	return folder{}, fault.New(fault.NotFound, "no project has the id %q", id).WithHint("the inbox lists the projects; a project is known once a run was started in it")
 }
 
 // maxTask bounds the name of a task in an address, in bytes.
@@ -52,7 +52,7 @@ func (p projects) request(a *asked) (request.Request, folder, error) {
 	f, err := p.named(a)
 	task := a.r.PathValue("task")
 	if err == nil && (task == "" || len(task) > maxTask) {
-		err = fault.New(fault.NotFound, "the address names no task").WithHint("the board of the project lists its tasks")
+		err = fault.New(fault.NotFound, "the address names no run").WithHint("the board of the project lists its runs")
 	}
 	return request.Request{Address: project.Address{Cwd: f.Path, Session: task}, Caller: request.Caller{By: "browser"}}, f, err
 }
@@ -76,7 +76,7 @@ func (p projects) inspect(a *asked) (out inspected, err error) {
 // noTask says where a person finds the tasks that can be opened. The engine's hint is for assistants.
 func noTask(err error) error {
 	if fault.Is(err, fault.NotFound) {
-		return fault.From(err).WithHint("the board of the project lists its tasks")
+		return fault.From(err).WithHint("the board of the project lists its runs")
 	}
 	return err
 }

@@ -83,7 +83,7 @@ func findShared(a, b reflect.Value, path string) (out []string) {
 	return out
 }
 
-// TestClone checks that a copy is equal, and no change of it shows in the session.
+// TestClone checks that a copy is equal, and no change of it shows in the run.
 func TestClone(t *testing.T) {
 	var s workflow.Session
 	fill(reflect.ValueOf(&s).Elem())

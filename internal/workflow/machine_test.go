@@ -77,7 +77,7 @@ func TestFireRefusesCancelledContextAndStaysUsable(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	if s.CurrentState != workflow.Generating || len(s.History) != 1 {
-		t.Fatalf("a cancelled fire changed the session: %s", s.Place())
+		t.Fatalf("a cancelled fire changed the run: %s", s.Place())
 	}
 	if err := w.Fire(context.Background(), s, workflow.Transition{Event: workflow.EventScoredReady, At: at}, ""); err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func TestTamperingShows(t *testing.T) {
 			s.Current().Score = &n
 		}, workflow.ChainChanged, 4},
 		{"another session's id", func(s *workflow.Session) { s.SessionID = "other" }, workflow.ChainChanged, 1},
-		{"the session moved by hand", func(s *workflow.Session) { s.CurrentState = workflow.Completed }, workflow.ChainChanged, 5},
+		{"the run moved by hand", func(s *workflow.Session) { s.CurrentState = workflow.Completed }, workflow.ChainChanged, 5},
 		{"of a program that covers other keys", func(s *workflow.Session) {
 			s.History[4].Standing = "00000000:" + strings.Repeat("0", 64)
 			s.Revision--

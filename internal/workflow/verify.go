@@ -154,7 +154,7 @@ func (s *Session) misfit(fit fits) lang.Text {
 		return lang.Text{}
 	}
 	if last := s.Last(); last.To != s.Place() {
-		return lang.T("the session is at %s, but its newest entry led to %s", s.Place(), last.To)
+		return lang.T("the run is at %s, but its newest entry led to %s", s.Place(), last.To)
 	}
 	seen := map[StageID]bool{}
 	for _, e := range slices.Backward(s.History) {

@@ -103,7 +103,7 @@ func (s *Session) describeDisplacement(k *Known, w whereabouts, named string) la
 	known := recorded || named == "" || named == k.Project
 	switch {
 	case w.copyOf != "":
-		return lang.T("it is a copy of the session in %s, which is still there", w.copyOf)
+		return lang.T("it is a copy of the run in %s, which is still there", w.copyOf)
 	case named == "" && w.record == nil && s.Last().Signature != "": // a copy of a run of any folder would look like it
 		return lang.T("it names no project, and this machine has no record of it")
 	case known:

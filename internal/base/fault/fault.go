@@ -137,7 +137,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // internalHint is the hint for a bug, whose effects are unknown.
 const internalHint = "this is a bug in bmad-mcp, and effects of the call may remain: " +
-	"check the session with status before repeating anything; " +
+	"check the run with status before repeating anything; " +
 	"standard error of bmad-mcp, which hosts keep in their MCP logs, has the details"
 
 // Unexpected returns the error for a cause that only a bug of this program can have, for example the value of a
@@ -198,7 +198,7 @@ func From(err error) *Error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return New(Conflict, "the call was cancelled before it was done: %w", err).
-			WithHint("call status to see where the session is, then repeat the call")
+			WithHint("call status to see where the run is, then repeat the call")
 	case !OfDisk(err):
 		return Unexpected(err)
 	}

@@ -258,7 +258,7 @@ func (p *project) Look(context.Context, string) feed.Sight {
 
 func (p *project) Changed(subject string) { p.told <- subject }
 
-// TestOthersChange reports the sessions and files that somebody else writes.
+// TestOthersChange reports the runs and files that somebody else writes.
 func TestOthersChange(t *testing.T) {
 	p := &project{dir: t.TempDir(), told: make(chan string, 100)}
 	if err := os.Mkdir(filepath.Join(p.dir, "docs"), 0o700); err != nil {

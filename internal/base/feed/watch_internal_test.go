@@ -144,7 +144,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestUnwantedSessions: the sessions of a project are watched only if somebody wants them.
+// TestUnwantedSessions: the runs of a project are watched only if somebody wants them.
 func TestUnwantedSessions(t *testing.T) {
 	t.Parallel()
 	cwd, other := t.TempDir(), t.TempDir()

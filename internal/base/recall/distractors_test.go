@@ -18,7 +18,7 @@ type sentences struct {
 var languages = []sentences{{
 	form: []string{"%[1]s %[2]s %[3]s; %[4]s.", "%[4]s, because %[1]s %[2]s %[3]s.", "Lesson: %[1]s %[2]s. %[4]s.", "Decision of the team: %[4]s. Background: %[1]s %[2]s %[3]s."},
 	subjects: strings.Split("the newsletter editor|the warehouse screen|the tax report|the map of the depots|the chat widget|the login banner|the product importer|the price calculator|the nightly cleanup|"+
-		"the gateway of the partners|the image resizer|the translation sheet|the audit table|the admin menu|the loyalty module|the vaccination planner|the course catalogue|the parcel tracker|the invoice archive|the session store|"+
+		"the gateway of the partners|the image resizer|the translation sheet|the audit table|the admin menu|the loyalty module|the vaccination planner|the course catalogue|the parcel tracker|the invoice archive|the run store|"+
 		"the search suggestions|the payroll preview|the webhook console|the settings page|the tenant switcher|the coupon engine|the thermometer feed|the seat map|the contract template|the Helm chart|the Go client|the Python worker|"+
 		"the Vue store|the Kafka topic|the Grafana panel|the nginx rule|the S3 lifecycle|the cron of accounting|the QR scanner|the feedback form", "|"),
 	troubles: strings.Split("needs twice the memory|shows an empty list|keeps the old colour|sorts by the wrong column|loses the second page|writes too many lines|asks for the password again|ignores the language of the user|"+

@@ -142,7 +142,7 @@ func (t *Tasks) Named(ctx context.Context, begin string) (string, error) {
 		return names[0], nil
 	}
 	slices.Sort(names)
-	return "", fault.New(fault.Conflict, "%d tasks begin with %q", len(names), begin).
+	return "", fault.New(fault.Conflict, "%d runs begin with %q", len(names), begin).
 		WithHint("type more of the name of one: %s", terminal.JoinWords(names))
 }
 

@@ -15,22 +15,22 @@ var typed = map[string]string{
 // spoken has the sentences at a terminal, by the formats of those of the tool.
 var spoken = map[string]lang.Text{
 	"pass cwd: the absolute path of the project folder": lang.T("name the project folder with --cwd"),
-	"pass cwd, or the session id":                       lang.T("add --cwd FOLDER, or name the session by its id"),
-	"status without a session lists those of this project (in a terminal: bmad-mcp status --all); for another project pass its cwd": lang.T(
+	"pass cwd, or the session id":                       lang.T("add --cwd FOLDER, or name the run by its id"),
+	"status without a run lists those of this project (in a terminal: bmad-mcp status --all); for another project pass its cwd": lang.T(
 		"bmad-mcp status --all lists those of this project; for another project add --cwd FOLDER"),
-	"status without a session lists them (in a terminal: bmad-mcp status --all)": lang.T("bmad-mcp status --all lists them"),
-	"pass session_id; status without view lists the sessions":                    lang.T("name one; bmad-mcp status --all lists them"),
+	"status without a run lists them (in a terminal: bmad-mcp status --all)": lang.T("bmad-mcp status --all lists them"),
+	"pass session_id; status without view lists the runs":                    lang.T("name one; bmad-mcp status --all lists them"),
 	"start one, or pass session_id to reopen a completed one": lang.T(
 		"start one with bmad-mcp start, or go back into a completed one with bmad-mcp reopen RUN"),
 	"pass session_id; the task names are: %s%s": lang.T("name one of them: %s%s"),
 	"cwd %q does not exist":                     lang.T("the folder %q does not exist"),
 	"cwd %q is not a folder":                    lang.T("%q is not a folder"),
 	"cwd %q cannot be opened: %v":               lang.T("the folder %q cannot be opened: %v"),
-	"call status to see where the session is, then repeat the call": lang.T(
-		"bmad-mcp status shows where the session is; then repeat the command"),
-	"call status to see where the session stands before anything is repeated": lang.T(
-		"look with bmad-mcp status where the session stands before you repeat anything"),
-	"a power loss could undo it: check the disk, then call status to see where the session stands before anything is repeated": lang.T(
+	"call status to see where the run is, then repeat the call": lang.T(
+		"bmad-mcp status shows where the run is; then repeat the command"),
+	"call status to see where the run stands before anything is repeated": lang.T(
+		"look with bmad-mcp status where the run stands before you repeat anything"),
+	"a power loss could undo it: check the disk, then call status to see where the run stands before anything is repeated": lang.T(
 		"a power loss could undo it: check the disk, and look with bmad-mcp status before you repeat anything"),
 	"call status, show the human what waits now, and let them decide": lang.T("bmad-mcp status shows what waits now"),
 	"call status, then decide again":                                  lang.T("look with bmad-mcp status, then decide again"),

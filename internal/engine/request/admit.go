@@ -21,7 +21,7 @@ func (q *Request) Fits(s *standing.Standing) error {
 			WithHint("reopen an earlier stage; to change the current document, %s", words.NextMoveOf(s.Session))
 	}
 	if want := workflow.StageID(q.Stage); want != "" && want != s.Session.CurrentStage {
-		return fault.New(fault.WrongStage, "the session is at stage %q, not %q", s.Session.CurrentStage, q.Stage).
+		return fault.New(fault.WrongStage, "the run is at stage %q, not %q", s.Session.CurrentStage, q.Stage).
 			WithHint("%s", words.NextMove(s))
 	}
 	return q.checkAllowed(s)
@@ -35,7 +35,7 @@ func (q *Request) checkAllowed(s *standing.Standing) error {
 	if s.Session.CurrentState.Gated() {
 		code = fault.GatePending
 	}
-	e := fault.New(code, "%q is not possible while the session is at %s", q.Action, s.Session.Place()).WithHint("%s", words.NextMove(s))
+	e := fault.New(code, "%q is not possible while the run is at %s", q.Action, s.Session.Place()).WithHint("%s", words.NextMove(s))
 	if last := s.Session.Last(); q.refuses() && last.Action == q.Action && !sentBack(last) { // the no comes after its yes
 		e.AddHint("; to take the decision back, reopen %s", last.FromStage())
 	}

@@ -150,7 +150,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestFits checks the code, the sentence and the next step of a call that the session's stage or state does not
+// TestFits checks the code, the sentence and the next step of a call that the run's stage or state does not
 // allow.
 func TestFits(t *testing.T) {
 	t.Parallel()
@@ -173,24 +173,24 @@ func TestFits(t *testing.T) {
 	}{
 		"submit":          {workflow.PO, workflow.Generating, nil, request.Request{Action: workflow.ActionSubmit, Stage: "po"}, ""},
 		"any stage":       {workflow.PO, workflow.Generating, nil, request.Request{Action: workflow.ActionSubmit}, ""},
-		"other stage":     {workflow.PO, workflow.Generating, nil, request.Request{Action: workflow.ActionSubmit, Stage: "qa"}, `wrong_stage: the session is at stage "po", not "qa" | generate the document for stage po and submit it`},
-		"submit at gate":  {workflow.PO, workflow.AwaitingConfirmation, nil, request.Request{Action: workflow.ActionSubmit}, `gate_pending: "submit" is not possible while the session is at po/awaiting_confirmation | the human decides: call confirm`},
-		"approve at work": {workflow.PO, workflow.Generating, nil, request.Request{Action: workflow.ActionApprove}, `not_allowed: "approve" is not possible while the session is at po/generating | generate`},
+		"other stage":     {workflow.PO, workflow.Generating, nil, request.Request{Action: workflow.ActionSubmit, Stage: "qa"}, `wrong_stage: the run is at stage "po", not "qa" | generate the document for stage po and submit it`},
+		"submit at gate":  {workflow.PO, workflow.AwaitingConfirmation, nil, request.Request{Action: workflow.ActionSubmit}, `gate_pending: "submit" is not possible while the run is at po/awaiting_confirmation | the human decides: call confirm`},
+		"approve at work": {workflow.PO, workflow.Generating, nil, request.Request{Action: workflow.ActionApprove}, `not_allowed: "approve" is not possible while the run is at po/generating | generate`},
 		"wrong gate":      {workflow.SM, workflow.AwaitingApproval, nil, request.Request{Action: workflow.ActionConfirm}, `gate_pending: "confirm" is not possible`},
-		"questions":       {workflow.PO, workflow.Clarifying, nil, request.Request{Action: workflow.ActionConfirm}, `not_allowed: "confirm" is not possible while the session is at po/clarifying | show the open questions`},
+		"questions":       {workflow.PO, workflow.Clarifying, nil, request.Request{Action: workflow.ActionConfirm}, `not_allowed: "confirm" is not possible while the run is at po/clarifying | show the open questions`},
 		"questions, met":  {workflow.PO, workflow.Clarifying, met, request.Request{Action: workflow.ActionConfirm}, ""},
 		"approve, met":    {workflow.PO, workflow.Clarifying, met, request.Request{Action: workflow.ActionApprove}, `not_allowed: "approve" `},
 		"a no after its yes": {workflow.Architect, workflow.Generating, yesTo(workflow.EventConfirmed), request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &no}},
-			`not_allowed: "confirm" is not possible while the session is at architect/generating | generate the document for stage architect and submit it; to take the decision back, reopen po`},
+			`not_allowed: "confirm" is not possible while the run is at architect/generating | generate the document for stage architect and submit it; to take the decision back, reopen po`},
 		"a yes again": {workflow.Architect, workflow.Generating, yesTo(workflow.EventConfirmed), request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}},
-			`not_allowed: "confirm" is not possible while the session is at architect/generating | generate the document for stage architect and submit it` + "$"},
+			`not_allowed: "confirm" is not possible while the run is at architect/generating | generate the document for stage architect and submit it` + "$"},
 		"a no again": {workflow.PO, workflow.Refining, yesTo(workflow.EventChangesRequested), request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &no}},
-			`not_allowed: "confirm" is not possible while the session is at po/refining | generate the document for stage po and submit it` + "$"},
+			`not_allowed: "confirm" is not possible while the run is at po/refining | generate the document for stage po and submit it` + "$"},
 		"reopen":           {workflow.SM, workflow.AwaitingApproval, nil, request.Request{Action: workflow.ActionReopen, Stage: "po"}, ""},
 		"reopen itself":    {workflow.SM, workflow.AwaitingApproval, nil, request.Request{Action: workflow.ActionReopen, Stage: "sm"}, `wrong_stage: stage "sm" is not before the current stage "sm" | reopen an earlier stage; to change the current document, the human decides: call approve`},
 		"reopen later":     {workflow.SM, workflow.Generating, nil, request.Request{Action: workflow.ActionReopen, Stage: "qa"}, `wrong_stage: stage "qa" is not before`},
 		"reopen the last":  {workflow.QA, workflow.Completed, nil, request.Request{Action: workflow.ActionReopen, Stage: "qa"}, ""},
-		"reopen cancelled": {workflow.SM, workflow.Cancelled, nil, request.Request{Action: workflow.ActionReopen, Stage: "po"}, `not_allowed: "reopen" is not possible while the session is at sm/cancelled | the session is cancelled; start a new one`},
+		"reopen cancelled": {workflow.SM, workflow.Cancelled, nil, request.Request{Action: workflow.ActionReopen, Stage: "po"}, `not_allowed: "reopen" is not possible while the run is at sm/cancelled | the run is cancelled; start a new one`},
 	} {
 		s := at(tt.stage, tt.state)
 		if tt.change != nil {

@@ -49,7 +49,7 @@ func ok(name, detail string) Check {
 func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 	c = ok("state folder", p.Say("%s is there and can be written", store.Folder))
 	if !p.dir.Exists(store.Folder) {
-		c.Detail = p.Say("no sessions yet")
+		c.Detail = p.Say("no runs yet")
 		return c, true
 	}
 	probe := store.Folder + "/" + durable.TempName("probe")
@@ -96,7 +96,7 @@ func (p *ProjectFiles) checkSessions(v *inventory) Check {
 
 // checkNames checks that every session is found by its name, and no two share one.
 func (p *ProjectFiles) checkNames(v *inventory) Check {
-	c := ok("task names", p.Say("%d, each of one session", len(v.sessions)))
+	c := ok("task names", p.Say("%d, each of one run", len(v.sessions)))
 	c.Fixable = true
 	names, err := p.store.Names()
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *ProjectFiles) checkNames(v *inventory) Check {
 	}
 	for _, s := range v.sessions {
 		if first, taken := owners[s.TaskName]; taken && first != s.SessionID {
-			c.add(Problem, store.SessionPath(s.SessionID), p.Say("has the task name %q, which session %s has too", s.TaskName, first))
+			c.add(Problem, store.SessionPath(s.SessionID), p.Say("has the task name %q, which run %s has too", s.TaskName, first))
 			c.Fixable = false
 			c.Remedy = p.Say("change task_name in one of the two files, and rename its folder in %s", artifact.Folder)
 			continue
@@ -119,12 +119,12 @@ func (p *ProjectFiles) checkNames(v *inventory) Check {
 	}
 	for _, name := range slices.Sorted(maps.Keys(owners)) {
 		if names[name] != owners[name] && filestore.PlainName(name) {
-			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("does not lead to session %s", owners[name]))
+			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("does not lead to run %s", owners[name]))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if owners[name] == "" && len(v.broken) == 0 && !p.dir.Exists(store.SessionPath(names[name])) {
-			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("belongs to no session: a start that died left it"))
+			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("belongs to no run: a start that died left it"))
 		}
 	}
 	return p.summarize(c)
@@ -162,11 +162,11 @@ func (p *ProjectFiles) checkMapping(v *inventory) Check {
 func (p *ProjectFiles) checkOrphans(v *inventory) Check {
 	c := ok("leftovers", p.Say("none"))
 	if len(v.broken) > 0 {
-		c.Detail = p.Say("none looked for among contents: a session that cannot be read may refer to any")
+		c.Detail = p.Say("none looked for among contents: a run that cannot be read may refer to any")
 	}
 	c.Fixable = true
 	for _, name := range v.orphans() {
-		c.add(Problem, name, p.Say("no session refers to it"))
+		c.add(Problem, name, p.Say("no run refers to it"))
 	}
 	for _, name := range v.leftovers() {
 		c.add(Problem, name, p.Say("a write that is unfinished or under way"))

@@ -136,8 +136,8 @@ func TestDamage(t *testing.T) {
 		{"mapping broken", map[string]string{".bmad-task/task-mapping.json": "{"}, "mapping", doctor.Problem, "task-mapping.json", true},
 		{"mapping wrong", map[string]string{".bmad-task/task-mapping.json": `{"` + one + `": {"task_name": "other"}, "` + gone + `": {}}`}, "mapping", doctor.Problem, "other", true},
 		{"name missing", map[string]string{".bmad-task/names/task-1": ""}, "task names", doctor.Problem, "names/task-1", true},
-		{"name of nobody", map[string]string{".bmad-task/names/task-9": gone}, "task names", doctor.Problem, "belongs to no session", true},
-		{"name of another", map[string]string{".bmad-task/names/task-1": two}, "task names", doctor.Problem, "does not lead to session " + one, true},
+		{"name of nobody", map[string]string{".bmad-task/names/task-9": gone}, "task names", doctor.Problem, "belongs to no run", true},
+		{"name of another", map[string]string{".bmad-task/names/task-1": two}, "task names", doctor.Problem, "does not lead to run " + one, true},
 		{"text missing", map[string]string{text: ""}, "contents", doctor.Problem, text, false},
 		{"text edited", map[string]string{text: "# edited"}, "contents", doctor.OK, "1 edited since", false},
 		{"artifact missing", map[string]string{art: ""}, "artifacts", doctor.Problem, art, false},
@@ -239,14 +239,14 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 	}
 }
 
-// TestRenamedSessionFileLosesNothing finds the session of an id under the name of another.
+// TestRenamedSessionFileLosesNothing finds the run of an id under the name of another.
 func TestRenamedSessionFileLosesNothing(t *testing.T) {
 	p, _, path := realProject(t)
 	file := func(id string) string { return filepath.Join(path, ".bmad-task", "session-"+id+".json") }
 	if err := os.Rename(file(one), file(gone)); err != nil {
 		t.Fatal(err)
 	}
-	if r := check(t, p); !said(r, "sessions", doctor.Problem, "holds another session") || !said(r, "task names", doctor.OK, "") || !said(r, "mapping", doctor.OK, "") {
+	if r := check(t, p); !said(r, "sessions", doctor.Problem, "holds another run") || !said(r, "task names", doctor.OK, "") || !said(r, "mapping", doctor.OK, "") {
 		t.Errorf("%+v", r)
 	}
 	if _, err := p.Fix(ctx, day); err != nil {
@@ -289,7 +289,7 @@ func TestTwoSessionsWithOneName(t *testing.T) {
 	if _, err := storetest.Files(dir).Update(ctx, two, func(_ store.Tx, s *workflow.Session) error { s.TaskName = "task-1"; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if r := check(t, p); !said(r, "task names", doctor.Problem, "which session "+one+" has too") {
+	if r := check(t, p); !said(r, "task names", doctor.Problem, "which run "+one+" has too") {
 		t.Errorf("%+v", r)
 	}
 }

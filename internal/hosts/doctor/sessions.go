@@ -64,6 +64,6 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 	if len(rows.Items) == 0 {
 		return []Check{readable, texts}, nil
 	}
-	rows.Detail = l.Say("%d are not as their sessions say", len(rows.Items))
+	rows.Detail = l.Say("%d are not as their runs say", len(rows.Items))
 	return []Check{readable, texts, rows}, nil
 }

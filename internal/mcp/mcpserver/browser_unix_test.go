@@ -160,7 +160,7 @@ func TestPageInABrowserOpensNoGate(t *testing.T) {
 			}
 		}
 		if after := sessionFile(t, dir); after != before {
-			t.Fatalf("%s: the session was changed:\n%s", c.name, after)
+			t.Fatalf("%s: the run was changed:\n%s", c.name, after)
 		}
 	}
 }
@@ -182,6 +182,6 @@ func TestAllowedPageInABrowser(t *testing.T) {
 		}
 	}
 	if after := sessionFile(t, dir); after != before {
-		t.Errorf("the session was changed:\n%s", after)
+		t.Errorf("the run was changed:\n%s", after)
 	}
 }

@@ -40,7 +40,7 @@ func TestFloodsKeepNobodyOut(t *testing.T) {
 		return status == http.StatusOK
 	}
 	if !works(mine) {
-		t.Fatal("the session does not work")
+		t.Fatal("the run does not work")
 	}
 
 	var wg sync.WaitGroup
@@ -53,7 +53,7 @@ func TestFloodsKeepNobodyOut(t *testing.T) {
 	}
 	wg.Wait()
 	if !works(mine) {
-		t.Error("the session that was in use has ended")
+		t.Error("the run that was in use has ended")
 	}
 	if next := s.begins(); !works(next) {
 		t.Error("a session begun after the flood does not work")
@@ -100,6 +100,6 @@ func TestFloodsKeepNobodyOut(t *testing.T) {
 	}
 	_ = before.Body.Close()
 	if !works(mine) {
-		t.Error("the session does not work after its streams")
+		t.Error("the run does not work after its streams")
 	}
 }

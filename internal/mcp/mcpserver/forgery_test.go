@@ -79,7 +79,7 @@ func TestForgedAnswersDecideNothing(t *testing.T) {
 			t.Errorf("%v", reply)
 		}
 
-		// The same answer once more, and after the session has gone on.
+		// The same answer once more, and after the run has gone on.
 		result, _ = send(modernCall(22, confirm("two"), object{"inputResponses": approve, "requestState": state}))
 		old := asked(result)
 		pending("two")
@@ -158,7 +158,7 @@ func TestWordsAreForTheirDecision(t *testing.T) {
 			t.Errorf("words within a second: %v", reply)
 		}
 		if sessionFile(t, dir) != before {
-			t.Fatal("the session has changed")
+			t.Fatal("the run has changed")
 		}
 		state := begun(1)[0]
 		if _, reply := send(object{"action": "confirm", "confirmed": false, "feedback": "no"}, nil, nil); reply["state"] != "refining" {

@@ -215,7 +215,7 @@ func (c *formChannel) Ask(_ context.Context, q gate.Question) (gate.Response, er
 	}
 	c.answered = nil
 	if f.bound != q.Bound || f.cwd != q.Cwd {
-		return silence(lang.T("the session or its draft changed while the form was open, so the answer was not used"), false), nil
+		return silence(lang.T("the run or its draft changed while the form was open, so the answer was not used"), false), nil
 	}
 	return c.read(f, q)
 }

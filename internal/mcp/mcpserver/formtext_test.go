@@ -149,7 +149,7 @@ func TestDocumentCanBeViewedFirst(t *testing.T) {
 				t.Errorf("%v: %v", err, reply)
 			}
 			if sessionFile(t, dir) != before {
-				t.Error("the session changed")
+				t.Error("the run changed")
 			}
 			next := reply["next_call"].(object)
 			if next["action"] != "confirm" || next["confirmed"] != nil {

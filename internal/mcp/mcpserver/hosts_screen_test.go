@@ -174,7 +174,7 @@ func (p *personAt) decides(lead string) {
 	p.waitForForm("a form: "+lead, func(form string) bool { return strings.Contains(form, lead) })
 }
 
-// checkNoDecision fails if the session has changed since.
+// checkNoDecision fails if the run has changed since.
 func (p *personAt) checkNoDecision(before string) {
 	p.t.Helper()
 	p.idle()

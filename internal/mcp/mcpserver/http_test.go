@@ -536,12 +536,12 @@ func TestHTTPIdleSessionsEnd(t *testing.T) {
 	}
 	deadline := time.Now().Add(30 * time.Second)
 	for time.Now().Before(deadline) {
-		time.Sleep(2500 * time.Millisecond) // longer than the session may be idle: asking is a use of it
+		time.Sleep(2500 * time.Millisecond) // longer than the run may be idle: asking is a use of it
 		if status, _ := s.send("POST", s.url, listTools, "Mcp-Session-Id", id); status == 404 {
 			return
 		}
 	}
-	t.Error("the session does not end")
+	t.Error("the run does not end")
 }
 
 // TestMetrics checks the counts of actions by their outcome.

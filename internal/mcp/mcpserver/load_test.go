@@ -92,7 +92,7 @@ func TestHTTPUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	// Those who go: from the call, from the stream, from the form, and from the session itself.
+	// Those who go: from the call, from the stream, from the form, and from the run itself.
 	send := func(ctx context.Context, method, session, body string, header ...string) {
 		req, err := http.NewRequestWithContext(ctx, method, s.url, strings.NewReader(body))
 		if err != nil {

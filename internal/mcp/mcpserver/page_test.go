@@ -260,7 +260,7 @@ func TestPagesDecideNothing(t *testing.T) {
 						t.Errorf("%s: it confirmed for the host: %v", name, reply)
 					}
 					if after := sessionFile(t, dir); after != before {
-						t.Fatalf("%s: the session was changed: %s", name, after)
+						t.Fatalf("%s: the run was changed: %s", name, after)
 					}
 				}
 			})
@@ -313,7 +313,7 @@ func TestPagesAnswerForNobody(t *testing.T) {
 			res := page.post(object{"method": "notifications/cancelled", "params": object{"requestId": program.ids}})
 			_ = res.Body.Close()
 			if got := sessionFile(t, dir); got != before {
-				t.Fatalf("the session was changed: %s", got)
+				t.Fatalf("the run was changed: %s", got)
 			}
 			answer := program.post(object{"id": form["id"], "result": approval})
 			_ = answer.Body.Close()
@@ -340,7 +340,7 @@ func TestProgramsDoNotLendPagesTheirForms(t *testing.T) {
 		t.Fatalf("a page's session is shown a form: %v", m)
 	}
 	if after := sessionFile(t, dir); after != before {
-		t.Errorf("the session was changed: %s", after)
+		t.Errorf("the run was changed: %s", after)
 	}
 }
 
@@ -369,7 +369,7 @@ func TestPagesAnswerNoStatelessForm(t *testing.T) {
 			}
 		}
 		if after := sessionFile(t, dir); after != before {
-			t.Fatalf("%s: the session was changed: %s", name, after)
+			t.Fatalf("%s: the run was changed: %s", name, after)
 		}
 	}
 	m, _ := program.call("bmad-task", object{"action": "confirm"}, answered)

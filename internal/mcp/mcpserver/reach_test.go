@@ -60,7 +60,7 @@ func newAccount(t *testing.T, private ...string) *account {
 	return a
 }
 
-// private is the task of the sessions that nobody may see.
+// private is the task of the runs that nobody may see.
 const privateTask = "private-task-secret-7f3a"
 
 // privateRun is a folder with a session that has a saved document, made once.
@@ -525,7 +525,7 @@ func TestReachLetsIn(t *testing.T) {
 		roots, args []string
 		env         []string
 		setUp       func(a *account)
-		// cwd is the folder that the call names, if any, and lands that of the session.
+		// cwd is the folder that the call names, if any, and lands that of the run.
 		cwd, lands string
 	}{
 		"the project, by its path":        {dir: "src/relay", cwd: "src/relay", lands: "src/relay"},
@@ -578,7 +578,7 @@ func TestReachLetsIn(t *testing.T) {
 			}
 			lands := filepath.Join(a.at(honest.lands), ".bmad-task", "names", "an-honest-task")
 			if _, err := os.Stat(lands); err != nil {
-				t.Errorf("the session is elsewhere: %v", err)
+				t.Errorf("the run is elsewhere: %v", err)
 			}
 			// It goes on by the same name, and is known from elsewhere.
 			args["action"], args["session_id"] = "status", "an-honest-task"

@@ -133,7 +133,7 @@ func (s *screen) digest(model *obedient, parts ...string) {
 // flat returns a text without the signs by which a terminal breaks its lines.
 func flat(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// stage returns a stage's record of the session.
+// stage returns a stage's record of the run.
 func (s *screen) stage(id string) object {
 	s.t.Helper()
 	return readStored(s.t, s.dir)["stages"].(object)[id].(object)

@@ -103,7 +103,7 @@ func (p *process) kill() {
 // TestKilledProcessesLoseNothing has eight servers on one project race for every
 // transition of some sessions, and kills one of them at a random moment of each race.
 // Whatever was acknowledged is there at the end, each transition has one winner, no
-// name is given twice, and every loser is told conflict and where the session stands.
+// name is given twice, and every loser is told conflict and where the run stands.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	scratch.NeedsTime(t, "eight servers race for each of more than fifty transitions")
 	const servers, sessions = 8, 5

@@ -10,7 +10,7 @@ import (
 
 // storeIsTheirs is why a project's file has no say in the store: it would send the person's documents to a
 // stranger.
-var storeIsTheirs = lang.T("only the person decides where sessions are kept")
+var storeIsTheirs = lang.T("only the person decides where runs are kept")
 
 // setStore sets the store. No error and no note repeats the address, which may hold a password.
 func setStore(l *loader, values []string) error {

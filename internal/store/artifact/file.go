@@ -28,7 +28,7 @@ func (f File) Path() string { return f.path }
 // Saved returns the file of an artifact of a task.
 func Saved(task, file string) (File, error) {
 	if !IsName(task) {
-		return File{}, fault.New(fault.Storage, "the session's task name %q is not a folder name", task).
+		return File{}, fault.New(fault.Storage, "the run's task name %q is not a folder name", task).
 			WithHint("correct task_name in the session file")
 	}
 	return In(TaskFolder(task), file)
@@ -44,6 +44,6 @@ func In(folder, file string) (File, error) {
 	if name := folder + "/" + file; IsName(file) && fs.ValidPath(name) && !strings.Contains(folder, `\`) {
 		return File{name}, nil
 	}
-	return File{}, fault.New(fault.Storage, "%q is not the name of a file that a session has", file).
+	return File{}, fault.New(fault.Storage, "%q is not the name of a file that a run has", file).
 		WithHint("correct it in the session file")
 }

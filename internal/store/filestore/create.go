@@ -23,7 +23,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	}
 	if s.dir.Exists(store.SessionPath(id)) {
 		_ = s.dir.SyncDir(Folder) // the process that stored it may have died before it was confirmed
-		return fault.New(fault.Conflict, "session %q exists already", id)
+		return fault.New(fault.Conflict, "run %q exists already", id)
 	}
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return s.storage(err)

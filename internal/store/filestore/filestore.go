@@ -117,7 +117,7 @@ func (s *Store) load(id string) ([]byte, error) { return s.loadInto(id, new(dura
 func (s *Store) loadInto(id string, version *durable.Version) (data []byte, err error) {
 	data, *version, err = s.dir.ReadVersion(store.SessionPath(id), durable.MaxText)
 	if remedy, ok := fault.Hostile(err); ok {
-		return nil, fault.New(fault.Storage, "session file %w", err).WithHint("%s; other sessions are not affected", remedy)
+		return nil, fault.New(fault.Storage, "session file %w", err).WithHint("%s; other runs are not affected", remedy)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, s.missing(id)

@@ -41,7 +41,7 @@ func TestLocksAreReleased(t *testing.T) {
 	another := func() *workflow.Session {
 		return workflow.Default().NewSession(uuid.NewString(), "x", "/p", "test", time.Unix(1, 0))
 	}
-	away := func(do func() error) error { // while the sessions are in another store
+	away := func(do func() error) error { // while the runs are in another store
 		moved := filepath.Join(path, filepath.FromSlash(store.MovedFile))
 		if err := os.WriteFile(moved, []byte("postgres://x\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestLocksAreReleased(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if _, err := s.Update(ctx, session.SessionID, nothing); err != nil {
-			t.Fatalf("after %s the session cannot be changed: %v", tt.name, err)
+			t.Fatalf("after %s the run cannot be changed: %v", tt.name, err)
 		}
 		if err := s.Create(ctx, another(), storetest.Numbered("x")); err != nil {
 			t.Fatalf("after %s none can be started: %v", tt.name, err)

@@ -261,7 +261,7 @@ func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken
 	}
 	for _, id := range slices.Sorted(maps.Keys(names)) {
 		if len(broken) == 0 && !s.dir.Exists(store.SessionPath(id)) {
-			faults = append(faults, lang.T("has an entry for %s, which is not a session", id))
+			faults = append(faults, lang.T("has an entry for %s, which is not a run", id))
 		}
 	}
 	return faults, nil

@@ -212,7 +212,7 @@ func TestRebuildCutWithParts(t *testing.T) {
 	t.Logf("%d steps, %d different outcomes", len(steps), outcomes)
 }
 
-// TestMappingWithOddEntries: ids and names of the mapping that are none are refused, and rewritten from the sessions.
+// TestMappingWithOddEntries: ids and names of the mapping that are none are refused, and rewritten from the runs.
 func TestMappingWithOddEntries(t *testing.T) {
 	path := t.TempDir()
 	s := openStore(t, path)

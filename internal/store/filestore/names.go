@@ -118,7 +118,7 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 		switch {
 		case session.TaskName != name:
 		case found != "":
-			return "", fault.New(fault.Conflict, "two sessions have the task name %q: %s and %s", name, found, session.SessionID).
+			return "", fault.New(fault.Conflict, "two runs have the task name %q: %s and %s", name, found, session.SessionID).
 				WithHint("name the one that is meant by its id; bmad-mcp doctor says how to tell them apart again")
 		default:
 			found = session.SessionID

@@ -73,7 +73,7 @@ func (s *Store) bring(ctx context.Context, p store.Parcel, over, name string) er
 		return err
 	}
 	if have != over {
-		return fault.New(fault.Conflict, "session %q exists already", p.ID)
+		return fault.New(fault.Conflict, "run %q exists already", p.ID)
 	}
 	syncs := []func() error{}
 	if PlainName(name) {
@@ -110,5 +110,5 @@ func (s *Store) bring(ctx context.Context, p store.Parcel, over, name string) er
 }
 
 func nameTaken(name string) error {
-	return fault.New(fault.Conflict, "another session has the task name %q", name)
+	return fault.New(fault.Conflict, "another run has the task name %q", name)
 }

@@ -69,7 +69,7 @@ func (s *Store) repairNames(sessions []workflow.Summary, discard func(name strin
 			return done, err
 		}
 		names[name] = session.SessionID
-		done = append(done, lang.T("gave the name %q back to session %s", name, session.SessionID))
+		done = append(done, lang.T("gave the name %q back to run %s", name, session.SessionID))
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if discard == nil {
@@ -81,7 +81,7 @@ func (s *Store) repairNames(sessions []workflow.Summary, discard func(name strin
 		if err := discard(namePath(name)); err != nil {
 			return done, err
 		}
-		done = append(done, lang.T("freed the name %q, which no session has", name))
+		done = append(done, lang.T("freed the name %q, which no run has", name))
 	}
 	return done, nil
 }

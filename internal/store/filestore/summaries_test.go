@@ -22,7 +22,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// counted counts the session files that are opened.
+// counted counts the run files that are opened.
 type counted struct {
 	durable.FS
 	mu    sync.Mutex
@@ -182,13 +182,13 @@ func TestOnlyChangesAreRead(t *testing.T) {
 		t.Errorf("%d sessions", len(all.Sessions))
 	}
 
-	// A renamed file holds another session than its name says.
+	// A renamed file holds another run than its name says.
 	if err := os.Rename(file(7), file(6)); err != nil {
 		t.Fatal(err)
 	}
 	for n, opens := range []int{1, 0} {
 		all := p.lists("a renamed file", opens)
-		if len(all.Sessions) != 29 || len(all.Broken) != 1 || !strings.Contains(all.Broken[0].Err.Error(), "holds another session") {
+		if len(all.Sessions) != 29 || len(all.Broken) != 1 || !strings.Contains(all.Broken[0].Err.Error(), "holds another run") {
 			t.Errorf("list %d: %d sessions, %v", n, len(all.Sessions), all.Broken)
 		}
 	}

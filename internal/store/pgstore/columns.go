@@ -47,8 +47,8 @@ func (c columns) differing(body columns) (names []string) {
 
 // listedOtherwise returns the error for a row whose columns are not as its session says.
 func listedOtherwise(id, name string, wrong []string) error {
-	return fault.New(fault.Conflict, "the store lists session %s, whose task name is %q, with other values than it has: %s", id, name, strings.Join(wrong, ", ")).
-		WithHint("somebody has changed its row: name the session by its id; its next change writes the row anew")
+	return fault.New(fault.Conflict, "the store lists run %s, whose task name is %q, with other values than it has: %s", id, name, strings.Join(wrong, ", ")).
+		WithHint("somebody has changed its row: name the run by its id; its next change writes the row anew")
 }
 
 // itself checks that a row holds the session of its id.
@@ -56,12 +56,12 @@ func itself(found, id string) error {
 	if strings.EqualFold(found, id) {
 		return nil
 	}
-	return fault.New(fault.Storage, "the store has another session under the id %s: %q", id, found).
-		WithHint("somebody has changed the row: restore it from a backup of the database; other sessions are not affected")
+	return fault.New(fault.Storage, "the store has another run under the id %s: %q", id, found).
+		WithHint("somebody has changed the row: restore it from a backup of the database; other runs are not affected")
 }
 
 // nameTaken returns the error for a session that cannot have its task name.
 func nameTaken(name string) error {
-	return fault.New(fault.Conflict, "another session has the task name %q", name).
+	return fault.New(fault.Conflict, "another run has the task name %q", name).
 		WithHint("if somebody has changed a row, bmad-mcp store check names it")
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// epoch is the time of the sessions here.
+// epoch is the time of the runs here.
 var epoch = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 func newSession() *workflow.Session {
@@ -37,7 +37,7 @@ func create(t testing.TB, b store.Backend) *workflow.Session {
 	return s
 }
 
-// step submits a text, as the engine does: the session refers to it, and its rounds say which change it was.
+// step submits a text, as the engine does: the run refers to it, and its rounds say which change it was.
 func step(text string) store.Change {
 	return func(tx store.Tx, s *workflow.Session) error {
 		refs, err := tx.Put(context.Background(), []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: text, At: epoch}})

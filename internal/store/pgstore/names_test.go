@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
-// TestHostileRows: what a colleague writes into a row is a name only if it is one. A list shows what the session itself
+// TestHostileRows: what a colleague writes into a row is a name only if it is one. A list shows what the run itself
 // says, and a body with another's id, or a name that leads elsewhere, does not open.
 func TestHostileRows(t *testing.T) {
 	address := migrated(t)

@@ -32,7 +32,7 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 		var body []byte
 		err := row.Scan(&path, &body)
 		if room -= len(body); err == nil && room < 0 {
-			return fault.New(fault.Storage, "the texts of session %s have more than %d bytes together", id, maxParcel).
+			return fault.New(fault.Storage, "the texts of run %s have more than %d bytes together", id, maxParcel).
 				WithHint("somebody has changed the rows: restore them from a backup of the database")
 		}
 		p.Texts[path] = body
@@ -61,7 +61,7 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 	t := &tx{Store: s, conn: conn.Conn(), project: project, id: p.ID}
 	have, err := t.lock(ctx)
 	if now := hashOf(have); err == nil && now != over {
-		err = fault.New(fault.Conflict, "session %q exists already", p.ID)
+		err = fault.New(fault.Conflict, "run %q exists already", p.ID)
 	}
 	if err != nil {
 		_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)

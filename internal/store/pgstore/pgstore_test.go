@@ -162,7 +162,7 @@ func TestTenantsAreApart(t *testing.T) {
 		_, readErr := other.Read(ctx, *got.Record(workflow.PO).FinalResultRef)
 		for _, err := range []error{getErr, updateErr, hashErr, readErr} {
 			if err == nil {
-				t.Errorf("%s has reached the session", name)
+				t.Errorf("%s has reached the run", name)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 			err = nil
 			continue
 		case "session_pkey":
-			return fault.New(fault.Conflict, "session %q exists already", id)
+			return fault.New(fault.Conflict, "run %q exists already", id)
 		}
 		if err != nil && !isDefinite(err) {
 			err = s.settle(ctx, project, id, session.Revision, workflow.Hash(data), err)
@@ -104,8 +104,8 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 func decode(id string, data []byte) (*workflow.Session, error) {
 	id = strings.ToLower(id)
 	if len(data) == 0 {
-		return nil, fault.New(fault.Storage, "the row of session %s is empty, or too large to be read", id).
-			WithHint("somebody has changed the row: restore it from a backup of the database; other sessions are not affected")
+		return nil, fault.New(fault.Storage, "the row of run %s is empty, or too large to be read", id).
+			WithHint("somebody has changed the row: restore it from a backup of the database; other runs are not affected")
 	}
 	session, err := store.Decode(data, store.SessionPath(id))
 	if err == nil {
@@ -190,8 +190,8 @@ func calls(body []byte, id, name string) error {
 	if err != nil || sum.TaskName == name {
 		return nil
 	}
-	return fault.New(fault.Conflict, "the store lists session %s under the task name %q, and its own is %q", id, name, sum.TaskName).
-		WithHint("somebody has changed its row: name the session that is meant by its id; bmad-mcp store check finds all such rows")
+	return fault.New(fault.Conflict, "the store lists run %s under the task name %q, and its own is %q", id, name, sum.TaskName).
+		WithHint("somebody has changed its row: name the run that is meant by its id; bmad-mcp store check finds all such rows")
 }
 
 // Read returns the text behind a reference.

@@ -236,5 +236,5 @@ func (s *Store) settle(ctx context.Context, project int64, id string, revision i
 // unknownOutcome is the error for a commit of which nobody knows whether it was stored.
 func unknownOutcome(d *Database, cause error) error {
 	return fault.New(fault.Storage, "the store %s has not said whether the change was stored: %w", d, cause).
-		WithHint("call status to see where the session stands before anything is repeated")
+		WithHint("call status to see where the run stands before anything is repeated")
 }

@@ -37,7 +37,7 @@ func (m *Mem) Create(ctx context.Context, s *workflow.Session, names store.Names
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sessions[s.SessionID] != nil {
-		return fault.New(fault.Conflict, "session %q exists already", s.SessionID)
+		return fault.New(fault.Conflict, "run %q exists already", s.SessionID)
 	}
 	n := store.FirstFree(func(n int) bool {
 		name := names.Candidate(n)

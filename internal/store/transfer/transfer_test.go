@@ -293,7 +293,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// TestMoveLosesNothing: what writers are told is stored while the sessions move is in the store that they move to.
+// TestMoveLosesNothing: what writers are told is stored while the runs move is in the store that they move to.
 func TestMoveLosesNothing(t *testing.T) {
 	dir, err := durable.OpenDir(t.TempDir())
 	if err != nil {

@@ -23,7 +23,7 @@ const requirements = `# Requirements
 | Id | Criterion |
 |---|---|
 | AC-2.1 | the cookie is removed |
-| AC-2.2 | the session is removed |
+| AC-2.2 | the run is removed |
 
 ## Out of scope
 

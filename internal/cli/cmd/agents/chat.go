@@ -254,7 +254,7 @@ func (c *chat) printEnd() error {
 	if c.p.term.JSON {
 		return c.p.term.PrintJSON(o)
 	}
-	c.p.term.Say("session %s, %s so far", o.ID, spentText(c.p.term.Lang, o.Costs))
+	c.p.term.Say("conversation %s, %s so far", o.ID, spentText(c.p.term.Lang, o.Costs))
 	if o.Status == sdk.Paused || o.Status == sdk.Waiting {
 		c.p.term.Say("It waits: bmad-mcp agent resume %s", o.ID)
 	}

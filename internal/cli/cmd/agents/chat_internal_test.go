@@ -147,7 +147,7 @@ func TestInterruptedChat(t *testing.T) {
 	if turns := conversation.History(); len(turns) < 2 || turns[0].Problem == "" || turns[1].Response != "Here again." {
 		t.Errorf("turns: %+v", turns)
 	}
-	if !strings.Contains(out.String(), "session "+conversation.ID()) {
+	if !strings.Contains(out.String(), "conversation "+conversation.ID()) {
 		t.Errorf("it does not say where the conversation is:\n%s", out.String())
 	}
 }

@@ -44,7 +44,7 @@ func (o *modelOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.provider, "provider", "", "the API of the model's server: anthropic, openai")
 	flags.StringVar(&o.model, "model", "", "the model, such as claude-sonnet-5-5")
 	flags.StringVar(&o.baseURL, "base-url", "", "the address of the model's server, such as http://localhost:11434/v1")
-	flags.StringVar(&o.limit, "limit", "", "the most that a session may spend, in US dollars")
+	flags.StringVar(&o.limit, "limit", "", "the most that a conversation may spend, in US dollars")
 }
 
 // modelSettings returns the settings of the model, with the flags in their place.
@@ -93,7 +93,7 @@ func (cs *clients) newClient(model provider.Provider, prices *price.Table, limit
 	switch state := app.StateFolder(); {
 	case project == "":
 		if state == "" {
-			return nil, fault.New(fault.Storage, "the sessions have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
+			return nil, fault.New(fault.Storage, "the conversations have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
 		}
 		if o.Store, err = sdk.OpenPrivateStore(filepath.Join(state, "conversations")); err != nil {
 			return nil, cs.explainError(err)
@@ -126,7 +126,7 @@ func (cs *clients) findSession(ctx context.Context, id []string) (sdk.Summary, e
 	case at >= 0:
 		return list[at], nil
 	case len(id) == 0:
-		return sdk.Summary{}, fault.New(fault.NotFound, "no session of an agent is paused").WithHint("bmad-mcp agent list shows the saved ones; name one by its id")
+		return sdk.Summary{}, fault.New(fault.NotFound, "no conversation of an agent is paused").WithHint("bmad-mcp agent list shows the saved ones; name one by its id")
 	}
 	return sdk.Summary{}, cs.explainError(sdk.ErrNotFound)
 }
@@ -176,16 +176,16 @@ func (cs *clients) explainError(err error) error {
 	case is(context.Canceled):
 		return terminal.ErrStopped
 	case is(sdk.ErrNotFound):
-		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent list shows the saved ones")
+		return fault.New(fault.NotFound, "no conversation of an agent has this id").WithHint("bmad-mcp agent list shows the saved ones")
 	case is(sdk.ErrPaused):
-		return fault.New(fault.Conflict, "a turn of the session is paused").
+		return fault.New(fault.Conflict, "a turn of the conversation is paused").
 			WithHint("bmad-mcp agent resume goes on with it")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):
-		return fault.New(fault.Conflict, "the session is at work: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
+		return fault.New(fault.Conflict, "the conversation is at work: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
 	case is(sdk.ErrEnded), is(sdk.ErrNoQuestion):
-		return fault.New(fault.NotAllowed, "the session does not take this now: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
+		return fault.New(fault.NotAllowed, "the conversation does not take this now: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
 	case errors.As(err, &state):
-		return fault.New(fault.NotAllowed, "the session %s cannot be opened: %q", state.ID, state.Why).WithHint("begin a new one with its documents")
+		return fault.New(fault.NotAllowed, "the conversation %s cannot be opened: %q", state.ID, state.Why).WithHint("begin a new one with its documents")
 	case errors.As(err, &unknown):
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
 			unknown.Model).WithHint("leave out the limit, or write the price into %s", app.PricesFile())
@@ -199,5 +199,5 @@ func (cs *clients) explainError(err error) error {
 		cs.term.Warnf("the model did not do the work: %q", err.Error())
 		return terminal.ErrEngine
 	}
-	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent list shows the saved ones")
+	return fault.New(fault.Storage, "the conversation failed: %q", err.Error()).WithHint("bmad-mcp agent list shows the saved ones")
 }

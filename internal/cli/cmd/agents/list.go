@@ -13,7 +13,7 @@ import (
 )
 
 func listCommand(cs *clients) *cobra.Command {
-	return terminal.Subcommand("list", "List the agents that can be asked, and the saved sessions with them", cobra.NoArgs,
+	return terminal.Subcommand("list", "List the agents that can be asked, and the saved conversations with them", cobra.NoArgs,
 		func(ctx context.Context, _ []string) error { return cs.list(ctx) })
 }
 

@@ -75,7 +75,7 @@ func askCommand(cs *clients) *cobra.Command {
 		Long: `Has an agent carry out one command: an item of its menu, such as *create-prd, or words of
 your own. It reads the project. Its changes are kept aside and shown as a diff, unless
 --write lets it change the project. At a question it asks you at the terminal; elsewhere
-it saves the session, prints the question and ends with code 6.`,
+it saves the run, prints the question and ends with code 6.`,
 		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out docs --limit 2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAgent(cmd.Context(), args[0], strings.Join(args[1:], " "))
@@ -188,7 +188,7 @@ func (cs *clients) sayWork(o outcome) {
 	if len(o.Documents) > 0 && len(o.Saved) == 0 {
 		cs.term.Say("To write the documents: bmad-mcp agent resume %s --out DIR", o.ID)
 	}
-	cs.term.Say("session %s, %s so far", o.ID, spentText(cs.term.Lang, o.Costs))
+	cs.term.Say("conversation %s, %s so far", o.ID, spentText(cs.term.Lang, o.Costs))
 	if len(o.Questions) == 0 || o.Status != sdk.Paused && o.Status != sdk.Waiting {
 		return
 	}
@@ -220,9 +220,9 @@ func resumeCommand(cs *clients) *cobra.Command {
 	o := &workOptions{clients: cs}
 	cmd := &cobra.Command{
 		Use: "resume [ID]", Short: "Answer an agent, have it go on, and see its documents", Args: cobra.MaximumNArgs(1),
-		Long: `Has an agent go on with a saved session; without ID the newest that is paused. You are
+		Long: `Has an agent go on with a saved conversation; without ID the newest that is paused. You are
 asked its open questions at the terminal, or --answer answers the oldest. At the end you
-see its documents; of a session that is over nothing else happens.`,
+see its documents; of a conversation that is over nothing else happens.`,
 		Example: `  bmad-mcp agent resume --out docs
   bmad-mcp agent resume 6f1c… --answer PostgreSQL`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -237,7 +237,7 @@ see its documents; of a session that is over nothing else happens.`,
 // resumeSession has a saved session go on, with the model and the kind of files that it began with.
 func (o *workOptions) resumeSession(ctx context.Context, id []string) error {
 	if o.answer != "" && len(id) == 0 {
-		return fault.New(fault.InvalidArgument, "--answer could reach the question of another session").WithHint("name the session: bmad-mcp agent resume ID --answer …")
+		return fault.New(fault.InvalidArgument, "--answer could reach the question of another conversation").WithHint("name the conversation: bmad-mcp agent resume ID --answer …")
 	}
 	if err := o.readAnswers(ctx); err != nil {
 		return err
@@ -272,8 +272,8 @@ func (o *workOptions) resumeSession(ctx context.Context, id []string) error {
 	}
 	defer func() { _ = release() }() // every write was confirmed
 	if spent := c.Costs().Spent; limit > 0 && spent >= limit {
-		return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing",
-			spent.Short(), o.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
+		return fault.New(fault.InvalidArgument, "the conversation has spent %s, so that --limit %s leaves nothing",
+			spent.Short(), o.limit).WithHint("name a higher --limit: it counts from the beginning of the conversation")
 	}
 	return o.goOn(ctx, c)
 }
@@ -293,7 +293,7 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 	if over, ok := how.FS.(*vfs.Overlay); ok && err == nil && o.write {
 		var changes []vfs.Change
 		if changes, err = over.Changes(); err == nil && len(changes) > 0 {
-			err = fault.New(fault.NotAllowed, "the session keeps its changes aside, so that it cannot go on in the project's own files").
+			err = fault.New(fault.NotAllowed, "the conversation keeps its changes aside, so that it cannot go on in the project's own files").
 				WithHint("leave out --write; bmad-mcp agent resume %s --out DIR writes the documents", was.ID)
 		}
 		if err == nil {

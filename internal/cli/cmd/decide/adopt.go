@@ -16,15 +16,15 @@ func Adopt(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "adopt",
 		Short: "Accept a run or an approved text that was changed by other hands, as it is",
-		Long: `Shows how a session differs from this machine's record of it, and from which
+		Long: `Shows how a run differs from this machine's record of it, and from which
 entry on, or which approved texts were edited or deleted since, and asks whether to
 continue from it as it is. Your answer becomes an entry of the history, with the problem;
-log keeps showing it. Unvouched entries stay unvouched. Under the policy strict, every
+log keeps showing it. Entries that are not confirmed stay so. Under the policy strict, every
 other action is refused before that.
 
 Only a person at a terminal can do it, not a script. To undo the change instead, put
 .bmad-task/session-<id>.json back from a backup, and approved texts with --restore, which
-keeps the edited one beside it and needs no person. A session that was copied from
+keeps the edited one beside it and needs no person. A run that was copied from
 another folder is adopted the same way. Exit code 5: there is nothing to adopt.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAdopt(cmd.Context(), term, tasks, args, restore)
@@ -57,7 +57,7 @@ func runAdopt(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, ar
 		return err
 	}
 	if !term.JSON && out.State.Active() {
-		term.Say("\nNow tell your assistant to go on; it sees the session with status.")
+		term.Say("\nNow tell your assistant to go on; it sees the run with status.")
 	}
 	return nil
 }

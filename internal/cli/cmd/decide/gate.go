@@ -45,7 +45,7 @@ script's decision and not as yours: a gate under the policy strict does not take
 		cmd.MarkFlagsMutuallyExclusive("yes", "edited")
 	}
 	cmd.Flags().StringVar(&o.feedback, "feedback", "", "what to change, or why")
-	cmd.Flags().IntVar(&o.revision, "revision", 0, "with --yes: refuse if the session has another revision by now")
+	cmd.Flags().IntVar(&o.revision, "revision", 0, "with --yes: refuse if the run has another revision by now")
 	return cmd
 }
 
@@ -107,7 +107,7 @@ func Answer(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return tasks.OfTask(&cobra.Command{
 		Use:   "answer",
 		Short: "Answer the open questions yourself, at this terminal",
-		Long: `Asks you each open question of a session. An empty line leaves one open, “skip”
+		Long: `Asks you each open question of a run. An empty line leaves one open, “skip”
 skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mcp task answer.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askHere(cmd, term, tasks, args, workflow.ActionAnswer, "")

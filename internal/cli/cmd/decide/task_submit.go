@@ -32,7 +32,7 @@ func (o *taskOptions) submitCommand() *cobra.Command {
 	flags.StringVar(&claude.path, "claude-result-path", "", "a file inside the project that holds it")
 	flags.StringVar(&codex.path, "codex-result-path", "", "the same, written by Codex")
 	flags.IntSliceVar(&sprints, "sprints", nil, "numbers of the sprints built (dev; default: all open ones)")
-	o.stageFlag("the session's current stage")
+	o.stageFlag("the run's current stage")
 	o.revisionFlag()
 	o.promptFlag()
 	return cmd

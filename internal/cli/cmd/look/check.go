@@ -34,7 +34,7 @@ func Check(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 each decision is signed by the person it names, and each gate has the decisions that it
 requires. The list of signers (.claude/bmad-signers), the rules (.claude/bmad-task.yaml)
 and the workflows come from the base branch, so that no change approves itself. The check
-needs only the clone: no session, no state of this machine and no network. It runs no
+needs only the clone: no run, no state of this machine and no network. It runs no
 command of the project.
 
 Notes are listed beside the findings, and count as such with --strict: files that changed

@@ -29,7 +29,7 @@ score or verdict. --verbose prints the entries in the words of the session file 
 --verify checks that the history is as it was written: each entry has the hash of the one
 before, and the signature of the machine that wrote it, whose key is kept outside of the
 project. Your own key counts, and those of others once you have said whose they are
-(bmad-mcp allow). Beside the key stands what this machine recorded of the session, so that
+(bmad-mcp allow). Beside the key stands what this machine recorded of the run, so that
 an older file that was put back shows too, and one that was copied from another folder. It
 ends with exit code 1 if the history does not hold, or an approved text of an active run
 was edited or deleted, until you accept that with bmad-mcp adopt. Anyone who can run

@@ -20,7 +20,7 @@ func Passkeys(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Use:   "passkeys",
 		Short: "List or remove the passkeys that sign your decisions in the dashboard",
 		Long: `A passkey signs a decision in the dashboard, after its device has asked for your PIN,
-finger or face. It signs the session, its revision, the hash of the document, the choice,
+finger or face. It signs the run, its revision, the hash of the document, the choice,
 your words and comments: bmad-mcp log --verify checks them against the signature again.
 Answers to questions are kept by the signatures of the history.
 

@@ -84,7 +84,7 @@ func (o *options) showCommand() *cobra.Command {
 				o.term.Say("tags: %s", strings.Join(n.Tags, ", "))
 			}
 			if n.Finding != "" {
-				o.term.Say("session: %s, finding %s", n.Session, n.Finding)
+				o.term.Say("run: %s, finding %s", n.Session, n.Finding)
 			}
 			o.term.Say("in %s", file)
 			switch {

@@ -143,13 +143,13 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective string) (err error) {
 	switch {
 	case o.resume == "" && objective == "":
-		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a task").WithHint("say in one or two sentences what is to be built")
+		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a run").WithHint("say in one or two sentences what is to be built")
 	case o.resume != "" && objective != "":
 		return fault.New(fault.InvalidArgument, "a run that is resumed has its objective already").WithHint("leave out the words after the flags, or --resume")
 	case o.resume != "" && o.kept.Workflow != "":
 		return fault.New(fault.InvalidArgument, "a run that is resumed has its workflow already").WithHint("leave out --workflow")
 	case o.resume != "" && o.dryRun:
-		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the session is", o.resume)
+		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the run is", o.resume)
 	case o.yes && o.gates != "" && o.gates != string(headless.Yes):
 		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
 	case o.gates != "" && !slices.Contains([]headless.Gates{headless.Ask, headless.Stop, headless.Yes}, headless.Gates(o.gates)):

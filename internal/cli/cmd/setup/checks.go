@@ -158,7 +158,7 @@ func checkFolders(u Upkeep) doctor.Check {
 		c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("bmad-mcp projects remove DIR takes it off the list")
 		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: u.Term.Lang.Say("does not count: %s", row.Why)})
 	}
-	c.Detail = u.Term.Lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+	c.Detail = u.Term.Lang.Say("assistants may work in the folders that their host has open, in %s with runs and in %s of yours (bmad-mcp projects)",
 		lang.Count(count[app.FromSessions], "project"), lang.Count(count[app.FromTerminal]+count[app.FromForm]+count[app.FromSettings], "folder"))
 	return c
 }

@@ -38,11 +38,11 @@ func Doctor(u Upkeep) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the project's files, the hosts and this machine",
-		Long: `Check the project (settings, sessions and their histories, names, mapping, contents by
+		Long: `Check the project (settings, runs and their histories, names, mapping, contents by
 size and SHA-256, artifacts, leftovers, locks, permissions) and this machine (program on the PATH,
 hosts that are set up). ✓ is well, ✗ is a problem, ! is worth knowing.
 
---fix repairs what derives from the sessions and moves what belongs to nobody to
+--fix repairs what derives from the runs and moves what belongs to nobody to
 .bmad-task/trash/, in a folder with the date. It deletes nothing, and can run beside
 servers at work.
 

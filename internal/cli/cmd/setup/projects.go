@@ -31,7 +31,7 @@ folder the server was started in, and in those listed here, with what lies below
   added      by you, with bmad-mcp projects add
   form       allowed by you in a form of a host
   settings   of the setting projects in your own file, or of BMAD_PROJECTS
-  sessions   projects in which sessions were started
+  runs   projects in which runs were started
 
 Asked to work elsewhere, the server asks you by a form, once for each folder, or refuses.
 The home folder itself, what holds it, and folders with credentials (.ssh, .aws, .gnupg,

@@ -177,7 +177,7 @@ func (p *demoPerson) playStep(ctx context.Context, client *mcpserver.Client, dir
 			p.views = false
 			return p.playStep(ctx, client, dir, step)
 		}
-		demoSay(term, "", "", term.Lang.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got))
+		demoSay(term, "", "", term.Lang.Say("\nYou went another way than the script, which ends here at %s. The run is yours to go on with.", got))
 		return true, nil
 	}
 	return false, nil

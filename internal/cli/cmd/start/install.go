@@ -67,7 +67,7 @@ func Uninstall(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Short: "Remove this server from the hosts' settings",
 		Long: `Take the entry that install makes out of hosts (` + strings.Join(hosts.IDs(), ", ") + `):
 those that are named, else all, in the way of install. The rest of each file stays as it is,
-and the file as it was is kept. Sessions and documents in your projects are not touched.`,
+and the file as it was is kept. Runs and documents in your projects are not touched.`,
 		ValidArgs: hosts.IDs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.uninstallHosts(cmd.Context(), term, tasks, args)

@@ -24,7 +24,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		return nil
 	}
 	if rec.FinalResultRef == nil {
-		return fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
+		return fault.New(fault.Storage, "the run has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
 	body, err := d.readScored(ctx, s.Draft.Work, *rec.FinalResultRef)

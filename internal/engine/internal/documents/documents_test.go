@@ -63,7 +63,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 // at returns the disk of another call.
 func (b *bench) fresh() *bench { b.Disk = documents.On(b.p); return b }
 
-// change does something in an update of the session.
+// change does something in an update of the run.
 func (b *bench) change(do func(tx store.Tx) error) error {
 	_, err := b.p.Backend.Update(ctx, id, func(tx store.Tx, _ *workflow.Session) error { return do(tx) })
 	return err
@@ -200,7 +200,7 @@ func TestReadRound(t *testing.T) {
 			b.write(b.work(), "third\n")
 		}, " edited true"},
 		"gone, copied":      {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) { b.remove(ref.FilePath); b.write(b.work(), "one\n") }, "one\n edited false"},
-		"gone, copy edited": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) { b.remove(ref.FilePath); b.write(b.work(), "two\n") }, `storage: the file ".bmad-task/temp/` + id + `/po_final_result_20260102T120000.000Z.md" that the session refers to cannot be read | restore the file, or send`},
+		"gone, copy edited": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) { b.remove(ref.FilePath); b.write(b.work(), "two\n") }, `storage: the file ".bmad-task/temp/` + id + `/po_final_result_20260102T120000.000Z.md" that the run refers to cannot be read | restore the file, or send`},
 		"no hash": {workflow.PO, 1, func(b *bench, ref *workflow.ContentRef) {
 			b.write(ref.FilePath, "other\n")
 			b.s.Session.History[1].SHA256 = ""
@@ -256,7 +256,7 @@ func TestSaveArtifact(t *testing.T) {
 			b.write(b.work(), "# PRD\n")
 		}, "# PRD\n"},
 		"no line end": {workflow.PO, "# PRD", nil, "# PRD\n"},
-		"no round":    {workflow.PO, "# PRD\n", func(b *bench, _ round, _ *workflow.Grant) { b.s.Session.Current().FinalResultRef = nil }, `storage: the session has no document for stage "po" | send it back (confirm or approve with false)`},
+		"no round":    {workflow.PO, "# PRD\n", func(b *bench, _ round, _ *workflow.Grant) { b.s.Session.Current().FinalResultRef = nil }, `storage: the run has no document for stage "po" | send it back (confirm or approve with false)`},
 		"not a task":  {workflow.PO, "# PRD\n", func(b *bench, _ round, _ *workflow.Grant) { b.s.Session.TaskName = "../x" }, "storage: "},
 		"override": {workflow.PO, "# PRD\n", func(_ *bench, _ round, g *workflow.Grant) {
 			g.Decision, g.Feedback, g.Channel = workflow.DecisionOverride, "ship it", workflow.ChannelTerminal
@@ -276,7 +276,7 @@ func TestSaveArtifact(t *testing.T) {
 		err := b.change(func(tx store.Tx) error { return b.SaveArtifact(ctx, tx, b.s, grant, noon) })
 		file := artifact.TaskFolder("clock") + "/" + b.s.Stage.Artifact
 		if b.s.Stage.Artifact != "" && b.content(file) != "-" {
-			t.Errorf("%s: written before the session is stored", name)
+			t.Errorf("%s: written before the run is stored", name)
 		}
 		got := told(err, "")
 		if err == nil {

@@ -156,7 +156,7 @@ func TestOlder(t *testing.T) {
 }
 
 // TestReopened checks when a reopened stage goes on from the artifact, and the fingerprint of a project, of which the
-// documents of the session are no part.
+// documents of the run are no part.
 func TestReopened(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestRestore checks that an approved text is put back from wherever it still is, to the paths of this program and no
-// other: those of the session's file are not trusted.
+// other: those of the run's file are not trusted.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	const saved = ".claude/specs/clock/01-product-requirements.md"
@@ -151,7 +151,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestPending checks that files are read as they will be, written once the session is stored, and as they are if it is not.
+// TestPending checks that files are read as they will be, written once the run is stored, and as they are if it is not.
 func TestPending(t *testing.T) {
 	t.Parallel()
 	read := func(b *bench) string {

@@ -106,7 +106,7 @@ func TestFacts(t *testing.T) {
 		}
 		place := s.Session.Place()
 		if now := s.AtGate(); s.Met() != tt.met || tt.met && now.Session.CurrentState != workflow.AwaitingConfirmation || !tt.met && now != s || s.Session.Place() != place {
-			t.Errorf("%s: met %v, at %s, and the session at %s", name, s.Met(), now.Session.Place(), s.Session.Place())
+			t.Errorf("%s: met %v, at %s, and the run at %s", name, s.Met(), now.Session.Place(), s.Session.Place())
 		}
 	}
 	altered := []workflow.Alteration{{}}

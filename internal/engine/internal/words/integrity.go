@@ -120,6 +120,6 @@ func AdoptQuestion(s *standing.Standing) string {
 		return s.Say("Not all of the run is confirmed.\nFound: %s.\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the run to go on from; the history keeps what was found.",
 			s.Integrity.Problem, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts + rules
 	}
-	return s.Say("The session was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
+	return s.Say("The run was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the run to go on from; the history keeps what was found.",
 		s.Integrity.Problem, meaning, s.Session.Place(), s.Session.Revision, s.Names.Program, s.Session.TaskName) + texts + rules
 }

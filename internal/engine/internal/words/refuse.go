@@ -13,10 +13,10 @@ import (
 func Lost(s *workflow.Session, repeated bool) error {
 	last := s.Last()
 	if last.Action == "" { // an older server kept no history
-		return fault.New(fault.Conflict, "another call changed the session first: it now stands at %s, revision %d", s.Place(), s.Revision).
+		return fault.New(fault.Conflict, "another call changed the run first: it now stands at %s, revision %d", s.Place(), s.Revision).
 			WithHint("call status, then decide again")
 	}
-	what := lang.T("%s by %s on %s took the session from %s to %s, revision %d",
+	what := lang.T("%s by %s on %s took the run from %s to %s, revision %d",
 		last.Action, visible.Fit(last.Actor(), 100), last.At.UTC().Format("2006-01-02 15:04:05 MST"), last.From, last.To, s.Revision)
 	switch {
 	case repeated:
@@ -65,7 +65,7 @@ func ApproveNeeds() error {
 
 // NothingWaits refuses a decision on a session that waits for none.
 func NothingWaits(s *workflow.Session) error {
-	return fault.New(fault.NotAllowed, "nothing waits for a decision: the session %s stands at %s", s.TaskName, s.Place()).
+	return fault.New(fault.NotAllowed, "nothing waits for a decision: the run %s stands at %s", s.TaskName, s.Place()).
 		WithHint("%s", NextMoveOf(s))
 }
 

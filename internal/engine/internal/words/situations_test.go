@@ -251,7 +251,7 @@ func TestSentences(t *testing.T) {
 		"terminal":        {g(workflow.ChannelTerminal), ""},
 		"strict, relayed": {words.NotPersonal(draft, workflow.ChannelRelayed, lang.Text{}).Error(), "only the human's own act counts here (policy strict), and this call is the assistant's"},
 		"strict, script":  {words.NotPersonal(draft, workflow.ChannelScript, lang.T("no form")).Error(), "only the human's own act counts here (policy strict), and this call is a script's; no form"},
-		"nothing waits":   {words.NothingWaits(draft.Session).Error(), "nothing waits for a decision: the session clock stands at po/awaiting_confirmation"},
+		"nothing waits":   {words.NothingWaits(draft.Session).Error(), "nothing waits for a decision: the run clock stands at po/awaiting_confirmation"},
 		"evidence":        {words.Evidence(&workflow.Evidence{Command: "make", TimedOut: true, TookMS: 5000}).String(), "`make` was ended after 5s"},
 		"not run":         {words.HistoryEvidence(l, &workflow.Evidence{Command: "make", NotRun: "x"}), "make was not run: x"},
 		"requests":        {words.TakeUp(0, 0), ""},

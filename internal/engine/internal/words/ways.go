@@ -12,7 +12,7 @@ func Terminal(s *standing.Standing) string { return s.Names.Program + " decide "
 // StillWaiting says that nothing has happened since the person was told about the decision that waits.
 func StillWaiting(s *standing.Standing) string {
 	if s.Stopped() {
-		return s.Say("The person has not accepted the session yet.")
+		return s.Say("The person has not accepted the run yet.")
 	}
 	return s.Say("Nothing is decided yet: %s.", NextMove(s).In(s.Language))
 }
@@ -57,7 +57,7 @@ func NextMoveOf(s *workflow.Session) lang.Text {
 	case workflow.Completed:
 		return lang.T("the workflow is complete; reopen a stage to change something, or start a new session")
 	}
-	return lang.T("the session is cancelled; start a new one")
+	return lang.T("the run is cancelled; start a new one")
 }
 
 // GrantNote says by which channel a decision came, if the person did not see it themselves.

@@ -29,7 +29,7 @@ func at(stage workflow.StageID, state workflow.State) *standing.Standing {
 
 func ptr(f float64) *float64 { return &f }
 
-// TestMessage checks that a message names the state of the session, and only offers actions that
+// TestMessage checks that a message names the state of the run, and only offers actions that
 // are accepted.
 func TestMessage(t *testing.T) {
 	t.Parallel()
@@ -144,10 +144,10 @@ func TestLost(t *testing.T) {
 		repeated    bool
 		words, hint string
 	}{
-		"another call":   {workflow.Generating, []workflow.Transition{last}, false, "another call came first: confirm by cursor on 2026-01-02 03:04:05 UTC took the session from po/awaiting_confirmation to architect/generating, revision 3", "generate the document"},
+		"another call":   {workflow.Generating, []workflow.Transition{last}, false, "another call came first: confirm by cursor on 2026-01-02 03:04:05 UTC took the run from po/awaiting_confirmation to architect/generating, revision 3", "generate the document"},
 		"the same step":  {workflow.Generating, []workflow.Transition{last}, true, "this step was taken already: confirm by cursor", "go on from there"},
 		"at a gate":      {workflow.AwaitingConfirmation, []workflow.Transition{last}, false, "another call came first", "show the human what waits now"},
-		"without a past": {workflow.Generating, nil, false, "another call changed the session first: it now stands at po/generating, revision 3", "call status"},
+		"without a past": {workflow.Generating, nil, false, "another call changed the run first: it now stands at po/generating, revision 3", "call status"},
 	} {
 		s := at(workflow.PO, tt.state).Session
 		s.Revision, s.History = 3, tt.history
@@ -184,7 +184,7 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	summary := workflow.Summary{TaskName: "clock", CurrentStage: workflow.PO, CurrentState: workflow.Generating}
 	none := words.List{}
-	if got := none.Text(); !strings.HasPrefix(got, "This project has no session yet.") {
+	if got := none.Text(); !strings.HasPrefix(got, "This project has no run yet.") {
 		t.Errorf("without sessions: got %q", got)
 	}
 	l := words.List{Total: 3, Active: 1, Broken: 1, Names: standing.Names{Program: "the-program"}}

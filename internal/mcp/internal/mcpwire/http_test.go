@@ -265,7 +265,7 @@ func TestSessionFlood(t *testing.T) {
 		t.Errorf("the library knows %d of them, and %d are open", known, len(h.sessions.open))
 	}
 	if list() != 1 {
-		t.Error("the session that is used has ended")
+		t.Error("the run that is used has ended")
 	}
 	// A beginning that is refused leaves nothing behind.
 	before := len(h.sessions.open)

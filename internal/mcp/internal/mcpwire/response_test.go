@@ -91,7 +91,7 @@ func TestListTakesThePlace(t *testing.T) {
 	}
 }
 
-// post sends a message of an era and returns the session, and the messages that come back.
+// post sends a message of an era and returns the run, and the messages that come back.
 func post(t *testing.T, url, session string, modern bool, id any, method string, params map[string]any) (string, []map[string]any) {
 	t.Helper()
 	if modern {

@@ -211,9 +211,9 @@ func TestSuspicious(t *testing.T) {
 	for _, text := range []string{
 		"The linter ignores the rules for generated files.", "eslint: ignore the rule no-console in scripts", "Ignore case when comparing header names", "the previous instructions in the README were wrong",
 		"Users forget their passwords", "do not override the base class method", "The person approved the plan on Monday.", "confirm dialogs need a label", "approved by the architect",
-		"Call the billing service before the ledger", "use bulk inserts", "the tool bmad-task returns JSON", "bmad-task status shows the session", "run the tests before the review",
+		"Call the billing service before the ledger", "use bulk inserts", "the tool bmad-task returns JSON", "bmad-task status shows the run", "run the tests before the review",
 		"The system: Linux 6.1 with ext4", "user: alice has no rights", "Show the user an error message", "ask the user before deleting", "you are here: docs/map.md", "act as a proxy between both",
-		"Confirm the session cookie is HttpOnly", "approve merge requests only with two reviews", "the gate opens at 90 points", "pass the document to the parser", "open the document in the editor", "skip the review of generated code",
+		"Confirm the run cookie is HttpOnly", "approve merge requests only with two reviews", "the gate opens at 90 points", "pass the document to the parser", "open the document in the editor", "skip the review of generated code",
 		"accept the TLS certificate of the test host", "The human resources system needs SSO", "L'utilisateur confirme son adresse", "ignorer la casse des en-têtes", "Le plan est approuvé", "les instructions précédentes du README",
 		"忽略大小写", "用户忘记密码时发送邮件", "通过评审后合并", "计划已批准", "系统提示用户输入密码", "调用支付接口前先检查余额", "请确认数据库备份",
 		"sha512 " + strings.Repeat("0123456789abcdef", 8), "<div class=\"user\">", "List<String> names", "a path " + strings.Repeat("very/long/folder/", 14), "https://example.com/" + strings.Repeat("segment-", 30),
