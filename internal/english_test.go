@@ -158,9 +158,9 @@ func TestEnglishIsSeen(t *testing.T) {
 		"which is the person's to say":               1,
 		"an object is taken for an example":          1,
 		"take it away, and begin anew":               2,
-		"continue from the run as it stands":     1,
+		"continue from the run as it stands":         1,
 		"says what came of the command":              2,
-		"the run stands at stage 2":              1,
+		"the run stands at stage 2":                  1,
 		"log tells whether it was changed":           1,
 	} {
 		if got := unidiomatic(phrases, strings.ReplaceAll(text, "// ", "")); len(got) != want {

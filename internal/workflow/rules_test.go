@@ -259,7 +259,7 @@ func TestRecords(t *testing.T) {
 	}{
 		"neither":       {func(*workflow.Session) {}, workflow.Default().Stages, false},
 		"the settings":  {func(*workflow.Session) {}, []workflow.Stage{{ID: workflow.QA, Rules: workflow.Policy{Gate: workflow.GateStrict}}}, true},
-		"the run":   {func(s *workflow.Session) { s.Policy = map[workflow.StageID]workflow.Policy{workflow.QA: {Quorum: 2}} }, workflow.Default().Stages, true},
+		"the run":       {func(s *workflow.Session) { s.Policy = map[workflow.StageID]workflow.Policy{workflow.QA: {Quorum: 2}} }, workflow.Default().Stages, true},
 		"a record":      {func(s *workflow.Session) { s.Record(workflow.PO).Policy = &workflow.Policy{Gate: workflow.GateStrict} }, workflow.Default().Stages, true},
 		"another stage": {func(s *workflow.Session) { s.Record("old").Policy = &workflow.Policy{Gate: workflow.GateStrict} }, workflow.Default().Stages, false},
 	} {
