@@ -57,7 +57,7 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 	case errors.As(err, &end):
 		return end.Code
 	case errors.Is(err, context.Canceled):
-		a.Terminal.Warnf("interrupted; bmad-mcp task status says where a run stands")
+		a.Terminal.Warnf("interrupted. To see where a run stands: bmad-mcp status")
 		return terminal.ErrStopped.Code
 	}
 	if former := explainFormer(command, err); former != nil {

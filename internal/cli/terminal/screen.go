@@ -41,11 +41,11 @@ func (s *screen) isPretty() bool {
 	return s != nil && s.person && !s.t.JSON && os.Getenv("TERM") != "dumb"
 }
 
-// foldLine breaks a line between words, its other rows indented as far as its text. A command stays in one line,
+// foldLine breaks a line between words, its other rows indented as far as its text. A command stays in one row,
 // because it is to be copied.
 func foldLine(line string, width int) []string {
 	text := strings.TrimLeft(line, " ")
-	if visible.Columns(line) <= width || strings.HasPrefix(text, "bmad-mcp ") {
+	if visible.Columns(line) <= width {
 		return []string{line}
 	}
 	indent := line[:min(len(line)-len(text), width/2)]
@@ -53,11 +53,22 @@ func foldLine(line string, width int) []string {
 	if _, _, item := markdown.Item(line); item || strings.HasPrefix(text, "• ") {
 		hanging += "  "
 	}
-	rows := visible.Fold(text, max(width-len(hanging), 1))
+	rows := visible.Fold(command.ReplaceAllStringFunc(text, joinWords), max(width-len(hanging), 1))
 	if strings.HasSuffix(line, " ") { // a prompt
 		rows[len(rows)-1] += " "
 	}
-	return strings.Split(indent+strings.Join(rows, "\n"+hanging), "\n")
+	return strings.Split(indent+strings.ReplaceAll(strings.Join(rows, "\n"+hanging), noBreak, " "), "\n")
+}
+
+// command matches a command of this program in a sentence, up to a mark that ends it or a part of it.
+var command = pattern.New(`bmad-mcp [a-z-](?:[^,;.:()。；：，、（）]|[.:]\S)*`)
+
+// noBreak is a space at which no row ends.
+const noBreak = "\u00a0"
+
+func joinWords(command string) string {
+	words := strings.TrimRight(command, " ")
+	return strings.ReplaceAll(words, " ", noBreak) + command[len(words):]
 }
 
 // Pretty reports whether a person reads the output on a terminal that draws. Only there lines are fitted to
@@ -89,66 +100,13 @@ func (t *Terminal) Colored() bool {
 }
 
 // Styled prints lines in a style, "" for none.
-func (t *Terminal) Styled(style, text string) { t.draw(style, text, false) }
-
-func (t *Terminal) draw(style, text string, inline bool) {
+func (t *Terminal) Styled(style, text string) {
 	if !t.Colored() {
 		fmt.Fprintln(t.Out, text)
 		return
 	}
 	for line := range strings.SplitSeq(visible.Text(text), "\n") {
-		rows := []string{line}
-		if t.Pretty() {
-			rows = foldLine(line, t.Width(narrow))
-		}
-		for _, row := range rows {
-			for _, mark := range inlineMarks {
-				if inline {
-					row = mark.re.ReplaceAllString(row, "\x1b["+mark.style+"m$1\x1b[0m")
-				}
-			}
-			if style != "" && row != "" {
-				row = "\x1b[" + style + "m" + row + "\x1b[0m"
-			}
-			_, _ = io.WriteString(t.screen.out, row+"\n") // a terminal that is gone has no reader
-		}
-	}
-}
-
-// inlineMarks are the marks of Markdown within a line.
-var inlineMarks = []struct {
-	re    *pattern.Pattern
-	style string
-}{{pattern.New("\\*\\*([^*]+)\\*\\*"), Bold}, {pattern.New("`([^`]+)`"), Cyan}}
-
-// Markdown draws a document for a person, and prints plain for all else. Nothing that it says is left out.
-func (t *Terminal) Markdown(text, plain string) {
-	if !t.Pretty() {
-		fmt.Fprintln(t.Out, plain)
-		return
-	}
-	text = strings.TrimRight(text, "\n")
-	fenced := ""
-	for line := range strings.SplitSeq(text, "\n") {
-		mark, _, fence := markdown.Fence(line)
-		_, heading, isHeading := markdown.HashHeading(line)
-		text, bullet := strings.CutPrefix(strings.TrimLeft(line, " "), "- ")
-		switch {
-		case fenced != "":
-			if fence && strings.HasPrefix(mark, fenced) {
-				fenced = ""
-			}
-			t.Styled(Cyan, line)
-		case fence:
-			fenced = mark
-			t.Styled(Cyan, line)
-		case isHeading:
-			t.Styled(Bold, heading)
-		case bullet:
-			t.draw("", line[:len(line)-len(text)-2]+"• "+text, true)
-		default:
-			t.draw("", line, true)
-		}
+		t.printSpans([]span{{line, style}})
 	}
 }
 

@@ -33,13 +33,33 @@ func TestFoldedLines(t *testing.T) {
 		"  one two three four five six":         "  one two three four\n  five six",
 		"- one two three four five six":         "- one two three four\n  five six",
 		"  bmad-mcp decide one-two-three --yes": "  bmad-mcp decide one-two-three --yes",
-		"看草稿，然后决定是否批准它，再继续":                         "看草稿，然后决定是否批准\n它，再继续",
-		"see /a/path/that/is/too/long/for/it now":   "see\n/a/path/that/is/too/long/for/it\nnow",
-		"a question of three words: ":               "a question of three\nwords: ",
-		"                 far away, and wide of it": "            far away,\n            and wide of\n            it",
+		"看草稿，然后决定是否批准它，再继续":                          "看草稿，然后决定是否批准\n它，再继续",
+		"see /a/path/that/is/too/long/for/it now":    "see\n/a/path/that/is/too/long/for/it\nnow",
+		"a question of three words: ":                "a question of three\nwords: ",
+		"Start it: bmad-mcp start \"what is built\"": "Start it:\nbmad-mcp start \"what is built\"",
+		"see bmad-mcp show a/b.md, then go on":       "see\nbmad-mcp show a/b.md,\nthen go on",
+		"                 far away, and wide of it":  "            far away,\n            and wide of\n            it",
 	} {
 		if got := strings.Join(foldLine(line, 24), "\n"); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", line, got, want)
+		}
+	}
+}
+
+// TestMarkdown draws a document at 30 columns: no mark is left, with colours or without.
+func TestMarkdown(t *testing.T) {
+	const document = "## Next\n\nType **the one command** that `decides` this.\n\n| Key | About |\n|---|---|\n| `gate` | who **decides** |\n\n- one `bmad-mcp decide sign-in` now\n"
+	for _, c := range []struct{ noColour, want string }{
+		{"1", "Next\n\nType the one command that\ndecides this.\n\nKey   About\ngate  who decides\n\n• one\n  bmad-mcp decide sign-in now\n"},
+		{"", "\x1b[1mNext\x1b[0m\n\nType \x1b[1mthe one command\x1b[0m that\n\x1b[36mdecides\x1b[0m this.\n\n\x1b[1mKey   About\x1b[0m\ngate  who decides\n\n" +
+			"• one\n  \x1b[36mbmad-mcp decide sign-in\x1b[0m now\n"},
+	} {
+		shown, out := newScreen(t, lang.English)
+		t.Setenv("NO_COLOR", c.noColour)
+		shown.columns = 30
+		shown.Markdown(document, "")
+		if out.String() != c.want {
+			t.Errorf("got\n%q, want\n%q", out.String(), c.want)
 		}
 	}
 }
@@ -50,7 +70,7 @@ func TestColoursAreOurs(t *testing.T) {
 	shown.Styled(Green, "a\x1b[2Jb")
 	shown.Markdown("# T\x1b[2J\n\n- **b\x1b[8mc** `d`\n\n```sh\n# no heading\n```\n<!-- kept -->", "")
 	want := "\x1b[32ma\\u001b[2Jb\x1b[0m\n\x1b[1mT\\u001b[2J\x1b[0m\n\n• \x1b[1mb\\u001b[8mc\x1b[0m \x1b[36md\x1b[0m\n\n" +
-		"\x1b[36m```sh\x1b[0m\n\x1b[36m# no heading\x1b[0m\n\x1b[36m```\x1b[0m\n<!-- kept -->\n"
+		"    \x1b[36m# no heading\x1b[0m\n<!-- kept -->\n"
 	if out.String() != want {
 		t.Errorf("got %q\nwant %q", out.String(), want)
 	}

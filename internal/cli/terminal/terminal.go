@@ -7,6 +7,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -36,6 +37,8 @@ type Terminal struct {
 	Color string
 	// screen is what Out ends in; nil without streams.
 	screen *screen
+	// columns are the width that tests give the terminal; 0 asks the output.
+	columns int
 }
 
 // New returns the terminal of some streams.
@@ -151,7 +154,7 @@ func (t *Terminal) Width(other int) int {
 	if w, _ := t.Size(); w > 0 {
 		return w
 	}
-	return other
+	return cmp.Or(t.columns, other)
 }
 
 // SayUnreadable names the session files that cannot be read.
