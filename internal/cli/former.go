@@ -34,6 +34,12 @@ var formerNames = map[string]string{
 	"method read":         "method show ADDRESS",
 	"method sources list": "method sources",
 
+	"workflow graph":  "workflow show --graph NAME",
+	"workflow schema": "workflow show --schema",
+	"projects list":   "projects",
+	"store status":    "store",
+	"store check":     "store --check",
+
 	"agent answer":     "agent resume ID",
 	"agent show":       "agent resume ID",
 	"agent sessions":   "agent list",

@@ -24,7 +24,6 @@ var isCode = regexp.MustCompile(`^(\t[^\n]*\n?)+$`)
 // helpTexts lists the paragraphs, summaries and texts of flags of all commands, by the command.
 func helpTexts(root *cobra.Command) map[string]string {
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
 	texts := map[string]string{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -71,7 +71,6 @@ func shownLines(page string) []string {
 func unknownIn(line string) string {
 	root := newRoot(app.New(&terminal.Terminal{}))
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
 	words := slices.DeleteFunc(strings.Fields(line)[1:], func(w string) bool { return w == "…" })
 	cmd, rest, err := root.Find(words)
 	if err != nil {

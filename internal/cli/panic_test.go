@@ -27,7 +27,7 @@ func (b *broken) Write(p []byte) (int, error) {
 func TestPanicInACommand(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Chdir(t.TempDir())
-	for _, args := range [][]string{{"help"}, {"status", "--json"}, {"status", "--all"}, {"workflow", "graph"}} {
+	for _, args := range [][]string{{"help"}, {"status", "--json"}, {"status", "--all"}, {"workflow", "show"}} {
 		var out broken
 		var errOut bytes.Buffer
 		code := cli.Main(append(args, "--cwd", "."), strings.NewReader(""), &out, &errOut)

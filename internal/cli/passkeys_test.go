@@ -180,7 +180,7 @@ func TestPasskeysAreListed(t *testing.T) {
 		{"id":"mnopqrstuvwx","name":"phone","public_key":"aw","added":"2026-01-03T03:04:05Z","by":"passkey:abcdefgh","used":"2026-01-04T03:04:05Z"},
 		{"id":"gone-gone-gone","name":"tablet","public_key":"aw","added":"2026-01-03T03:04:05Z","by":"pairing","removed":"2026-01-04T03:04:05Z"}]}`
 	d.list(kept)
-	out := d.run(0, "dashboard", "passkeys", "list")
+	out := d.run(0, "dashboard", "passkeys")
 	for _, want := range []string{"abcdefgh ", "laptop", "allowed at a terminal", "never", "mnopqrst ", "phone", "allowed by abcdefgh"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q: %s", want, out)

@@ -53,7 +53,6 @@ func hiddenAbove(cmd *cobra.Command) bool {
 // commandPaths lists the arguments that lead to each command.
 func commandPaths(root *cobra.Command) [][]string {
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
 	out := [][]string{{}}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

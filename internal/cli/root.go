@@ -77,7 +77,7 @@ func addCommands(a *app.App, root *cobra.Command) {
 	}
 	help, _, _ := root.Find([]string{"help"})
 	root.SetHelpCommand(help)
-	root.SetCompletionCommandGroupID(setUp.String())
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(decide.Former(a.Terminal, a.Tasks)...)
 	speakHelp(a, root)
 }
@@ -151,6 +151,7 @@ func groups(a *app.App) []group {
 			setup.Signer(term, tasks.Workspace, a.Person),
 			setup.Store(upkeep),
 			start.Uninstall(term, tasks),
+			setup.Completion(term),
 		}},
 	}
 }

@@ -178,7 +178,7 @@ const (
 	FromTerminal = "added"
 	FromForm     = "form"
 	FromSettings = "settings"
-	FromSessions = "sessions"
+	FromSessions = "runs"
 )
 
 // RecordedPlace is a folder in which assistants may work, if the rules allow it.

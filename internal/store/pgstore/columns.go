@@ -63,5 +63,5 @@ func itself(found, id string) error {
 // nameTaken returns the error for a session that cannot have its task name.
 func nameTaken(name string) error {
 	return fault.New(fault.Conflict, "another run has the task name %q", name).
-		WithHint("if somebody has changed a row, bmad-mcp store check names it")
+		WithHint("if somebody has changed a row, bmad-mcp store --check names it")
 }

@@ -246,11 +246,11 @@ func TestTrouble(t *testing.T) {
 	name := address[strings.LastIndex(address, "/")+1 : strings.Index(address, "?")]
 	form, _ := parse(t, address)
 	for trouble, tt := range map[string]struct{ address, hint string }{
-		"unreachable":      {fmt.Sprintf(form, 1), "store status"},
-		"with two ways":    {strings.Replace(fmt.Sprintf(form, 1), "disable", "prefer", 1), "store status"},
+		"unreachable":      {fmt.Sprintf(form, 1), "bmad-mcp store)"},
+		"with two ways":    {strings.Replace(fmt.Sprintf(form, 1), "disable", "prefer", 1), "bmad-mcp store)"},
 		"a wrong password": {strings.Replace(address, pgtest.Password, pgtest.Password+"-not", 1), "PGPASSFILE"},
 		"read-only":        {address + "&default_transaction_read_only=on", "read-only"},
-		"no database":      {strings.Replace(address, "/"+name+"?", "/none?", 1), "store status"},
+		"no database":      {strings.Replace(address, "/"+name+"?", "/none?", 1), "bmad-mcp store)"},
 	} {
 		d := open(t, tt.address)
 		err := d.Store(at).Create(ctx, newSession(), storetest.Numbered("task"))

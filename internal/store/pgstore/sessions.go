@@ -191,7 +191,7 @@ func calls(body []byte, id, name string) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "the store lists run %s under the task name %q, and its own is %q", id, name, sum.TaskName).
-		WithHint("somebody has changed its row: name the run that is meant by its id; bmad-mcp store check finds all such rows")
+		WithHint("somebody has changed its row: name the run that is meant by its id; bmad-mcp store --check finds all such rows")
 }
 
 // Read returns the text behind a reference.

@@ -63,7 +63,7 @@ func (d *Database) refuse(err error) error {
 	case wrongPassword, "28000":
 		return e.WithHint("check the account, and its password in PGPASSFILE or in the address; nothing was changed")
 	}
-	return e.WithHint("check that it runs and can be reached (bmad-mcp store status), then repeat the action; nothing was changed, and no files are used in its place")
+	return e.WithHint("check that it runs and can be reached (bmad-mcp store), then repeat the action; nothing was changed, and no files are used in its place")
 }
 
 // inOneLine returns an error's text. An attempt to connect that was made twice, with and without TLS, is named once.

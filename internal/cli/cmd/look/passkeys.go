@@ -15,7 +15,6 @@ import (
 
 // Passkeys returns the commands of passkeys.
 func Passkeys(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
-	list := func(*cobra.Command, []string) error { return listPasskeys(term, tasks) }
 	cmd := &cobra.Command{
 		Use:   "passkeys",
 		Short: "List or remove the passkeys that sign your decisions in the dashboard",
@@ -28,10 +27,9 @@ Passkeys are added in the dashboard. The first one needs your word at a terminal
 later one the signature of one in use. A removed passkey signs nothing any more; its
 earlier signatures can still be checked.`,
 		Args: cobra.NoArgs,
-		RunE: list,
+		RunE: func(*cobra.Command, []string) error { return listPasskeys(term, tasks) },
 	}
 	cmd.AddCommand(
-		&cobra.Command{Use: "list", Short: "Show the passkeys in use", Args: cobra.NoArgs, RunE: list},
 		terminal.Subcommand("remove ID", "Take a passkey out of use, by its name or the beginning of its id", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return removePasskey(ctx, term, tasks, args[0]) }),
 	)

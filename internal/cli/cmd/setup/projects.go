@@ -21,7 +21,6 @@ import (
 // Projects returns the commands of the folders for assistants.
 func Projects(term *terminal.Terminal, workspace *app.Workspace) *cobra.Command {
 	var yes bool
-	list := func(*cobra.Command, []string) error { return listProjects(term, workspace) }
 	cmd := &cobra.Command{
 		Use:   "projects",
 		Short: "List, add or remove the folders in which assistants may work",
@@ -31,13 +30,13 @@ folder the server was started in, and in those listed here, with what lies below
   added      by you, with bmad-mcp projects add
   form       allowed by you in a form of a host
   settings   of the setting projects in your own file, or of BMAD_PROJECTS
-  runs   projects in which runs were started
+  runs       projects in which runs were started
 
 Asked to work elsewhere, the server asks you by a form, once for each folder, or refuses.
 The home folder itself, what holds it, and folders with credentials (.ssh, .aws, .gnupg,
 browser profiles …) are out of reach however they are named.`,
 		Args: cobra.NoArgs,
-		RunE: list,
+		RunE: func(*cobra.Command, []string) error { return listProjects(term, workspace) },
 	}
 	add := &cobra.Command{
 		Use: "add DIR", Short: "Let assistants work in a folder, and in those below it", Args: cobra.ExactArgs(1),
@@ -46,7 +45,6 @@ browser profiles …) are out of reach however they are named.`,
 	}
 	add.Flags().BoolVar(&yes, "yes", false, "also a folder that is unusual for projects, without a question")
 	cmd.AddCommand(
-		&cobra.Command{Use: "list", Short: "Show the folders, and which of them do not count", Args: cobra.NoArgs, RunE: list},
 		add,
 		terminal.Subcommand("remove DIR", "Take a folder off the list; its files stay", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return removeProject(ctx, term, workspace, args[0]) }),
@@ -54,10 +52,10 @@ browser profiles …) are out of reach however they are named.`,
 	return cmd
 }
 
-// projectRow is a folder in the JSON of `projects list`.
+// projectRow is a folder in the JSON of `projects`.
 type projectRow struct {
 	Folder string `json:"folder"`
-	// From names the record: added, form, settings or sessions.
+	// From names the record: added, form, settings or runs.
 	From string `json:"from"`
 	// Counts is false if the rules, or the disk, keep the folder out; Why is the reason.
 	Counts bool   `json:"counts"`

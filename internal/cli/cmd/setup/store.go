@@ -19,16 +19,28 @@ import (
 
 // Store returns the commands of the store of a team.
 func Store(u Upkeep) *cobra.Command {
+	check := false
 	cmd := &cobra.Command{
 		Use:   "store",
 		Short: "Look after the database in which a team keeps its runs",
 		Long: `A team keeps its runs in PostgreSQL: BMAD_STORE, or store in your own settings, names it.
 Without it, runs are files below .bmad-task/.
 
+Without a subcommand it shows the database, its schema, and the settings that keep changes
+safe; with --check it checks all runs of the project there, with their texts.
+
 migrate makes or updates its tables; nothing else does. export writes all runs of the
 project to standard output, import reads them into the store of the project it stands
 in, and move brings those that are files into the database.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if check {
+				return checkStore(cmd.Context(), u)
+			}
+			return statusOfStore(cmd.Context(), u)
+		},
 	}
+	cmd.Flags().BoolVar(&check, "check", false, "check all runs of the project in the store, with their texts")
 	to := ""
 	move := terminal.Subcommand("move", "Move the runs of the project from its files into the database", cobra.NoArgs,
 		func(ctx context.Context, _ []string) error { return moveStore(ctx, u, to) })
@@ -36,10 +48,6 @@ in, and move brings those that are files into the database.`,
 	cmd.AddCommand(
 		terminal.Subcommand("migrate", "Make or update the tables", cobra.NoArgs,
 			func(ctx context.Context, _ []string) error { return migrateStore(ctx, u) }),
-		terminal.Subcommand("status", "Show the database, its schema, and the settings that keep changes safe", cobra.NoArgs,
-			func(ctx context.Context, _ []string) error { return statusOfStore(ctx, u) }),
-		terminal.Subcommand("check", "Check all runs of the project in the store, with their texts", cobra.NoArgs,
-			func(ctx context.Context, _ []string) error { return checkStore(ctx, u) }),
 		&cobra.Command{
 			Use: "export", Short: "Write all runs of the project to standard output, as a tar file", Args: cobra.NoArgs,
 			Example: "  bmad-mcp store export > runs.tar",

@@ -24,7 +24,7 @@ import (
 func Workflow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
-		Short: "List, show, check and draw workflows",
+		Short: "List, show and check workflows",
 		Long: `A workflow is the list of stages that a run goes through. Four are built in; your
 own are YAML files in the folder workflows beside your config.yaml, or in
 .claude/bmad-workflows/ of a project. One that a project brings counts once you
@@ -34,12 +34,7 @@ have allowed it (bmad-mcp allow), because it could leave gates out.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	schema := terminal.Subcommand("schema", "Print the JSON Schema of a workflow file, for editors", cobra.NoArgs,
-		func(_ context.Context, _ []string) error {
-			_, err := fmt.Fprint(term.Out, workflow.Schema())
-			return err
-		})
-	cmd.AddCommand(workflowList(term, tasks), workflowShow(term, tasks), workflowCheck(term, tasks), workflowGraph(term, tasks), schema)
+	cmd.AddCommand(workflowList(term, tasks), workflowShow(term, tasks), workflowCheck(term, tasks))
 	return cmd
 }
 
@@ -121,47 +116,49 @@ func drawPipeline(d *workflow.Definition) string {
 	return visible.Line(strings.Join(labels, " → "))
 }
 
+// showOptions are the flags of workflow show.
+type showOptions struct{ graph, schema bool }
+
 func workflowShow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Print a workflow's YAML, to be read or copied", Args: cobra.ExactArgs(1),
+	var o showOptions
+	cmd := &cobra.Command{
+		Use:   "show [NAME]",
+		Short: "Print a workflow's YAML, to be read or copied",
+		Long: `Prints the YAML of a workflow, without NAME that of runs that name none. With --graph it draws
+the stages as mermaid, with --schema it prints the JSON Schema of a workflow file, for editors.`,
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: tasks.CompleteWorkflow,
-		RunE: func(_ *cobra.Command, args []string) error {
-			w, err := workflowNamed(tasks, args[0])
-			if err != nil {
-				return err
-			}
-			if term.JSON {
-				if err := w.Err(); err != nil {
-					return err
-				}
-				return term.PrintJSON(w.Definition)
-			}
-			text := w.Text
-			if w.By == "" {
-				text = workflow.BuiltinText(w.Name)
-			}
-			_, err = fmt.Fprint(term.Out, text)
-			return err
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return o.show(term, tasks, args) },
 	}
+	cmd.Flags().BoolVar(&o.graph, "graph", false, "draw the stages, as mermaid")
+	cmd.Flags().BoolVar(&o.schema, "schema", false, "print the JSON Schema of a workflow file")
+	cmd.MarkFlagsMutuallyExclusive("graph", "schema")
+	return cmd
 }
 
-func workflowGraph(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
-	return &cobra.Command{
-		Use: "graph [NAME]", Short: "Draw a workflow's stages, as mermaid", Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: tasks.CompleteWorkflow,
-		RunE: func(_ *cobra.Command, args []string) error {
-			w, err := workflowNamed(tasks, app.TaskName(args))
-			if err == nil {
-				err = w.Err()
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(term.Out, w.Definition.Graph())
-			return err
-		},
+func (o *showOptions) show(term *terminal.Terminal, tasks *app.Tasks, args []string) error {
+	if o.schema {
+		_, err := fmt.Fprint(term.Out, workflow.Schema())
+		return err
 	}
+	w, err := workflowNamed(tasks, app.TaskName(args))
+	if err == nil && (o.graph || term.JSON) {
+		err = w.Err()
+	}
+	if err != nil {
+		return err
+	}
+	text := w.Text
+	switch {
+	case o.graph:
+		text = w.Definition.Graph()
+	case term.JSON:
+		return term.PrintJSON(w.Definition)
+	case w.By == "":
+		text = workflow.BuiltinText(w.Name)
+	}
+	_, err = fmt.Fprint(term.Out, text)
+	return err
 }
 
 // workflowReport is the result of workflow check, as JSON.
