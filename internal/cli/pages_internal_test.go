@@ -119,3 +119,40 @@ func TestTerminalPage(t *testing.T) {
 		}
 	}
 }
+
+// TestSentencesNameCommands: each command in a sentence of the program, in either language, exists, with the word after
+// it if that is one of a group.
+func TestSentencesNameCommands(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "base", "lang", "zh", "*.po"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := regexp.MustCompile(`bmad-mcp ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?`)
+	prose := strings.Fields("does leads may reads stays that uses without work") // words after the program's name in a sentence
+	root := newRoot(app.New(&terminal.Terminal{}))
+	seen := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range called.FindAllStringSubmatch(string(text), -1) {
+			seen++
+			cmd, _, err := root.Find(m[1:2])
+			if slices.Contains(prose, m[1]) {
+				continue
+			}
+			if err != nil || cmd == root {
+				t.Errorf("%s: %s: there is no such command", filepath.Base(file), m[0])
+				continue
+			}
+			below, _, _ := cmd.Find(m[2:])
+			if groups := []string{"agent", "memory", "method", "task"}; m[2] != "" && slices.Contains(groups, m[1]) && below == cmd {
+				t.Errorf("%s: %s: there is no such subcommand", filepath.Base(file), m[0])
+			}
+		}
+	}
+	if seen < 150 {
+		t.Errorf("got %d commands", seen)
+	}
+}
