@@ -32,6 +32,8 @@ var spoken = map[string]lang.Text{
 		"look with bmad-mcp status where the run stands before you repeat anything"),
 	"a power loss could undo it: check the disk, then call status to see where the run stands before anything is repeated": lang.T(
 		"a power loss could undo it: check the disk, and look with bmad-mcp status before you repeat anything"),
+	"generate the document for stage %s and submit it": lang.T(
+		"the assistant works on stage %s; without a host: bmad-mcp run --resume RUN"),
 	"call status, show the human what waits now, and let them decide": lang.T("bmad-mcp status shows what waits now"),
 	"call status, then decide again":                                  lang.T("look with bmad-mcp status, then decide again"),
 	"call status, then decide again; the next step: %s": lang.T(

@@ -57,7 +57,7 @@ func heading(q gate.Question, second string) (first, rest []string) {
 	} else if q.Draft != "" {
 		first = append(first, q.DraftLine())
 	}
-	place := q.Language.Say("Task “%s” · %s", q.TaskName, q.Title)
+	place := q.Language.Say("Run “%s” · %s", q.TaskName, q.Title)
 	if visible.Columns(place) > messageColumns {
 		place = q.Title
 	}

@@ -173,7 +173,7 @@ func TestDecisionByForm(t *testing.T) {
 				if by := tt.channel == "elicited"; by != timed || by && took < 1000 {
 					t.Errorf("took %v", grant["took_ms"])
 				}
-				if said := strings.Contains(fmt.Sprint(reply["user_message"]), "Relayed by the assistant"); said != (tt.channel == "relayed") {
+				if said := strings.Contains(fmt.Sprint(reply["user_message"]), "Passed on by the assistant"); said != (tt.channel == "relayed") {
 					t.Errorf("message %v", reply["user_message"])
 				}
 			})
@@ -216,7 +216,7 @@ func TestFormShowsWhatIsTrue(t *testing.T) {
 			}})
 			gateOf(t, c)
 			call(t, c, object{"action": "confirm"})
-			for _, want := range []string{fmt.Sprintf("Task “x” · stage 1 of %d, Product Owner", len(workflow.Default().Stages)), "Score 95, check ", "90 needed", "Our check found: ", "Draft: .bmad-task/work/x/po.md (", " bytes)"} {
+			for _, want := range []string{fmt.Sprintf("Run “x” · stage 1 of %d, Product Owner", len(workflow.Default().Stages)), "Score 95, check ", "90 needed", "Our check found: ", "Draft: .bmad-task/work/x/po.md (", " bytes)"} {
 				if !strings.Contains(seen.Message, want) {
 					t.Errorf("no %q in\n%s", want, seen.Message)
 				}

@@ -172,13 +172,15 @@ func (t Teller) document(id workflow.StageID) string {
 	return st.DocumentIn(t.Language)
 }
 
-// name names the person of an entry: the one whose decision it carries, else the one the caller acted for.
+// name names the person of an entry, or the script: the one whose decision it carries, else the one the caller acted for.
 func (t Teller) name(e *workflow.Transition) string {
 	person := e.Person
 	if e.Grant != nil && e.Grant.Subject != "" {
 		person = e.Grant.Person
 	}
 	switch {
+	case e.Grant != nil && e.Grant.Channel == workflow.ChannelScript:
+		return t.Language.Say("A script")
 	case person.Subject == "":
 		return t.Language.Say("Somebody")
 	case person.Subject == t.Reader:

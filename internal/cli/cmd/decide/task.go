@@ -125,7 +125,7 @@ func (o *taskOptions) startCommand() *cobra.Command {
 	cmd := o.actionCommand("start OBJECTIVE…", "Start a run for an objective", workflow.ActionStart, fill)
 	cmd.Args, cmd.ValidArgsFunction = cobra.MinimumNArgs(1), nil
 	cmd.Flags().StringVar(&start.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
-	cmd.Flags().StringVar(&start.TaskName, "name", "", "the task's name (default: made from the objective)")
+	cmd.Flags().StringVar(&start.TaskName, "name", "", "the name of the run (default: made from the objective)")
 	o.tasks.CompleteWorkflows(cmd)
 	o.promptFlag()
 	return cmd

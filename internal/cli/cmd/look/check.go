@@ -34,11 +34,11 @@ func Check(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 each decision is signed by the person it names, and each gate has the decisions that it
 requires. The list of signers (.claude/bmad-signers), the rules (.claude/bmad-task.yaml)
 and the workflows come from the base branch, so that no change approves itself. The check
-needs only the clone: no run, no state of this machine and no network. It runs no
+needs only the clone: no session file, no state of this machine and no network. It runs no
 command of the project.
 
 Notes are listed beside the findings, and count as such with --strict: files that changed
-since the work was tested, unfinished runs, and rows that a report only claims. Accepted
+since the work was tested, unfinished runs, and rows for which no command was run. Accepted
 risks are listed too.`,
 		Example: `  bmad-mcp check
   bmad-mcp check --base origin/main --strict --json`,

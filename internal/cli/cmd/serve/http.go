@@ -62,7 +62,7 @@ token; /metrics does.
 
 Of web pages, only those of the server's own origin may call, and those of each
 --allow-origin, such as http://localhost:6274 for the MCP Inspector. No page is ever
-asked in your place: its decisions count as relayed by an assistant at most.
+asked in your place: its decisions count as passed on by an assistant at most.
 
 The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most --grace.`,
 		Example: `  bmad-mcp serve --http 127.0.0.1:7777

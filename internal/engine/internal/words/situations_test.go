@@ -242,7 +242,7 @@ func TestSentences(t *testing.T) {
 		"too long a path": {words.DraftLine(l, strings.Repeat("a", 60), 1000), "Draft: " + strings.Repeat("a", 60)},
 		"thirty numbers":  {words.Numbers(numbers[1:]), strings.TrimSuffix(strings.Repeat("0, ", 30), ", ")},
 		"more numbers":    {words.Numbers(numbers), strings.Repeat("0, ", 30) + "…"},
-		"relayed":         {g(workflow.ChannelRelayed), "_Relayed by the assistant._ "},
+		"relayed":         {g(workflow.ChannelRelayed), "_Passed on by the assistant._ "},
 		"a form":          {g(workflow.ChannelElicited), "Decided by you in the form. "},
 		"typed":           {g(workflow.ChannelTyped), "Decided by the command that you typed. "},
 		"host":            {g(workflow.ChannelHostConfirmed), "Decided by you when the host asked. "},

@@ -55,7 +55,7 @@ func NextMoveOf(s *workflow.Session) lang.Text {
 	case workflow.AwaitingApproval:
 		return lang.T("the human decides: call approve with approved true or false once they have said so")
 	case workflow.Completed:
-		return lang.T("the workflow is complete; reopen a stage to change something, or start a new session")
+		return lang.T("the workflow is complete; reopen a stage to change something, or start a new run")
 	}
 	return lang.T("the run is cancelled; start a new one")
 }
@@ -65,9 +65,9 @@ func GrantNote(l lang.Language, g workflow.Grant) string {
 	switch g.Channel {
 	case workflow.ChannelRelayed:
 		if g.Note != "" {
-			return l.Say("_Relayed by the assistant: %s._ ", g.Note)
+			return l.Say("_Passed on by the assistant: %s._ ", g.Note)
 		}
-		return l.Say("_Relayed by the assistant._ ")
+		return l.Say("_Passed on by the assistant._ ")
 	case workflow.ChannelElicited:
 		return l.Say("Decided by you in the form. ")
 	case workflow.ChannelTyped:
