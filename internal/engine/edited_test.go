@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -166,7 +167,7 @@ func TestBrokenEditIsRefused(t *testing.T) {
 		to                    func(*bench)
 	}{
 		"empty":           {"", " \n", "is empty", nil},
-		"too large":       {"max_submission_bytes: 2000\n", strings.Repeat("far too long\n", 200), "at most 2000 are accepted", nil},
+		"too large":       {"", strings.Repeat("far too long\n", project.MaxDocument/10), "at most 5242880 are accepted", nil},
 		"binary":          {"", "# P\x00\x01\n", "contains a NUL character", nil},
 		"not text":        {"", "# P\xff\xfe\n", "is not valid UTF-8", nil},
 		"only a block":    {"", "```json\n{\"quality_score\": 99}\n```\n", "has no document in it any more", nil},

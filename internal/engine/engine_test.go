@@ -47,6 +47,8 @@ type bench struct {
 	// state is the person's folder, environ their variables.
 	state   string
 	environ []string
+	// patience bounds the wait for another that holds a session; the usual time if it is 0.
+	patience time.Duration
 	// own is the person's configuration folder.
 	own string
 	// workflow is that of a start which names none: six stages that stay as they are when a
@@ -108,6 +110,13 @@ func (b *bench) restart() {
 	b.engine = engine.New(engine.Options{
 		Names: names,
 		Projects: project.New(project.Options{
+			OpenDir: func(name string) (*durable.Dir, error) {
+				dir, err := durable.OpenDir(name)
+				if err == nil {
+					dir.LockTimeout = b.patience
+				}
+				return dir, err
+			},
 			Backend:  b.backend,
 			Who:      func(string) workflow.Person { return b.acting },
 			Known:    project.Known{Folder: b.state},

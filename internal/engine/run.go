@@ -94,7 +94,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
 		Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
 		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Settings: settings, Strict: r.check.strict, Trusting: r.engine.keeper.records != nil,
-		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout,
+		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations,
 		Sparing: c.Replies == config.RepliesLean, Names: r.engine.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,

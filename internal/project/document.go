@@ -9,8 +9,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
+
+// MaxDocument is the size of the largest document that is accepted, in bytes.
+const MaxDocument = 5 << 20
 
 // Local returns the path of a file as callers name it, absolute or not, relative to the
 // project folder, with slashes. A file elsewhere keeps its path.
@@ -55,7 +57,7 @@ func (p *Project) ReadDocument(argument, given string) (string, error) {
 	if err := p.withoutLinks(argument, given, local); err != nil {
 		return "", err
 	}
-	data, err := p.Dir.ReadFile(local, p.Config.MaxSubmission)
+	data, err := p.Dir.ReadFile(local, MaxDocument)
 	var kind *durable.NotRegularError
 	var large *durable.TooLargeError
 	switch {
@@ -63,7 +65,7 @@ func (p *Project) ReadDocument(argument, given string) (string, error) {
 		return "", fault.New(fault.InvalidArgument, "%s %q is not a regular file: %w", argument, given, err).
 			WithHint("pass the path of the document")
 	case errors.As(err, &large):
-		return "", p.TooLarge(argument, max(large.Size, p.Config.MaxSubmission+1))
+		return "", TooLarge(argument, max(large.Size, MaxDocument+1))
 	case err != nil:
 		return "", fault.New(fault.Storage, "%s %q cannot be read: %w", argument, given, err).WithHint("check its permissions")
 	}
@@ -115,7 +117,7 @@ func (p *Project) names(folder string) []string {
 }
 
 // TooLarge returns the error for a document of more than the accepted size.
-func (p *Project) TooLarge(argument string, size int64) error {
-	return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", argument, size, p.Config.MaxSubmission).
-		WithHint("shorten the document, or raise max_submission_bytes in %s", config.ProjectFile)
+func TooLarge(argument string, size int64) error {
+	return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", argument, size, MaxDocument).
+		WithHint("shorten the document")
 }

@@ -1,13 +1,11 @@
 package project
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -114,7 +112,6 @@ func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 		_ = dir.Close()
 		return nil, err
 	}
-	dir.LockTimeout = cfg.LockTimeout
 	place, backend, err := Locate(dir, cfg, f.state, f.backend)
 	if err != nil {
 		_ = dir.Close()
@@ -184,15 +181,6 @@ func (f *Finder) mayName(key, name string) error {
 		return refused.WithHint("keep it in the project, or in one of: %s", strings.Join(f.within, ", "))
 	}
 	return fault.New(fault.InvalidArgument, "%s: %s %q is not an existing folder", config.ProjectFile, key, name).WithHint("correct it; nothing was changed")
-}
-
-// FormTimeout returns the time for which a form waits for the person, by their own settings.
-func (f *Finder) FormTimeout() time.Duration {
-	own, err := f.settings.Load(nil)
-	if err != nil {
-		return config.DefaultFormTimeout
-	}
-	return cmp.Or(own.FormTimeout, config.DefaultFormTimeout)
 }
 
 // Remember adds a project to the known ones, to find its sessions from elsewhere.

@@ -305,8 +305,7 @@ func TestDetect(t *testing.T) {
 func TestReadDocument(t *testing.T) {
 	w := newWorld(t)
 	w.write("p/docs/prd.md", "# PRD")
-	w.write("p/big.md", strings.Repeat("x", 1025))
-	w.write("p/.claude/bmad-task.yaml", "max_submission_bytes: 1024\n")
+	w.write("p/big.md", strings.Repeat("x", project.MaxDocument+1))
 	w.write("secret.md", "SECRET")
 	w.link("secret.md", "p/link.md")
 	w.link("p/docs", "p/folder")
@@ -329,7 +328,7 @@ func TestReadDocument(t *testing.T) {
 		"above":                  {"../secret.md", "../secret.md", "is not inside the project"},
 		"elsewhere":              {w.at("secret.md"), "../secret.md", "is not inside the project"},
 		"elsewhere, and missing": {w.at("none/none.md"), filepath.ToSlash(w.at("none/none.md")), "is not inside the project"},
-		"too large":              {"big.md", "big.md", "has 1025 bytes; at most 1024 are accepted"},
+		"too large":              {"big.md", "big.md", "has 5242881 bytes; at most 5242880 are accepted"},
 	} {
 		if got := p.Local(tt.given); got != tt.local {
 			t.Errorf("%s: local path: got %q, want %q", name, got, tt.local)

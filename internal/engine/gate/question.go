@@ -44,8 +44,6 @@ type Question struct {
 	// Questions are the open ones, if answers are asked for. Choices then has the one to take
 	// the document without answering, if its gate is met.
 	Questions []workflow.Question
-	// Limit is the time to wait for the person.
-	Limit time.Duration
 }
 
 // DraftLine names the document, for people, with its size if a form has room for it.
@@ -117,11 +115,14 @@ type Silence struct {
 // Error implements error.
 func (s *Silence) Error() string { return "no decision was taken: " + s.Why.String() }
 
+// FormTimeout is the time that a form waits for the person. With more, hosts cancel the call first.
+const FormTimeout = 10 * time.Minute
+
 // Ask returns the question at the gate that a session waits at.
 func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.Session.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
-		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout, Page: s.Call.Page,
+		Text: words.Facts(s), Choices: Choices(s), Page: s.Call.Page,
 		Edited: s.Draft.Edit != nil, Barred: words.Barred(s), Document: s.Draft.Text,
 	}
 	if doc := s.Waiting(); doc != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 )
@@ -71,7 +72,7 @@ func (c *callers) askFolder(ctx context.Context, req request.Request) *mcp.CallT
 	}
 	style := styleOf(ctx)
 	asks := style.folderSheet(c.engine.Language(ctx, req), lines) // in that of the work elsewhere: this folder is not read yet
-	state, _ := c.forms.add(folderPrefix, form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !server.IsModernRequest(ctx), sheet: asks})
+	state, _ := c.forms.add(folderPrefix, form{cwd: real, client: client, limit: gate.FormTimeout, held: !server.IsModernRequest(ctx), sheet: asks})
 	if state == "" {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
@@ -37,7 +38,7 @@ func TestFolderForm(t *testing.T) {
 			"closed":              {form: fill(person, "cancel", nil), asked: 1, words: "closed or declined"},
 			"made up":             {form: fill(person, "accept", object{"decision": "approve"}), asked: 2, words: `"approve" is not a choice`},
 			"allowed at once":     {form: fill(soon, "accept", allow), asked: 1, words: "no person has seen"},
-			"too late":            {form: fill(1500*time.Millisecond, "accept", allow), env: []string{"BMAD_FORM_TIMEOUT=1s"}, asked: 2, words: "not answered in time"},
+			"too late":            {form: fill(gate.FormTimeout+time.Second, "accept", allow), asked: 2, words: "not answered in time"},
 			"no forms":            {words: "is not a folder that bmad-mcp may work in"},
 			"keys":                {form: fill(person, "accept", allow), cwd: ".ssh", words: "SSH keys are kept there"},
 			"a link to keys":      {form: fill(person, "accept", allow), cwd: "src/Became", words: "is not a folder that bmad-mcp may work in"},

@@ -222,7 +222,7 @@ func (c *formChannel) Ask(_ context.Context, q gate.Question) (gate.Response, er
 
 // send puts a form to the person; its answer comes with the call that follows.
 func (c *formChannel) send(q gate.Question, s sheet, begun *gate.Response) (gate.Response, error) {
-	state, why := c.forms.add(statePrefix, form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held, sheet: s, begun: begun})
+	state, why := c.forms.add(statePrefix, form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: gate.FormTimeout, held: c.held, sheet: s, begun: begun})
 	if state == "" {
 		return silence(why, false), nil
 	}

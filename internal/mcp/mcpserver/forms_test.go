@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -122,7 +123,7 @@ func TestDecisionByForm(t *testing.T) {
 		{name: "at once, relayed", form: fill(soon, "accept", object{}), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
 		{name: "declined at once, relayed", form: fill(soon, "decline", nil), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
 		{name: "at once, strict", form: fill(soon, "accept", approve), said: object{"confirmed": true}, env: []string{"BMAD_GATE=strict"}, words: "only the human's own act"},
-		{name: "time-out", form: fill(1500*time.Millisecond, "accept", approve), said: object{"confirmed": true}, env: []string{"BMAD_FORM_TIMEOUT=1s"}, state: "awaiting_confirmation", words: "1s"},
+		{name: "time-out", form: fill(gate.FormTimeout+time.Second, "accept", approve), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "10m"},
 		{name: "a no passed on", form: fill(person, "accept", approve), said: object{"confirmed": false, "feedback": "shorter"}, state: "refining", channel: "relayed"},
 		{name: "no forms", said: object{"confirmed": true}, state: "generating", channel: "relayed"},
 		{name: "no forms, strict", said: object{"confirmed": true}, env: []string{"BMAD_GATE=strict"}, words: "only the human's own act"},

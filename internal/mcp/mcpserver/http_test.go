@@ -35,9 +35,6 @@ type served struct {
 	ended chan error
 }
 
-// patient is for many callers of one project at once, on a machine that has more to do.
-var patient = []string{"BMAD_LOCK_TIMEOUT=5m"}
-
 var addressLine = regexp.MustCompile(`running on (http://\S+/mcp),`)
 
 // serve starts a server on HTTP in a folder.

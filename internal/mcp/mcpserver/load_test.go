@@ -27,7 +27,7 @@ func TestHTTPUnderLoad(t *testing.T) {
 	scratch.NeedsTime(t, "a hundred clients call at once")
 	const crews, rounds = 6, 4
 	dir := t.TempDir()
-	s := serve(t, dir, patient, "--allow-origin", inspectorOrigin, "--metrics")
+	s := serve(t, dir, nil, "--allow-origin", inspectorOrigin, "--metrics")
 	base := strings.TrimSuffix(s.url, "/mcp")
 	var wg sync.WaitGroup
 	many := func(work func(crew, round int)) {

@@ -21,7 +21,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh" // the settings may name it
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
@@ -34,9 +33,6 @@ const (
 	// UserFile is the user's file, relative to the configuration folder
 	// ($XDG_CONFIG_HOME, else ~/.config).
 	UserFile = "bmad-mcp/config.yaml"
-	// DefaultFormTimeout is the time for which a form waits for the person. With more, hosts cancel the call
-	// first.
-	DefaultFormTimeout = 10 * time.Minute
 	// maxFile is the largest configuration file read, in bytes.
 	maxFile = 64 << 10
 )
@@ -50,17 +46,11 @@ type Config struct {
 	// builtin reads the built-in workflows, once: most starts need none.
 	builtin func() []Workflow
 	// Prompts is the absolute folder of prompt files that take precedence over the built-in ones.
-	Prompts string
-	// MaxSubmission is the largest submission accepted, in bytes.
-	MaxSubmission int64
-	// LockTimeout bounds the wait of a call for another that holds its session.
-	LockTimeout time.Duration
-	LogLevel    slog.Level
+	Prompts  string
+	LogLevel slog.Level
 	// MaxRework and MaxIterations bound the rounds between two decisions of a person: how often work goes
 	// back to dev, and how many submissions of a stage may miss its gate, before they are asked whether to continue.
 	MaxRework, MaxIterations int
-	// FormTimeout bounds the wait of a form for the person.
-	FormTimeout time.Duration
 	// HostConfirm selects the hosts for which bmad-confirm is listed.
 	HostConfirm HostConfirm
 	// Rubrics is the absolute folder of rubric files that take precedence over the built-in ones.
@@ -72,8 +62,6 @@ type Config struct {
 	VerifyBy      map[workflow.StageID]workflow.Setter
 	PersonVerify  map[workflow.StageID]string
 	VerifyTimeout time.Duration
-	// VerifyOutput bounds the output of a command that is kept, in bytes.
-	VerifyOutput int
 	// Checks are the commands, besides verify, that the server runs if a report names them.
 	Checks []string
 	// Proof is ProofOff unless a signed statement about a run is written beside its documents in a git repository.
@@ -150,17 +138,15 @@ const (
 func Default(project string) Config {
 	return Config{
 		Workflow: workflow.DefaultName, builtin: sync.OnceValue(builtins), rules: rules{engines: map[workflow.StageID][]workflow.Engine{}},
-		Prompts:       filepath.Join(project, ".claude", "bmad-prompts"),
-		Rubrics:       filepath.Join(project, ".claude", "bmad-rubrics"),
-		MaxSubmission: 5 << 20,
-		LockTimeout:   durable.LockTimeout,
-		LogLevel:      slog.LevelWarn,
-		MaxRework:     3, MaxIterations: 5,
-		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
-		Toolsets: []Toolset{ToolsetAuto}, Memory: MemoryAuto,
+		Prompts:   filepath.Join(project, ".claude", "bmad-prompts"),
+		Rubrics:   filepath.Join(project, ".claude", "bmad-rubrics"),
+		LogLevel:  slog.LevelWarn,
+		MaxRework: 3, MaxIterations: 5,
+		HostConfirm: HostConfirmAuto,
+		Toolsets:    []Toolset{ToolsetAuto}, Memory: MemoryAuto,
 		Manner: Manner{Personas: PersonasOwn, Replies: RepliesFull, Language: lang.Auto, DocumentLanguage: lang.Auto},
 		Verify: map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
 		CheckAssurance: string(workflow.AssuranceLow), Proof: "true",
-		byPerson: map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute, VerifyOutput: 4000,
+		byPerson: map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute,
 	}
 }

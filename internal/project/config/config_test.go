@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -51,14 +50,14 @@ func gate(c config.Config, id workflow.StageID) float64 {
 func TestPrecedence(t *testing.T) {
 	c, err := load(t, "stages:\n  po:\n    gate_score: 95.5\n  dev: {engines: [claude]}\nprompts: own\n",
 		"log_level: debug\nstages:\n  po: {gate_score: 70}\n  architect: {gate_score: 80, engines: [codex, claude]}\n",
-		"BMAD_ARCHITECT_GATE_SCORE=95", "BMAD_MAX_SUBMISSION_BYTES=2048", "BMAD_QA_ENGINES=claude, codex", "BMAD_HOME=/x", "BMAD_GATES=strict", "OTHER=1")
+		"BMAD_ARCHITECT_GATE_SCORE=95", "BMAD_QA_ENGINES=claude, codex", "BMAD_HOME=/x", "BMAD_GATES=strict", "OTHER=1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if gate(c, workflow.PO) != 95.5 || gate(c, workflow.Architect) != 95 {
 		t.Errorf("gates %v, %v", gate(c, workflow.PO), gate(c, workflow.Architect))
 	}
-	if c.LogLevel != slog.LevelDebug || c.MaxSubmission != 2048 || filepath.Base(c.Prompts) != "own" {
+	if c.LogLevel != slog.LevelDebug || filepath.Base(c.Prompts) != "own" {
 		t.Errorf("%+v", c)
 	}
 	for id, want := range map[workflow.StageID]string{workflow.Dev: "[claude]", workflow.Architect: "[codex claude]", workflow.QA: "[claude codex]", workflow.PO: "[claude codex]"} {
@@ -72,7 +71,7 @@ func TestPrecedence(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	for _, project := range []string{"", "# nothing\n", "stages:\n  po: {}\n"} {
 		c, err := load(t, project, "")
-		if err != nil || gate(c, workflow.PO) != 90 || c.MaxSubmission != 5<<20 || c.LogLevel != slog.LevelWarn {
+		if err != nil || gate(c, workflow.PO) != 90 || c.LogLevel != slog.LevelWarn {
 			t.Errorf("%q: %+v, %v", project, c, err)
 		}
 	}
@@ -240,9 +239,9 @@ func TestOnlyThePersonTrustsAHost(t *testing.T) {
 }
 
 func TestProjectCannotSwitchOffWhatThePersonSet(t *testing.T) {
-	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 8\nform_timeout: 1s\nrubrics: own\n", "verify: make test\nmax_rework: 4\nform_timeout: 2m\nrubrics: /\n", "BMAD_VERIFY= ")
-	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 8 || c.FormTimeout != 2*time.Minute || c.Rubrics != "/" || c.OwnRubrics || len(c.Ignored) != 4 {
-		t.Errorf("%v %d %d %v %q, %v", c.Verify, c.MaxRework, c.MaxIterations, c.FormTimeout, c.Ignored, err)
+	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 8\nrubrics: own\n", "verify: make test\nmax_rework: 4\nrubrics: /\n", "BMAD_VERIFY= ")
+	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 8 || c.Rubrics != "/" || c.OwnRubrics || len(c.Ignored) != 3 {
+		t.Errorf("%v %d %d %q, %v", c.Verify, c.MaxRework, c.MaxIterations, c.Ignored, err)
 	}
 }
 
@@ -255,7 +254,7 @@ func TestVerifyTakesAWholeCommand(t *testing.T) {
 
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
-		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: approvers, audit_floor, base_url, check_assurance, checks, cost_limit, document_language, form_timeout, four_eyes, gate, host_confirm, language, lock_timeout,"},
+		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: approvers, audit_floor, base_url, check_assurance, checks, cost_limit, document_language, four_eyes, gate, host_confirm, language,"},
 		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: approvers, audit_floor, engines, four_eyes, gate, gate_score, pause, proved, quorum, scoring, verdict, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
@@ -265,7 +264,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "gate_score: 90", want: "line 1: gate_score is a setting of a stage: write it below stages"},
 		{project: "max_rework: 0", want: "max_rework \"0\" is not a whole number from 1 to 100"},
 		{project: "host_confirm: maybe", want: "is not one of auto, always, never"},
-		{project: "form_timeout: 1ms", want: "is not a duration from 1s to 1h0m0s"},
+		{project: "verify_timeout: 1ms", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "stages:\n  boss: {gate_score: 1}", want: "line 2: unknown stage \"boss\"; valid stages: " + strings.Join(workflow.Default().IDs(), ", ")},
 		{project: "stages:\n  po: {gate_score: 101}", want: "line 2: stages.po.gate_score \"101\" is not a number from 0 to 100"},
 		{project: "stages:\n  po: {gate_score: .nan}", want: "not a number from 0 to 100"},
@@ -278,9 +277,9 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "log_level: loud", want: "log_level \"loud\" is not one of debug, info, warn, error"},
 		{project: "log_level: [warn, info]", want: "takes one value, not 2"},
 		{project: "log_level:\n  deep: 1", want: "log_level \"\" is not one of"},
-		{project: "lock_timeout: 3", want: "is not a duration from 100ms to 10m0s"},
-		{project: "lock_timeout: 1h", want: "is not a duration from 100ms to 10m0s"},
-		{project: "max_submission_bytes: lots", want: "is not a whole number"},
+		{project: "verify_timeout: 3", want: "is not a duration from 1s to 1h0m0s"},
+		{project: "verify_timeout: 61m", want: "is not a duration from 1s to 1h0m0s"},
+		{project: "max_rework: lots", want: "is not a whole number"},
 		{project: "prompts: nowhere", want: "is not an existing folder"},
 		{project: "a: [1", want: "line 1"},
 		{project: "log_level: warn\n\tb: 1", want: "line 2"},

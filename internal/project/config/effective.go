@@ -33,10 +33,9 @@ func (c *Config) Effective() []Setting {
 	return out
 }
 
-// guard returns the guard of a setting. The project may choose the rounds and the time of forms if the person
-// has not.
+// guard returns the guard of a setting. The project may choose the rounds if the person has not.
 func (c *Config) guard(s setting) Guard {
-	if slices.Contains([]string{"max_rework", "max_iterations", "form_timeout"}, s.key) && !c.byPerson[s.key] {
+	if slices.Contains([]string{"max_rework", "max_iterations"}, s.key) && !c.byPerson[s.key] {
 		return ""
 	}
 	return s.guard

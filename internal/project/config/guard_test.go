@@ -18,7 +18,6 @@ func TestProjectOnlyTightensLimits(t *testing.T) {
 	}{
 		"max_iterations": {"4", "3", "6", "5", func(c config.Config) string { return fmt.Sprint(c.MaxIterations) }},
 		"max_rework":     {"2", "1", "4", "3", func(c config.Config) string { return fmt.Sprint(c.MaxRework) }},
-		"form_timeout":   {"2m", "3m", "1m", "10m0s", func(c config.Config) string { return c.FormTimeout.String() }},
 	} {
 		line := func(value string) string {
 			if value == "" {
@@ -41,10 +40,10 @@ func TestProjectOnlyTightensLimits(t *testing.T) {
 // TestEachDefault checks each setting of a project without any configuration.
 func TestEachDefault(t *testing.T) {
 	c := config.Default(filepath.FromSlash("/p"))
-	got := fmt.Sprint(c.Workflow, " ", c.MaxSubmission, " ", c.LockTimeout, " ", c.LogLevel, " ", c.MaxRework, " ", c.MaxIterations, " ", c.FormTimeout, " ", c.HostConfirm, " ",
-		c.Toolsets, " ", c.Memory, " ", c.Personas, " ", c.Replies, " ", c.Language, " ", c.DocumentLanguage, " ", c.VerifyTimeout, " ", c.VerifyOutput, " ", c.Store, " ", c.Checks, c.Sources, c.OwnSources, c.Projects,
+	got := fmt.Sprint(c.Workflow, " ", c.LogLevel, " ", c.MaxRework, " ", c.MaxIterations, " ", c.HostConfirm, " ",
+		c.Toolsets, " ", c.Memory, " ", c.Personas, " ", c.Replies, " ", c.Language, " ", c.DocumentLanguage, " ", c.VerifyTimeout, " ", c.Store, " ", c.Checks, c.Sources, c.OwnSources, c.Projects,
 		" ", filepath.ToSlash(c.Prompts), " ", filepath.ToSlash(c.Rubrics), " ", len(c.Workflows()), c.OwnRubrics)
-	const want = "bmad 5242880 10s WARN 3 5 10m0s auto [auto] auto own full auto auto 5m0s 4000 { } [] [] [] [] /p/.claude/bmad-prompts /p/.claude/bmad-rubrics 4 false"
+	const want = "bmad WARN 3 5 auto [auto] auto own full auto auto 5m0s { } [] [] [] [] /p/.claude/bmad-prompts /p/.claude/bmad-rubrics 4 false"
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -226,6 +227,17 @@ func setVerify(l *loader, stage workflow.StageID, command string) {
 	default:
 		l.VerifyBy[stage], l.PersonVerify[stage] = workflow.SetByPerson, command
 	}
+}
+
+// setVerifyTimeout sets the time that a verify command may take.
+func setVerifyTimeout(l *loader, values []string) error {
+	const low, high = time.Second, time.Hour
+	d, err := time.ParseDuration(values[0])
+	if err != nil || d < low || d > high {
+		return lang.Errorf("verify_timeout %q is not a duration from %v to %v, such as 10s", values[0], low, high)
+	}
+	l.VerifyTimeout = d
+	return nil
 }
 
 // setChecks sets the commands that the server runs if a report names them. Only the person's own

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -96,27 +95,14 @@ func rule(name string) setting {
 	}}
 }
 
-// duration returns the setting of a duration within two bounds.
-func duration(key string, low, high time.Duration, field func(*Config) *time.Duration) setting {
-	set := func(l *loader, values []string) error {
-		d, err := time.ParseDuration(values[0])
-		if err != nil || d < low || d > high {
-			return lang.Errorf("%s %q is not a duration from %v to %v, such as 10s", key, values[0], low, high)
-		}
-		*field(l.Config) = d
-		return nil
-	}
-	return setting{key: key, set: set, value: func(c *Config) any { return *field(c) }}
-}
-
 // whole returns the setting of a whole number within two bounds.
-func whole[T int | int64](key string, low, high T, field func(*Config) *T) setting {
+func whole(key string, low, high int, field func(*Config) *int) setting {
 	set := func(l *loader, values []string) error {
-		n, err := strconv.ParseInt(values[0], 10, 64)
-		if err != nil || n < int64(low) || n > int64(high) {
+		n, err := strconv.Atoi(values[0])
+		if err != nil || n < low || n > high {
 			return lang.Errorf("%s %q is not a whole number from %d to %d", key, values[0], low, high)
 		}
-		*field(l.Config) = T(n)
+		*field(l.Config) = n
 		return nil
 	}
 	return setting{key: key, set: set, value: func(c *Config) any { return *field(c) }}

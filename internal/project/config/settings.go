@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -19,20 +18,15 @@ var settings = []setting{
 	{key: "checks", list: true, guard: PersonOnly, set: setChecks, value: func(c *Config) any { return strings.Join(c.Checks, "; ") }},
 	setting{key: "cost_limit", set: setCostLimit, value: costLimit}.personOnly(modelIsTheirs),
 	choice("document_language", func(c *Config) *string { return &c.DocumentLanguage }, lang.Settings),
-	duration("form_timeout", time.Second, time.Hour, func(c *Config) *time.Duration { return &c.FormTimeout }).
-		tightenOnly(func(before, after *Config) bool { return after.FormTimeout < before.FormTimeout }),
 	rule("four_eyes"),
 	rule("gate"),
 	{key: "host_confirm", guard: Tighten, set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }},
 	{key: "language", guard: PersonFirst, set: setLanguage, value: func(c *Config) any { return c.Language }},
-	// With less, a busy disk looks like a conflict; with more, hosts cancel the call first.
-	duration("lock_timeout", 100*time.Millisecond, 10*time.Minute, func(c *Config) *time.Duration { return &c.LockTimeout }),
 	{key: "log_level", set: setLogLevel, value: func(c *Config) any { return strings.ToLower(c.LogLevel.String()) }},
 	whole("max_iterations", 1, 100, func(c *Config) *int { return &c.MaxIterations }).
 		tightenOnly(func(before, after *Config) bool { return after.MaxIterations > before.MaxIterations }),
 	whole("max_rework", 1, 100, func(c *Config) *int { return &c.MaxRework }).
 		tightenOnly(func(before, after *Config) bool { return after.MaxRework > before.MaxRework }),
-	whole("max_submission_bytes", 1024, 1<<30, func(c *Config) *int64 { return &c.MaxSubmission }),
 	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
 	setting{key: "memory_dir", set: setMemoryDir, value: func(c *Config) any { return c.MemoryDir }}.personOnly(memoryIsTheirs),
 	setting{key: "memory_embedding_model", set: setEmbeddingModel, value: func(c *Config) any { return c.MemoryEmbeddingModel }}.personOnly(memoryIsTheirs),
@@ -60,8 +54,7 @@ var settings = []setting{
 	{key: "toolsets", list: true, guard: PersonOnly, set: setToolsets, value: func(c *Config) any { return strings.Trim(fmt.Sprint(c.Toolsets), "[]") }},
 	rule("verdict"),
 	{key: "verify", guard: PersonFirst, set: setVerifies},
-	whole("verify_output_bytes", 200, 64<<10, func(c *Config) *int { return &c.VerifyOutput }),
-	duration("verify_timeout", time.Second, time.Hour, func(c *Config) *time.Duration { return &c.VerifyTimeout }),
+	{key: "verify_timeout", set: setVerifyTimeout, value: func(c *Config) any { return c.VerifyTimeout }},
 	{key: "workflow", guard: PersonFirst, set: setWorkflow, value: func(c *Config) any { return c.Workflow }},
 }
 

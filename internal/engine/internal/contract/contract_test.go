@@ -315,7 +315,7 @@ func TestVerifyNotes(t *testing.T) {
 // TestBoundedOutput keeps the end of a flood, in lines.
 func TestBoundedOutput(t *testing.T) {
 	b := newBench(t)
-	b.put(config.ProjectFile, "verify: seq 1 200000\nverify_output_bytes: 65536\n")
+	b.put(config.ProjectFile, "verify: seq 1 200000")
 	b.allow()
 	got := b.check(contract.Call{}, contract.Pass)
 	if len(got.Output) > 4<<10 || len(got.Output) < 3<<10 || !strings.HasSuffix(got.Output, "\n199999\n200000") || strings.HasPrefix(got.Output, "0") {

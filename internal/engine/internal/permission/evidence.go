@@ -17,6 +17,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// keptOutput bounds the output of a command that is kept, in bytes of its end.
+const keptOutput = 4000
+
 // Evidence runs the verify command for the work that a stage hands in or judges, before any
 // lock is taken. It returns nil if there is none, or if the evidence that was handed in with
 // the work is enough.
@@ -37,7 +40,7 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 		seen.Notes = g.scriptNotes(s.Language, kept)
 		return differing(s.Language, &seen, kept)
 	}
-	return differing(s.Language, g.verify(ctx, tell, kept, verify.Limits{Tail: g.project.Config.VerifyOutput, Language: s.Language}), kept)
+	return differing(s.Language, g.verify(ctx, tell, kept, verify.Limits{Tail: keptOutput, Language: s.Language}), kept)
 }
 
 // Runs returns the server's own runs of the checks that a report names: of the verify command the
@@ -53,7 +56,7 @@ func (g *Guard) Runs(ctx context.Context, tell func(verify.Notice), s *standing.
 		ran := slices.ContainsFunc(out, func(e workflow.Evidence) bool { return e.Command == command && e.NotRun == "" })
 		if named && !ran {
 			kept := workflow.VerifyCommand{Command: command, SetBy: workflow.SetByPerson}
-			out = append(out, *g.verify(ctx, tell, kept, verify.Limits{Tail: g.project.Config.VerifyOutput, Language: s.Language}))
+			out = append(out, *g.verify(ctx, tell, kept, verify.Limits{Tail: keptOutput, Language: s.Language}))
 		}
 	}
 	return out

@@ -7,7 +7,6 @@ package standing
 
 import (
 	"slices"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -56,8 +55,6 @@ type Standing struct {
 	// Named is true if the next call may name the session by its task name: it leads there and
 	// nowhere else, and no person's word goes by it.
 	Named bool
-	// FormTimeout is the time that a form waits for the person.
-	FormTimeout time.Duration
 	// Sparing is true if a model is to get nothing twice in a reply.
 	Sparing bool
 	Call    Call

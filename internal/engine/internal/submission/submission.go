@@ -154,8 +154,8 @@ func load(p *project.Project, result request.Result) (string, error) {
 
 // check returns an error if a text cannot be a document. name is its name in errors.
 func check(p *project.Project, name, text string) error {
-	if int64(len(text)) > p.Config.MaxSubmission {
-		return p.TooLarge(name, int64(len(text)))
+	if len(text) > project.MaxDocument {
+		return project.TooLarge(name, int64(len(text)))
 	}
 	if err := request.CheckText(name, text, len(text)); err != nil {
 		return err

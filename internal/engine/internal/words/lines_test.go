@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
@@ -62,7 +61,7 @@ func TestNoValueBeginsALine(t *testing.T) {
 	for _, language := range lang.All() {
 		for _, one := range situations() {
 			s := at(one.stage, one.state)
-			s.Language, s.Call.Subject, s.FormTimeout = language, "cat", time.Minute
+			s.Language, s.Call.Subject = language, "cat"
 			if one.change != nil {
 				one.change(s)
 			}

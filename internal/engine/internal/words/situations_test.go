@@ -210,7 +210,7 @@ func TestSituations(t *testing.T) {
 		var b strings.Builder
 		for _, one := range situations() {
 			s := at(one.stage, one.state)
-			s.Language, s.Call.Subject, s.FormTimeout = language, "cat", time.Minute
+			s.Language, s.Call.Subject = language, "cat"
 			if one.change != nil {
 				one.change(s)
 			}
