@@ -29,11 +29,14 @@ func TestTwoEngines(t *testing.T) {
 		{"the second is better", "", "# Short\nQuality Score: 91", strings.Replace(full, `"quality_score": 93`, `"quality_score": 96`, 1), workflow.Codex, "its score is higher"},
 		{"the first is better", "", "# Short\nQuality Score: 97", full, workflow.Claude, "its score is higher"},
 		{"the audit decides a tie", "", "# Short\nQuality Score: 93", full, workflow.Codex, "the scores are equal, and our check of it gives more"},
-		{"the audit counts", "scoring: audited\nstages: {po: {gate_score: 60}}\n", "# Short\nQuality Score: 97", full, workflow.Codex, "the lower of its two scores is higher"},
+		{"the audit counts", "stages: {po: {gate_score: 60}}\n", "# Short\nQuality Score: 97", full, workflow.Codex, "the lower of its two scores is higher"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			b.settings(tt.settings)
+			if tt.settings != "" {
+				b.scoreBy(workflow.ScoringAudited)
+			}
 			b.do(start("build a relay with codex"))
 			person := &answers{Response: gate.Response{Silence: gate.Silence{Unasked: true}}}
 			r := b.do(both(workflow.PO, tt.claude, tt.codex))

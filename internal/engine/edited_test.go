@@ -161,29 +161,30 @@ func TestEditBesideQuestions(t *testing.T) {
 
 // TestBrokenEditIsRefused in words, and changes nothing; another round stays possible.
 func TestBrokenEditIsRefused(t *testing.T) {
+	scored := func(b *bench) {
+		b.do(start("webhook relay"))
+		if b.do(submit(workflow.PO, "{\"prd_draft\":\"# P\",\"quality_score\":92}")); b.stored().CurrentState != workflow.AwaitingConfirmation {
+			b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
+		}
+	}
+	audited := func(b *bench) {
+		b.scoreBy(workflow.ScoringAudited)
+		scored(b)
+	}
 	plan := func(b *bench) { b.to(workflow.SM, workflow.AwaitingApproval) }
 	for name, tt := range map[string]struct {
-		settings, text, words string
-		to                    func(*bench)
+		text, words string
+		to          func(*bench)
 	}{
-		"empty":           {"", " \n", "is empty", nil},
-		"too large":       {"", strings.Repeat("far too long\n", project.MaxDocument/10), "at most 5242880 are accepted", nil},
-		"binary":          {"", "# P\x00\x01\n", "contains a NUL character", nil},
-		"not text":        {"", "# P\xff\xfe\n", "is not valid UTF-8", nil},
-		"only a block":    {"", "```json\n{\"quality_score\": 99}\n```\n", "has no document in it any more", nil},
-		"without sprints": {"", "# S\n\nNothing is planned.\n", "has no sprint any more", plan},
-		"a poor audit":    {"scoring: audited\n", "# P\n", "as it was edited, the audit of the draft is ", nil},
+		"empty":           {" \n", "is empty", scored},
+		"too large":       {strings.Repeat("far too long\n", project.MaxDocument/10), "at most 5242880 are accepted", scored},
+		"binary":          {"# P\x00\x01\n", "contains a NUL character", scored},
+		"not text":        {"# P\xff\xfe\n", "is not valid UTF-8", scored},
+		"only a block":    {"```json\n{\"quality_score\": 99}\n```\n", "has no document in it any more", scored},
+		"without sprints": {"# S\n\nNothing is planned.\n", "has no sprint any more", plan},
+		"a poor audit":    {"# P\n", "as it was edited, the audit of the draft is ", audited},
 	} {
 		b := newBench(t)
-		b.settings(tt.settings)
-		if tt.to == nil {
-			tt.to = func(b *bench) {
-				b.do(start("webhook relay"))
-				if b.do(submit(workflow.PO, "{\"prd_draft\":\"# P\",\"quality_score\":92}")); b.stored().CurrentState != workflow.AwaitingConfirmation {
-					b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
-				}
-			}
-		}
 		tt.to(b)
 		draft := b.draft(b.stored().CurrentStage)
 		b.write(draft, tt.text)

@@ -49,6 +49,8 @@ type bench struct {
 	environ []string
 	// patience bounds the wait for another that holds a session; the usual time if it is 0.
 	patience time.Duration
+	// scoring is that of a program which runs stages without a host.
+	scoring workflow.ScoringMode
 	// own is the person's configuration folder.
 	own string
 	// workflow is that of a start which names none: six stages that stay as they are when a
@@ -120,7 +122,7 @@ func (b *bench) restart() {
 			Backend:  b.backend,
 			Who:      func(string) workflow.Person { return b.acting },
 			Known:    project.Known{Folder: b.state},
-			Settings: config.Source{UserFolder: b.own, Environ: b.environ},
+			Settings: config.Source{UserFolder: b.own, Environ: b.environ, Scoring: b.scoring},
 		}),
 		Trust:    trust.UserState(b.state),
 		Typed:    trust.UserState(b.state),

@@ -26,6 +26,13 @@ func (b *bench) settings(text string) {
 	b.write(".claude/bmad-task.yaml", text)
 }
 
+// scoreBy has a program choose the scores that count for score gates.
+func (b *bench) scoreBy(mode workflow.ScoringMode) {
+	b.t.Helper()
+	b.scoring = mode
+	b.restart()
+}
+
 // answers is a channel that gives the same response to every question.
 type answers struct {
 	gate.Response
@@ -109,7 +116,8 @@ func TestPendingGateCanBeTightened(t *testing.T) {
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 91"))
 	b.settings("stages: {po: {gate_score: 92}}\n")
 	b.refused(confirm(true), fault.GatePending, "the stated score is 91 and the gate now needs 92")
-	b.settings("scoring: audited\n")
+	b.settings("")
+	b.scoreBy(workflow.ScoringAudited)
 	b.refused(confirm(true), fault.GatePending, "and the gate now needs 90")
 	person := &answers{}
 	b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person, Via: workflow.ChannelRelayed}}, fault.GatePending, "and the gate now needs 90")
@@ -130,7 +138,7 @@ func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 		t.Errorf("%+v\n%s", r.Audit, r.UserMessage)
 	}
 	b = newBench(t)
-	b.settings("scoring: audited\n")
+	b.scoreBy(workflow.ScoringAudited)
 	b.do(start("x"))
 	r = b.at("po/refining", inflated)
 	if !strings.Contains(r.UserMessage, "90 needed of both") || !slices.ContainsFunc(r.Gaps, func(g string) bool { return strings.HasPrefix(g, "our check −") }) {
@@ -151,7 +159,7 @@ func TestFillerIsHeldByTheAudit(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBench(t)
-		b.settings("scoring: audited\n")
+		b.scoreBy(workflow.ScoringAudited)
 		b.do(start("Build a self-hosted webhook relay that stores webhooks of payment providers and delivers them"))
 		r := b.at("po/refining", submit(workflow.PO, string(data)+"\nQuality Score: 96\n"))
 		if r.Audit.Score >= 60 || !strings.Contains(fmt.Sprint(r.Gaps), words) {
@@ -303,10 +311,12 @@ func TestBlockedStageWaitsForTheHuman(t *testing.T) {
 // by a looser one.
 func TestEditKeepsThePolicy(t *testing.T) {
 	b := newBench(t)
-	b.settings("gate: strict\nscoring: audited\nstages: {po: {gate_score: 91}}\n")
+	b.settings("gate: strict\nstages: {po: {gate_score: 91}}\n")
+	b.scoreBy(workflow.ScoringAudited)
 	b.do(start("x"))
 	r := b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
 	b.settings("")
+	b.scoreBy("")
 	b.write(r.Draft.Path, "# P\n")
 	yes := confirm(true)
 	yes.Ask = personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")

@@ -118,7 +118,7 @@ func TestQuestionsAreNotSkippedByAccident(t *testing.T) {
 		refused  fault.Code
 	}{
 		{"below the gate", "", 89, nil, fault.NotAllowed},
-		{"the audit counts", "scoring: audited\n", 95, nil, fault.NotAllowed},
+		{"the audit counts", "", 95, func(b *bench) { b.scoreBy(workflow.ScoringAudited) }, fault.NotAllowed},
 		{"tightened since", "", 95, func(b *bench) { b.settings("stages: {po: {gate_score: 99}}\n") }, fault.NotAllowed},
 		{"strict", "gate: strict\n", 95, nil, fault.GatePending},
 		{"strict when it came", "gate: strict\n", 95, func(b *bench) { b.settings("") }, fault.GatePending},

@@ -109,7 +109,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	}
 	st.Policy = st.Stage.Policy()
 	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {
-		st.Policy = st.Policy.AtLeast(*at)
+		st.Policy = st.Policy.Stricter(*at)
 	}
 	if st.Policy.Ruled() {
 		st.Call.Subject = r.engine.who(r.project).Subject

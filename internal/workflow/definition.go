@@ -121,7 +121,7 @@ func (w *Definition) Keeping(rules map[StageID]Policy) *Definition {
 		if least, ok := rules[st.ID]; ok {
 			p := st.Policy()
 			least.Pause = p.Pause
-			out.Stages[i] = st.Under(p.AtLeast(least))
+			out.Stages[i] = st.Under(p.Stricter(least))
 		}
 	}
 	return out
@@ -145,7 +145,7 @@ func strictest(a, b map[StageID]Policy) map[StageID]Policy {
 	out := maps.Clone(b)
 	for id, p := range a {
 		if other, ok := b[id]; ok {
-			p = p.AtLeast(other)
+			p = p.Stricter(other)
 		}
 		out[id] = p
 	}

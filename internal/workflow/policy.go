@@ -51,20 +51,6 @@ const (
 // PauseModes lists the pause modes, the loosest first.
 func PauseModes() []PauseMode { return []PauseMode{PauseGates, PauseStages} }
 
-// VerdictMode selects the source of a report's verdict.
-type VerdictMode string
-
-// The verdict modes, the loosest first.
-const (
-	// VerdictStated: a stated verdict counts without rows.
-	VerdictStated VerdictMode = "stated"
-	// VerdictRows: the rows of the report.
-	VerdictRows VerdictMode = "rows"
-)
-
-// VerdictModes lists the verdict modes, the loosest first.
-func VerdictModes() []VerdictMode { return []VerdictMode{VerdictStated, VerdictRows} }
-
 // Proofs lists the demands for proof, the loosest first.
 func Proofs() []Proof { return []Proof{ProvedNone, ProvedSome, ProvedAll} }
 
@@ -79,9 +65,10 @@ type Policy struct {
 	// AuditFloor is the audit of 100 below which no yes that was given beforehand counts; nil for a
 	// stage whose gate does not go by its document.
 	AuditFloor *float64 `json:"audit_floor,omitempty"`
-	// Verdict is empty for VerdictRows, Proved for ProvedNone.
-	Verdict VerdictMode `json:"verdict,omitempty"`
-	Proved  Proof       `json:"proved,omitempty"`
+	// Verdict is in runs of older versions. It has no effect: the rows of a report count.
+	Verdict string `json:"verdict,omitempty"`
+	// Proved is empty for ProvedNone.
+	Proved Proof `json:"proved,omitempty"`
 	// Approvers are the subjects whose yes counts: nil is everybody's, an empty list nobody's.
 	Approvers []string `json:"approvers,omitzero"`
 	// FourEyes wants the yes of a person who has not written what they let pass. Quorum is the number of people
@@ -97,22 +84,11 @@ func (p Policy) Met(claimed, audited *float64) bool {
 	return p.GateScore != nil && reaches(claimed) && (p.Scoring != ScoringAudited || reaches(audited))
 }
 
-// AtLeast returns the stricter of two policies of a stage, as [Stage.Policy] returns them: without a verdict mode for the
-// default.
-func (p Policy) AtLeast(other Policy) Policy {
-	out := p.Stricter(other)
-	if p.Verdict == "" || other.Verdict == "" {
-		out.Verdict = ""
-	}
-	return out
-}
-
 // Stricter returns the stricter of two policies, rule by rule. An empty value is none.
 func (p Policy) Stricter(other Policy) Policy {
 	p.Gate = stricter(GateModes(), p.Gate, other.Gate)
 	p.Scoring = stricter(ScoringModes(), p.Scoring, other.Scoring)
 	p.Pause = stricter(PauseModes(), p.Pause, other.Pause)
-	p.Verdict = stricter(VerdictModes(), p.Verdict, other.Verdict)
 	p.Proved = stricter(Proofs(), p.Proved, other.Proved)
 	if p.Approvers == nil {
 		p.Approvers = other.Approvers
@@ -144,9 +120,10 @@ func (p Policy) PromisesPerson() bool { return p.Gate == GateStrict || p.Ruled()
 // Ruled reports whether it matters who says yes.
 func (p Policy) Ruled() bool { return p.Approvers != nil || p.Watched() || p.Quorum > 1 }
 
-// Same reports whether two policies are equal, apart from unknown keys.
+// Same reports whether two policies have the same rules.
 func (p Policy) Same(other Policy) bool {
 	p.Extra, other.Extra = nil, nil
+	p.Verdict, other.Verdict = "", ""
 	return reflect.DeepEqual(p, other)
 }
 

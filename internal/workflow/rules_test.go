@@ -31,7 +31,6 @@ func TestStricter(t *testing.T) {
 		"gate, unknown":  {p{Gate: "new"}, p{Gate: workflow.GateStrict}, `{"gate":"strict"}`},
 		"scoring":        {p{Scoring: workflow.ScoringClaimed}, p{Scoring: workflow.ScoringAudited}, `{"gate":"","scoring":"audited"}`},
 		"pause":          {p{Pause: workflow.PauseGates}, p{Pause: workflow.PauseStages}, `{"gate":"","pause":"stages"}`},
-		"verdict":        {p{Verdict: workflow.VerdictStated}, p{Verdict: workflow.VerdictRows}, `{"gate":"","verdict":"rows"}`},
 		"proved":         {p{Proved: workflow.ProvedNone}, p{Proved: workflow.ProvedSome}, `{"gate":"","proved":"some"}`},
 		"all proved":     {p{Proved: workflow.ProvedSome}, p{Proved: workflow.ProvedAll}, `{"gate":"","proved":"all"}`},
 		"score":          {p{GateScore: ptr(90)}, p{GateScore: ptr(91)}, `{"gate":"","gate_score":91}`},
@@ -169,10 +168,10 @@ func TestStageRules(t *testing.T) {
 		"document":        {workflow.PO, workflow.Policy{}, `{"gate":"auto","scoring":"claimed","gate_score":90,"audit_floor":60}`},
 		"document, ruled": {workflow.PO, workflow.Policy{Gate: "strict", GateScore: ptr(95), Scoring: "audited", AuditFloor: ptr(0), Pause: "stages", FourEyes: &yes, Quorum: 2, Approvers: []string{"a"}}, `{"gate":"strict","scoring":"audited","pause":"stages","gate_score":95,"audit_floor":0,"approvers":["a"],"four_eyes":true,"quorum":2}`},
 		"usual pause":     {workflow.PO, workflow.Policy{Pause: "gates", FourEyes: &no}, `{"gate":"auto","scoring":"claimed","gate_score":90,"audit_floor":60}`},
-		"plan":            {workflow.SM, workflow.Policy{GateScore: ptr(95), Verdict: "stated"}, `{"gate":"auto","audit_floor":60}`},
+		"plan":            {workflow.SM, workflow.Policy{GateScore: ptr(95)}, `{"gate":"auto","audit_floor":60}`},
 		"build":           {workflow.Dev, workflow.Policy{AuditFloor: ptr(5)}, `{"gate":"auto"}`},
-		"verdict":         {workflow.QA, workflow.Policy{Verdict: "rows", Proved: "none"}, `{"gate":"auto"}`},
-		"verdict, stated": {workflow.QA, workflow.Policy{Verdict: "stated", Proved: "all"}, `{"gate":"auto","verdict":"stated","proved":"all"}`},
+		"verdict":         {workflow.QA, workflow.Policy{Proved: "none"}, `{"gate":"auto"}`},
+		"verdict, proved": {workflow.QA, workflow.Policy{Proved: "all"}, `{"gate":"auto","proved":"all"}`},
 	} {
 		st, _ := w.Stage(tt.stage)
 		if got := encoded(t, st.Under(tt.rules).Policy()); got != tt.want {
@@ -496,5 +495,18 @@ func TestCheckpointReasons(t *testing.T) {
 		if _, problems := workflow.Read("own", []byte(text)); len(problems) != want {
 			t.Errorf("an id of %d letters: %v", n, problems)
 		}
+	}
+}
+
+// TestStatedVerdictIsKept: a policy of an older version, by which a stated verdict counts, is written as it was read
+// and rules nothing.
+func TestStatedVerdictIsKept(t *testing.T) {
+	const text = `{"gate":"auto","verdict":"stated","proved":"all"}`
+	var p workflow.Policy
+	if err := workflow.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := workflow.Marshal(p); err != nil || string(again) != text || !p.Same(workflow.Policy{Gate: workflow.GateAuto, Proved: workflow.ProvedAll}) {
+		t.Errorf("got %s, %v", again, err)
 	}
 }

@@ -167,13 +167,8 @@ func (s Stage) Policy() Policy {
 	if s.Rules.Watched() {
 		p.FourEyes = s.Rules.FourEyes
 	}
-	if s.Gate == GateVerdict {
-		if s.Rules.Verdict == VerdictStated {
-			p.Verdict = s.Rules.Verdict
-		}
-		if s.Rules.Proved != ProvedNone {
-			p.Proved = s.Rules.Proved
-		}
+	if s.Gate == GateVerdict && s.Rules.Proved != ProvedNone {
+		p.Proved = s.Rules.Proved
 	}
 	if s.Gate == GateScore {
 		p.Scoring, p.GateScore = cmp.Or(s.Rules.Scoring, ScoringClaimed), new(s.GateScore)

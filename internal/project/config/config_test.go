@@ -82,20 +82,20 @@ func TestProjectOnlyTightens(t *testing.T) {
 	gates := len(workflow.Default().Stages) - 1 // all stages but dev have one
 	tests := []struct {
 		name, project, user, env string
-		want                     string // gate, scoring and gate score of po
+		want                     string // gate and gate score of po
 		ignored                  int
 	}{
-		{"nothing said", "", "", "", "auto claimed 90", 0},
-		{"project tightens", "gate: strict\nscoring: audited\nstages: {po: {gate_score: 95}}", "", "", "strict audited 95", 0},
-		{"project loosens", "gate: relay\nstages: {po: {gate_score: 10}}", "", "", "auto claimed 90", gates + 1}, // and a score
-		{"project against the person", "gate: auto\nscoring: claimed\nstages: {po: {gate_score: 91}}", "gate: strict\nscoring: audited\nstages: {po: {gate_score: 92}}", "", "strict audited 92", gates + 3},
-		{"person loosens", "", "gate: relay\nstages: {po: {gate_score: 60}}", "", "relay claimed 60", 0},
-		{"variable alone", "", "", "BMAD_GATE=relay", "relay claimed 90", 0},
-		{"variable cannot loosen the person's file", "", "gate: strict", "BMAD_GATE=relay", "strict claimed 90", 0},
-		{"variable tightens the person's file", "", "gate: relay", "BMAD_PO_GATE=strict", "strict claimed 90", 0},
-		{"project within what the person loosened", "gate: auto", "gate: relay", "", "auto claimed 90", 0},
-		{"a stage goes before all", "", "gate: strict\nstages: {po: {gate: relay}}", "", "relay claimed 90", 0},
-		{"score within", "stages: {po: {gate_score: 70}}", "stages: {po: {gate_score: 60}}", "", "auto claimed 70", 0},
+		{"nothing said", "", "", "", "auto 90", 0},
+		{"project tightens", "gate: strict\nstages: {po: {gate_score: 95}}", "", "", "strict 95", 0},
+		{"project loosens", "gate: relay\nstages: {po: {gate_score: 10}}", "", "", "auto 90", gates + 1}, // and a score
+		{"project against the person", "gate: auto\nstages: {po: {gate_score: 91}}", "gate: strict\nstages: {po: {gate_score: 92}}", "", "strict 92", gates + 1},
+		{"person loosens", "", "gate: relay\nstages: {po: {gate_score: 60}}", "", "relay 60", 0},
+		{"variable alone", "", "", "BMAD_GATE=relay", "relay 90", 0},
+		{"variable cannot loosen the person's file", "", "gate: strict", "BMAD_GATE=relay", "strict 90", 0},
+		{"variable tightens the person's file", "", "gate: relay", "BMAD_PO_GATE=strict", "strict 90", 0},
+		{"project within what the person loosened", "gate: auto", "gate: relay", "", "auto 90", 0},
+		{"a stage goes before all", "", "gate: strict\nstages: {po: {gate: relay}}", "", "relay 90", 0},
+		{"score within", "stages: {po: {gate_score: 70}}", "stages: {po: {gate_score: 60}}", "", "auto 70", 0},
 	}
 	for _, tt := range tests {
 		c, err := load(t, tt.project, tt.user, tt.env)
@@ -103,7 +103,7 @@ func TestProjectOnlyTightens(t *testing.T) {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		st, _ := c.Under(workflow.Default()).Stage(workflow.PO)
-		if got := fmt.Sprint(st.Rules.Gate, " ", st.Rules.Scoring, " ", st.GateScore); got != tt.want {
+		if got := fmt.Sprint(st.Rules.Gate, " ", st.GateScore); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 		if len(c.Ignored) != tt.ignored {
@@ -154,17 +154,14 @@ func TestAuditFloor(t *testing.T) {
 	checkEffective(t, ofPOAndSMAndDev, []effective{
 		{"nothing said", "", "", "", "60 60 none", 0},
 		{"the person lowers it", "", "audit_floor: 0", "", "0 0 none", 0},
-		{"the person raises it for one stage", "", "stages: {sm: {audit_floor: 85.5}}", "", "60 85.5 none", 0},
 		{"the project raises it", "audit_floor: 80", "", "", "80 80 none", 0},
-		{"the project lowers it", "audit_floor: 10\nstages: {po: {audit_floor: 5}}", "", "", "60 60 none", 3},
+		{"the project lowers it", "audit_floor: 10", "", "", "60 60 none", 3},
 		{"the project within what the person lowered", "audit_floor: 30", "audit_floor: 20", "", "30 30 none", 0},
 		{"a variable", "", "", "BMAD_AUDIT_FLOOR=40", "40 40 none", 0},
 		{"a variable below the person's file", "", "audit_floor: 70", "BMAD_AUDIT_FLOOR=40", "70 70 none", 0},
-		{"a variable of a stage", "", "", "BMAD_PO_AUDIT_FLOOR=99", "99 60 none", 0},
 	})
 	for settings, want := range map[string]string{
 		"audit_floor: 101": "audit_floor \"101\" is not a number from 0 to 100", "audit_floor: NaN": "is not a number", "audit_floor: ''": "is not a number",
-		"stages: {dev: {audit_floor: 70}}": "stage \"dev\" has no audit floor; audit_floor is for po, architect and sm",
 	} {
 		if _, err := load(t, "", settings, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", settings, err, want)
@@ -172,29 +169,14 @@ func TestAuditFloor(t *testing.T) {
 	}
 }
 
-// TestScoringOfAProgram: the scoring that a program asks for holds if the person chooses none, and
-// a project cannot loosen it.
+// TestScoringOfAProgram: the scoring that a program asks for holds for each stage with a score.
 func TestScoringOfAProgram(t *testing.T) {
-	for environ, want := range map[string]workflow.ScoringMode{"": workflow.ScoringAudited, "BMAD_SCORING=claimed": workflow.ScoringClaimed, "BMAD_PO_SCORING=claimed": workflow.ScoringClaimed} {
-		dir := t.TempDir()
-		if err := os.MkdirAll(filepath.Join(dir, ".claude"), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(config.ProjectFile)), []byte("scoring: claimed\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		project, err := durable.OpenDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := config.Source{Environ: []string{environ}, Scoring: workflow.ScoringAudited}.Load(project)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if st, _ := c.Under(workflow.Default()).Stage(workflow.PO); st.Rules.Scoring != want {
-			t.Errorf("%q: %s; want %s", environ, st.Rules.Scoring, want)
-		}
-		_ = project.Close()
+	c, err := config.Source{Scoring: workflow.ScoringAudited}.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, _ := c.Under(workflow.Default()).Stage(workflow.PO); st.Rules.Scoring != workflow.ScoringAudited {
+		t.Errorf("got %s", st.Rules.Scoring)
 	}
 }
 
@@ -255,11 +237,11 @@ func TestVerifyTakesAWholeCommand(t *testing.T) {
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
 		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: approvers, audit_floor, base_url, check_assurance, checks, cost_limit, document_language, four_eyes, gate, host_confirm, language,"},
-		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: approvers, audit_floor, engines, four_eyes, gate, gate_score, pause, proved, quorum, scoring, verdict, verify"},
+		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: approvers, engines, four_eyes, gate, gate_score, pause, quorum, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
-		{project: "scoring: none", want: "scoring \"none\" is not one of claimed, audited"},
-		{project: "stages: {qa: {scoring: audited}}", want: "stage \"qa\" has no score gate"},
+		{project: "ran: no", want: "ran \"no\" is not one of none, some, all"},
+		{project: "stages: {qa: {gate_score: 90}}", want: "stage \"qa\" has no score gate; gate_score is for po and architect"},
 		{project: "stages: {po: {verify: make}}", want: "stage \"po\" is not verified; verify is for dev and qa"},
 		{project: "gate_score: 90", want: "line 1: gate_score is a setting of a stage: write it below stages"},
 		{project: "max_rework: 0", want: "max_rework \"0\" is not a whole number from 1 to 100"},

@@ -65,7 +65,6 @@ func complete(p, other workflow.Policy) workflow.Policy {
 	p.Scoring = cmp.Or(p.Scoring, other.Scoring)
 	p.GateScore = cmp.Or(p.GateScore, other.GateScore)
 	p.Pause = cmp.Or(p.Pause, other.Pause)
-	p.Verdict = cmp.Or(p.Verdict, other.Verdict)
 	p.Proved = cmp.Or(p.Proved, other.Proved)
 	p.AuditFloor = cmp.Or(p.AuditFloor, other.AuditFloor)
 	p.FourEyes, p.Quorum = cmp.Or(p.FourEyes, other.FourEyes), cmp.Or(p.Quorum, other.Quorum)
@@ -76,7 +75,7 @@ func complete(p, other workflow.Policy) workflow.Policy {
 }
 
 // unset are the rules of a gate if nobody sets others.
-var unset = workflow.Policy{Pause: workflow.PauseGates, Verdict: workflow.VerdictRows, Proved: workflow.ProvedNone}
+var unset = workflow.Policy{Pause: workflow.PauseGates, Proved: workflow.ProvedNone}
 
 // inForce returns the policy of a stage, and the one that the project's file asks for. The
 // person configures it in their own file and in the environment; if both set a rule, the
@@ -87,8 +86,9 @@ func (r *rules) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	person := r.layers[user].policy(st.ID).Stricter(r.layers[environment].policy(st.ID))
 	defaults := st.Policy()
 	defaults.Approvers, defaults.FourEyes, defaults.Quorum = nil, nil, 0
-	defaults.Pause, defaults.Verdict, defaults.Proved = "", "", "" // the settings decide them, whatever a session has
-	person = complete(complete(complete(person, workflow.Policy{Scoring: r.scoring}), defaults), unset)
+	defaults.Pause, defaults.Proved = "", "" // the settings decide them, whatever a session has
+	person.Scoring = r.scoring
+	person = complete(complete(person, defaults), unset)
 	project = r.layers[own].policy(st.ID)
 	if !st.Floored() { // a floor for all stages is for those that have one
 		person.AuditFloor, project.AuditFloor = nil, nil
@@ -110,9 +110,7 @@ type policyRule struct {
 var policyRules = []policyRule{
 	word("gate", isGated, workflow.GateModes, func(p *workflow.Policy) *workflow.GateMode { return &p.Gate }),
 	points("gate_score", isScored, func(p *workflow.Policy) **float64 { return &p.GateScore }),
-	word("scoring", isScored, workflow.ScoringModes, func(p *workflow.Policy) *workflow.ScoringMode { return &p.Scoring }),
-	word("verdict", isJudged, workflow.VerdictModes, func(p *workflow.Policy) *workflow.VerdictMode { return &p.Verdict }),
-	word("proved", isJudged, workflow.Proofs, func(p *workflow.Policy) *workflow.Proof { return &p.Proved }),
+	word("ran", isJudged, workflow.Proofs, func(p *workflow.Policy) *workflow.Proof { return &p.Proved }),
 	points("audit_floor", workflow.Stage.Floored, func(p *workflow.Policy) **float64 { return &p.AuditFloor }),
 	{"approvers", isGated, func(p workflow.Policy) string { return strings.Join(p.Approvers, ", ") }, setApprovers},
 	{"four_eyes", isGated, fourEyes, setFourEyes},

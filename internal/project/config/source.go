@@ -19,8 +19,7 @@ type Source struct {
 	UserFolder string
 	// Environ is the environment as os.Environ gives it.
 	Environ []string
-	// Scoring is the rule of score gates for which the person has set none; the definition's if
-	// empty.
+	// Scoring is the rule of score gates; the definition's if empty.
 	Scoring workflow.ScoringMode
 	// Confined is true if only some folders may be read. Folders outside the project that its
 	// file names are then not checked: an error would reveal whether they exist.

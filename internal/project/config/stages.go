@@ -14,41 +14,26 @@ type stageSetting struct {
 	// isFor reports whether a stage has it; nil if each has. refuse is the error for one that has
 	// not, with the list of those that have.
 	isFor  func(*workflow.Definition, workflow.Stage) bool
-	refuse func(stage, name string, have lang.Text) error
+	refuse func(stage string, have lang.Text) error
 }
 
 // stageSettings are those of one stage, sorted by name.
 var stageSettings = []stageSetting{
 	{"approvers", (*workflow.Definition).Gated, noGate},
-	{"audit_floor", func(_ *workflow.Definition, st workflow.Stage) bool { return st.Floored() }, func(stage, name string, have lang.Text) error {
-		return lang.Errorf("stage %q has no audit floor; %s is for %s", stage, name, have)
-	}},
 	{name: "engines"},
 	{"four_eyes", (*workflow.Definition).Gated, noGate},
 	{"gate", (*workflow.Definition).Gated, noGate},
-	{"gate_score", hasScore, noScore},
+	{"gate_score", func(_ *workflow.Definition, st workflow.Stage) bool { return isScored(st) }, func(stage string, have lang.Text) error {
+		return lang.Errorf("stage %q has no score gate; gate_score is for %s", stage, have)
+	}},
 	{name: "pause"},
-	{"proved", hasVerdict, noVerdict},
 	{"quorum", (*workflow.Definition).Gated, noGate},
-	{"scoring", hasScore, noScore},
-	{"verdict", hasVerdict, noVerdict},
-	{"verify", isVerified, func(stage, _ string, have lang.Text) error {
+	{"verify", isVerified, func(stage string, have lang.Text) error {
 		return lang.Errorf("stage %q is not verified; verify is for %s", stage, have)
 	}},
 }
 
-func hasScore(_ *workflow.Definition, st workflow.Stage) bool   { return isScored(st) }
-func hasVerdict(_ *workflow.Definition, st workflow.Stage) bool { return isJudged(st) }
-
-func noGate(stage, _ string, _ lang.Text) error { return lang.Errorf("stage %q has no gate", stage) }
-
-func noScore(stage, name string, have lang.Text) error {
-	return lang.Errorf("stage %q has no score gate; %s is for %s", stage, name, have)
-}
-
-func noVerdict(stage, name string, have lang.Text) error {
-	return lang.Errorf("stage %q hands in no verdict; %s is for %s", stage, name, have)
-}
+func noGate(stage string, _ lang.Text) error { return lang.Errorf("stage %q has no gate", stage) }
 
 // stageKeys lists the names of the settings of a stage.
 func stageKeys() []string {
@@ -71,7 +56,7 @@ func (l *loader) applyToStage(stage, name, key string, values []string) error {
 	id, s := workflow.StageID(stage), stageSettings[at]
 	if s.isFor != nil {
 		if have := l.stagesWith(s.isFor); !slices.Contains(have, id) {
-			return s.refuse(stage, name, listStages(have))
+			return s.refuse(stage, listStages(have))
 		}
 	}
 	switch {

@@ -21,8 +21,6 @@ type Contract struct {
 	Round   int
 	// Server are the server's own runs of commands.
 	Server []workflow.Evidence
-	// Stated is true if the person has chosen to take a stated verdict without rows.
-	Stated bool
 	// Proved says how many of the passed rows the server's own runs have to prove.
 	Proved workflow.Proof
 }
@@ -49,9 +47,6 @@ func Judge(r Report, c Contract) Judgement {
 	j.judgeForm()
 	derived := j.derive()
 	j.out.Verdict = worse(derived, r.Stated)
-	if c.Stated && len(r.Blocks) == 0 {
-		j.out.Verdict = r.Stated
-	}
 	returned := append(slices.Clone(r.Defects), j.lacking...)
 	switch {
 	case j.out.Verdict == workflow.Fail, j.out.Verdict == workflow.Blocked:
@@ -287,16 +282,11 @@ func (j *judge) keepOpen() {
 // judgeForm adds the defects of the report as a whole.
 func (j *judge) judgeForm() {
 	if len(j.Blocks) == 0 {
-		switch {
-		case !j.Contract.Stated:
-			j.lack(lang.T("it has no block of JSON with its rows"))
-		case j.Report.Stated == "":
-			j.lack(lang.T("it states no verdict"))
-		}
+		j.lack(lang.T("it has no block of JSON with its rows"))
 		return
 	}
 	unread := len(j.Defects) > 0 && len(j.Report.Criteria)+len(j.Findings)+len(j.Checks) == 0
-	if j.Contract.Stated || unread { // the block itself comes first
+	if unread { // the block itself comes first
 		return
 	}
 	owesFindings := j.Owes == workflow.OwesFindings
@@ -335,8 +325,8 @@ func (j *judge) derive() workflow.Verdict {
 // hold adds the reasons why the person decides about a pass.
 func (j *judge) hold(derived workflow.Verdict) {
 	hold := func(t lang.Text) { j.out.Held = append(j.out.Held, t) }
-	if j.Report.Stated != "" && rank[j.Report.Stated] < rank[derived] && len(j.Blocks) > 0 {
-		hold(lang.T("it states %s, and its rows come to %s", j.Report.Stated, derived))
+	if j.Stated != "" && rank[j.Stated] < rank[derived] && len(j.Blocks) > 0 {
+		hold(lang.T("it states %s, and its rows come to %s", j.Stated, derived))
 	}
 	for _, c := range j.failed {
 		if c.Server {
@@ -354,7 +344,7 @@ func (j *judge) hold(derived workflow.Verdict) {
 	for _, t := range slices.CompactFunc(totals, func(a, b Total) bool { return a.Line == b.Line }) {
 		hold(lang.T("the output of %s says “%s”", t.Runner, visible.Fit(t.Line, 160)))
 	}
-	if j.Owes == workflow.OwesCriteria && !j.Contract.Stated {
+	if j.Owes == workflow.OwesCriteria {
 		j.holdRisk()
 	}
 	if j.Contract.Criteria.Changed() {

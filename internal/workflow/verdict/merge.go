@@ -54,7 +54,10 @@ func join(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 
 // Verdict returns the verdict to which a report comes by itself, whatever it owes.
 func (r Report) Verdict() workflow.Verdict {
-	return Judge(r, Contract{Stated: true}).Verdict
+	if len(r.Blocks) == 0 {
+		return r.Stated
+	}
+	return Judge(r, Contract{}).Verdict
 }
 
 // qualify puts the engine before the ids of checks and findings, but of those that were open

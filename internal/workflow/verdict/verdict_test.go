@@ -97,7 +97,6 @@ func TestJudge(t *testing.T) {
 		}
 		return c
 	}
-	stated := func(c Contract) Contract { c.Stated = true; return c }
 	demands := func(p workflow.Proof) Contract { c := qa(); c.Proved = p; return c }
 	second := func(first, second workflow.SprintStatus) Contract { // a plan whose sprints name no criteria
 		c := qa()
@@ -189,13 +188,9 @@ func TestJudge(t *testing.T) {
 		"a review with a failure":   {report(nil, `, "checks": [{"command": "make", "exit": -1}], "findings": []`), review(), "held pass: check \"C1\", `make`, ended with exit code -1"},
 		"a review with a bad row":   {report([]string{`{"id": "AC-1.1", "result": "fail"}`}, `, "no_checks": "docs only", "findings": []`), review(), "fail: "},
 
-		"no criteria are named":     {report(passingRows("login"), `, "checks": [{"command": "make", "exit": 0}]`), Contract{Owes: workflow.OwesCriteria}, "goes on: pass"},
-		"nor were commands run":     {report(passingRows("login"), `, "no_checks": "no machine"`), Contract{Owes: workflow.OwesCriteria}, "held pass: no document names criteria, and nothing was run: no machine"},
-		"nor is that said":          {report(passingRows("login"), ""), Contract{Owes: workflow.OwesCriteria}, `returned: neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`},
-		"stated":                    {"# QA\n\nStatus: Pass", stated(qa()), "goes on: pass"},
-		"stated, with a failed log": {"# QA\n\nStatus: Pass\n\n```\nTests:  1 failed, 3 passed, 4 total\n```", stated(qa()), "held pass: the output of jest, vitest says “Tests:  1 failed, 3 passed, 4 total”"},
-		"stated nothing":            {"# QA\n\nAll good.", stated(qa()), "returned: it states no verdict"},
-		"stated, beside a bad row":  {report([]string{`{"id": "AC-1.1", "result": "fail"}`}, `, "verdict": "pass"`), stated(qa()), "fail: "},
+		"no criteria are named": {report(passingRows("login"), `, "checks": [{"command": "make", "exit": 0}]`), Contract{Owes: workflow.OwesCriteria}, "goes on: pass"},
+		"nor were commands run": {report(passingRows("login"), `, "no_checks": "no machine"`), Contract{Owes: workflow.OwesCriteria}, "held pass: no document names criteria, and nothing was run: no machine"},
+		"nor is that said":      {report(passingRows("login"), ""), Contract{Owes: workflow.OwesCriteria}, `returned: neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`},
 
 		"a verdict of its own":      {"```json\n{\"verdict\": \"fail\"}\n```\n\n" + report(all, ""), qa(), "fail: "},
 		"commands of their own":     {"```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"make\", \"exit\": 2}]}\n```\n\n" + report(all, ""), qa(), "held pass: check \"C1\", `make`, ended with exit code 2"},

@@ -194,8 +194,8 @@ func TestPast(t *testing.T) {
 	}
 	s.Session.History = []workflow.Transition{round(1, workflow.EventFailed, "qa/x"), round(2, workflow.EventReturned, "qa/x"), round(3, workflow.EventExhausted, "qa/x"), round(4, workflow.EventFailed, "review/x")}
 	s.Criteria = &verdict.Criteria{All: []verdict.Criterion{{ID: "AC-1", Owed: true}, {ID: "AC-2"}}}
-	s.Policy.Verdict, s.Policy.Proved = workflow.VerdictStated, workflow.ProvedSome
-	if c := s.Contract(); c.Round != 1 || c.Owes != workflow.OwesCriteria || !c.Stated || c.Proved != workflow.ProvedSome || c.Criteria != s.Criteria {
+	s.Policy.Proved = workflow.ProvedSome
+	if c := s.Contract(); c.Round != 1 || c.Owes != workflow.OwesCriteria || c.Proved != workflow.ProvedSome || c.Criteria != s.Criteria {
 		t.Errorf("contract %+v", c)
 	}
 	if got := s.Owed(); !slices.Equal(got, []string{"AC-1"}) {

@@ -190,8 +190,7 @@ func (s *Standing) Evidence() *workflow.Evidence {
 // Contract returns the rows that the report of the current stage owes.
 func (s *Standing) Contract() verdict.Contract {
 	c := verdict.Contract{
-		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Session.Current(),
-		Stated: s.Policy.Verdict == workflow.VerdictStated, Proved: s.Policy.Proved,
+		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Session.Current(), Proved: s.Policy.Proved,
 	}
 	for _, e := range slices.Backward(s.Session.History) { // its last report that was judged
 		returned := e.Event == workflow.EventReturned || e.Event == workflow.EventExhausted

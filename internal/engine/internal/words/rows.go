@@ -53,11 +53,8 @@ func unpassedRows(l lang.Language, rec *workflow.Record) []string {
 
 // judgedBy names the basis of a report's rows, if a person would want to know it.
 func judgedBy(s *standing.Standing, rec *workflow.Record) string {
-	switch n := verdict.SameEvidence(rec.Criteria); {
-	case n > 0:
+	if n := verdict.SameEvidence(rec.Criteria); n > 0 {
 		return s.Say("%d rows have the same evidence.", n)
-	case s.Policy.Verdict == workflow.VerdictStated && len(rec.Criteria)+len(rec.Checks) == 0:
-		return s.Say("Stated pass; nothing was checked row by row.")
 	}
 	return ""
 }

@@ -126,11 +126,8 @@ func policyText(p workflow.Policy) string {
 	if p.Quorum > 1 {
 		text += fmt.Sprintf(", quorum %d", p.Quorum)
 	}
-	if p.Verdict != "" {
-		text += ", verdict: " + string(p.Verdict)
-	}
 	if p.Proved != "" {
-		text += ", proved: " + string(p.Proved)
+		text += ", ran: " + string(p.Proved)
 	}
 	if p.Pause == workflow.PauseStages {
 		text += ", pause: " + string(p.Pause)
