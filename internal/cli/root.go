@@ -61,7 +61,7 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
 	flags.StringVar(&a.Tasks.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has runs, else this folder)")
 	flags.BoolVar(&a.Terminal.JSON, "json", false, "print JSON")
 	flags.StringVar(&a.Terminal.Color, "color", "auto", "colours: auto, always or never")
-	a.ToolsetFlag(root)
+	a.ServerFlags(root)
 	_ = flags.MarkHidden("toolsets") // the help of serve has it
 	return root
 }
@@ -142,7 +142,7 @@ func groups(a *app.App) []group {
 		}},
 		{lang.T("Scripts and servers:"), []*cobra.Command{
 			decide.Task(term, tasks),
-			a.ToolsetFlag(serve.Command(server)),
+			a.ServerFlags(serve.Command(server)),
 			setup.Hook(term, a.Engine, a.SetUp),
 		}},
 		{setUp, []*cobra.Command{

@@ -33,6 +33,8 @@ type App struct {
 	Who func(folder string) workflow.Person
 	// toolsets is the flag --toolsets.
 	toolsets []string
+	// logLevel is the flag --log-level.
+	logLevel string
 	level    *slog.LevelVar
 	// reach bounds an assistant on stdio; nil if a person works at a terminal.
 	reach *reach.Reach
@@ -66,11 +68,14 @@ func (a *App) SetUp() error {
 	if !slices.Contains([]string{"", "auto", "always", "never"}, a.Terminal.Color) {
 		return fault.New(fault.InvalidArgument, "--color %q is not one of auto, always, never", a.Terminal.Color).WithHint("leave it out for colours at a terminal")
 	}
+	if levels := []string{"debug", "info", "warn", "error"}; !slices.Contains(levels, a.logLevel) {
+		return fault.New(fault.InvalidArgument, "--log-level %q is not one of %s", a.logLevel, strings.Join(levels, ", ")).WithHint("leave it out for warn")
+	}
+	_ = a.level.UnmarshalText([]byte(a.logLevel)) // it reads all of these
 	a.ReadSettings()
 	if toolsets != nil {
 		a.Tasks.Config.Toolsets = toolsets
 	}
-	a.level.Set(a.Tasks.Config.LogLevel)
 	a.built = &lazyParts{}
 	return nil
 }
@@ -91,10 +96,11 @@ func (a *App) For(folder string, l lang.Language) *App {
 	return &out
 }
 
-// ToolsetFlag gives a command that serves the flag of its tools.
-func (a *App) ToolsetFlag(cmd *cobra.Command) *cobra.Command {
+// ServerFlags gives a command that serves the flags of its tools and its log.
+func (a *App) ServerFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringSliceVar(&a.toolsets, "toolsets", nil,
 		"tools to offer: "+strings.Join(config.Toolsets(), ", ")+" (default: auto, which is task, and method where BMAD is installed)")
+	cmd.Flags().StringVar(&a.logLevel, "log-level", "warn", "what the log on standard error has: debug, info, warn or error")
 	return cmd
 }
 

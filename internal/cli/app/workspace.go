@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -35,7 +34,7 @@ func (w *Workspace) loadSettings() {
 		defer func() { _ = dir.Close() }()
 	}
 	if w.Config, w.Unread = w.Settings.Load(dir); w.Unread != nil {
-		w.Config.HostConfirm, w.Config.Toolsets, w.Config.LogLevel = "", nil, slog.LevelWarn
+		w.Config.HostConfirm, w.Config.Toolsets = "", nil
 		if l := os.Getenv("BMAD_LANGUAGE"); l != "" { // the variables come last
 			w.Config.Language = l
 		}

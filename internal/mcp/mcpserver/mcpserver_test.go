@@ -500,8 +500,8 @@ func TestSignalsEndCleanly(t *testing.T) {
 
 // TestClosedStderrDoesNotKill closes the pipe that logs go to, as clients do first.
 func TestClosedStderrDoesNotKill(t *testing.T) {
-	cmd := exec.Command(binary)
-	cmd.Dir, cmd.Env = t.TempDir(), isolatedEnv(t, "BMAD_LOG_LEVEL=debug")
+	cmd := exec.Command(binary, "--log-level", "debug")
+	cmd.Dir, cmd.Env = t.TempDir(), isolatedEnv(t)
 	cmd.Stdin = strings.NewReader(hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"status"}}}`)
 	read, write, err := os.Pipe()
 	if err != nil {

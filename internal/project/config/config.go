@@ -16,7 +16,6 @@
 package config
 
 import (
-	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
@@ -46,8 +45,7 @@ type Config struct {
 	// builtin reads the built-in workflows, once: most starts need none.
 	builtin func() []Workflow
 	// Prompts is the absolute folder of prompt files that take precedence over the built-in ones.
-	Prompts  string
-	LogLevel slog.Level
+	Prompts string
 	// MaxRework and MaxIterations bound the rounds between two decisions of a person: how often work goes
 	// back to dev, and how many submissions of a stage may miss its gate, before they are asked whether to continue.
 	MaxRework, MaxIterations int
@@ -140,7 +138,6 @@ func Default(project string) Config {
 		Workflow: workflow.DefaultName, builtin: sync.OnceValue(builtins), rules: rules{engines: map[workflow.StageID][]workflow.Engine{}},
 		Prompts:   filepath.Join(project, ".claude", "bmad-prompts"),
 		Rubrics:   filepath.Join(project, ".claude", "bmad-rubrics"),
-		LogLevel:  slog.LevelWarn,
 		MaxRework: 3, MaxIterations: 5,
 		HostConfirm: HostConfirmAuto,
 		Toolsets:    []Toolset{ToolsetAuto}, Memory: MemoryAuto,

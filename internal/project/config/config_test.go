@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +48,7 @@ func gate(c config.Config, id workflow.StageID) float64 {
 
 func TestPrecedence(t *testing.T) {
 	c, err := load(t, "stages:\n  po:\n    gate_score: 95.5\n  dev: {engines: [claude]}\nprompts: own\n",
-		"log_level: debug\nstages:\n  po: {gate_score: 70}\n  architect: {gate_score: 80, engines: [codex, claude]}\n",
+		"stages:\n  po: {gate_score: 70}\n  architect: {gate_score: 80, engines: [codex, claude]}\n",
 		"BMAD_ARCHITECT_GATE_SCORE=95", "BMAD_QA_ENGINES=claude, codex", "BMAD_HOME=/x", "BMAD_GATES=strict", "OTHER=1")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +56,7 @@ func TestPrecedence(t *testing.T) {
 	if gate(c, workflow.PO) != 95.5 || gate(c, workflow.Architect) != 95 {
 		t.Errorf("gates %v, %v", gate(c, workflow.PO), gate(c, workflow.Architect))
 	}
-	if c.LogLevel != slog.LevelDebug || filepath.Base(c.Prompts) != "own" {
+	if filepath.Base(c.Prompts) != "own" {
 		t.Errorf("%+v", c)
 	}
 	for id, want := range map[workflow.StageID]string{workflow.Dev: "[claude]", workflow.Architect: "[codex claude]", workflow.QA: "[claude codex]", workflow.PO: "[claude codex]"} {
@@ -71,7 +70,7 @@ func TestPrecedence(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	for _, project := range []string{"", "# nothing\n", "stages:\n  po: {}\n"} {
 		c, err := load(t, project, "")
-		if err != nil || gate(c, workflow.PO) != 90 || c.LogLevel != slog.LevelWarn {
+		if err != nil || gate(c, workflow.PO) != 90 {
 			t.Errorf("%q: %+v, %v", project, c, err)
 		}
 	}
@@ -237,7 +236,7 @@ func TestVerifyTakesAWholeCommand(t *testing.T) {
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
 		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: approvers, audit_floor, base_url, check_assurance, checks, cost_limit, document_language, four_eyes, gate, host_confirm, language,"},
-		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: approvers, engines, four_eyes, gate, gate_score, pause, quorum, verify"},
+		{project: "replies: full\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: approvers, engines, four_eyes, gate, gate_score, pause, quorum, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
 		{project: "ran: no", want: "ran \"no\" is not one of none, some, all"},
@@ -256,20 +255,20 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "stages:\n  po: 90", want: "line 2: expected a block of key: value lines"},
 		{project: "stages: 90", want: "line 1: expected a block of key: value lines"},
 		{project: "- a\n- b", want: "line 1: expected a block"},
-		{project: "log_level: loud", want: "log_level \"loud\" is not one of debug, info, warn, error"},
-		{project: "log_level: [warn, info]", want: "takes one value, not 2"},
-		{project: "log_level:\n  deep: 1", want: "log_level \"\" is not one of"},
+		{project: "replies: loud", want: "replies \"loud\" is not one of full, lean"},
+		{project: "replies: [full, lean]", want: "takes one value, not 2"},
+		{project: "replies:\n  deep: 1", want: "replies \"\" is not one of"},
 		{project: "verify_timeout: 3", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "verify_timeout: 61m", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "max_rework: lots", want: "is not a whole number"},
 		{project: "prompts: nowhere", want: "is not an existing folder"},
 		{project: "a: [1", want: "line 1"},
-		{project: "log_level: warn\n\tb: 1", want: "line 2"},
-		{user: "log_level: loud", want: "config.yaml, line 1: log_level"},
+		{project: "replies: full\n\tb: 1", want: "line 2"},
+		{user: "replies: loud", want: "config.yaml, line 1: replies"},
 		{env: "BMAD_PO_GATE_SCORE=high", want: "environment variable BMAD_PO_GATE_SCORE: stages.po.gate_score \"high\""},
 		{env: "BMAD_PO_GATESCORE=90", want: "environment variable BMAD_PO_GATESCORE: unknown key \"gatescore\""},
-		{env: "BMAD_LOG_LEVEL=loud", want: "environment variable BMAD_LOG_LEVEL"},
-		{project: "log_level: warn # " + strings.Repeat("x", 70000), want: "at most 65536 are read"},
+		{env: "BMAD_REPLIES=loud", want: "environment variable BMAD_REPLIES"},
+		{project: "replies: full # " + strings.Repeat("x", 70000), want: "at most 65536 are read"},
 	}
 	for _, tt := range tests {
 		_, err := load(t, tt.project, tt.user, tt.env)
@@ -283,7 +282,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	f.Add("stages:\n  po: {gate_score: 85, engines: [claude]}\nlog_level: info\n")
+	f.Add("stages:\n  po: {gate_score: 85, engines: [claude]}\nreplies: lean\n")
 	f.Add("a: &x [*x]\nb: *x")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) < 2000 {

@@ -39,7 +39,7 @@ func TestEffective(t *testing.T) {
 		got[s.Key] = fmt.Sprintf("%s|%s|%s", s.Value, s.By, s.Guard)
 	}
 	for key, want := range map[string]string{
-		"max_rework": "2|person|tighten", "language": "zh|person|first", "max_iterations": "5|project|", "verify_timeout": "1m30s|environment|", "log_level": "warn||",
+		"max_rework": "2|person|tighten", "language": "zh|person|first", "max_iterations": "5|project|", "verify_timeout": "1m30s|environment|", "personas": "own||",
 		"stages.po.gate": "strict|person|tighten", "stages.po.gate_score": "92|person|tighten", "stages.architect.gate_score": "97|project|tighten", "stages.qa.ran": "none||tighten",
 		"stages.dev.verify": "make test|project|first", "stages.sm.audit_floor": "60||tighten", "model": "",
 	} {

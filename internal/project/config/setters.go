@@ -62,13 +62,6 @@ func setWorkflow(l *loader, values []string) error {
 	return nil
 }
 
-func setLogLevel(l *loader, values []string) error {
-	if valid := []string{"debug", "info", "warn", "error"}; !slices.Contains(valid, values[0]) {
-		return lang.Errorf("log_level %q is not one of %s", values[0], strings.Join(valid, ", "))
-	}
-	return l.LogLevel.UnmarshalText([]byte(values[0]))
-}
-
 // setLanguage sets the language that people are spoken to in, silently if the project's file names
 // another than they do.
 func setLanguage(l *loader, values []string) error {

@@ -22,7 +22,6 @@ var settings = []setting{
 	rule("gate"),
 	{key: "host_confirm", guard: Tighten, set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }},
 	{key: "language", guard: PersonFirst, set: setLanguage, value: func(c *Config) any { return c.Language }},
-	{key: "log_level", set: setLogLevel, value: func(c *Config) any { return strings.ToLower(c.LogLevel.String()) }},
 	whole("max_iterations", 1, 100, func(c *Config) *int { return &c.MaxIterations }).
 		tightenOnly(func(before, after *Config) bool { return after.MaxIterations > before.MaxIterations }),
 	whole("max_rework", 1, 100, func(c *Config) *int { return &c.MaxRework }).

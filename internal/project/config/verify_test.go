@@ -40,7 +40,7 @@ func TestWhoSetTheVerifyCommand(t *testing.T) {
 		{"nothing after the key", "verify:", "", "", "", workflow.SetByProject, "", false},
 		{"null", "verify: null", "", "", "", workflow.SetByProject, "", false},
 		{"a tilde", "verify: ~", "", "", "", workflow.SetByProject, "", false},
-		{"an alias of null", "log_level: &n warn\nverify: *n", "", "", "warn", workflow.SetByProject, "", false},
+		{"an alias of null", "replies: &n lean\nverify: *n", "", "", "lean", workflow.SetByProject, "", false},
 		{"a list of one", "verify: [make]", "", "", "make", workflow.SetByProject, "", false},
 		{"blanks around", "verify: '  make '", "", "", "make", workflow.SetByProject, "", false},
 	} {
