@@ -392,33 +392,6 @@ func TestRelayedNoIsNoWayOn(t *testing.T) {
 	}
 }
 
-// TestRubricNamedByTheProjectIsNotThePersons, by whatever path.
-func TestRubricNamedByTheProjectIsNotThePersons(t *testing.T) {
-	b := newBench(t)
-	b.write("evil/po.yaml", "stage: po\nchecks:\n  - {id: NO-E, kind: section, severity: minor, points: 1, name: E, problem: p, fix: f}\n")
-	outside := filepath.Join(t.TempDir(), "alias")
-	if err := os.Symlink(b.dir, outside); err != nil {
-		t.Skip(err)
-	}
-	for _, folder := range []string{"evil", filepath.Join(outside, "evil"), filepath.Join(b.dir, "evil")} {
-		for _, byPerson := range []bool{false, true} {
-			b.settings("rubrics: " + folder)
-			if b.environ = nil; byPerson { // theirs, except when the project's files are written
-				b.settings("")
-				b.environ = []string{"BMAD_RUBRICS=" + folder}
-			}
-			b.restart()
-			b.do(start("x"))
-			if got := b.do(submit(workflow.PO, "# D\nQuality Score: 95")).Audit.Score; got > 50 {
-				t.Errorf("%s, by the person %v: audit %v", folder, byPerson, got)
-			}
-			if _, wants, err := b.engine.Wants(project.Address{Cwd: b.dir}); err != nil || len(wants) != 1 || wants[0].Allowed {
-				t.Errorf("%s, by the person %v: %+v, %v", folder, byPerson, wants, err)
-			}
-		}
-	}
-}
-
 // swap is a person who approves, while somebody writes another text into the draft.
 type swap struct{ do func() }
 

@@ -62,7 +62,7 @@ func sentences(seed uint64) func(n int) string {
 func newFilledShelf(t testing.TB, path string, count int) shelf {
 	t.Helper()
 	sentence := sentences(1)
-	s := openWith(t, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+	s := openWith(t, path, memory.New(memory.Options{Now: time.Now}), config.Default())
 	var lines strings.Builder
 	for n := range count {
 		fmt.Fprintf(&lines, `{"v":1,"id":"00000000-0000-4000-8000-%012d","type":"failures","agent":"dev","text":%q,"tags":["case-%d"],"project":"p","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","by":"t"}`+"\n", n, sentence(n), n)
@@ -108,7 +108,7 @@ func BenchmarkRemember(b *testing.B) {
 			for b.Loop() {
 				if n++; n%500 == 0 { // the pace of a process
 					b.StopTimer()
-					s = openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+					s = openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default())
 					if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
 						b.Fatal(err)
 					}
@@ -149,7 +149,7 @@ func BenchmarkRecall(b *testing.B) {
 		s := newFilledShelf(b, path, count)
 		b.Run(fmt.Sprint("first/", count), func(b *testing.B) {
 			for b.Loop() {
-				first := openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+				first := openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default())
 				if _, err := first.Recall(ctx, memory.Query{Text: queries[0]}); err != nil {
 					b.Fatal(err)
 				}
@@ -165,7 +165,7 @@ func BenchmarkRecall(b *testing.B) {
 		})
 		b.Run(fmt.Sprint("briefing/", count), func(b *testing.B) {
 			m := memory.New(memory.Options{Now: time.Now})
-			p := &project.Project{Dir: s.dir(b), Config: config.Default(path)}
+			p := &project.Project{Dir: s.dir(b), Config: config.Default()}
 			if _, err := m.Relevant(ctx, p, lesson.Question{Text: "relay", Types: lesson.Types()}); err != nil {
 				b.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func BenchmarkHeap(b *testing.B) {
 			before := used()
 			var s shelf
 			for b.Loop() {
-				s = openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
+				s = openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default())
 				if _, err := s.Recall(ctx, memory.Query{Text: "relay"}); err != nil {
 					b.Fatal(err)
 				}

@@ -60,7 +60,7 @@ func bookOn(disk *durabletest.Disk, n int) *memory.Book { return bookAt(disk, n,
 func bookAt(disk *durabletest.Disk, n int, folder string) *memory.Book {
 	path := filepath.Join(string(filepath.Separator), "simulated", folder, "p")
 	now := func() time.Time { return time.Unix(1_700_000_000+int64(n), 0) }
-	return memory.New(memory.Options{Now: now}).Of(&project.Project{Dir: disk.Dir(path), Config: config.Default(path)})
+	return memory.New(memory.Options{Now: now}).Of(&project.Project{Dir: disk.Dir(path), Config: config.Default()})
 }
 
 // set lists the content of all notes, deleted ones as well.

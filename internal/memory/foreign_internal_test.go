@@ -36,7 +36,7 @@ func kit(t testing.TB, name string) (*Book, string) {
 	}
 	t.Cleanup(func() { _ = dir.Close() })
 	m := New(Options{Now: func() time.Time { return time.Now().Add(time.Hour) }})
-	return m.Of(&project.Project{Dir: dir, Config: config.Default(path)}), path
+	return m.Of(&project.Project{Dir: dir, Config: config.Default()}), path
 }
 
 // TestForeignIsKept: the content of the files is the same value until one of them changes, comes or goes.

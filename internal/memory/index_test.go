@@ -59,7 +59,7 @@ func (k *keeper) process(t *testing.T, path string) shelf {
 	if k != nil {
 		o.Derived = k
 	}
-	return openWith(t, path, memory.New(o), config.Default(path))
+	return openWith(t, path, memory.New(o), config.Default())
 }
 
 // lay writes notes of the numbers from one to another.

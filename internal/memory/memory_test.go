@@ -45,7 +45,7 @@ func clock() func() time.Time {
 
 func open(t testing.TB, path string) shelf {
 	t.Helper()
-	return openWith(t, path, memory.New(memory.Options{Now: clock()}), config.Default(path))
+	return openWith(t, path, memory.New(memory.Options{Now: clock()}), config.Default())
 }
 
 func openWith(t testing.TB, path string, m *memory.Memory, cfg config.Config) shelf {
@@ -215,7 +215,7 @@ func TestRemember(t *testing.T) {
 // TestRefused: a text that cannot be a note is refused, and nothing is made on the disk.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	off := config.Default("")
+	off := config.Default()
 	off.Memory = config.MemoryOff
 	for _, c := range []struct {
 		name, says string
@@ -434,7 +434,7 @@ func TestFolder(t *testing.T) {
 	if problems, err := open(t, path).Check(ctx); err != nil || len(problems) != 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
-	cfg := config.Default(path)
+	cfg := config.Default()
 	cfg.MemoryDir = "docs/memory"
 	own := openWith(t, path, memory.New(memory.Options{Now: clock()}), cfg)
 	own.remember(t, notes.Note{Text: "x"}, notes.Created)

@@ -56,7 +56,7 @@ func kitProject(t testing.TB, name string, files map[string]string, sessions ...
 			t.Fatal(err)
 		}
 	}
-	p := &project.Project{Dir: dir, Config: config.Default(path), Backend: backend}
+	p := &project.Project{Dir: dir, Config: config.Default(), Backend: backend}
 	n := new(atomic.Int64)
 	return shelf{memory.New(memory.Options{Now: clock(), NewID: func() string { n.Add(1); return fmt.Sprintf("task-%04d", n.Load()) }}).Of(p), path}
 }
@@ -392,7 +392,7 @@ func TestReadersAtOnce(t *testing.T) {
 func TestMemoryOffReadsNothing(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "off")
-	cfg := config.Default(path)
+	cfg := config.Default()
 	cfg.Memory = config.MemoryOff
 	s := openWith(t, path, memory.New(memory.Options{Now: clock()}), cfg)
 	for _, call := range []string{"context", "agent|dev", "failures", "sessions", "run"} {

@@ -29,7 +29,7 @@ func TestStats(t *testing.T) {
 		noteLine("deleted", "deleted", "", day1) + deadLine("deleted", day2) + deadLine("restored", day2)
 	path := folder(t, "p")
 	now := func() time.Time { return time.Date(2026, 6, 10, 0, 0, 0, 0, time.UTC) }
-	s := openWith(t, path, memory.New(memory.Options{Now: now}), config.Default(path))
+	s := openWith(t, path, memory.New(memory.Options{Now: now}), config.Default())
 	for _, file := range []string{kept + spent + "not a note\n", kept} {
 		s.write(t, "failures.jsonl", file)
 		got, err := s.Stats(ctx)

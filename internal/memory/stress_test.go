@@ -31,7 +31,7 @@ func rememberMany(child string) int {
 		return 1
 	}
 	dir.LockTimeout = 5 * time.Minute
-	b := memory.New(memory.Options{Now: time.Now}).Of(&project.Project{Dir: dir, Config: config.Default(path)})
+	b := memory.New(memory.Options{Now: time.Now}).Of(&project.Project{Dir: dir, Config: config.Default()})
 	for n := range count {
 		text := fmt.Sprintf("process %s note %d", fields[0], n)
 		if n%10 == 0 {

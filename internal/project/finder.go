@@ -2,13 +2,10 @@ package project
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
@@ -78,7 +75,6 @@ func New(o Options) *Finder {
 		}
 		f.within = append(f.within, filepath.Clean(root))
 	}
-	f.settings.Confined = f.isConfined()
 	return f
 }
 
@@ -105,9 +101,6 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 	dir.KeepFolders()
 	cfg, err := f.settings.Load(dir)
-	if err == nil {
-		err = f.mayRead(dir.Path(), cfg)
-	}
 	if err != nil {
 		_ = dir.Close()
 		return nil, err
@@ -118,69 +111,13 @@ func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 		return nil, err
 	}
 	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, key: place.Key,
-		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, openOwn: f.openOwn,
+		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{},
 		language: f.language}, nil
 }
 
 // Language returns the language for a person who has written a text outside of every project.
 func (f *Finder) Language(written string) lang.Language {
 	return lang.Choose(lang.Auto, written, f.language)
-}
-
-// openOwn opens a configured folder of prompts or rubrics: anywhere if the person names it, else only among the
-// folders that may be opened.
-func (f *Finder) openOwn(name string) (*durable.Dir, error) {
-	if f.isConfined() {
-		if own, err := f.personNames(name); err != nil || !own {
-			return f.OpenFolder(name)
-		}
-	}
-	return durable.OpenDir(name)
-}
-
-// personNames reports whether the person's own settings name a folder, which may then lie
-// anywhere.
-func (f *Finder) personNames(folder string) (bool, error) {
-	own, err := f.settings.Load(nil)
-	return folder == own.Prompts || folder == own.Rubrics, err
-}
-
-// mayRead refuses a project whose settings name folders that are not served, unless the
-// person's own settings name them too.
-func (f *Finder) mayRead(cwd string, cfg config.Config) error {
-	if !f.isConfined() {
-		return nil
-	}
-	for _, named := range []struct{ key, folder string }{{"prompts", cfg.Prompts}, {"rubrics", cfg.Rubrics}} {
-		if rel, err := filepath.Rel(cwd, named.folder); named.folder == "" || err == nil && filepath.IsLocal(rel) {
-			continue
-		}
-		own, err := f.personNames(named.folder)
-		if err == nil && !own {
-			err = f.mayName(named.key, named.folder)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mayName refuses a folder of a project's setting that is not served, or does not exist.
-func (f *Finder) mayName(key, name string) error {
-	dir, err := f.OpenFolder(name)
-	if err == nil {
-		return dir.Close()
-	}
-	_, _, inRoot := f.servedAs(name)
-	if errors.Is(err, reach.ErrOutside) || f.reach == nil && !inRoot {
-		refused := fault.New(fault.NotAllowed, "the project's setting %s names a folder that this server does not serve", key)
-		if f.reach != nil {
-			return refused.WithHint("keep it in the project, or have the person name it in their own settings")
-		}
-		return refused.WithHint("keep it in the project, or in one of: %s", strings.Join(f.within, ", "))
-	}
-	return fault.New(fault.InvalidArgument, "%s: %s %q is not an existing folder", config.ProjectFile, key, name).WithHint("correct it; nothing was changed")
 }
 
 // Remember adds a project to the known ones, to find its sessions from elsewhere.

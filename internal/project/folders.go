@@ -23,9 +23,6 @@ type folders struct {
 	reach  *reach.Reach
 }
 
-// isConfined reports whether there are folders that may not be opened.
-func (f *folders) isConfined() bool { return f.reach != nil || len(f.within) > 0 }
-
 // OpenFolder opens an existing folder if it may be served. The error matches
 // reach.ErrOutside or durable.ErrOutside if it may not.
 func (f *folders) OpenFolder(name string) (*durable.Dir, error) {

@@ -19,13 +19,11 @@ type Project struct {
 	Texts   store.Contents
 	Config  config.Config
 	prompts map[[2]string]prompts.Prompt // those read so far
-	// absent are the configured folders inside the project that do not exist.
+	// absent are the folders of prompts and rubrics that do not exist.
 	absent  map[string]bool
 	listing *store.Listing // once it was asked for
 	// Others are the task names of active sessions that a call without a session did not mean, the newest.
-	Others []string
-	// openOwn opens a configured folder of prompts or rubrics outside the project.
-	openOwn  func(name string) (*durable.Dir, error)
+	Others   []string
 	language lang.Language
 	id       atomic.Pointer[string] // once it was read
 	key      string                 // in a shared store, else ""

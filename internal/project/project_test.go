@@ -10,7 +10,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
@@ -214,40 +213,6 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// TestNamedFolders: settings of a confined project name only folders that are served, unless
-// the person's own settings name them too.
-func TestNamedFolders(t *testing.T) {
-	w := newWorld(t)
-	w.dir("srv/shared", "outside", "srv/one/mine")
-	for _, key := range []string{"prompts", "rubrics"} {
-		for _, tt := range []struct {
-			folder string
-			own    bool
-			code   fault.Code
-		}{
-			{w.at("srv/one/mine"), false, ""}, // in the project
-			{w.at("srv/shared"), false, ""},
-			{w.at("srv/gone"), false, fault.InvalidArgument},
-			{w.at("outside"), false, fault.NotAllowed},
-			{w.at("outside/gone"), false, fault.NotAllowed},
-			{w.at("outside"), true, ""},
-		} {
-			w.write("srv/one/.claude/bmad-task.yaml", key+": "+tt.folder+"\n")
-			var settings config.Source
-			if tt.own {
-				settings.Environ = []string{"BMAD_" + strings.ToUpper(key) + "=" + tt.folder}
-			}
-			p, err := w.finder(project.Options{Within: []string{w.at("srv")}, Settings: settings}).Open(w.at("srv/one"))
-			if tt.code == "" && err != nil || tt.code != "" && !fault.Is(err, tt.code) {
-				t.Errorf("%s: %s (the person's own: %v): got %v, want %q", key, tt.folder, tt.own, err, tt.code)
-			}
-			if err == nil {
-				p.Close()
-			}
-		}
-	}
-}
-
 // TestServedProjects lists the projects of a server with roots.
 func TestServedProjects(t *testing.T) {
 	w := newWorld(t)
@@ -385,48 +350,44 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestOwnFolders reads prompts and rubrics of the project's and of the person's folders.
+// TestOwnFolders reads a project's prompts and rubrics.
 func TestOwnFolders(t *testing.T) {
 	w := newWorld(t)
 	w.dir("p")
-	w.write("mine/po.yaml", "not: [a rubric")
-	w.write("p/rules/po.yaml", "also: [no rubric")
-	w.link("p/rules", "alias")
-	rubric := func(settings config.Source) (*project.Rubric, *project.Project) {
+	f := w.finder(project.Options{})
+	ready := func() error { return f.Ready(project.Address{Cwd: w.at("p")}) }
+	rubric := func() *project.Rubric {
 		t.Helper()
-		p, err := w.finder(project.Options{Settings: settings}).Open(w.at("p"))
+		p, err := f.Open(w.at("p"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(p.Close)
+		defer p.Close()
 		own, err := p.Rubric(workflow.Default().First())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return own, p
+		return own
 	}
-	if own, _ := rubric(config.Source{}); own != nil {
+	if own := rubric(); own != nil {
 		t.Errorf("without a folder: got %+v, want none", own)
 	}
-	for folder, brought := range map[string]bool{"mine": false, "p/rules": true, "alias": true} {
-		own, p := rubric(config.Source{Environ: []string{"BMAD_RUBRICS=" + w.at(folder)}})
-		if own == nil || own.Brought != brought || own.Path != filepath.Join(w.at(folder), "po.yaml") {
-			t.Errorf("%s: got %+v, want it brought by the project: %v", folder, own, brought)
-			continue
-		}
-		if _, err := own.Parse(workflow.Default()); err == nil {
-			t.Errorf("%s: an invalid rubric was parsed", folder)
-		}
-		f := w.finder(project.Options{Settings: config.Source{Environ: []string{"BMAD_RUBRICS=" + w.at(folder)}}})
-		if err := f.Ready(project.Address{Cwd: p.Dir.Path()}); err == nil || !strings.Contains(err.Error(), "po.yaml") {
-			t.Errorf("%s: got %v, want the rubric named", folder, err)
-		}
-	}
-	if err := w.finder(project.Options{}).Ready(project.Address{Cwd: w.at("p")}); err != nil {
+	if err := ready(); err != nil {
 		t.Errorf("without own files: %v", err)
 	}
+	w.write("p/.claude/bmad-rubrics/po.yaml", "not: [a rubric")
+	own := rubric()
+	if own == nil || own.Path != w.at("p/.claude/bmad-rubrics/po.yaml") {
+		t.Fatalf("got %+v", own)
+	}
+	if _, err := own.Parse(workflow.Default()); err == nil {
+		t.Error("an invalid rubric was parsed")
+	}
+	if err := ready(); err == nil || !strings.Contains(err.Error(), "po.yaml") {
+		t.Errorf("got %v, want the rubric named", err)
+	}
 	w.write("p/.claude/bmad-prompts/dev.md", "---\nstage: qa\ntitle: Dev\n---\nx\n")
-	if err := w.finder(project.Options{}).Ready(project.Address{Cwd: w.at("p")}); err == nil || !strings.Contains(err.Error(), "dev.md") {
+	if err := ready(); err == nil || !strings.Contains(err.Error(), "dev.md") && !strings.Contains(err.Error(), "po.yaml") {
 		t.Errorf("got %v, want the prompt file named", err)
 	}
 }

@@ -78,7 +78,7 @@ func (t *Tasks) StageIDs() []string {
 func (t *Tasks) Workflows() []config.Workflow {
 	views, err := t.WorkflowViews()
 	if err != nil {
-		c := config.Default("")
+		c := config.Default()
 		return c.Workflows()
 	}
 	var out []config.Workflow

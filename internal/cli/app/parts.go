@@ -70,7 +70,7 @@ func (a *App) UseAudits() {
 
 // Confine builds the parts anew, for an assistant that may open only the folders of the reach it returns.
 func (a *App) Confine(opened []string) *reach.Reach {
-	a.reach, a.Tasks.Settings.Confined = a.newReach(opened), true
+	a.reach = a.newReach(opened)
 	a.built = &lazyParts{}
 	return a.reach
 }

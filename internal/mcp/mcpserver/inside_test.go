@@ -56,7 +56,7 @@ func (o insideServer) start(t testing.TB) *mcpserver.Server {
 		o.state = t.TempDir()
 	}
 	environ, folder := ownFile(t, o.settings)
-	settings := config.Source{UserFolder: folder, Environ: environ, Confined: o.reach != nil}
+	settings := config.Source{UserFolder: folder, Environ: environ}
 	own, err := settings.Load(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -607,65 +607,28 @@ func (a *account) terminal(args ...string) {
 	}
 }
 
-// TestReachOfSettings checks that folders that a project's file names are within the same bound,
-// and the refusal does not tell whether they are there. Those that the person names may be
-// anywhere.
-func TestReachOfSettings(t *testing.T) {
+// TestReachOfPrompts checks that prompts which a link in the project leads to are not read, and that the refusal does not
+// tell whether they are there.
+func TestReachOfPrompts(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t, "Private")
 	a.write(a.at("Private/prompts/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
-	a.write(a.at(".ssh/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
-	a.write(filepath.Join(a.project, "own", "po.md"), "---\nstage: po\ntitle: Product Owner\n---\nOUR OWN\n")
-	a.write(a.at("src/Other/po.md"), "---\nstage: po\ntitle: Product Owner\n---\nANOTHER ROOT\n")
-	a.link(a.at("Private/prompts"), filepath.Join(a.project, "linked"))
-	a.link(a.at("Nothing"), filepath.Join(a.project, "dangling"))
-	file := filepath.Join(a.project, ".claude", "bmad-task.yaml")
-	h := a.host(a.project, []string{a.project, a.at("src/Other")}, nil, a.env()...)
-	h.tool("bmad-task", object{"action": "status", "cwd": a.at("src/Other")}) // has the server ask for the roots
-	start := func(h *host) string { return h.tool("bmad-task", object{"action": "start", "objective": "x"}) }
-	words := map[string]string{}
-	for _, key := range []string{"prompts", "rubrics"} {
-		for _, folder := range []string{
-			a.at("Private/prompts"), a.at("Private/none"), "../../Private/prompts", "../../Private/none", "/etc", "/none", "linked", "dangling", "keys",
-		} {
-			a.write(file, key+": "+folder+"\n")
-			before := a.snapshot()
-			answer := start(h)
-			if !strings.Contains(answer, `"isError":true`) || strings.Contains(answer, marker) || a.snapshot() != before {
-				t.Errorf("%s: %s: %s", key, folder, answer)
-			}
-			for _, d := range []string{"agents", "resource sessions", "prompt bmad", "status"} {
-				at := slices.IndexFunc(doors(), func(other door) bool { return other.name == d })
-				if answer := doors()[at].open(h.ask, a.project); strings.Contains(answer, marker) || a.snapshot() != before {
-					t.Errorf("%s: %s by %s: %s", key, folder, d, answer)
-				}
-			}
-			_, text, _ := strings.Cut(answer, `"result"`)
-			words[key+folder] = strings.ReplaceAll(text, folder, "X")
+	a.mkdir(filepath.Join(a.project, ".claude"))
+	h := a.host(a.project, nil, nil, a.env()...)
+	folder, words := filepath.Join(a.project, ".claude", "bmad-prompts"), map[string]string{}
+	for _, to := range []string{"Private/prompts", "Private/none"} {
+		a.link(a.at(to), folder)
+		answer := h.tool("bmad-task", object{"action": "start", "objective": "x"})
+		if !strings.Contains(answer, `"isError":true`) || strings.Contains(answer, marker) {
+			t.Errorf("%s: %s", to, answer)
 		}
-		for _, pair := range [][2]string{{a.at("Private/prompts"), a.at("Private/none")}, {"../../Private/prompts", "../../Private/none"}, {"linked", "dangling"}, {"keys", "dangling"}, {"/etc", "/none"}} {
-			there, none := words[key+pair[0]], words[key+pair[1]]
-			if there != none {
-				t.Errorf("%s tells %s from %s:\n%s\n%s", key, pair[0], pair[1], there, none)
-			}
+		_, words[to], _ = strings.Cut(answer, `"result"`)
+		if err := os.Remove(folder); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for folder, want := range map[string]string{"own": "OUR OWN", a.at("src/Other"): "ANOTHER ROOT"} {
-		a.write(file, "prompts: "+folder+"\n")
-		if answer := start(h); !strings.Contains(answer, " has started") || !strings.Contains(answer, want) {
-			t.Errorf("%s: %s", folder, answer)
-		}
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	own := a.host(a.project, nil, nil, a.env("BMAD_PROMPTS="+a.at("Private/prompts"))...)
-	if answer := start(own); !strings.Contains(answer, marker) {
-		t.Errorf("the person's own folder: %s", answer)
-	}
-	a.write(filepath.Join(a.top, "config", "bmad-mcp", "config.yaml"), "prompts: "+a.at("Private/prompts")+"\n")
-	if answer := start(a.host(a.project, nil, nil, a.env()...)); !strings.Contains(answer, marker) {
-		t.Errorf("the person's own file: %s", answer)
+	if words["Private/prompts"] != words["Private/none"] {
+		t.Errorf("the refusals differ:\n%v", words)
 	}
 }
 

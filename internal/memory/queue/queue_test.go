@@ -39,7 +39,7 @@ func queueing(t testing.TB, path string) tasks {
 func queueAt(dir *durable.Dir, path string, began int64) *queue.Queue {
 	var ids, looks atomic.Int64
 	return &queue.Queue{
-		Project: &project.Project{Dir: dir, Config: config.Default(path)},
+		Project: &project.Project{Dir: dir, Config: config.Default()},
 		Now:     func() time.Time { return time.Unix(1_700_000_000+began+looks.Add(1), 0) },
 		NewID:   func() string { return fmt.Sprintf("task-%04d", ids.Add(1)) },
 		Pace:    func() error { return nil },

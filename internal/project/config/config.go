@@ -16,7 +16,6 @@
 package config
 
 import (
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -32,6 +31,8 @@ const (
 	// UserFile is the user's file, relative to the configuration folder
 	// ($XDG_CONFIG_HOME, else ~/.config).
 	UserFile = "bmad-mcp/config.yaml"
+	// PromptFolder and RubricFolder have the prompts and rubrics of a project that replace the built-in ones.
+	PromptFolder, RubricFolder = ".claude/bmad-prompts", ".claude/bmad-rubrics"
 	// maxFile is the largest configuration file read, in bytes.
 	maxFile = 64 << 10
 )
@@ -44,15 +45,11 @@ type Config struct {
 	Own      []Workflow
 	// builtin reads the built-in workflows, once: most starts need none.
 	builtin func() []Workflow
-	// Prompts is the absolute folder of prompt files that take precedence over the built-in ones.
-	Prompts string
 	// MaxRework and MaxIterations bound the rounds between two decisions of a person: how often work goes
 	// back to dev, and how many submissions of a stage may miss its gate, before they are asked whether to continue.
 	MaxRework, MaxIterations int
 	// HostConfirm selects the hosts for which bmad-confirm is listed.
 	HostConfirm HostConfirm
-	// Rubrics is the absolute folder of rubric files that take precedence over the built-in ones.
-	Rubrics string
 	// Verify has the verify command of each stage.
 	Verify map[workflow.StageID]string
 	// VerifyBy names the setter of each command. PersonVerify has the commands of the
@@ -70,8 +67,6 @@ type Config struct {
 	CheckAssurance string
 	// ToolServers are the MCP servers that agents without a host can be given.
 	ToolServers []ToolServer
-	// OwnRubrics is true if the project's file names the folder of rubrics.
-	OwnRubrics bool
 	// Toolsets are the groups of tools that are offered.
 	Toolsets []Toolset
 	Manner
@@ -133,11 +128,9 @@ const (
 )
 
 // Default returns the settings of a project without any configuration.
-func Default(project string) Config {
+func Default() Config {
 	return Config{
 		Workflow: workflow.DefaultName, builtin: sync.OnceValue(builtins), rules: rules{engines: map[workflow.StageID][]workflow.Engine{}},
-		Prompts:   filepath.Join(project, ".claude", "bmad-prompts"),
-		Rubrics:   filepath.Join(project, ".claude", "bmad-rubrics"),
 		MaxRework: 3, MaxIterations: 5,
 		HostConfirm: HostConfirmAuto,
 		Toolsets:    []Toolset{ToolsetAuto}, Memory: MemoryAuto,

@@ -47,7 +47,7 @@ func gate(c config.Config, id workflow.StageID) float64 {
 }
 
 func TestPrecedence(t *testing.T) {
-	c, err := load(t, "stages:\n  po:\n    gate_score: 95.5\n  dev: {engines: [claude]}\nprompts: own\n",
+	c, err := load(t, "stages:\n  po:\n    gate_score: 95.5\n  dev: {engines: [claude]}\n",
 		"stages:\n  po: {gate_score: 70}\n  architect: {gate_score: 80, engines: [codex, claude]}\n",
 		"BMAD_ARCHITECT_GATE_SCORE=95", "BMAD_QA_ENGINES=claude, codex", "BMAD_HOME=/x", "BMAD_GATES=strict", "OTHER=1")
 	if err != nil {
@@ -55,9 +55,6 @@ func TestPrecedence(t *testing.T) {
 	}
 	if gate(c, workflow.PO) != 95.5 || gate(c, workflow.Architect) != 95 {
 		t.Errorf("gates %v, %v", gate(c, workflow.PO), gate(c, workflow.Architect))
-	}
-	if filepath.Base(c.Prompts) != "own" {
-		t.Errorf("%+v", c)
 	}
 	for id, want := range map[workflow.StageID]string{workflow.Dev: "[claude]", workflow.Architect: "[codex claude]", workflow.QA: "[claude codex]", workflow.PO: "[claude codex]"} {
 		st, _ := c.Under(workflow.Default()).Stage(id)
@@ -220,8 +217,8 @@ func TestOnlyThePersonTrustsAHost(t *testing.T) {
 }
 
 func TestProjectCannotSwitchOffWhatThePersonSet(t *testing.T) {
-	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 8\nrubrics: own\n", "verify: make test\nmax_rework: 4\nrubrics: /\n", "BMAD_VERIFY= ")
-	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 8 || c.Rubrics != "/" || c.OwnRubrics || len(c.Ignored) != 3 {
+	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 8\n", "verify: make test\nmax_rework: 4\n", "BMAD_VERIFY= ")
+	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 8 || len(c.Ignored) != 2 {
 		t.Errorf("%v %d %d %q, %v", c.Verify, c.MaxRework, c.MaxIterations, c.Ignored, err)
 	}
 }
@@ -261,7 +258,6 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "verify_timeout: 3", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "verify_timeout: 61m", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "max_rework: lots", want: "is not a whole number"},
-		{project: "prompts: nowhere", want: "is not an existing folder"},
 		{project: "a: [1", want: "line 1"},
 		{project: "replies: full\n\tb: 1", want: "line 2"},
 		{user: "replies: loud", want: "config.yaml, line 1: replies"},

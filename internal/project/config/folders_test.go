@@ -12,7 +12,7 @@ import (
 )
 
 // loadBoth reads the settings of a project with a file of its own and one of the person's.
-func loadBoth(t *testing.T, own, person string, confined bool, environ ...string) (config.Config, error) {
+func loadBoth(t *testing.T, own, person string, environ ...string) (config.Config, error) {
 	t.Helper()
 	project, folder := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{filepath.Join(project, config.ProjectFile): own, filepath.Join(folder, config.UserFile): person} {
@@ -28,7 +28,7 @@ func loadBoth(t *testing.T, own, person string, confined bool, environ ...string
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = dir.Close() })
-	return config.Source{UserFolder: folder, Environ: environ, Confined: confined}.Load(dir)
+	return config.Source{UserFolder: folder, Environ: environ}.Load(dir)
 }
 
 // TestProjects: which folders may be used is the person's to say, in their file or by a variable.
@@ -60,7 +60,7 @@ func TestProjects(t *testing.T) {
 		"a bare ~":          {person: "projects: ['~']", err: `projects "~" is not an absolute path`},
 		"another's home":    {person: "projects: ['~root/x']", err: `projects "~root/x" is not an absolute path`},
 	} {
-		c, err := loadBoth(t, tt.own, tt.person, true, tt.environ...)
+		c, err := loadBoth(t, tt.own, tt.person, tt.environ...)
 		switch {
 		case tt.err != "":
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
@@ -68,30 +68,6 @@ func TestProjects(t *testing.T) {
 			}
 		case err != nil || !slices.Equal(c.Projects, tt.want) || (len(c.Ignored) > 0) != tt.ignored:
 			t.Errorf("%s: %v, %v, %v", name, c.Projects, c.Ignored, err)
-		}
-	}
-}
-
-// TestConfined: an error of settings tells nothing about files outside of the project, and still names the
-// missing ones in it.
-func TestConfined(t *testing.T) {
-	outside := t.TempDir()
-	for _, key := range []string{"prompts", "rubrics"} {
-		for _, folder := range []string{outside, filepath.Join(outside, "none"), "../none", "/none"} {
-			if c, err := loadBoth(t, key+": "+folder, "", true); err != nil {
-				t.Errorf("%s: %s: %v, %v", key, folder, c.Prompts, err)
-			}
-		}
-		if _, err := loadBoth(t, key+": none", "", true); err == nil || !strings.Contains(err.Error(), "is not an existing folder") {
-			t.Errorf("%s: a missing one in the project: %v", key, err)
-		}
-		for _, confined := range []bool{false, true} {
-			if _, err := loadBoth(t, "", key+": "+filepath.Join(outside, "none"), confined); err == nil {
-				t.Errorf("%s: a missing one of the person's: no error", key)
-			}
-		}
-		if _, err := loadBoth(t, key+": "+filepath.Join(outside, "none"), "", false); err == nil {
-			t.Errorf("%s: a missing one at a terminal: no error", key)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,11 +38,11 @@ func TestProjectOnlyTightensLimits(t *testing.T) {
 
 // TestEachDefault checks each setting of a project without any configuration.
 func TestEachDefault(t *testing.T) {
-	c := config.Default(filepath.FromSlash("/p"))
+	c := config.Default()
 	got := fmt.Sprint(c.Workflow, " ", c.MaxRework, " ", c.MaxIterations, " ", c.HostConfirm, " ",
 		c.Toolsets, " ", c.Memory, " ", c.Personas, " ", c.Replies, " ", c.Language, " ", c.DocumentLanguage, " ", c.VerifyTimeout, " ", c.Store, " ", c.Checks, c.Sources, c.OwnSources, c.Projects,
-		" ", filepath.ToSlash(c.Prompts), " ", filepath.ToSlash(c.Rubrics), " ", len(c.Workflows()), c.OwnRubrics)
-	const want = "bmad 3 5 auto [auto] auto own full auto auto 5m0s { } [] [] [] [] /p/.claude/bmad-prompts /p/.claude/bmad-rubrics 4 false"
+		" ", len(c.Workflows()))
+	const want = "bmad 3 5 auto [auto] auto own full auto auto 5m0s { } [] [] [] [] 4"
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -66,7 +66,7 @@ func TestReference(t *testing.T) {
 // defaults returns the values of the settings without any file or variable; those of a stage are of the first
 // that has one.
 func defaults() map[string]string {
-	out, c := map[string]string{}, Default("/")
+	out, c := map[string]string{}, Default()
 	for _, s := range c.Effective() {
 		key := s.Key[strings.LastIndex(s.Key, ".")+1:]
 		if out[key] == "" && s.Value != "0" {

@@ -16,14 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-func setPrompts(l *loader, values []string) error { return l.folder(&l.Prompts, "prompts", values[0]) }
-
-// setRubrics sets the folder of rubrics, for which the person takes precedence over the project.
-func setRubrics(l *loader, values []string) error {
-	l.OwnRubrics = l.from == own
-	return l.folder(&l.Rubrics, "rubrics", values[0])
-}
-
 // setProjects adds folders in which assistants may work.
 func setProjects(l *loader, values []string) error {
 	if l.from == environment && len(values) == 1 {

@@ -37,13 +37,11 @@ var settings = []setting{
 	setting{key: "project", set: setProject, value: func(c *Config) any { return c.Store.Project }}.personOnly(storeIsTheirs),
 	setting{key: "projects", list: true, set: setProjects, value: func(c *Config) any { return strings.Join(c.Projects, ", ") }}.
 		personOnly(lang.T("only the person decides which folders may be used")),
-	{key: "prompts", set: setPrompts, value: func(c *Config) any { return c.Prompts }},
 	choice("proof", func(c *Config) *string { return &c.Proof }, func() []string { return []string{"true", ProofOff, ProofWords} }),
 	choice("provider", func(c *Config) *string { return &c.Model.Provider }, Providers).personOnly(modelIsTheirs),
 	rule("quorum"),
 	rule("ran"),
 	choice("replies", func(c *Config) *string { return &c.Replies }, replyForms).personFirst(),
-	setting{key: "rubrics", set: setRubrics, value: func(c *Config) any { return c.Rubrics }}.personFirst(),
 	setting{key: "sign_with", set: setSignWith, value: func(c *Config) any { return c.SignWith }}.personOnly(lang.T("only the person decides which key signs for them")),
 	{key: "sources", list: true, set: setSources, value: sources},
 	{key: "stages"}, // a block, with the settings of each stage

@@ -21,26 +21,23 @@ type Source struct {
 	Environ []string
 	// Scoring is the rule of score gates; the definition's if empty.
 	Scoring workflow.ScoringMode
-	// Confined is true if only some folders may be read. Folders outside the project that its
-	// file names are then not checked: an error would reveal whether they exist.
-	Confined bool
 }
 
 // Load returns the settings of the project in dir, which is nil for a process outside
 // every project.
 func (s Source) Load(dir *durable.Dir) (Config, error) {
-	l := loader{confined: s.Confined}
+	var l loader
 	if dir != nil {
 		l.project = dir.Path()
 	}
-	c := Default(l.project)
+	c := Default()
 	l.Config = &c
 	c.rules.scoring = s.Scoring
 	c.addWorkflows(s.UserFolder, dir) // settings name their stages
 	if s.UserFolder != "" {
 		l.userFile = filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
 		data, err := durable.ReadPath(l.userFile, maxFile)
-		if err := l.file(l.userFile, data, err, filepath.Dir(l.userFile)); err != nil {
+		if err := l.file(l.userFile, data, err); err != nil {
 			return c, err
 		}
 	}
@@ -51,7 +48,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 			return c, fault.New(fault.InvalidArgument, "the folder %s is a symbolic link that leads out of the project", dir.Join(".claude")).
 				WithHint("bmad-mcp stays inside the project: make .claude a real folder in it")
 		}
-		if err := l.file(ProjectFile, data, err, l.project); err != nil {
+		if err := l.file(ProjectFile, data, err); err != nil {
 			return c, err
 		}
 	}
@@ -62,7 +59,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	return c, c.noteRefused()
 }
 
-func (l *loader) file(name string, data []byte, err error, base string) error {
+func (l *loader) file(name string, data []byte, err error) error {
 	var large *durable.TooLargeError
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -74,12 +71,10 @@ func (l *loader) file(name string, data []byte, err error, base string) error {
 		return fault.New(fault.Storage, "the configuration %s cannot be read: %w", name, err).
 			WithHint("make it a readable file, or remove it to use the defaults")
 	}
-	l.base = base
 	return eachSetting(name, data, l.apply)
 }
 
 func (l *loader) environ(environ []string) error {
-	l.base = l.project
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")
 		key, ok := l.keyOf(variable)

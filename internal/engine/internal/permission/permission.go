@@ -110,8 +110,7 @@ func (g *Guard) workflow(w config.Workflow) trust.Allowance {
 	return g.allowance(trust.KindWorkflow, w.Path, workflow.Hash([]byte(w.Text)))
 }
 
-// Rubric returns the stage's rubric from the configured folder, or nil. It is trusted if it
-// is the person's own, or they have allowed it with this content.
+// Rubric returns the project's rubric of a stage, or nil. It is trusted if the person has allowed it with this content.
 func (g *Guard) Rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.Rubric, trusted bool, err error) {
 	own, err := g.project.Rubric(st)
 	if err != nil || own == nil {
@@ -122,7 +121,7 @@ func (g *Guard) Rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.
 		return nil, false, err
 	}
 	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &parsed, !own.Brought || g.hasAllowed(g.rubric(own)), nil
+	return &parsed, g.hasAllowed(g.rubric(own)), nil
 }
 
 func (g *Guard) rubric(own *project.Rubric) trust.Allowance {

@@ -377,8 +377,7 @@ func TestKeptCommands(t *testing.T) {
 	}
 }
 
-// TestRubric checks that a rubric of the project is trusted once it is allowed with its content, and the person's own
-// at once.
+// TestRubric checks that a rubric of the project is trusted once it is allowed with its content.
 func TestRubric(t *testing.T) {
 	t.Parallel()
 	b := open(t, workflow.PO, workflow.Generating)
@@ -387,7 +386,6 @@ func TestRubric(t *testing.T) {
 		return fmt.Sprint(rules != nil, trusted, " ", told(err))
 	}
 	const rubric = ".claude/bmad-rubrics/po.yaml"
-	own := t.TempDir()
 	text, err := os.ReadFile("../../../workflow/audit/rubrics/po.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -402,12 +400,6 @@ func TestRubric(t *testing.T) {
 		{"allowed", func() { b.allow(b.p.Dir.Join(rubric)) }, "true true "},
 		{"changed", func() { b.write(rubric, string(text)+"\n") }, "true false "},
 		{"broken", func() { b.write(rubric, "x: [") }, "false false invalid_argument: "},
-		{"the person's own", func() {
-			if err := os.WriteFile(own+"/po.yaml", text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			b.p.Config.Rubrics = own
-		}, "true true "},
 	} {
 		tt.do()
 		if got := read(); got != tt.want && (tt.name != "broken" || !strings.HasPrefix(got, tt.want)) {

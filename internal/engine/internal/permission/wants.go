@@ -115,7 +115,7 @@ func (w *wanted) addBrought() error {
 			if err != nil {
 				return err
 			}
-			if own != nil && own.Brought {
+			if own != nil {
 				w.add(w.rubric(own), string(st.ID))
 			}
 		}
