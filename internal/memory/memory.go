@@ -101,13 +101,9 @@ func (m *Memory) Of(p *project.Project) *Book {
 	return b
 }
 
-// Folder returns the folder of a project's memory, relative to the project: the one that the
-// person has set, else the one that has notes of ours, else the first that the method has made,
-// else our own.
+// Folder returns the folder of a project's memory, relative to the project: the one that has notes
+// of ours, else the first that the method has made, else our own.
 func Folder(p *project.Project) string {
-	if p.Config.MemoryDir != "" {
-		return p.Config.MemoryDir
-	}
 	isMissing := func(name string) bool {
 		info, err := p.Dir.Stat(name)
 		return err != nil || !info.IsDir()

@@ -434,16 +434,6 @@ func TestFolder(t *testing.T) {
 	if problems, err := open(t, path).Check(ctx); err != nil || len(problems) != 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
-	cfg := config.Default()
-	cfg.MemoryDir = "docs/memory"
-	own := openWith(t, path, memory.New(memory.Options{Now: clock()}), cfg)
-	own.remember(t, notes.Note{Text: "x"}, notes.Created)
-	if own.Path() != "docs/memory/structured" || own.read(t, "failures.jsonl") == "" {
-		t.Errorf("the notes are in %s", own.Path())
-	}
-	if problems, err := own.Check(ctx); err != nil || len(problems) != 1 || problems[0].Path != ".claude/bmad-memory/structured" {
-		t.Errorf("the notes that are not read: %v, %v", problems, err)
-	}
 }
 
 // dir opens the project's folder once more, as another call does.

@@ -44,7 +44,7 @@ type App struct {
 
 // New returns the program at a terminal.
 func New(t *terminal.Terminal) *App {
-	a := &App{Terminal: t, level: new(slog.LevelVar)}
+	a := &App{Terminal: t, level: new(slog.LevelVar), logLevel: "warn"}
 	a.Tasks = a.newTasks(Workspace{}, slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: a.level})))
 	a.Databases = &Databases{workspace: a.Tasks.Workspace, opened: map[string]*pgstore.Database{}}
 	return a
@@ -100,7 +100,7 @@ func (a *App) For(folder string, l lang.Language) *App {
 func (a *App) ServerFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringSliceVar(&a.toolsets, "toolsets", nil,
 		"tools to offer: "+strings.Join(config.Toolsets(), ", ")+" (default: auto, which is task, and method where BMAD is installed)")
-	cmd.Flags().StringVar(&a.logLevel, "log-level", "warn", "what the log on standard error has: debug, info, warn or error")
+	cmd.Flags().StringVar(&a.logLevel, "log-level", a.logLevel, "what the log on standard error has: debug, info, warn or error")
 	return cmd
 }
 

@@ -70,18 +70,18 @@ func TestMeaning(t *testing.T) {
 	if n := asked.Load(); n != 0 {
 		t.Fatalf("%d requests without the setting", n)
 	}
-	with := []string{"BMAD_MEMORY_EMBEDDINGS=" + server.URL + "/v1", "BMAD_MEMORY_EMBEDDING_MODEL=words"}
-	if out := recall(with...); !strings.Contains(out.Results[0].Text, "DKIM") || out.NothingClose || out.Degraded != "" {
+	address := "BMAD_MEMORY_EMBEDDINGS=" + server.URL + "/v1"
+	if out := recall(address + " words"); !strings.Contains(out.Results[0].Text, "DKIM") || out.NothingClose || out.Degraded != "" {
 		t.Errorf("by meaning: %+v", out)
 	}
 	if text := sent.Load().(string); !strings.Contains(text, "three steps") {
 		t.Errorf("sent: %s", text)
 	}
 	status = http.StatusUnauthorized
-	if out := recall(with...); !strings.Contains(out.Degraded, "found by words only: "+strings.TrimPrefix(server.URL, "http://")+" answers with status 401") || len(out.Results) != 2 {
+	if out := recall(address + " words"); !strings.Contains(out.Degraded, "found by words only: "+strings.TrimPrefix(server.URL, "http://")+" answers with status 401") || len(out.Results) != 2 {
 		t.Errorf("without an answer: %+v", out)
 	}
-	if out := recall(with[0]); !strings.Contains(out.Degraded, "memory_embedding_model is missing") {
+	if out := recall(address); !strings.Contains(out.Degraded, "memory_embeddings names no model") {
 		t.Errorf("without a model: %+v", out)
 	}
 }

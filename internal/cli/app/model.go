@@ -20,23 +20,42 @@ import (
 // maxPrices bounds the person's list of prices, in bytes.
 const maxPrices = 1 << 20
 
-// NewProvider makes the provider of the model. The key of a server comes from the environment alone.
-// An address without a provider means the API that most servers speak, so that a key for Anthropic
-// never goes to another server by accident.
-func NewProvider(m config.Model, prices *price.Table, now time.Time) (provider.Provider, error) {
+// The APIs that the server of a model can speak.
+const (
+	ProviderAnthropic = "anthropic"
+	ProviderOpenAI    = "openai"
+)
+
+// Model is the model of the settings, with what a command says instead.
+type Model struct {
+	config.Model
+	// Provider is the API of its server; "" leaves the choice to the address and the keys.
+	Provider string
+}
+
+// API returns the API of the model's server; "" if nothing tells. An address means the one that most servers speak, so
+// that a key for Anthropic never goes to another server by accident.
+func (m Model) API() string {
 	env := os.Getenv
-	if m.Provider == "" {
-		switch {
-		case m.BaseURL == "" && (env("ANTHROPIC_API_KEY") != "" || env("ANTHROPIC_AUTH_TOKEN") != ""):
-			m.Provider = config.ProviderAnthropic
-		case m.BaseURL != "" || env("OPENAI_API_KEY") != "" || env("OPENAI_BASE_URL") != "":
-			m.Provider = config.ProviderOpenAI
-		default:
-			return nil, fault.New(fault.InvalidArgument, "no model is named").
-				WithHint("set ANTHROPIC_API_KEY, or set OPENAI_API_KEY and name a --model, or name a server of your own with --base-url and --model")
-		}
+	switch {
+	case m.Provider != "":
+		return m.Provider
+	case m.BaseURL == "" && (env("ANTHROPIC_API_KEY") != "" || env("ANTHROPIC_AUTH_TOKEN") != ""):
+		return ProviderAnthropic
+	case m.BaseURL != "" || env("OPENAI_API_KEY") != "" || env("OPENAI_BASE_URL") != "":
+		return ProviderOpenAI
 	}
-	if m.Name == "" && m.Provider == config.ProviderAnthropic {
+	return ""
+}
+
+// NewProvider makes the provider of the model. The key of a server comes from the environment alone.
+func NewProvider(m Model, prices *price.Table, now time.Time) (provider.Provider, error) {
+	api := m.API()
+	if api == "" {
+		return nil, fault.New(fault.InvalidArgument, "no model is named").
+			WithHint("set ANTHROPIC_API_KEY, or set OPENAI_API_KEY and name a --model, or name a server of your own with --base-url and --model")
+	}
+	if m.Name == "" && api == ProviderAnthropic {
 		m.Name = anthropic.DefaultModel
 	}
 	if m.Name == "" {
@@ -48,7 +67,7 @@ func NewProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 	}
 	var p provider.Provider
 	var err error
-	if m.Provider == config.ProviderAnthropic {
+	if api == ProviderAnthropic {
 		p, err = anthropic.New(anthropic.Options{Model: m.Name, BaseURL: m.BaseURL})
 	} else {
 		p, err = openai.New(openai.Options{Model: m.Name, BaseURL: m.BaseURL})

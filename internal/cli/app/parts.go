@@ -221,9 +221,9 @@ func (m meaning) Nearest(
 	ctx context.Context, p *project.Project, app, query string, list []notes.Note,
 ) (known map[int]float64, others []notes.Like, err error) {
 	c := p.Config
-	if c.MemoryEmbeddingModel == "" {
-		return nil, nil, fault.New(fault.InvalidArgument, "the setting memory_embedding_model is missing")
+	if c.EmbeddingModel == "" {
+		return nil, nil, fault.New(fault.InvalidArgument, "the setting memory_embeddings names no model behind its address")
 	}
-	at := embedding.Place{Dir: p.Dir, Embeddings: c.MemoryEmbeddings, Model: c.MemoryEmbeddingModel, Qdrant: c.MemoryQdrant, App: app}
+	at := embedding.Place{Dir: p.Dir, Embeddings: c.MemoryEmbeddings, Model: c.EmbeddingModel, Qdrant: c.MemoryQdrant, App: app}
 	return m.finder.Nearest(ctx, at, query, list)
 }

@@ -77,14 +77,10 @@ type Config struct {
 	Sources, OwnSources []string
 	// Memory selects the use that the stages make of the project's notes.
 	Memory Memory
-	// MemoryDir is the folder of the notes, relative to the project, with slashes; "" is the usual
-	// place.
-	MemoryDir string
-	// MemoryEmbeddings is the address of a server that turns texts into vectors, and
-	// MemoryEmbeddingModel its model; MemoryQdrant is the address of a vector database. The texts
-	// of notes are sent there; "" sends none.
-	MemoryEmbeddings, MemoryEmbeddingModel, MemoryQdrant string
-	Store                                                Store
+	// MemoryEmbeddings is the address of a server that turns texts into vectors, EmbeddingModel its model, and MemoryQdrant
+	// the address of a vector database. The texts of notes are sent there; "" sends none.
+	MemoryEmbeddings, EmbeddingModel, MemoryQdrant string
+	Store                                          Store
 	// Model is the language model of agents that work without a host.
 	Model Model
 	// Ignored names the settings of the project that do not count, with the reason.

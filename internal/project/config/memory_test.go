@@ -12,22 +12,17 @@ func TestMemorySettings(t *testing.T) {
 	for _, c := range []struct {
 		name, user, project string
 		environ             []string
-		want                string // memory, its folder, the servers
+		want                string // memory, the servers
 		ignored, wrong      string
 	}{
-		{name: "nothing", want: "auto    "},
-		{name: "the person's", user: "memory: on\nmemory_dir: docs//memory/\nmemory_embeddings: http://localhost:11434/v1/\nmemory_embedding_model: m\nmemory_qdrant: https://q:6333\n",
-			want: "on docs/memory http://localhost:11434/v1 m https://q:6333"},
-		{name: "variables", environ: []string{"BMAD_MEMORY=off", "BMAD_MEMORY_DIR=notes"}, want: "off notes   "},
-		{name: "a project may switch it off", user: "memory: on\n", project: "memory: off\n", want: "off    "},
-		{name: "not on", project: "memory: on\n", want: "auto    ", ignored: "memory on of .claude/bmad-task.yaml does not count"},
-		{name: "nor its folder", project: "memory_dir: .git/hooks\n", want: "auto    ", ignored: "memory_dir .git/hooks"},
-		{name: "nor a server", project: "memory_embeddings: http://attacker.example/v1\nmemory_qdrant: http://attacker.example\n", want: "auto    ", ignored: "memory_embeddings http://attacker.example/v1"},
+		{name: "nothing", want: "auto   "},
+		{name: "the person's", user: "memory: on\nmemory_embeddings: http://localhost:11434/v1/  m\nmemory_qdrant: https://q:6333\n",
+			want: "on http://localhost:11434/v1 m https://q:6333"},
+		{name: "variables", environ: []string{"BMAD_MEMORY=off", "BMAD_MEMORY_EMBEDDINGS=http://h/v1"}, want: "off http://h/v1  "},
+		{name: "a project may switch it off", user: "memory: on\n", project: "memory: off\n", want: "off   "},
+		{name: "not on", project: "memory: on\n", want: "auto   ", ignored: "memory on of .claude/bmad-task.yaml does not count"},
+		{name: "nor a server", project: "memory_embeddings: http://attacker.example/v1\nmemory_qdrant: http://attacker.example\n", want: "auto   ", ignored: "memory_embeddings http://attacker.example/v1"},
 		{name: "unknown", user: "memory: yes\n", wrong: `line 1: memory "yes" is not one of auto, on, off`},
-		{name: "outside", user: "memory_dir: ../other\n", wrong: `memory_dir "../other" is not a folder inside the project`},
-		{name: "absolute", user: "memory_dir: /etc\n", wrong: `memory_dir "/etc" is not a folder inside the project`},
-		{name: "the project itself", user: "memory_dir: ./\n", wrong: `memory_dir "./" is not a folder inside the project`},
-		{name: "not shared", user: "memory_dir: .bmad-task/notes\n", wrong: `is in .bmad-task, which is not part of the repository`},
 		{name: "no address", user: "memory_embeddings: localhost:11434\n", wrong: "memory_embeddings is not the address of a server"},
 		{name: "with a password", environ: []string{"BMAD_MEMORY_QDRANT=http://me:secret@q:6333"}, wrong: "memory_qdrant is not the address of a server"},
 	} {
@@ -39,7 +34,7 @@ func TestMemorySettings(t *testing.T) {
 				}
 				return
 			}
-			if text := fmt.Sprintf("%v %s %s %s %s", got.Memory, got.MemoryDir, got.MemoryEmbeddings, got.MemoryEmbeddingModel, got.MemoryQdrant); err != nil || text != c.want {
+			if text := fmt.Sprintf("%v %s %s %s", got.Memory, got.MemoryEmbeddings, got.EmbeddingModel, got.MemoryQdrant); err != nil || text != c.want {
 				t.Errorf("%q, %v; want %q", text, err, c.want)
 			}
 			if text := lang.Join(got.Ignored, "\n").String(); !strings.Contains(text, c.ignored) || c.ignored == "" && text != "" {

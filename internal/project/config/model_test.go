@@ -12,17 +12,15 @@ func TestModelSettings(t *testing.T) {
 	for _, c := range []struct {
 		name, user, project string
 		environ             []string
-		want                string // provider, model, address, limit, named
+		want                string // model, address, limit
 		ignored, wrong      string
 	}{
-		{name: "nothing", want: "   $0.00 false"},
-		{name: "the person's", user: "provider: openai\nmodel: llama-4\nbase_url: http://localhost:11434/v1/\ncost_limit: 2.50\n", want: "openai llama-4 http://localhost:11434/v1 $2.50 true"},
-		{name: "variables", user: "model: other\n", environ: []string{"BMAD_PROVIDER=anthropic", "BMAD_MODEL=claude-opus-5-5", "BMAD_BASE_URL=https://relay.example", "BMAD_COST_LIMIT=$1"},
-			want: "anthropic claude-opus-5-5 https://relay.example $1.00 true"},
-		{name: "an address alone names none", user: "base_url: http://localhost:1\n", want: "  http://localhost:1 $0.00 false"},
-		{name: "not a project's", project: "provider: openai\nmodel: dear\nbase_url: http://attacker.example/v1\ncost_limit: 1000\n", want: "   $0.00 false", ignored: "base_url http://attacker.example/v1 of .claude/bmad-task.yaml does not count"},
-		{name: "a project does not replace it", user: "model: mine\ncost_limit: 1\n", project: "cost_limit: 9\n", want: " mine  $1.00 true", ignored: "cost_limit 9"},
-		{name: "unknown provider", user: "provider: claude\n", wrong: `line 1: provider "claude" is not one of anthropic, openai`},
+		{name: "nothing", want: "  $0.00"},
+		{name: "the person's", user: "model: llama-4\nbase_url: http://localhost:11434/v1/\ncost_limit: 2.50\n", want: "llama-4 http://localhost:11434/v1 $2.50"},
+		{name: "variables", user: "model: other\n", environ: []string{"BMAD_MODEL=claude-opus-5-5", "BMAD_BASE_URL=https://relay.example", "BMAD_COST_LIMIT=$1"},
+			want: "claude-opus-5-5 https://relay.example $1.00"},
+		{name: "not a project's", project: "model: dear\nbase_url: http://attacker.example/v1\ncost_limit: 1000\n", want: "  $0.00", ignored: "base_url http://attacker.example/v1 of .claude/bmad-task.yaml does not count"},
+		{name: "a project does not replace it", user: "model: mine\ncost_limit: 1\n", project: "cost_limit: 9\n", want: "mine  $1.00", ignored: "cost_limit 9"},
 		{name: "no address", user: "base_url: localhost\n", wrong: "base_url is not the address of a server"},
 		{name: "a key in the address", environ: []string{"BMAD_BASE_URL=https://me:secret@h"}, wrong: "base_url is not the address of a server"},
 		{name: "no amount", user: "cost_limit: much\n", wrong: `cost_limit "much" is not an amount in dollars`},
@@ -39,7 +37,7 @@ func TestModelSettings(t *testing.T) {
 				return
 			}
 			m := got.Model
-			if text := fmt.Sprintf("%s %s %s %s %t", m.Provider, m.Name, m.BaseURL, m.CostLimit, m.Named()); err != nil || text != c.want {
+			if text := fmt.Sprintf("%s %s %s", m.Name, m.BaseURL, m.CostLimit); err != nil || text != c.want {
 				t.Errorf("%q, %v; want %q", text, err, c.want)
 			}
 			if text := lang.Join(got.Ignored, "\n").String(); !strings.Contains(text, c.ignored) || c.ignored == "" && text != "" {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,24 +125,15 @@ func setMemory(l *loader, values []string) error {
 	return pick(&l.Memory, "memory", values[0], []Memory{MemoryAuto, MemoryOn, MemoryOff})
 }
 
-// setMemoryDir sets the folder of the notes, which has to lie in every project that it is for.
-func setMemoryDir(l *loader, values []string) error {
-	v := values[0]
-	name := path.Clean(filepath.ToSlash(v))
-	if v == "" || !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
-		return lang.Errorf("memory_dir %q is not a folder inside the project, such as docs/memory", v)
-	}
-	if first, _, _ := strings.Cut(name, "/"); first == ".bmad-task" || first == ".git" {
-		return lang.Errorf("memory_dir %q is in %s, which is not part of the repository", v, first)
-	}
-	l.MemoryDir = name
-	return nil
+// setEmbeddings sets the server that turns texts into vectors, and its model.
+func setEmbeddings(l *loader, values []string) error {
+	address, model, _ := strings.Cut(strings.TrimSpace(values[0]), " ")
+	err := setAddress(&l.MemoryEmbeddings, "memory_embeddings", address)
+	l.EmbeddingModel = strings.TrimSpace(model)
+	return err
 }
 
-func setEmbeddingModel(l *loader, values []string) error {
-	l.MemoryEmbeddingModel = values[0]
-	return nil
-}
+func embeddings(c *Config) any { return strings.TrimSpace(c.MemoryEmbeddings + " " + c.EmbeddingModel) }
 
 func setToolsets(l *loader, values []string) error {
 	list, err := ParseToolsets(values)

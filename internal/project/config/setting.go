@@ -116,15 +116,17 @@ func choice(key string, field func(*Config) *string, valid func() []string) sett
 
 // address returns the setting of the address of a server.
 func address(key string, field func(*Config) *string) setting {
-	set := func(l *loader, values []string) error {
-		u, err := url.Parse(values[0])
-		if err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			return lang.Errorf("%s is not the address of a server, such as http://localhost:11434/v1 (without a password)", key)
-		}
-		*field(l.Config) = strings.TrimRight(values[0], "/")
-		return nil
-	}
+	set := func(l *loader, values []string) error { return setAddress(field(l.Config), key, values[0]) }
 	return setting{key: key, set: set, value: func(c *Config) any { return *field(c) }}
+}
+
+func setAddress(field *string, key, v string) error {
+	u, err := url.Parse(v)
+	if err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return lang.Errorf("%s is not the address of a server, such as http://localhost:11434/v1 (without a password)", key)
+	}
+	*field = strings.TrimRight(v, "/")
+	return nil
 }
 
 func pick[T ~string](field *T, key, v string, valid []T) error {

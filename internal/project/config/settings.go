@@ -27,9 +27,7 @@ var settings = []setting{
 	whole("max_rework", 1, 100, func(c *Config) *int { return &c.MaxRework }).
 		tightenOnly(func(before, after *Config) bool { return after.MaxRework > before.MaxRework }),
 	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
-	setting{key: "memory_dir", set: setMemoryDir, value: func(c *Config) any { return c.MemoryDir }}.personOnly(memoryIsTheirs),
-	setting{key: "memory_embedding_model", set: setEmbeddingModel, value: func(c *Config) any { return c.MemoryEmbeddingModel }}.personOnly(memoryIsTheirs),
-	address("memory_embeddings", func(c *Config) *string { return &c.MemoryEmbeddings }).personOnly(memoryIsTheirs),
+	setting{key: "memory_embeddings", set: setEmbeddings, value: embeddings}.personOnly(memoryIsTheirs),
 	address("memory_qdrant", func(c *Config) *string { return &c.MemoryQdrant }).personOnly(memoryIsTheirs),
 	setting{key: "model", set: setModel, value: func(c *Config) any { return c.Model.Name }}.personOnly(modelIsTheirs),
 	rule("pause"),
@@ -38,7 +36,6 @@ var settings = []setting{
 	setting{key: "projects", list: true, set: setProjects, value: func(c *Config) any { return strings.Join(c.Projects, ", ") }}.
 		personOnly(lang.T("only the person decides which folders may be used")),
 	choice("proof", func(c *Config) *string { return &c.Proof }, func() []string { return []string{"true", ProofOff, ProofWords} }),
-	choice("provider", func(c *Config) *string { return &c.Model.Provider }, Providers).personOnly(modelIsTheirs),
 	rule("quorum"),
 	rule("ran"),
 	choice("replies", func(c *Config) *string { return &c.Replies }, replyForms).personFirst(),

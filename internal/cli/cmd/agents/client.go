@@ -14,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -48,13 +47,13 @@ func (o *modelOptions) addFlags(cmd *cobra.Command) {
 }
 
 // modelSettings returns the settings of the model, with the flags in their place.
-func (o *modelOptions) modelSettings(workspace *app.Workspace) (config.Model, error) {
-	m := workspace.Config.Model
+func (o *modelOptions) modelSettings(workspace *app.Workspace) (app.Model, error) {
+	m := app.Model{Model: workspace.Config.Model, Provider: o.provider}
 	if workspace.Unread != nil { // the limit may be in the unread part
 		return m, workspace.Unread
 	}
-	m.Provider, m.Name, m.BaseURL = cmp.Or(o.provider, m.Provider), cmp.Or(o.model, m.Name), cmp.Or(o.baseURL, m.BaseURL)
-	if m.Provider != "" && !slices.Contains(config.Providers(), m.Provider) {
+	m.Name, m.BaseURL = cmp.Or(o.model, m.Name), cmp.Or(o.baseURL, m.BaseURL)
+	if m.Provider != "" && !slices.Contains([]string{app.ProviderAnthropic, app.ProviderOpenAI}, m.Provider) {
 		return m, fault.New(fault.InvalidArgument, "--provider %q is neither anthropic nor openai",
 			m.Provider).WithHint("openai is for every server with OpenAI's chat completions, such as Ollama")
 	}
@@ -153,7 +152,7 @@ func (cs *clients) newWorkingClient(ctx context.Context) (*sdk.Client, error) {
 }
 
 // openModel returns a model with the prices that its calls are counted by.
-func openModel(m config.Model, now time.Time) (provider.Provider, *price.Table, error) {
+func openModel(m app.Model, now time.Time) (provider.Provider, *price.Table, error) {
 	prices, _, err := app.PriceTable()
 	if err != nil {
 		return nil, nil, err

@@ -15,8 +15,8 @@ func Command(term *terminal.Terminal, tasks *app.Tasks, rest program) *cobra.Com
 		Use:   "agent",
 		Short: "Work with an agent of the BMAD method, without a host",
 		Long: `Work with an agent of the installed BMAD method, by a language model that you pay for.
-The key comes from ANTHROPIC_API_KEY or OPENAI_API_KEY; the settings provider, model,
-base_url and cost_limit, or the flags, choose the rest. Runs are saved after each step
+The key comes from ANTHROPIC_API_KEY or OPENAI_API_KEY; the settings model,
+base_url and cost_limit, or the flags, choose the rest. Conversations are saved after each step
 in .bmad-task/conversations of the project, and go on after a crash.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -24,10 +24,10 @@ type delegate struct {
 }
 
 // Delegates returns a function for the model that the person has named in the settings, which returns
-// nil if they have named none, even if a key is at hand.
+// nil if they have named none, an address alone included, even if a key is at hand.
 func Delegates(term *terminal.Terminal, tasks *app.Tasks) func() mcpserver.Model {
 	return func() mcpserver.Model {
-		if !tasks.Config.Model.Named() {
+		if tasks.Config.Model.Name == "" {
 			return nil
 		}
 		return &delegate{term: term, tasks: tasks}

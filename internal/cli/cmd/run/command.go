@@ -261,10 +261,10 @@ func runWorkers(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table) 
 		return slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" })
 	}
 	if set("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") {
-		out = append(out, apiWorker(term, tasks, prices, "api", config.ProviderAnthropic))
+		out = append(out, apiWorker(term, tasks, prices, "api", app.ProviderAnthropic))
 	}
-	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || tasks.Config.Model.BaseURL != "" && tasks.Config.Model.Provider != config.ProviderAnthropic {
-		out = append(out, apiWorker(term, tasks, prices, "openai", config.ProviderOpenAI))
+	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || tasks.Config.Model.BaseURL != "" {
+		out = append(out, apiWorker(term, tasks, prices, "openai", app.ProviderOpenAI))
 	}
 	return out
 }
@@ -278,12 +278,9 @@ func apiWorker(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table, e
 		return verify.Run(ctx, dir, line, tasks.Engine().Clock, verify.Limits{Tail: tail, Language: lang.English})
 	}
 	return &headless.API{Engine: engine, Prices: prices, Clock: tasks.Engine().Clock, Command: command, Tools: tools, Provider: func(model string) (provider.Provider, error) {
-		m := tasks.Config.Model
-		if m.Provider == "" && m.BaseURL != "" { // an address alone is not that of Anthropic
-			m.Provider = config.ProviderOpenAI
-		}
-		if m.Provider != "" && m.Provider != name {
-			m = config.Model{}
+		m := app.Model{Model: tasks.Config.Model}
+		if m.API() != name {
+			m = app.Model{}
 		}
 		m.Provider, m.Name = name, cmp.Or(model, m.Name)
 		return app.NewProvider(m, prices, term.Now())
