@@ -94,7 +94,6 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
 		Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
 		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Settings: settings, Strict: r.check.strict, Trusting: r.engine.keeper.records != nil,
-		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations,
 		Sparing: c.Replies == config.RepliesLean, Names: r.engine.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,
@@ -107,6 +106,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	if r.req.Page != nil && s.CurrentState.WaitsForHuman() {
 		st.Call.Page = r.req.Page(st.Folder, s.TaskName, string(s.CurrentStage))
 	}
+	st.MaxIterations, st.MaxRework = c.Rounds()
 	st.Policy = st.Stage.Policy()
 	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {
 		st.Policy = st.Policy.Stricter(*at)

@@ -178,7 +178,7 @@ func TestTypedWords(t *testing.T) {
 	}
 
 	b = newBench(t)
-	b.settings("max_iterations: 1\n")
+	b.settings("max_rounds: 1\n")
 	b.do(start("x"))
 	b.at("po/awaiting_approval", submit(workflow.PO, "# D\nQuality Score: 50"))
 	approve := func(words string) (*answers, workflow.Grant) {
@@ -196,7 +196,7 @@ func TestTypedWords(t *testing.T) {
 // TestTypedNeedsWords checks that a gate that takes a yes only with a reason asks for it.
 func TestTypedNeedsWords(t *testing.T) {
 	b := newBench(t)
-	b.settings("max_iterations: 1\n")
+	b.settings("max_rounds: 1\n")
 	b.do(start("x"))
 	b.at("po/awaiting_approval", submit(workflow.PO, "# D\nQuality Score: 50"))
 	b.types(workflow.ActionApprove, workflow.DecisionApprove, "")

@@ -54,7 +54,7 @@ func BenchmarkSessionsAtOnce(b *testing.B) {
 // reports how many calls a second that makes, and how long one takes.
 func BenchmarkHTTPClients(b *testing.B) {
 	const clients = 64
-	s := serve(b, b.TempDir(), []string{"BMAD_MAX_ITERATIONS=100"}) // every submission is below the gate
+	s := serve(b, b.TempDir(), []string{"BMAD_MAX_ROUNDS=100"}) // every submission is below the gate
 	text := "# PRD\n\n" + strings.Repeat("The relay stores every webhook durably before it answers the provider. ", 280) + "\n\nQuality Score: 70/100\n"
 	calls := make([]func(args object) error, clients)
 	for n := range calls {

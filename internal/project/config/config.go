@@ -16,6 +16,7 @@
 package config
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -45,9 +46,8 @@ type Config struct {
 	Own      []Workflow
 	// builtin reads the built-in workflows, once: most starts need none.
 	builtin func() []Workflow
-	// MaxRework and MaxIterations bound the rounds between two decisions of a person: how often work goes
-	// back to dev, and how many submissions of a stage may miss its gate, before they are asked whether to continue.
-	MaxRework, MaxIterations int
+	// MaxRounds bounds the rounds between two decisions of a person; 0 leaves that to [Config.Rounds].
+	MaxRounds int
 	// HostConfirm selects the hosts for which bmad-confirm is listed.
 	HostConfirm HostConfirm
 	// Verify has the verify command of each stage.
@@ -93,6 +93,12 @@ type Config struct {
 	setBy map[string]workflow.Setter
 }
 
+// Rounds returns how many submissions of a document may miss its gate, and how often work goes back to its builder,
+// before the person is asked whether to continue.
+func (c *Config) Rounds() (documents, work int) {
+	return cmp.Or(c.MaxRounds, 5), cmp.Or(c.MaxRounds, 3)
+}
+
 // Manner is how people and models are spoken to.
 type Manner struct {
 	// Personas selects the roles of the stages: PersonasOwn or PersonasBMAD.
@@ -127,7 +133,6 @@ const (
 func Default() Config {
 	return Config{
 		Workflow: workflow.DefaultName, builtin: sync.OnceValue(builtins), rules: rules{engines: map[workflow.StageID][]workflow.Engine{}},
-		MaxRework: 3, MaxIterations: 5,
 		HostConfirm: HostConfirmAuto,
 		Toolsets:    []Toolset{ToolsetAuto}, Memory: MemoryAuto,
 		Manner: Manner{Personas: PersonasOwn, Replies: RepliesFull, Language: lang.Auto, DocumentLanguage: lang.Auto},

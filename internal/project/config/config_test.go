@@ -217,9 +217,9 @@ func TestOnlyThePersonTrustsAHost(t *testing.T) {
 }
 
 func TestProjectCannotSwitchOffWhatThePersonSet(t *testing.T) {
-	c, err := load(t, "verify: ' '\nmax_rework: 9\nmax_iterations: 8\n", "verify: make test\nmax_rework: 4\n", "BMAD_VERIFY= ")
-	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRework != 4 || c.MaxIterations != 8 || len(c.Ignored) != 2 {
-		t.Errorf("%v %d %d %q, %v", c.Verify, c.MaxRework, c.MaxIterations, c.Ignored, err)
+	c, err := load(t, "verify: ' '\nmax_rounds: 9\n", "verify: make test\nmax_rounds: 4\n", "BMAD_VERIFY= ")
+	if err != nil || c.Verify[workflow.Dev] != "make test" || c.Verify[workflow.QA] != "make test" || c.MaxRounds != 4 || len(c.Ignored) != 2 {
+		t.Errorf("%v %d %q, %v", c.Verify, c.MaxRounds, c.Ignored, err)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "stages: {qa: {gate_score: 90}}", want: "stage \"qa\" has no score gate; gate_score is for po and architect"},
 		{project: "stages: {po: {verify: make}}", want: "stage \"po\" is not verified; verify is for dev and qa"},
 		{project: "gate_score: 90", want: "line 1: gate_score is a setting of a stage: write it below stages"},
-		{project: "max_rework: 0", want: "max_rework \"0\" is not a whole number from 1 to 100"},
+		{project: "max_rounds: 0", want: "max_rounds \"0\" is not a whole number from 1 to 100"},
 		{project: "host_confirm: maybe", want: "is not one of auto, always, never"},
 		{project: "verify_timeout: 1ms", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "stages:\n  boss: {gate_score: 1}", want: "line 2: unknown stage \"boss\"; valid stages: " + strings.Join(workflow.Default().IDs(), ", ")},
@@ -257,7 +257,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "replies:\n  deep: 1", want: "replies \"\" is not one of"},
 		{project: "verify_timeout: 3", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "verify_timeout: 61m", want: "is not a duration from 1s to 1h0m0s"},
-		{project: "max_rework: lots", want: "is not a whole number"},
+		{project: "max_rounds: lots", want: "is not a whole number"},
 		{project: "a: [1", want: "line 1"},
 		{project: "replies: full\n\tb: 1", want: "line 2"},
 		{user: "replies: loud", want: "config.yaml, line 1: replies"},

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"slices"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -35,7 +33,7 @@ func (c *Config) Effective() []Setting {
 
 // guard returns the guard of a setting. The project may choose the rounds if the person has not.
 func (c *Config) guard(s setting) Guard {
-	if slices.Contains([]string{"max_rework", "max_iterations"}, s.key) && !c.byPerson[s.key] {
+	if s.key == "max_rounds" && !c.byPerson[s.key] {
 		return ""
 	}
 	return s.guard

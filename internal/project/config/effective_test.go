@@ -15,8 +15,8 @@ import (
 func TestEffective(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
-		filepath.Join(home, config.UserFile):       "gate: strict\nmax_rework: 2\nlanguage: zh\nstages: {po: {gate_score: 92}}\n",
-		filepath.Join(project, config.ProjectFile): "gate: relay\nmax_rework: 9\nlanguage: en\nmodel: cheap\nverify: make test\nmax_iterations: 5\nstages: {po: {gate_score: 50}, architect: {gate_score: 97}}\n",
+		filepath.Join(home, config.UserFile):       "gate: strict\nmax_rounds: 2\nlanguage: zh\nstages: {po: {gate_score: 92}}\n",
+		filepath.Join(project, config.ProjectFile): "gate: relay\nmax_rounds: 9\nlanguage: en\nmodel: cheap\nverify: make test\nstages: {po: {gate_score: 50}, architect: {gate_score: 97}}\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestEffective(t *testing.T) {
 		got[s.Key] = fmt.Sprintf("%s|%s|%s", s.Value, s.By, s.Guard)
 	}
 	for key, want := range map[string]string{
-		"max_rework": "2|person|tighten", "language": "zh|person|first", "max_iterations": "5|project|", "verify_timeout": "1m30s|environment|", "personas": "own||",
+		"max_rounds": "2|person|tighten", "language": "zh|person|first", "verify_timeout": "1m30s|environment|", "personas": "own||",
 		"stages.po.gate": "strict|person|tighten", "stages.po.gate_score": "92|person|tighten", "stages.architect.gate_score": "97|project|tighten", "stages.qa.ran": "none||tighten",
 		"stages.dev.verify": "make test|project|first", "stages.sm.audit_floor": "60||tighten", "model": "",
 	} {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +52,28 @@ func setWorkflow(l *loader, values []string) error {
 		l.Workflow = values[0]
 	}
 	return nil
+}
+
+// setMaxRounds sets the rounds between two decisions of a person. A project's file cannot raise those that they have set.
+func setMaxRounds(l *loader, values []string) error {
+	const key, low, high = "max_rounds", 1, 100
+	n, err := strconv.Atoi(values[0])
+	switch {
+	case err != nil || n < low || n > high:
+		return lang.Errorf("%s %q is not a whole number from %d to %d", key, values[0], low, high)
+	case l.from == own && l.byPerson[key] && n > l.MaxRounds:
+		l.ignore(lang.T("%s %s", key, values[0]), yoursHolds)
+		return nil
+	}
+	l.MaxRounds, l.byPerson[key] = n, l.byPerson[key] || l.from != own
+	return nil
+}
+
+func maxRounds(c *Config) any {
+	if c.MaxRounds == 0 {
+		return ""
+	}
+	return c.MaxRounds
 }
 
 // setLanguage sets the language that people are spoken to in, silently if the project's file names

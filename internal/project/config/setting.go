@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -57,25 +56,6 @@ func (s setting) personOnly(why lang.Text) setting {
 	return s
 }
 
-// tightenOnly returns the setting with the guard Tighten: if the person has set it, a project's value
-// that loosens it does not count.
-func (s setting) tightenOnly(loosens func(before, after *Config) bool) setting {
-	set := s.set
-	s.guard, s.set = Tighten, func(l *loader, values []string) error {
-		before := *l.Config
-		if l.from != own {
-			l.byPerson[s.key] = true
-		}
-		err := set(l, values)
-		if err == nil && l.from == own && l.byPerson[s.key] && loosens(&before, l.Config) {
-			*l.Config = before
-			l.ignore(lang.T("%s %s", s.key, values[0]), yoursHolds)
-		}
-		return err
-	}
-	return s
-}
-
 // personFirst returns the setting with the guard PersonFirst.
 func (s setting) personFirst() setting {
 	set := s.set
@@ -93,19 +73,6 @@ func rule(name string) setting {
 	return setting{key: name, list: name == "approvers", guard: Tighten, set: func(l *loader, values []string) error {
 		return setRule(&l.rules.layers[l.from].all, name, name, strings.Join(values, ","))
 	}}
-}
-
-// whole returns the setting of a whole number within two bounds.
-func whole(key string, low, high int, field func(*Config) *int) setting {
-	set := func(l *loader, values []string) error {
-		n, err := strconv.Atoi(values[0])
-		if err != nil || n < low || n > high {
-			return lang.Errorf("%s %q is not a whole number from %d to %d", key, values[0], low, high)
-		}
-		*field(l.Config) = n
-		return nil
-	}
-	return setting{key: key, set: set, value: func(c *Config) any { return *field(c) }}
 }
 
 // choice returns the setting of one of a few words.

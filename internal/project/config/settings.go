@@ -22,10 +22,7 @@ var settings = []setting{
 	rule("gate"),
 	{key: "host_confirm", guard: Tighten, set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }},
 	{key: "language", guard: PersonFirst, set: setLanguage, value: func(c *Config) any { return c.Language }},
-	whole("max_iterations", 1, 100, func(c *Config) *int { return &c.MaxIterations }).
-		tightenOnly(func(before, after *Config) bool { return after.MaxIterations > before.MaxIterations }),
-	whole("max_rework", 1, 100, func(c *Config) *int { return &c.MaxRework }).
-		tightenOnly(func(before, after *Config) bool { return after.MaxRework > before.MaxRework }),
+	{key: "max_rounds", guard: Tighten, set: setMaxRounds, value: maxRounds},
 	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
 	setting{key: "memory_embeddings", set: setEmbeddings, value: embeddings}.personOnly(memoryIsTheirs),
 	address("memory_qdrant", func(c *Config) *string { return &c.MemoryQdrant }).personOnly(memoryIsTheirs),
