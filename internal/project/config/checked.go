@@ -24,10 +24,12 @@ var checkedRules = []string{"approvers", "four_eyes", "gate", "quorum"}
 func ReadChecked(text []byte) (Checked, error) {
 	c := Checked{}
 	least := ""
-	err := eachSetting(ProjectFile, text, func(key string, values []string) error {
-		parts := strings.Split(key, ".")
+	err := eachSetting(ProjectFile, text, func(e entry) error {
+		key, values, parts := e.key, e.values, strings.Split(e.key, ".")
 		name, of := parts[len(parts)-1], &c.rules.all
 		switch {
+		case e.err != nil:
+			return e.err
 		case key == "check_assurance":
 			return pick(&least, key, strings.Join(values, ","), assurances())
 		case !slices.Contains(checkedRules, name):

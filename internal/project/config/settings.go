@@ -61,7 +61,11 @@ func keys() []string {
 }
 
 // apply applies a setting, and notes whose value holds.
-func (l *loader) apply(key string, values []string) error {
+func (l *loader) apply(e entry) error {
+	if e.err != nil {
+		return e.err
+	}
+	key, values := e.key, e.values
 	if parts := strings.Split(key, "."); parts[0] == "stages" && len(parts) == 3 {
 		return l.applyToStage(parts[1], parts[2], key, values)
 	}

@@ -75,8 +75,8 @@ func (l *loader) file(name string, data []byte, err error) error {
 }
 
 func (l *loader) environ(environ []string) error {
-	for _, entry := range environ {
-		variable, value, _ := strings.Cut(entry, "=")
+	for _, one := range environ {
+		variable, value, _ := strings.Cut(one, "=")
 		key, ok := l.keyOf(variable)
 		if !ok || value == "" {
 			continue
@@ -88,7 +88,7 @@ func (l *loader) environ(environ []string) error {
 				values = append(values, strings.TrimSpace(v))
 			}
 		}
-		if err := l.apply(key, values); err != nil {
+		if err := l.apply(entry{key: key, values: values}); err != nil {
 			return fault.New(fault.InvalidArgument, "environment variable %s: %w", variable, err).
 				WithHint("correct or unset the variable where the server is started")
 		}

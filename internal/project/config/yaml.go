@@ -12,9 +12,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// eachSetting calls set for every leaf of a YAML file, with its dotted key. It returns an
-// error of set with the file and the line of the key.
-func eachSetting(name string, data []byte, set func(key string, values []string) error) error {
+// entry is a leaf of a YAML file.
+type entry struct {
+	// key is its dotted path.
+	key    string
+	line   int
+	values []string
+	// err is why its value cannot be read.
+	err error
+}
+
+// eachSetting calls set for every leaf of a YAML file. It returns an error of set with the file and the line of the
+// key.
+func eachSetting(name string, data []byte, set func(entry) error) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		return invalid(name, lineOf(err), errors.New(yamlPlace.ReplaceAllString(err.Error(), "")))
@@ -22,41 +32,56 @@ func eachSetting(name string, data []byte, set func(key string, values []string)
 	if doc.Kind == 0 || len(doc.Content) == 0 {
 		return nil
 	}
-	return walk(name, "", doc.Content[0], set)
+	w := walker{name: name, lines: map[string]int{}, set: set}
+	return w.walk("", doc.Content[0])
 }
 
-func walk(name, prefix string, n *yaml.Node, set func(string, []string) error) error {
+// walker walks the blocks of a YAML file.
+type walker struct {
+	name string
+	// lines are those of the keys seen so far.
+	lines map[string]int
+	set   func(entry) error
+}
+
+func (w *walker) walk(prefix string, n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" && prefix == "" {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return invalid(name, n.Line, lang.Errorf("expected a block of key: value lines"))
+		return invalid(w.name, n.Line, lang.Errorf("expected a block of key: value lines"))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		path := prefix + key.Value
+		if line, twice := w.lines[path]; twice {
+			return invalid(w.name, key.Line, lang.Errorf("%s is in line %d already", path, line))
+		}
+		w.lines[path] = key.Line
 		// stages.<stage> are the only blocks; everything else is a leaf.
 		if path == "stages" || prefix == "stages." {
-			if err := walk(name, path+".", value, set); err != nil {
+			if err := w.walk(path+".", value); err != nil {
 				return err
 			}
 			continue
 		}
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
-		values, err := leaf(value)
-		if err == nil && (path == "verify" || strings.HasSuffix(path, ".verify")) {
-			values, err = command(path, value, values)
-		}
-		if err == nil {
-			err = set(path, values)
-		}
-		if err != nil {
-			return invalid(name, key.Line, err)
+		if err := w.set(read(path, key.Line, value)); err != nil {
+			return invalid(w.name, key.Line, err)
 		}
 	}
 	return nil
+}
+
+// read reads the value of a key.
+func read(path string, line int, value *yaml.Node) entry {
+	if value.Kind == yaml.AliasNode {
+		value = value.Alias
+	}
+	values, err := leaf(value)
+	if err == nil && (path == "verify" || strings.HasSuffix(path, ".verify")) {
+		values, err = command(path, value, values)
+	}
+	return entry{path, line, values, err}
 }
 
 // command reads a verify command more strictly than other leaves: one that became empty
