@@ -2,6 +2,7 @@ package cli
 
 import (
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,8 +50,12 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
 		// Refusals name similar commands in our own way.
 		DisableSuggestions: true,
 		SilenceUsage:       true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return a.SetUp()
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			err := a.SetUp()
+			if err == nil {
+				tellNotices(a, cmd)
+			}
+			return err
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return serve.Stdio(cmd.Context(), newServer(a), args) },
 	}
@@ -64,6 +69,20 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
 	a.ServerFlags(root)
 	_ = flags.MarkHidden("toolsets") // the help of serve has it
 	return root
+}
+
+// tellNotices tells what of the settings has no effect. A server logs it; doctor and settings have it in their output.
+func tellNotices(a *app.App, cmd *cobra.Command) {
+	name := append(strings.Fields(cmd.CommandPath()), "serve")[1]
+	for _, notice := range a.Tasks.Notices {
+		switch name {
+		case "doctor", "settings", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+		case "serve":
+			a.Tasks.Log.Warn(notice.Text().String())
+		default:
+			a.Terminal.Warnf("%s", notice.Text())
+		}
+	}
 }
 
 // addCommands adds the subcommands, in the groups of the help.

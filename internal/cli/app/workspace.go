@@ -24,6 +24,8 @@ type Workspace struct {
 	Settings config.Source
 	Config   config.Config
 	Unread   error
+	// Notices tell what of the settings has no effect.
+	Notices []config.Notice
 }
 
 // loadSettings reads the settings, as far as they can be read.
@@ -39,6 +41,7 @@ func (w *Workspace) loadSettings() {
 			w.Config.Language = l
 		}
 	}
+	w.Notices = w.Settings.Notices(dir, &w.Config)
 }
 
 // openProject opens the folder the program works for, or returns nil.

@@ -85,6 +85,8 @@ type Config struct {
 	Model Model
 	// Ignored names the settings of the project that do not count, with the reason.
 	Ignored []lang.Text
+	// gone names the keys that are no longer settings, with what replaces them.
+	gone []Notice
 
 	rules rules
 	// byPerson has the keys that the person has set; those of verify with the stage.

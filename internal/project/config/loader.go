@@ -9,6 +9,8 @@ type loader struct {
 	*Config
 
 	from source
+	// at is the place of the value that is applied.
+	at Origin
 	// project is the folder of the project, userFile the user's file; "" if there is none.
 	project, userFile string
 }

@@ -23,6 +23,9 @@ const (
 	layers
 )
 
+// kinds are those of the origins of their values.
+var kinds = [layers]string{user: "user", own: "project", environment: "variable"}
+
 // setters name the sources of settings.
 var setters = [layers]workflow.Setter{user: workflow.SetByPerson, own: workflow.SetByProject, environment: workflow.SetByEnvironment}
 

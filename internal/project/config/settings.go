@@ -62,6 +62,11 @@ func keys() []string {
 
 // apply applies a setting, and notes whose value holds.
 func (l *loader) apply(e entry) error {
+	l.at.Line = e.line
+	if text, is := replacementOf(e.key); is {
+		l.gone = append(l.gone, Notice{l.at.Place(), lang.T("%s is gone: %s", e.key, text)})
+		return nil
+	}
 	if e.err != nil {
 		return e.err
 	}

@@ -71,6 +71,7 @@ func (l *loader) file(name string, data []byte, err error) error {
 		return fault.New(fault.Storage, "the configuration %s cannot be read: %w", name, err).
 			WithHint("make it a readable file, or remove it to use the defaults")
 	}
+	l.at = Origin{Kind: kinds[l.from], File: name}
 	return eachSetting(name, data, l.apply)
 }
 
@@ -81,6 +82,7 @@ func (l *loader) environ(environ []string) error {
 		if !ok || value == "" {
 			continue
 		}
+		l.at = Origin{Kind: kinds[l.from], Variable: variable}
 		values := []string{value}
 		if strings.HasSuffix(key, ".engines") {
 			values = nil
@@ -104,7 +106,7 @@ func (c *Config) keyOf(variable string) (string, bool) {
 		return "", false
 	}
 	name = strings.ToLower(name)
-	if slices.Contains(keys(), name) && name != "stages" {
+	if _, was := gone[name]; was || slices.Contains(keys(), name) && name != "stages" {
 		return name, true
 	}
 	for _, stage := range c.StageIDs() {

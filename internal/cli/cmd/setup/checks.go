@@ -276,6 +276,9 @@ func checkPolicy(u Upkeep, cwd string, c *doctor.Check) {
 	for _, what := range settings.Ignored {
 		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(u.Term.Lang)})
 	}
+	for _, n := range u.Tasks.Settings.Notices(dir, &settings) {
+		c.Items = append(c.Items, doctor.Defect{Path: n.Place.In(u.Term.Lang), What: n.What.In(u.Term.Lang)})
+	}
 	_, wants, err := u.Tasks.Engine().Wants(project.Address{Cwd: cwd})
 	if err != nil {
 		return

@@ -1,0 +1,141 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+)
+
+// notices returns those for some files, by their paths below a home folder with a project in it.
+func notices(t *testing.T, files map[string]string, environ ...string) (config.Config, []string) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	files["p/.claude/any"] = ""
+	for name, text := range files {
+		path := filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := durable.OpenDir(filepath.Join(home, "p"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	s := config.Source{UserFolder: filepath.Join(home, ".config"), Environ: environ}
+	c, err := s.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, n := range s.Notices(dir, &c) {
+		out = append(out, n.Text().String())
+		if found := langtest.English(n.Text().In("zh")); len(found) > 0 {
+			t.Errorf("English in Chinese: %q", found)
+		}
+	}
+	return c, out
+}
+
+// TestGoneSettings: a setting of an older version stops nothing, whatever its value, and a notice names its place and what
+// replaces it.
+func TestGoneSettings(t *testing.T) {
+	c, got := notices(t, map[string]string{
+		".config/bmad-mcp/config.yaml": "quorum: 2\n\nscoring: audited\nprompts: {a: [1]}\nlock_timeout: [[1]]\n",
+		"p/.claude/bmad-task.yaml":     "stages:\n  po: {audit_floor: 80, gate: strict}\n  qa: {proved: all}\n",
+	}, "BMAD_LOG_LEVEL=debug", "BMAD_PO_SCORING=audited")
+	want := []string{
+		"~/.config/bmad-mcp/config.yaml, line 3: scoring is gone: audit_floor does what it did",
+		"~/.config/bmad-mcp/config.yaml, line 4: prompts is gone: prompts are in .claude/bmad-prompts",
+		"~/.config/bmad-mcp/config.yaml, line 5: lock_timeout is gone: a call waits ten seconds for another",
+		".claude/bmad-task.yaml, line 2: stages.po.audit_floor is gone: audit_floor for all stages does what it did",
+		".claude/bmad-task.yaml, line 3: stages.qa.proved is gone: ran for all stages does what it did",
+		"BMAD_LOG_LEVEL: log_level is gone: start the server with --log-level",
+		"BMAD_PO_SCORING: stages.po.scoring is gone: audit_floor for all stages does what it did",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	settings := map[string]string{}
+	for _, s := range c.Effective() {
+		settings[s.Key] = s.Value
+	}
+	if settings["stages.po.gate"] != "strict" || settings["stages.po.quorum"] != "2" {
+		t.Errorf("the others do not count: %v", settings)
+	}
+}
+
+// TestMisspeltNames: files and variables that nearly have the name of one that is read are named.
+func TestMisspeltNames(t *testing.T) {
+	_, got := notices(t, map[string]string{
+		".config/bmad-mcp/config.yml": "gate: strict\n", ".config/bmad-mcp/prices.json": "{}",
+		"p/.claude/bmad-task.yml": "gate: strict\n", "p/.claude/BMAD-Task.yaml": "gate: strict\n", "p/.claude/settings.json": "{}",
+		"p/.claude/bmad-prompts/PO.md": "x", "p/.claude/bmad-prompts/qa.md": "---\nstage: qa\ntitle: QA\n---\nx\n", "p/.claude/bmad-prompts/notes.md": "x",
+		"p/.claude/bmad-rubrics/PO.yaml": "x", "p/.claude/bmad-rubrics/sm.yml": "x",
+	}, "BMAD_LANGAUGE=zh", "BMAD_HOME=/x", "BMAD_EMPTY=", "BMAD_GATE=strict", "BMAD_PAGER=less", "BMAD_PO_GATE=auto", "OTHER=1")
+	want := []string{
+		"~/.config/bmad-mcp/config.yml: it is not read; did you mean config.yaml?",
+		".claude/BMAD-Task.yaml: it is not read; did you mean bmad-task.yaml?",
+		".claude/bmad-task.yml: it is not read; did you mean bmad-task.yaml?",
+		".claude/bmad-prompts/PO.md: it is not read; did you mean po.md?",
+		".claude/bmad-rubrics/PO.yaml: it is not read; did you mean po.yaml?",
+		".claude/bmad-rubrics/sm.yml: it is not read; did you mean sm.yaml?",
+		"BMAD_HOME: it is not read",
+		"BMAD_LANGAUGE: it is not read; did you mean BMAD_LANGUAGE?",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	if _, got := notices(t, map[string]string{"p/.claude/bmad-task.yaml": "gate: strict\n", "p/.claude/bmad-prompts/po.md": "x"}); got != nil {
+		t.Errorf("without a mistake: %q", got)
+	}
+}
+
+var variable = regexp.MustCompile(`\bBMAD_[A-Z_]*[A-Z]\b`)
+
+// TestVariablesAreKnown: no variable that the program reads anywhere is called unread.
+func TestVariablesAreKnown(t *testing.T) {
+	var names []string
+	for _, root := range []string{"../../../internal", "../../../cmd", "../../../sdk", "../../../prompts", "../../../packaging"} {
+		err := filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
+			forTests := d.Name() == "testkit" || strings.HasSuffix(strings.TrimSuffix(d.Name(), ".go"), "test")
+			switch {
+			case err != nil:
+				return err
+			case forTests && d.IsDir():
+				return filepath.SkipDir
+			case forTests || filepath.Ext(name) != ".go" && d.Name() != ".mcp.json":
+				return nil
+			}
+			text, err := os.ReadFile(name)
+			names = append(names, variable.FindAllString(string(text), -1)...)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		c := config.Default()
+		for _, n := range (config.Source{Environ: []string{name + "=x"}}).Notices(nil, &c) {
+			if n.Place.String() == name {
+				t.Errorf("%s: %s", name, n.What)
+			}
+		}
+	}
+	if len(names) < 10 {
+		t.Errorf("found only %q", names)
+	}
+}
