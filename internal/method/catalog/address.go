@@ -20,7 +20,7 @@ const maxAddress = 2000
 
 // Ref is a parsed address.
 type Ref struct {
-	// Source names the source; "" is the first that has the file.
+	// Source names the source; "" is the first source with the file.
 	Source string
 	// Path is relative to the source, or to an installation in it.
 	Path string
@@ -28,7 +28,7 @@ type Ref struct {
 	Resolved bool
 	// Offset is the place to begin in the file, in bytes.
 	Offset int
-	// Cwd is the project's folder, for callers that do not know it otherwise.
+	// Cwd is the project's folder, for callers without another way to know it.
 	Cwd string
 }
 
@@ -56,7 +56,7 @@ func Address(source, name string) string {
 // inAddress turns an escaped part of a path into a part of an address.
 var inAddress = strings.NewReplacer("+", "%2B", "%40", "@", "%3A", ":", "%24", "$")
 
-// escape escapes the characters that would end a part of an address.
+// escape escapes the characters with a meaning of their own in a part of an address.
 func escape(part string) string { return inAddress.Replace(url.PathEscape(part)) }
 
 // String returns the address.

@@ -1,12 +1,11 @@
 // Package catalog finds the agents, workflows and tasks of BMAD method installations, in every
 // layout since version 4, and reads their files: from any fs.FS, changing nothing.
 //
-// A source is a folder with installations in or under it: a project, the person's home, a
-// checkout. An installation is one tree of the method in it, recognized by the files on disk;
-// its manifests only add to the items. An item is an agent, a workflow or a task, with
-// the file that begins it. A tree is a folder of an installation whose files may be read;
-// nothing outside the trees ever is. A repository of the method or of a module, from which
-// an installer would install, counts as an installation too.
+// A source is a folder with installations in or under it: a project, the person's home, a checkout. An
+// installation is one tree of the method in it, recognized by the files on disk; manifests only add to the
+// items. An item is an agent, a workflow or a task, with its entry file. A tree is a folder of an
+// installation whose files may be read; nothing outside the trees ever is. A repository of the method or of
+// a module, from which an installer would install, counts as an installation too.
 //
 // Catalog.Read returns the bytes of a file; package resolve fills in an item for a project.
 //
@@ -14,7 +13,7 @@
 //
 //   - Only the trees of an installation are read, because the rest of a repository or home is
 //     not ours to serve (TestReadRefuses, TestMethodIsNeverChanged).
-//   - Every part that is skipped is listed (TestSkipped).
+//   - Every skipped part is listed (TestSkipped).
 package catalog
 
 import (
@@ -95,8 +94,7 @@ func (c *Catalog) Modules() []Module {
 	return out
 }
 
-// moduleNames returns the modules of an installation that have items, or that its manifest
-// names.
+// moduleNames returns the modules of an installation with items or named by the manifest.
 func (in *Installation) moduleNames(c *Catalog) []string {
 	var names []string
 	for name := range in.Modules {
@@ -119,13 +117,13 @@ func (c *Catalog) Holds(source string) bool {
 // Fresh reports whether the disk is unchanged since the catalog was made.
 func (c *Catalog) Fresh() bool {
 	for _, f := range c.origins {
-		top := f.top()
+		top := f.topFolderNames()
 		for name, was := range f.stamps {
 			if was == (stamp{}) && !top.mayHold(name) {
 				continue
 			}
 			if name == "." && f.Name == Project && top != nil {
-				if !top.sameFolders(f.names) { // its own files are none of the method
+				if !top.sameFolders(f.names) { // the source's own files do not belong to the method
 					return false
 				}
 				continue
@@ -143,8 +141,8 @@ func (c *Catalog) Fresh() bool {
 	return true
 }
 
-// Folders returns the folders whose changes can change the catalog, as paths of the system: those
-// that were searched, and those of the files that were read or looked for.
+// Folders returns the folders whose changes can change the catalog, as paths of the system: the searched
+// ones, and the folders of the files read or looked for.
 func (c *Catalog) Folders() []string {
 	var out []string
 	for _, f := range c.origins {
@@ -173,9 +171,8 @@ func (c *Catalog) Folders() []string {
 	return out
 }
 
-// namedItem is an item under one of its names. A lower level is a better one; among the names
-// that are its own the source counts first, so that nothing added later takes precedence over
-// the project's own.
+// namedItem is an item under one of its names. A lower level is better. Among an item's own names the
+// source counts first, so nothing added later takes precedence over the project's own items.
 type namedItem struct {
 	item  *Item
 	level int

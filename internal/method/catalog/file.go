@@ -14,16 +14,16 @@ import (
 
 // TextFile is a file of an installation.
 type TextFile struct {
-	// URI is its address.
+	// URI is the address of the file.
 	URI      string
 	MIMEType string
-	// Path is its path in the source, and Source the source's name.
+	// Path is the path in the source, and Source the source's name.
 	Path   string
 	Source string
 	Data   []byte
 }
 
-// mimeTypes has the types of the files that installations consist of.
+// mimeTypes has the types of the files of installations.
 var mimeTypes = map[string]string{
 	".md": "text/markdown", ".markdown": "text/markdown", ".yaml": "application/yaml", ".yml": "application/yaml", ".json": "application/json",
 	".xml": "application/xml", ".csv": "text/csv", ".toml": "application/toml", ".html": "text/html", ".htm": "text/html", ".css": "text/css",
@@ -36,15 +36,15 @@ var noText = map[string]bool{
 	".docx": true, ".xlsx": true, ".pptx": true, ".woff": true, ".woff2": true, ".ttf": true, ".mp3": true, ".mp4": true, ".webm": true, ".pyc": true, ".exe": true,
 }
 
-// MIMEType returns the type of a file by its name.
+// MIMEType returns the type of a file by the ending of its name.
 func MIMEType(name string) string {
 	return cmp.Or(mimeTypes[strings.ToLower(path.Ext(name))], "text/plain")
 }
 
 // File reads a file of the source, if it may be served.
 func (f *fileReader) File(name string) (TextFile, error) {
-	tree, served := f.tree(name)
-	real, stays := inside(f.FS, tree, name)
+	tree, served := f.treeOf(name)
+	real, stays := followInside(f.FS, tree, name)
 	if !served || !stays || isPrivate(real) {
 		return TextFile{}, fault.New(fault.NotAllowed, "%q leads out of the installation, by a symbolic link", name).
 			WithHint("only files of the installation are served; read it yourself if you may")
@@ -69,7 +69,7 @@ func (f *fileReader) File(name string) (TextFile, error) {
 		return TextFile{}, tooLarge(name, MaxFile+1)
 	case err != nil:
 		return TextFile{}, fault.New(fault.Storage, "the file %q cannot be read: %w", name, err).WithHint("check its permissions")
-	case binary(data):
+	case isBinary(data):
 		return TextFile{}, fault.New(fault.NotAllowed, "%q is not a text file", name).WithHint("only text is served; open it with a program for its kind")
 	}
 	return TextFile{URI: f.URI(name), MIMEType: MIMEType(name), Path: name, Source: f.Name, Data: data}, nil
@@ -79,12 +79,12 @@ func tooLarge(name string, size int64) error {
 	return fault.New(fault.NotAllowed, "%q has %d bytes or more; at most %d are served", name, size, MaxFile).WithHint("read it in your editor, or take out the part you need")
 }
 
-// binary reports whether bytes are not text.
-func binary(data []byte) bool {
+// isBinary reports whether bytes are not text.
+func isBinary(data []byte) bool {
 	return bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data)
 }
 
-// EachFile calls visit for each regular file of a tree that may be served.
+// EachFile calls visit for each regular file of a tree, if it may be served.
 func (f *fileReader) EachFile(dir string, entries *int, visit func(name string, size int64)) {
 	names, err := fs.ReadDir(f.FS, dir)
 	if err != nil {

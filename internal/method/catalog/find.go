@@ -13,21 +13,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// index builds the names by which items are found.
-func (c *Catalog) index() {
+// indexNames builds the names by which items are found.
+func (c *Catalog) indexNames() {
 	c.names = map[Kind]map[string][]namedItem{Agent: {}, Workflow: {}, Task: {}}
 	for _, i := range c.items {
 		names := c.names[i.Kind]
 		put := func(name string, level int) {
-			if name = normal(name); name != "" && !slices.ContainsFunc(names[name], func(m namedItem) bool { return m.item == i }) {
+			if name = normalName(name); name != "" && !slices.ContainsFunc(names[name], func(m namedItem) bool { return m.item == i }) {
 				names[name] = append(names[name], namedItem{i, level})
 			}
 		}
 		put(i.Name, byName)
-		put(short(i.Name), byName)
+		put(withoutPrefix(i.Name), byName)
 		for _, a := range i.Aliases {
 			put(a, byAlias)
-			put(short(a), byAlias)
+			put(withoutPrefix(a), byAlias)
 		}
 		for _, code := range i.Codes {
 			put(code, byCode)
@@ -48,10 +48,10 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		return Item{}, NoInstallation()
 	}
 	if strings.TrimSpace(name) == "" {
-		return Item{}, fault.New(fault.InvalidArgument, "no %s is named", kind.Text()).WithHint("name one: %s", c.some(kind))
+		return Item{}, fault.New(fault.InvalidArgument, "no %s is named", kind.Text()).WithHint("name one: %s", c.someNames(kind))
 	}
 	if ref, ok := c.RefTo(name); ok || strings.Contains(name, "://") {
-		if i := c.at(kind, name, ref, ok); i != nil {
+		if i := c.itemAt(kind, name, ref, ok); i != nil {
 			return *i, nil
 		}
 	}
@@ -62,13 +62,13 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 			break
 		}
 	}
-	bare := short(normal(name))
+	bare := withoutPrefix(normalName(name))
 	var found []*Item
 	for _, look := range []func() []*Item{
-		func() []*Item { return c.best(kind, rest, module) },
-		func() []*Item { return c.best(kind, name, "") },
-		func() []*Item { return c.findJoined(kind, normal(name)) },
-		func() []*Item { return c.best(kind, bare, module) },
+		func() []*Item { return c.bestMatches(kind, rest, module) },
+		func() []*Item { return c.bestMatches(kind, name, "") },
+		func() []*Item { return c.findJoined(kind, normalName(name)) },
+		func() []*Item { return c.bestMatches(kind, bare, module) },
 		func() []*Item { return c.findJoined(kind, bare) },
 	} {
 		if found = look(); len(found) > 0 {
@@ -91,11 +91,11 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 
 // Knows reports whether any item has a name.
 func (c *Catalog) Knows(name string) bool {
-	return slices.ContainsFunc(kinds, func(kind Kind) bool { return len(c.best(kind, name, "")) > 0 })
+	return slices.ContainsFunc(kinds, func(kind Kind) bool { return len(c.bestMatches(kind, name, "")) > 0 })
 }
 
-// at returns the item that a file begins, by its address or path.
-func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
+// itemAt returns the item with a given entry file, by the file's address or path.
+func (c *Catalog) itemAt(kind Kind, name string, ref Ref, known bool) *Item {
 	var err error
 	if !known {
 		if ref, err = ParseRef(name); err != nil {
@@ -111,17 +111,16 @@ func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
 			return i
 		}
 	}
-	// In 6.2 menus name the files of workflows that are found as skills.
+	// In 6.2 menus name the files of workflows, which are found as skills.
 	if base := path.Base(file); base == "workflow.md" || base == "workflow.yaml" || base == "SKILL.md" {
-		if found := c.best(kind, path.Base(path.Dir(file)), ""); len(found) == 1 {
+		if found := c.bestMatches(kind, path.Base(path.Dir(file)), ""); len(found) == 1 {
 			return found[0]
 		}
 	}
 	return nil
 }
 
-// RefTo returns the address of a system path that lies in a source: resolved texts name files by
-// such paths.
+// RefTo returns the address of a system path in a source: resolved texts name files by such paths.
 func (c *Catalog) RefTo(name string) (Ref, bool) {
 	name = filepath.ToSlash(strings.TrimSpace(name))
 	plain, query, _ := strings.Cut(name, "?")
@@ -136,30 +135,30 @@ func (c *Catalog) RefTo(name string) (Ref, bool) {
 	return Ref{}, false
 }
 
-// findJoined returns the items that {module}-{name} means, the form of tools and commands. The name
-// of a module can contain a - itself.
+// findJoined returns the items meant by {module}-{name}, the form of tools and commands. The name of a
+// module can contain a - itself.
 func (c *Catalog) findJoined(kind Kind, name string) []*Item {
 	for at, r := range name {
 		if r != '-' {
 			continue
 		}
-		if found := c.best(kind, name[at+1:], name[:at]); len(found) > 0 && at > 0 {
+		if found := c.bestMatches(kind, name[at+1:], name[:at]); len(found) > 0 && at > 0 {
 			return found
 		}
 	}
 	return nil
 }
 
-// best returns the items that a name means, at the best level that has any.
-func (c *Catalog) best(kind Kind, name, module string) []*Item {
+// bestMatches returns the items with a name, from the best level with any.
+func (c *Catalog) bestMatches(kind Kind, name, module string) []*Item {
 	var out []*Item
 	var least [3]int
-	for _, m := range c.names[kind][normal(name)] {
+	for _, m := range c.names[kind][normalName(name)] {
 		if module != "" && !strings.EqualFold(m.item.Module, module) {
 			continue
 		}
 		rank := [3]int{m.item.Origin.order, m.level}
-		if module == "" && !m.item.listed { // a file that was left behind, beside the one that is installed
+		if module == "" && !m.item.listed { // a file left behind, beside the installed one
 			rank[2] = 1
 		}
 		if m.level > byAlias {
@@ -178,17 +177,17 @@ func (c *Catalog) best(kind Kind, name, module string) []*Item {
 func (c *Catalog) notFound(kind Kind, name string) error {
 	err := fault.New(fault.NotFound, "there is no %s %q", kind.Text(), shorten(name))
 	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
-		if elsewhere := c.best(kind, name[at+1:], ""); len(elsewhere) > 0 {
+		if elsewhere := c.bestMatches(kind, name[at+1:], ""); len(elsewhere) > 0 {
 			return err.Offer([]string{elsewhere[0].Full()})
 		}
 	}
-	near := c.near(kind, name)
+	near := c.similarNames(kind, name)
 	alike := map[Kind]Kind{Workflow: Task, Task: Workflow}[kind] // people confuse them
 	if len(near) == 0 && alike != "" {
-		near = c.near(alike, name)
+		near = c.similarNames(alike, name)
 	}
 	for _, other := range kinds {
-		if found := c.best(other, name, ""); other != kind && len(found) > 0 {
+		if found := c.bestMatches(other, name, ""); other != kind && len(found) > 0 {
 			err = err.WithHint("there is one among the %s: %s", other.plural(), found[0].Full())
 			if len(near) > 0 {
 				err.AddHint("; or did you mean %s?", strings.Join(near, ", "))
@@ -201,13 +200,13 @@ func (c *Catalog) notFound(kind Kind, name string) error {
 		return err.Offer(near)
 	}
 	if alike != "" {
-		return err.WithHint("the %s are: %s; the %s: %s", kind.plural(), c.some(kind), alike.plural(), c.some(alike))
+		return err.WithHint("the %s are: %s; the %s: %s", kind.plural(), c.someNames(kind), alike.plural(), c.someNames(alike))
 	}
-	return err.WithHint("there are: %s", c.some(kind))
+	return err.WithHint("there are: %s", c.someNames(kind))
 }
 
-// some lists the names of a few items of a kind.
-func (c *Catalog) some(kind Kind) lang.Text {
+// someNames lists the names of a few items of a kind.
+func (c *Catalog) someNames(kind Kind) lang.Text {
 	const few = 12
 	var names []string
 	for _, i := range c.items {
@@ -224,9 +223,9 @@ func (c *Catalog) some(kind Kind) lang.Text {
 	return lang.T("%s", strings.Join(names, ", "))
 }
 
-// near returns the names of items that are similar to a name, the most similar first.
-func (c *Catalog) near(kind Kind, name string) []string {
-	want := normal(shorten(name))
+// similarNames returns the names of items similar to a name, the most similar first.
+func (c *Catalog) similarNames(kind Kind, name string) []string {
+	want := normalName(shorten(name))
 	type near struct {
 		name     string
 		distance int

@@ -133,7 +133,7 @@ func TestFindNothing(t *testing.T) {
 	wantFault(t, "another layout", err, fault.NotFound, "no workflow", "bmad-architecture, bmad-prd, bmad-spec")
 }
 
-func hits(list []catalog.Hit) string {
+func scoredHits(list []catalog.Hit) string {
 	var out []string
 	for _, h := range list {
 		out = append(out, string(h.Kind)+" "+h.Full())
@@ -165,7 +165,7 @@ func TestSearch(t *testing.T) {
 		{"   ", nil, ""},
 	}
 	for _, tt := range tests {
-		if got := hits(c.Search(tt.query, tt.kinds...)); got != tt.want && (tt.want == "" || !strings.HasPrefix(got, tt.want+", ")) {
+		if got := scoredHits(c.Search(tt.query, tt.kinds...)); got != tt.want && (tt.want == "" || !strings.HasPrefix(got, tt.want+", ")) {
 			t.Errorf("%q %v:\n got %s\nwant %s", tt.query, tt.kinds, got, tt.want)
 		}
 	}
@@ -183,14 +183,14 @@ func TestSearch(t *testing.T) {
 	for _, h := range found {
 		scores = append(scores, h.Score)
 	}
-	if got, want := hits(found), "task bmad-tide, task bmad-tide-book, task bmad-moon, task bmad-sun"; got != want || !slices.Equal(scores, []int{100, 80, 60, 40}) {
+	if got, want := scoredHits(found), "task bmad-tide, task bmad-tide-book, task bmad-moon, task bmad-sun"; got != want || !slices.Equal(scores, []int{100, 80, 60, 40}) {
 		t.Errorf("in order: %s, %v", got, scores)
 	}
-	if found := ranked.Search("watches the tide"); !strings.HasPrefix(hits(found), "task bmad-moon, task bmad-sun") || found[1].Score != 40 {
-		t.Errorf("words of a description: %s", hits(found))
+	if found := ranked.Search("watches the tide"); !strings.HasPrefix(scoredHits(found), "task bmad-moon, task bmad-sun") || found[1].Score != 40 {
+		t.Errorf("words of a description: %s", scoredHits(found))
 	}
 	if found := ranked.Search("sailor watches a tide"); len(found) == 0 || found[0].Score >= 40 {
-		t.Errorf("some of the words: %s", hits(found))
+		t.Errorf("some of the words: %s", scoredHits(found))
 	}
 }
 

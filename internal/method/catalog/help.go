@@ -8,11 +8,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// maxParts bounds the rows that describe one item: of the method's own, bmad-agent-tech-writer
-// has most, 5.
+// maxParts bounds the rows about one item: of the method's own, bmad-agent-tech-writer has most, 5.
 const maxParts = 100
 
-// applyHelp adds the codes, phases and commands that the method's help gives items.
+// applyHelp gives items the codes, phases and commands from the method's help.
 func (s *scan) applyHelp(in *Installation) {
 	parts := map[*Item][]helpPart{}
 	byPath := map[string]*Item{}
@@ -27,7 +26,7 @@ func (s *scan) applyHelp(in *Installation) {
 		parts[i] = append(parts[i], helpPart{cmp.Or(r["menu-code"], r["code"]), cmp.Or(r["display-name"], r["name"]), modeOf(r)})
 		i.Codes = format.AppendNew(i.Codes, r["menu-code"], r["code"])
 		if i.Phase == "" || i.Phase == "anytime" {
-			i.Phase = cmp.Or(phase(r["phase"]), i.Phase)
+			i.Phase = cmp.Or(phaseIn(r["phase"]), i.Phase)
 		}
 		if command := r["command"]; command != i.Name {
 			i.Aliases = format.AppendNew(i.Aliases, command)
@@ -40,15 +39,15 @@ func (s *scan) applyHelp(in *Installation) {
 	}
 }
 
-// helpRows returns the rows of an installation's help: of its one file, or else of each module's
-// file. From 6.3 to 6.5 the rows have the later fields under the earlier header.
+// helpRows returns the rows of an installation's help: from the common file, or else from each module's.
+// From 6.3 to 6.5 the rows have the later fields under the earlier header.
 func (s *scan) helpRows(in *Installation) []format.Row {
 	var rows []format.Row
 	if name := in.manifestOf("bmad-help.csv"); in.Layout == LayoutV6 && s.origin.isFile(name) {
-		rows = s.origin.manifest(name)
+		rows = s.origin.readTable(name)
 	} else {
 		for _, name := range in.Helps {
-			rows = append(rows, s.origin.manifest(name)...)
+			rows = append(rows, s.origin.readTable(name)...)
 		}
 	}
 	for n, r := range rows {
@@ -57,15 +56,14 @@ func (s *scan) helpRows(in *Installation) []format.Row {
 			// module,skill,display-name,menu-code,description,action,args,phase,…
 			// under it; rows that leave out an empty field have the phase one column earlier.
 			rows[n] = format.Row{"skill": id, "menu-code": r["code"],
-				"phase": cmp.Or(phase(r["command"]), phase(r["required"])), "display-name": r["name"],
+				"phase": cmp.Or(phaseIn(r["command"]), phaseIn(r["required"])), "display-name": r["name"],
 				"action": r["workflow-file"]}
 		}
 	}
 	return rows
 }
 
-// helpTarget returns the item that a row describes: up to 6.2 it names a file, from 6.6 on a
-// skill.
+// helpTarget returns the item described by a row, which names a file up to 6.2 and a skill from 6.6 on.
 func (s *scan) helpTarget(in *Installation, r format.Row, byPath map[string]*Item) *Item {
 	i, file := s.origin.Skills[r["skill"]], r["workflow-file"]
 	if i != nil || file == "" {
@@ -83,8 +81,7 @@ func (s *scan) helpTarget(in *Installation, r format.Row, byPath map[string]*Ite
 
 var action = pattern.New(`^[a-z]+(-[a-z]+)*$`)
 
-// modeOf returns the part of an item that a row of the method's help means; "" is its main
-// purpose.
+// modeOf returns the part of an item meant by a row of the method's help; "" is the main purpose.
 func modeOf(r format.Row) string {
 	if action.MatchString(r["action"]) && r["action"] != "create" {
 		return r["action"] + " action"

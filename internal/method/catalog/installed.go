@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The installation of a project counts before copies of it that lie in the same project.
+// The installation of a project takes precedence over copies in the same project.
 
 // isBackup reports whether a folder is named as people and installers name backups: _bmad.bak,
 // .bmad.old, bmad-backup-20260102.
@@ -34,12 +34,12 @@ func (s *scan) installedModules() map[string]string {
 	return out
 }
 
-// isInstalled reports whether a module is installed in the project whose repository holds its
+// isInstalled reports whether a module is installed in the project whose repository holds the module's
 // source. The installation counts, and the source is listed as left out.
 func (s *scan) isInstalled(module, source string) bool {
 	in, installed := s.installed[module]
 	if installed && module != "" && (s.origin.isFile(path.Join(source, moduleYAML)) || strings.HasSuffix(source, "-skills")) {
-		s.origin.problem(source, "it is the source of the module %q, which is installed in %s; it was left out", module, in)
+		s.origin.addProblem(source, "it is the source of the module %q, which is installed in %s; it was left out", module, in)
 		return true
 	}
 	return false

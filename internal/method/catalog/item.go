@@ -34,65 +34,62 @@ func (k Kind) Text() lang.Text { return kindWords[k][0] }
 // plural names several items of the kind in a sentence.
 func (k Kind) plural() lang.Text { return kindWords[k][1] }
 
-// Project is the name of the source that is the caller's project. Addresses of its files do not
-// name the source.
+// Project is the name of the caller's project as a source. Addresses of files in it do not name the source.
 const Project = "project"
 
 // Item is an agent, a workflow or a task.
 type Item struct {
 	Kind Kind `json:"kind"`
-	// Name is its name in the method, for example "analyst" or "bmad-agent-analyst".
+	// Name is the item's name in the method, for example "analyst" or "bmad-agent-analyst".
 	Name   string `json:"name"`
 	Module string `json:"module,omitempty"`
-	// Title is a role ("Business Analyst") or a name for people; DisplayName is that of an
-	// agent's person ("Mary").
+	// Title is a role ("Business Analyst") or a name for people; DisplayName is the name of an agent's
+	// person ("Mary").
 	Title       string `json:"title,omitempty"`
 	DisplayName string `json:"display_name,omitempty"`
 	Icon        string `json:"icon,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Phase is the phase of the method that it belongs to: analysis, planning, solutioning,
-	// implementation, anytime; "" if unknown.
+	// Phase is the item's phase of the method: analysis, planning, solutioning, implementation, anytime; ""
+	// if unknown.
 	Phase string `json:"phase,omitempty"`
 	// Category is the phase, or [OtherCategory].
 	Category string `json:"category"`
-	// Codes are those of the method's menus, for example CP.
+	// Codes are the item's codes in the method's menus, for example CP.
 	Codes []string `json:"codes,omitempty"`
 	// Aliases are other names it is known by: ids, commands, names of earlier versions.
 	Aliases []string `json:"aliases,omitempty"`
-	// Author is the author of a workflow, if its file names one and a list was asked for it.
+	// Author is the author of a workflow, if the file names one and a list asked for it.
 	Author string `json:"author,omitempty"`
 	// Source names the source.
 	Source string `json:"source"`
-	// URI is the address of its entry file; "" if it is an agent that exists only in a
-	// configuration.
+	// URI is the address of the entry file; "" for an agent defined only in a configuration.
 	URI string `json:"uri,omitempty"`
 
-	// Path is that file in its source, and Dir its folder.
+	// Path is the entry file in the source, and Dir its folder.
 	Path string `json:"path,omitempty"`
 	Dir  string `json:"-"`
 	// Skill is true for a folder with SKILL.md.
 	Skill bool `json:"-"`
-	// listed is true for an item that a manifest of its installation lists.
+	// listed reports whether a manifest of the installation lists the item.
 	listed bool
-	// thin is true for a skill that only its workflow.md makes a workflow: in 6.2 tasks have one too.
+	// thin reports whether only a workflow.md makes the skill a workflow: in 6.2 tasks have one too.
 	thin bool
 
-	// Origin and Installation are those that it was found in.
+	// Origin and Installation hold the item.
 	Origin       *Origin       `json:"-"`
 	Installation *Installation `json:"-"`
-	// others are names that count only if no other item has them: the name in the text of an
-	// agent that the project renames, and the parts of an item.
+	// others are names for want of another item with them: the name in the text of an agent renamed by the
+	// project, and the parts of an item.
 	others []string
-	// intents map codes and names, also earlier ones, that mean only a part of the item to
-	// that part.
+	// intents maps codes and names, also earlier ones, to the part of the item meant by them.
 	intents map[string]string
 }
 
-// Intent returns the part of the item that one of its names means, for example "create intent"; ""
-// means all of it.
+// Intent returns the part of the item meant by one of its names, for example "create intent"; "" means all
+// of it.
 func (i Item) Intent(name string) string {
 	for old, intent := range i.intents {
-		if normal(name) == normal(old) || normal(name) == short(old) {
+		if normalName(name) == normalName(old) || normalName(name) == withoutPrefix(old) {
 			return intent
 		}
 	}
@@ -107,9 +104,9 @@ func (i *Item) setIntent(name, part string) {
 }
 
 // Short returns the name without the prefix of the method.
-func (i Item) Short() string { return short(i.Name) }
+func (i Item) Short() string { return withoutPrefix(i.Name) }
 
-// Full returns the name with its module.
+// Full returns the name with the module in front.
 func (i Item) Full() string {
 	if i.Module == "" {
 		return i.Name
@@ -141,8 +138,8 @@ func (i *Item) applyRow(r format.Row) {
 	}
 }
 
-// applyRoster adds the details that a configuration has of an agent with a skill. The name in the
-// skill remains one of its names: the person may use either.
+// applyRoster adds the details of an agent with a skill from a configuration. The name in the skill remains
+// one of the agent's names: the person may use either.
 func (i *Item) applyRoster(a roster) {
 	if a.Name != "" && i.DisplayName != "" && a.Name != i.DisplayName {
 		i.others = format.AppendNew(i.others, i.DisplayName)
@@ -151,8 +148,8 @@ func (i *Item) applyRoster(a roster) {
 	i.Description = cmp.Or(a.says, i.Description)
 }
 
-// applyParts adds the parts of an item: its title is that of its main purpose, and it is found by
-// the names of the rest, for example the status of a sprint.
+// applyParts adds the parts of an item. The item gets the title of its main purpose, and is found by the
+// names of the other parts too, for example the status of a sprint.
 func (i *Item) applyParts(parts []helpPart) {
 	title := parts[0].name
 	for _, p := range parts {
@@ -174,14 +171,13 @@ func (i *Item) applyParts(parts []helpPart) {
 	}
 }
 
-// helpPart is one purpose of an item, with the code and the name that ask for it.
-// mode names it; "" is the item's main purpose.
+// helpPart is one purpose of an item, with its code and name. mode names the purpose; "" is the main one.
 type helpPart struct{ code, name, mode string }
 
-func rank(k Kind) int { return slices.Index(kinds, k) }
+func kindRank(k Kind) int { return slices.Index(kinds, k) }
 
-// short returns a name without the prefix of the method.
-func short(name string) string {
+// withoutPrefix returns a name without the prefix of the method.
+func withoutPrefix(name string) string {
 	s := strings.ToLower(strings.TrimSpace(name))
 	for _, prefix := range []string{"bmad-agent-", "bmad-"} {
 		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
@@ -191,8 +187,8 @@ func short(name string) string {
 	return s
 }
 
-// phase returns the phase that a text of the method names, for example "2-plan-workflows".
-func phase(texts ...string) string {
+// phaseIn returns the phase named in a text of the method, for example "2-plan-workflows".
+func phaseIn(texts ...string) string {
 	for _, t := range texts {
 		switch t = strings.ToLower(t); t { // as the help of 6.12 has them
 		case "plan":
@@ -216,36 +212,35 @@ func phase(texts ...string) string {
 // OtherCategory is the category of items without a phase.
 const OtherCategory = "other"
 
-// settleKind gives a skill the kind that it has in every version of the method: the skills of
-// a phase are workflows. The files of a skill change from version to version, its place in the
-// method does not.
+// settleKind gives a skill the same kind in every version of the method: the skills of a phase are
+// workflows. The files of a skill change from version to version, its place in the method does not.
 func (i *Item) settleKind() {
 	switch {
 	case !i.Skill || i.Kind == Agent:
-	case slices.Contains([]string{"analysis", "planning", "solutioning", "implementation"}, i.Phase), slices.Contains(sessions, short(i.Name)):
+	case slices.Contains([]string{"analysis", "planning", "solutioning", "implementation"}, i.Phase), slices.Contains(sessions, withoutPrefix(i.Name)):
 		i.Kind = Workflow
 	case i.thin && i.Module == "core":
 		i.Kind = Task
 	}
 }
 
-// sessions are the workflows of the method for any phase that have no files of one in some versions.
+// sessions are the method's workflows for any phase which lack a workflow's files in some versions.
 var sessions = []string{"advanced-elicitation", "brainstorming", "party-mode"}
 
 // roster is an agent as a configuration describes it.
 type roster struct {
 	Module, Name, Title, Icon, Description string
-	// file is the first file that describes it.
+	// file is the first file with a description of the agent.
 	file string
-	// own is true for one that people have added or changed, and says is their description of it,
+	// own reports whether the user added or changed the agent; says is the user's description of the agent,
 	// or "".
 	own  bool
 	says string
 }
 
-// normal returns a name in the form in which names are compared: people write them with spaces,
-// capitals and the mark of a command, menus with that of a skill, and texts as file names.
-func normal(name string) string {
+// normalName returns a name in the form for comparisons: people write names with spaces, capitals and the mark
+// of a command, menus with the mark of a skill, and texts as file names.
+func normalName(name string) string {
 	name = strings.TrimPrefix(strings.Trim(dashes.Replace(strings.ToLower(format.OneLine(name))), "*/-"), "skill:")
 	for _, ext := range []string{".md", ".xml", ".yaml"} {
 		name = strings.TrimSuffix(name, ext)

@@ -36,9 +36,9 @@ var knowledgeFolders = []string{"knowledge", "data", "references", "resources", 
 // of a skill, a module, a tag or a piece. An empty one means all. They are searched
 // for on demand: nothing else needs them.
 func (c *Catalog) Knowledge(domain string) []Fragment {
-	out := c.knowledge(normal(domain))
-	if other := otherDomain[normal(domain)]; len(out) == 0 && other != "" {
-		return c.knowledge(other)
+	out := c.knowledgeAbout(normalName(domain))
+	if other := otherDomain[normalName(domain)]; len(out) == 0 && other != "" {
+		return c.knowledgeAbout(other)
 	}
 	return out
 }
@@ -46,14 +46,14 @@ func (c *Catalog) Knowledge(domain string) []Fragment {
 // otherDomain has the other name of a domain: versions of the method name it differently.
 var otherDomain = map[string]string{"testarch": "tea", "tea": "testarch"}
 
-func (c *Catalog) knowledge(want string) []Fragment {
+func (c *Catalog) knowledgeAbout(want string) []Fragment {
 	var out []Fragment
 	for _, f := range c.origins {
-		for _, piece := range f.knowledge() {
+		for _, piece := range f.findKnowledge() {
 			known := slices.ContainsFunc(out, func(o Fragment) bool {
 				return o.Domain == piece.Domain && o.Name == piece.Name && o.module == piece.module
 			})
-			if !known && (want == "" || piece.is(want)) {
+			if !known && (want == "" || piece.isAbout(want)) {
 				out = append(out, piece)
 			}
 		}
@@ -61,13 +61,13 @@ func (c *Catalog) knowledge(want string) []Fragment {
 	return out
 }
 
-// is reports whether a piece is of a domain, under any of its names.
-func (p Fragment) is(domain string) bool {
-	names := append([]string{p.Domain, short(p.Domain), p.module, p.Name}, p.Tags...)
+// isAbout reports whether a piece belongs to a domain, under any of the domain's names.
+func (p Fragment) isAbout(domain string) bool {
+	names := append([]string{p.Domain, withoutPrefix(p.Domain), p.module, p.Name}, p.Tags...)
 	for part := range strings.SplitSeq(path.Dir(p.URI), "/") {
 		names = append(names, part)
 	}
-	return slices.ContainsFunc(names, func(name string) bool { return normal(name) == domain })
+	return slices.ContainsFunc(names, func(name string) bool { return normalName(name) == domain })
 }
 
 // Domains returns the fields of knowledge.
@@ -89,10 +89,10 @@ func (c *Catalog) Domains() []Domain {
 // Near returns the domains with similar names.
 func (c *Catalog) Near(domain string) []string {
 	var out, names []string
-	want := normal(domain)
+	want := normalName(domain)
 	for _, d := range c.Domains() {
 		names = append(names, d.Name)
-		if name := normal(d.Name); strings.Contains(name, want) || strings.Contains(want, name) {
+		if name := normalName(d.Name); strings.Contains(name, want) || strings.Contains(want, name) {
 			out = append(out, d.Name)
 		}
 	}
@@ -102,18 +102,18 @@ func (c *Catalog) Near(domain string) []string {
 	return out
 }
 
-// knowledge finds the pieces of a source, with the details that indexes have of them.
-func (f *Origin) knowledge() []Fragment {
+// findKnowledge finds the pieces of a source, with their details from the indexes.
+func (f *Origin) findKnowledge() []Fragment {
 	var out []Fragment
 	var indexes []string
-	for _, tree := range f.outermost() {
+	for _, tree := range f.outermostTrees() {
 		entries := 0
 		f.EachFile(tree, &entries, func(name string, size int64) {
 			if strings.HasSuffix(name, "-index.csv") {
 				indexes = append(indexes, name)
 				return
 			}
-			if domain, ok := f.domain(name); ok {
+			if domain, ok := f.domainOf(name); ok {
 				out = append(out, Fragment{Name: format.Stem(name), Domain: domain, URI: f.URI(name), Size: size, module: f.moduleOf(name)})
 			}
 		})
@@ -124,8 +124,8 @@ func (f *Origin) knowledge() []Fragment {
 	return out
 }
 
-// domain returns the field of knowledge that a file belongs to, if any.
-func (f *Origin) domain(name string) (string, bool) {
+// domainOf returns the field of knowledge of a file, if any.
+func (f *Origin) domainOf(name string) (string, bool) {
 	if ext := path.Ext(name); ext != ".md" && ext != ".csv" && ext != ".txt" && ext != ".yaml" && ext != ".json" {
 		return "", false
 	}
@@ -170,7 +170,7 @@ func (f *Origin) moduleOf(name string) string {
 			}
 		}
 	}
-	if tree, ok := f.tree(name); ok { // that of the skill, or of a copy for another assistant
+	if tree, ok := f.treeOf(name); ok { // the tree of the skill, or of a copy for another assistant
 		if i := f.Skills[path.Base(tree)]; i != nil {
 			return i.Module
 		}
@@ -181,8 +181,8 @@ func (f *Origin) moduleOf(name string) string {
 	return ""
 }
 
-// applyIndex adds the details that an index has of pieces. Indexes name files relative to
-// themselves; if they have been moved, the file name still identifies them.
+// applyIndex adds the details of pieces from an index. Indexes name files relative to themselves; the name
+// alone identifies a moved file.
 func (f *Origin) applyIndex(index string, pieces []Fragment) {
 	file, err := f.File(index)
 	if err != nil {

@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// hosts are the folders in which coding assistants keep their skills, as the installer of
-// the method knows them (platform-codes.yaml of 6.2 to 6.12). The first that has a skill is
-// the one it is read from.
+// hosts are the folders in which coding assistants keep their skills, as the installer of the method knows
+// them (platform-codes.yaml of 6.2 to 6.12). A skill is read from the first folder with it.
 var hosts = []string{
 	".claude", ".agents", ".agent", ".cursor", ".github", ".gemini", ".windsurf", ".opencode", ".roo", ".trae", ".qwen", ".qoder",
 	".kiro", ".kilocode", ".cline", ".codebuddy", ".crush", ".augment", ".iflow", ".pi", ".rovodev", ".junie", ".factory", ".adal",
 	".bob", ".cortex", ".firebender", ".kode", ".neovate", ".ona", ".zcode", ".zencoder", ".codewhale", ".codex",
 }
 
-// homeSkills are further folders of skills in the home folder, besides those of the hosts.
+// homeSkills are further folders of skills in the home folder, besides the hosts' folders.
 var homeSkills = []string{".config/agents/skills", ".config/opencode/skills", ".bmad/skills"}
 
 // maxSiblings bounds how many folders of a project are searched for installations of any name.
 const maxSiblings = 500
 
-// scanSource scans a source. The sources before it may list skills that it has.
+// scanSource scans a source. The sources before it may list its skills.
 func scanSource(src Source, before []*Origin) *Origin {
 	s := newScan(src, before)
 	if s.origin.Home {
@@ -35,7 +34,7 @@ func scanSource(src Source, before []*Origin) *Origin {
 	for _, in := range s.origin.Installations {
 		s.applyHelp(in)
 	}
-	s.finish()
+	s.finishSource()
 	for _, i := range s.origin.Items {
 		i.settleKind()
 		i.Category = cmp.Or(i.Phase, OtherCategory)
@@ -45,8 +44,8 @@ func scanSource(src Source, before []*Origin) *Origin {
 	return s.origin
 }
 
-// scanFolder adds the installations in a folder, or the folder itself if it is one. only, if not
-// empty, is the one folder in it that is searched.
+// scanFolder adds the installations in a folder, or the folder itself if it is one. If only is not empty,
+// no other folder in it is searched.
 func (s *scan) scanFolder(base, only string) {
 	if !s.origin.isDir(base) {
 		return
@@ -65,7 +64,7 @@ func (s *scan) scanFolder(base, only string) {
 			continue
 		}
 		if looked++; looked > maxSiblings {
-			s.origin.problem(base, "it has more than %d folders; those after %s were not searched for installations", maxSiblings, e.Name())
+			s.origin.addProblem(base, "it has more than %d folders; those after %s were not searched for installations", maxSiblings, e.Name())
 			break
 		}
 		if only == "" && isBackup(e.Name()) {
@@ -79,12 +78,12 @@ func (s *scan) scanFolder(base, only string) {
 	s.addBackups(backups)
 }
 
-// addBackups adds the backup folders that contain an installation, if no other installation was found.
+// addBackups adds the backup folders with an installation, if no other installation was found.
 func (s *scan) addBackups(folders []string) {
 	instead := len(s.origin.Installations) > 0
 	for _, name := range folders {
-		if add := s.recognize(name); add != nil && instead {
-			s.origin.problem(name, "it is a backup of an installation and was left out")
+		if add := s.recognizeFolder(name); add != nil && instead {
+			s.origin.addProblem(name, "it is a backup of an installation and was left out")
 		} else if add != nil {
 			add()
 		}
@@ -102,15 +101,15 @@ func (s *scan) addPacks(dir string) {
 
 // addInstallation adds a folder if it looks like an installation.
 func (s *scan) addInstallation(dir string) bool {
-	add := s.recognize(dir)
+	add := s.recognizeFolder(dir)
 	if add != nil {
 		add()
 	}
 	return add != nil
 }
 
-// recognize returns a function that adds a folder if it looks like an installation, or nil.
-func (s *scan) recognize(dir string) (add func()) {
+// recognizeFolder returns a function that adds a folder if it looks like an installation, or nil.
+func (s *scan) recognizeFolder(dir string) (add func()) {
 	base := path.Base(dir)
 	if dir == "." && s.origin.Dir != "" {
 		base = path.Base(strings.ReplaceAll(s.origin.Dir, `\`, "/"))
@@ -135,7 +134,7 @@ func (s *scan) recognize(dir string) (add func()) {
 	return nil
 }
 
-// scanSkillFolders scans every folder that may hold skills.
+// scanSkillFolders scans every possible folder of skills.
 func (s *scan) scanSkillFolders() {
 	for _, host := range hosts {
 		s.addSkillsIn(host + "/skills")
@@ -165,8 +164,8 @@ func (s *scan) scanSkillFolders() {
 	s.addPlugins()
 }
 
-// addModules adds the modules of a repository that lie in a folder: folders of skills since 6.3,
-// folders of modules in 6.0 to 6.2, or the folder itself.
+// addModules adds the modules of a repository in a folder: folders of skills since 6.3, folders of modules
+// in 6.0 to 6.2, or the folder itself.
 func (s *scan) addModules(dir string) {
 	if !s.origin.isDir(dir) || s.addModule(dir) {
 		return
@@ -188,7 +187,7 @@ func (s *scan) addModules(dir string) {
 		if slices.ContainsFunc(folders, func(at string) bool {
 			return s.origin.isFile(path.Join(at, moduleYAML)) && !s.isInstalled(path.Base(at), at)
 		}) {
-			s.addV6(dir, "_config") // their references start at the folder that holds them
+			s.addV6(dir, "_config") // their references start at the folder above
 		}
 		return
 	}
@@ -207,14 +206,14 @@ func (s *scan) addSkillsBelow(dir, module string) {
 		s.describeModule(in, dir, module)
 	}
 	entries, before := 0, len(s.origin.Items)
-	s.origin.walk(dir, 0, &entries, func(at string, names []fs.DirEntry) bool {
-		if !has(names, "SKILL.md") {
+	s.origin.walkFolders(dir, 0, &entries, func(at string, names []fs.DirEntry) bool {
+		if !hasName(names, "SKILL.md") {
 			return true
 		}
 		s.addSkill(at, names, in, module)
 		return false
 	})
-	if len(s.origin.Items) > before { // the files that describe the module lie beside its skills
+	if len(s.origin.Items) > before { // the module's description lies beside its skills
 		s.origin.trees = append(s.origin.trees, dir)
 	}
 }

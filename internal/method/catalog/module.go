@@ -10,14 +10,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// Files that describe a module in the repository it comes from.
+// Files with the description of a module in its repository.
 const (
 	moduleYAML = "module.yaml"
 	moduleHelp = "module-help.csv"
 )
 
-// codeOf returns the code of the module that a folder describes, or "" if it describes none. Other programs have files
-// of the same name: if it has no code, it is not the method's.
+// codeOf returns the code of the module described in a folder, or "". Other programs have files of the same
+// name: a file without a code does not belong to the method.
 func (f *fileReader) codeOf(dir string) string {
 	if !f.isFile(path.Join(dir, moduleYAML)) {
 		return ""
@@ -31,8 +31,8 @@ func (f *fileReader) codeOf(dir string) string {
 	return format.OneLine(m.Code.Value)
 }
 
-// describeModule adds a module's version and agents from the folder that describes it. Its default
-// settings are read when they are needed.
+// describeModule adds a module's version and agents from the folder with the description. Default settings
+// are read when they are needed.
 func (s *scan) describeModule(in *Installation, dir, module string) {
 	name := path.Join(dir, moduleYAML)
 	if !s.origin.isFile(name) {
@@ -46,12 +46,12 @@ func (s *scan) describeModule(in *Installation, dir, module string) {
 		Version string      `yaml:"module_version"`
 		Agents  []yaml.Node `yaml:"agents"`
 	}
-	s.origin.yaml(name, &m)
+	s.origin.readYAML(name, &m)
 	in.Modules[module] = cmp.Or(in.Modules[module], format.OneLine(m.Version))
 	for _, node := range m.Agents {
 		var agent map[string]any
 		if err := node.Decode(&agent); err != nil {
-			s.origin.problem(name, "an agent in it cannot be read: %v", err)
+			s.origin.addProblem(name, "an agent in it cannot be read: %v", err)
 			continue
 		}
 		id := format.PlainString(agent["code"])
@@ -63,8 +63,8 @@ func (s *scan) describeModule(in *Installation, dir, module string) {
 	}
 }
 
-// setupModule returns the module of a folder of skills, from the skill that sets it up, and the
-// folder that describes it. With several such skills, the folder is shared and has no module.
+// setupModule returns the module of a folder of skills, from the module's setup skill, and the folder with
+// the description. With several such skills, the folder is shared and has no module.
 func (s *scan) setupModule(dir string) (module, described string) {
 	if code := s.origin.codeOf(dir); code != "" {
 		return code, dir

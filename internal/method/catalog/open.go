@@ -18,13 +18,13 @@ func Open(sources ...Source) *Catalog {
 		f.order = n
 		f.Main = f.Main || f.Name == Project
 	}
-	c.merge()
-	c.index()
+	c.mergeItems()
+	c.indexNames()
 	return c
 }
 
-// shareSkills connects the sources: a project can list and describe skills that lie in the person's
-// home or in a checkout.
+// shareSkills connects the sources: a project can list and describe skills in the person's home or in a
+// checkout.
 func (c *Catalog) shareSkills() {
 	skills := map[string]*Item{}
 	for _, f := range c.origins {
@@ -37,7 +37,7 @@ func (c *Catalog) shareSkills() {
 	for _, f := range c.origins {
 		for _, m := range f.missing {
 			if skills[m.id] == nil {
-				f.problem(m.file, "%s", m.problem)
+				f.addProblem(m.file, "%s", m.problem)
 			}
 		}
 		f.Items = slices.DeleteFunc(f.Items, func(i *Item) bool { return i.Path == "" && skills[i.Name] != nil })
@@ -53,19 +53,19 @@ func (c *Catalog) shareSkills() {
 	}
 }
 
-// merge makes one list of the items of all sources. Items of the same kind, module and name are
-// one; an item of an unknown module counts as the known one of that name.
-func (c *Catalog) merge() {
+// mergeItems makes one list of the items of all sources. Items of the same kind, module and name are one; an
+// item of an unknown module counts as the known one of the same name.
+func (c *Catalog) mergeItems() {
 	type key struct {
 		kind         Kind
 		module, name string
 	}
 	seen := map[key]*Item{}
-	first := map[key]*Item{} // of each name, whatever its module
+	first := map[key]*Item{} // of each name, in any module
 	for _, f := range c.origins {
 		for _, i := range f.Items {
-			k := key{i.Kind, i.Module, short(i.Name)}
-			bare := key{i.Kind, "", short(i.Name)}
+			k := key{i.Kind, i.Module, withoutPrefix(i.Name)}
+			bare := key{i.Kind, "", withoutPrefix(i.Name)}
 			known := cmp.Or(seen[k], seen[bare])
 			if i.Module == "" {
 				known = cmp.Or(known, first[bare])
@@ -82,7 +82,7 @@ func (c *Catalog) merge() {
 		}
 	}
 	slices.SortStableFunc(c.items, func(a, b *Item) int {
-		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Module, b.Module), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)), strings.Compare(a.Module, b.Module), strings.Compare(a.Name, b.Name))
 	})
 }
 

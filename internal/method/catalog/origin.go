@@ -11,45 +11,45 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// Origin is a scanned source: its files, and the installations and items in them.
+// Origin is a scanned source: its files, installations and items.
 type Origin struct {
 	*fileReader
 	Installations []*Installation
 	Items         []*Item
 	// Skills has the skills by name and by id.
 	Skills map[string]*Item
-	// scripts is the folder of the scripts that skills run, if it is a repository, else "".
+	// scripts is the folder of the scripts for skills, if the source is a repository, else "".
 	scripts string
-	// missing are the skills that are listed or described and that this source does not have.
+	// missing are the skills listed or described, but not found in this source.
 	missing []missing
 	// order is its place among the sources.
 	order int
-	// authors has a written for the path of each workflow that was listed.
+	// authors has a written for the path of each listed workflow.
 	authors sync.Map
 }
 
-// script returns the path in a repository of a script that is named by its installed path.
-func (f *Origin) script(name string) (string, bool) {
+// scriptPath returns the path in a repository of a script with a given installed path.
+func (f *Origin) scriptPath(name string) (string, bool) {
 	first, rest, _ := strings.Cut(name, "/")
 	rest, ok := strings.CutPrefix(rest, "scripts/")
 	name = path.Join(f.scripts, rest)
 	return name, ok && f.scripts != "" && IsNamed(first, "bmad") && f.Has(name)
 }
 
-// missing is a skill that a source lacks; another may have it.
+// missing is a skill without a folder in its source; another source may have it.
 type missing struct {
 	id, file string
 	problem  lang.Text
 }
 
-// renamed is the present name of a skill that was renamed.
+// renamed is the present name of a renamed skill.
 type renamed struct {
 	now string
-	// intent is the part of it that replaces the earlier skill; "" is all of it.
+	// intent is the part of the skill in place of the earlier one; "" is all of it.
 	intent string
 }
 
-// staleRow is a row of a manifest whose file is missing from its place.
+// staleRow is a row of a manifest whose file is missing.
 type staleRow struct {
 	kind     Kind
 	manifest string
@@ -62,30 +62,30 @@ const (
 	LayoutV4 = "v4"
 	// LayoutV6 is the layout of version 6: a folder of modules with manifests in _cfg or _config.
 	LayoutV6 = "v6"
-	// LayoutSkills is a folder of skills that belongs to no other installation.
+	// LayoutSkills is a folder of skills outside every other installation.
 	LayoutSkills = "skills"
 )
 
 // Installation is one tree of the method.
 type Installation struct {
-	// Dir is its folder in the source.
+	// Dir is the installation's folder in the source.
 	Dir     string
 	Layout  string
 	Version string
-	// Modules has the versions of its modules, by name.
+	// Modules has the versions of the modules, by name.
 	Modules map[string]string
 	Origin  *Origin
-	// agents has the agents that the configuration describes, by id.
+	// agents has the agents of the configuration, by id.
 	agents map[string]roster
 	// ids has the modules of skills, by id, from the manifest.
 	ids map[string]string
 	// old has the present names of skills, by their former names.
 	old map[string]renamed
-	// stale are the rows of its manifests without a file.
+	// stale are the rows of the manifests without a file.
 	stale []staleRow
-	// only is the module that the folder itself is, if it is not a folder of modules.
+	// only is the module of a folder which is a module itself, not a folder of modules.
 	only string
-	// Described has the files that describe modules, by module.
+	// Described has the files with the description of each module.
 	Described map[string]string
 	// Helps are the files with codes and phases, if no manifest has them.
 	Helps []string
@@ -94,8 +94,8 @@ type Installation struct {
 // IsNamed reports whether a folder has a name, with or without the method's leading marks.
 func IsNamed(base, name string) bool { return strings.TrimLeft(base, "._") == name }
 
-// Places returns the possible places in the source of a path in a manifest: it starts at the
-// project's folder, with whatever name the installation's folder had then, or at its own.
+// Places returns the possible places in the source of a path in a manifest. The path starts at the
+// project's folder, with any earlier name of the installation's folder, or at the installation's folder.
 func (in *Installation) Places(name string) ([]string, bool) {
 	base := path.Base(in.Dir)
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "{project-root}/"), "{bmad_folder}", base)
@@ -115,12 +115,12 @@ func (in *Installation) Places(name string) ([]string, bool) {
 
 // ModuleOf returns the module of a file of the installation.
 func (in *Installation) ModuleOf(name string) string {
-	module, _ := in.within(name)
+	module, _ := in.moduleAndPath(name)
 	return module
 }
 
-// within returns the module of a path of the installation, and the path in that module.
-func (in *Installation) within(name string) (module, rest string) {
+// moduleAndPath returns the module of a path in the installation, and the path in the module.
+func (in *Installation) moduleAndPath(name string) (module, rest string) {
 	if in.Dir != "." {
 		name = strings.TrimPrefix(strings.TrimPrefix(name, in.Dir), "/")
 	}
@@ -133,8 +133,8 @@ func (in *Installation) within(name string) (module, rest string) {
 
 func (in *Installation) manifestOf(name string) string { return path.Join(in.Dir, "_config", name) }
 
-// describe adds the agents that a file describes.
-func (in *Installation) describe(values map[string]any, file string, own bool) {
+// addDescribedAgents adds the agents described in a file.
+func (in *Installation) addDescribedAgents(values map[string]any, file string, own bool) {
 	agents, _ := values["agents"].(map[string]any)
 	for id, v := range agents {
 		if t, ok := v.(map[string]any); ok {
@@ -157,8 +157,8 @@ func (in *Installation) describeAgent(id string, t map[string]any, file string, 
 	}
 }
 
-// members adds the agents of a module's roster, a list of tables that each name a skill.
-func (in *Installation) members(values map[string]any, file, module string) {
+// addMembers adds the agents of a module's roster, a list of tables with the name of a skill in each.
+func (in *Installation) addMembers(values map[string]any, file, module string) {
 	members, _ := values["members"].([]any)
 	for _, v := range members {
 		t, ok := v.(map[string]any)

@@ -10,10 +10,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// marketplace is the file in which a repository offers its skills as plugins.
+// marketplace is the file with the plugins of a repository.
 const marketplace = ".claude-plugin/marketplace.json"
 
-// addPlugins adds the skills that a repository offers to assistants as plugins.
+// addPlugins adds the skills offered as plugins by a repository.
 func (s *scan) addPlugins() {
 	text := s.origin.read(marketplace)
 	if text == "" {
@@ -28,7 +28,7 @@ func (s *scan) addPlugins() {
 		} `json:"plugins"`
 	}
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		s.origin.problem(marketplace, "its content is unexpected: %v", err)
+		s.origin.addProblem(marketplace, "its content is unexpected: %v", err)
 		return
 	}
 	type setup struct{ module, described string }
@@ -38,7 +38,7 @@ func (s *scan) addPlugins() {
 		for _, skill := range plugin.Skills {
 			dir, ok := s.pluginSkill(from, skill)
 			if !ok {
-				s.origin.problem(marketplace, "the plugin %q lists %q, which contains no skill", format.OneLine(plugin.Name), format.OneLine(skill))
+				s.origin.addProblem(marketplace, "the plugin %q lists %q, which contains no skill", format.OneLine(plugin.Name), format.OneLine(skill))
 				continue
 			}
 			if s.origin.Skills[path.Base(dir)] == nil {
@@ -61,8 +61,8 @@ func (s *scan) addPlugins() {
 	}
 }
 
-// pluginSkill returns the folder of a skill that a plugin names: from the repository's folder, as
-// the method's installer reads it, or from the plugin's own.
+// pluginSkill returns the folder of a skill named by a plugin: from the repository's folder, as the
+// method's installer reads it, or from the plugin's folder.
 func (s *scan) pluginSkill(from, skill string) (string, bool) {
 	for _, dir := range []string{skill, path.Join(from, skill)} {
 		dir = path.Clean(strings.TrimPrefix(dir, "./"))

@@ -22,14 +22,14 @@ func (c *Catalog) Read(r Ref) (TextFile, error) {
 	return f.File(name)
 }
 
-// written is the author of a workflow, and the version of the file that names it.
+// written is the author of a workflow, and the version of the file with the name.
 type written struct {
 	stamp
 	by string
 }
 
-// WrittenBy returns the author that the file of a workflow names. It is read for lists only:
-// nothing else needs it.
+// WrittenBy returns the author of a workflow from its file. Only lists need the author, so nothing else
+// reads the file for it.
 func (i Item) WrittenBy() string {
 	if ext := path.Ext(i.Path); i.Kind != Workflow || ext != ".yaml" && ext != ".yml" {
 		return ""
@@ -42,7 +42,7 @@ func (i Item) WrittenBy() string {
 	if known, ok := i.Origin.authors.Load(i.Path); ok && known.(written).stamp == out.stamp {
 		return known.(written).by
 	}
-	real, stays := i.Origin.within(i.Path)
+	real, stays := i.Origin.resolveInTree(i.Path)
 	if !stays {
 		return ""
 	}
@@ -66,7 +66,7 @@ func (c *Catalog) LookUp(r Ref) (*Origin, string, bool) {
 		if r.Source != "" && f.Name != r.Source {
 			continue
 		}
-		if script, ok := f.script(r.Path); ok {
+		if script, ok := f.scriptPath(r.Path); ok {
 			return f, script, true
 		}
 		for _, in := range f.Installations {
@@ -96,14 +96,14 @@ func (c *Catalog) Locate(r Ref) (*Origin, string, error) {
 		return nil, "", fault.New(fault.NotFound, "unknown source %q", r.Source).WithHint("the sources are: %s", strings.Join(names, ", ")).Suggest(r.Source, names)
 	}
 	err := fault.New(fault.NotFound, "no installation has a file %q", r.Path)
-	near := c.like(r.Path)
-	for _, uri := range c.around(r, fault.NearPath) {
+	near := c.itemsWithFileName(r.Path)
+	for _, uri := range c.addressesAround(r, fault.NearPath) {
 		near = format.AppendNew(near, uri)
 	}
 	if len(near) > 0 {
 		return nil, "", err.Offer(near[:min(few, len(near))])
 	}
-	if beside := c.around(r, siblings); len(beside) > 0 {
+	if beside := c.addressesAround(r, siblings); len(beside) > 0 {
 		beside = beside[:min(few, len(beside))]
 		err.Suggestions = beside
 		return nil, "", err.WithHint("its folder has, among others: %s", strings.Join(beside, ", "))
@@ -114,15 +114,15 @@ func (c *Catalog) Locate(r Ref) (*Origin, string, error) {
 // few is how many addresses a refusal has.
 const few = 3
 
-// around returns the addresses of files that a rule finds for a path, in each source and each of
-// its installations. list gives the rule the names in a folder.
-func (c *Catalog) around(r Ref, rule func(name string, list func(folder string) []string) []string) []string {
+// addressesAround returns the addresses of the files found by a rule for a path, in each source and each
+// installation. list gives the rule the names in a folder.
+func (c *Catalog) addressesAround(r Ref, rule func(name string, list func(folder string) []string) []string) []string {
 	var out []string
 	for _, f := range c.origins {
 		if r.Source != "" && f.Name != r.Source {
 			continue
 		}
-		for _, root := range f.roots() {
+		for _, root := range f.startFolders() {
 			for _, name := range rule(r.Path, func(folder string) []string { return f.servedIn(path.Join(root, folder)) }) {
 				if name = path.Join(root, name); f.Has(name) {
 					out = format.AppendNew(out, f.URI(name))
@@ -133,7 +133,7 @@ func (c *Catalog) around(r Ref, rule func(name string, list func(folder string) 
 	return out
 }
 
-// siblings returns the files in the same folder, those of the same type first.
+// siblings returns the files in the same folder, with files of the same type first.
 func siblings(name string, list func(folder string) []string) []string {
 	var same, other []string
 	for _, n := range list(path.Dir(name)) {
@@ -148,8 +148,8 @@ func siblings(name string, list func(folder string) []string) []string {
 	return append(same, other...)
 }
 
-// roots returns the folders that paths in addresses start from.
-func (f *Origin) roots() []string {
+// startFolders returns the start folders of paths in addresses.
+func (f *Origin) startFolders() []string {
 	out := []string{"."}
 	for _, in := range f.Installations {
 		if in.Layout != LayoutSkills {
@@ -159,18 +159,18 @@ func (f *Origin) roots() []string {
 	return out
 }
 
-// servedIn returns the names in a folder that may be served, or lead to such files; those of
-// folders end with a slash.
+// servedIn returns the names in a folder which may be served or lead to such files; names of folders end
+// with a slash.
 func (f *Origin) servedIn(folder string) []string {
 	entries, err := fs.ReadDir(f.FS, folder)
 	if err != nil || len(entries) > maxEntries {
 		return nil
 	}
 	var out []string
-	trees := f.outermost()
+	trees := f.outermostTrees()
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
-		_, served := f.tree(name)
+		_, served := f.treeOf(name)
 		leads := slices.ContainsFunc(trees, func(tree string) bool { return strings.HasPrefix(tree+"/", name+"/") })
 		switch {
 		case !served && !leads, isPrivate(e.Name()), noText[strings.ToLower(path.Ext(name))]:
@@ -191,8 +191,8 @@ func (c *Catalog) sourceNames() []string {
 	return out
 }
 
-// like returns the addresses of items whose file or folder has the same name.
-func (c *Catalog) like(name string) []string {
+// itemsWithFileName returns the addresses of items whose file or folder has the same name.
+func (c *Catalog) itemsWithFileName(name string) []string {
 	var out []string
 	want := strings.ToLower(path.Base(name))
 	for _, i := range c.items {
@@ -230,7 +230,7 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 			continue
 		}
 		first := len(out)
-		for _, tree := range f.outermost() {
+		for _, tree := range f.outermostTrees() {
 			entries := 0
 			f.EachFile(tree, &entries, func(name string, size int64) {
 				if !f.matches(pattern, name) {
@@ -257,7 +257,7 @@ func (f *Origin) matches(pattern, name string) bool {
 	return false
 }
 
-// checkPattern refuses a pattern that matches nothing because it is malformed.
+// checkPattern refuses a malformed pattern, which would match nothing.
 func checkPattern(pattern string) error {
 	if _, err := path.Match(strings.ReplaceAll(pattern, "**", "*"), "x"); err != nil || len(pattern) > maxAddress || strings.Count(pattern, "**") > 4 {
 		return fault.New(fault.InvalidArgument, "the pattern %.200q is malformed", pattern).

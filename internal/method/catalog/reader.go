@@ -14,23 +14,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// fileReader reads the files of a source that lie in its trees, and remembers which it has
-// looked at, so that a change is noticed.
+// fileReader reads the files in the trees of a source, and remembers all looked-up paths, so that a change
+// is noticed.
 type fileReader struct {
 	Source
 	trees    []string
 	problems []Problem
 	// stamps identify the version of each file and folder, by path.
 	stamps map[string]stamp
-	// names are those in the folder of the source when it was scanned.
+	// names are the names in the source's folder at the time of the scan.
 	names topNames
-	// reported are the problems that are known.
+	// reported are the known problems.
 	reported map[[2]string]bool
 }
 
-// note records the present state of a path, so that a change is noticed; a missing path is
-// recorded too.
-func (f *fileReader) note(name string) (fs.FileInfo, bool) {
+// recordState records the present state of a path, also of a missing one, to notice a change.
+func (f *fileReader) recordState(name string) (fs.FileInfo, bool) {
 	if !f.names.mayHold(name) {
 		f.stamps[name] = stamp{}
 		return nil, false
@@ -38,7 +37,7 @@ func (f *fileReader) note(name string) (fs.FileInfo, bool) {
 	info, err := fs.Stat(f.FS, name)
 	if err != nil {
 		f.stamps[name] = stamp{}
-		if f.Dir != "" { // a file that cannot be opened here may still exist
+		if f.Dir != "" { // a file may exist even if it cannot be opened here
 			if info, err := f.stat(name); err == nil {
 				f.stamps[name] = stampOf(info)
 			}
@@ -50,12 +49,12 @@ func (f *fileReader) note(name string) (fs.FileInfo, bool) {
 }
 
 func (f *fileReader) isDir(name string) bool {
-	info, ok := f.note(name)
+	info, ok := f.recordState(name)
 	return ok && info.IsDir()
 }
 
 func (f *fileReader) isFile(name string) bool {
-	info, ok := f.note(name)
+	info, ok := f.recordState(name)
 	return ok && info.Mode().IsRegular()
 }
 
@@ -66,66 +65,66 @@ func (f *fileReader) list(dir string) []fs.DirEntry {
 	}
 	entries, err := fs.ReadDir(f.FS, dir)
 	if err != nil {
-		f.problem(dir, "the folder cannot be listed: %v", err)
+		f.addProblem(dir, "the folder cannot be listed: %v", err)
 	}
 	return entries
 }
 
-// read returns the whole text of a file that describes others, or "" if it cannot be read.
+// read returns the whole text of a description file, or "" if it cannot be read.
 func (f *fileReader) read(name string) string {
-	info, ok := f.note(name)
+	info, ok := f.recordState(name)
 	switch {
 	case !ok:
 		return ""
 	case !info.Mode().IsRegular():
-		f.problem(name, "not a regular file")
+		f.addProblem(name, "not a regular file")
 		return ""
 	case info.Size() > MaxFile:
-		f.problem(name, "it has %d bytes; at most %d are read", info.Size(), MaxFile)
+		f.addProblem(name, "it has %d bytes; at most %d are read", info.Size(), MaxFile)
 		return ""
 	}
-	return f.begin(name, MaxFile)
+	return f.readAtMost(name, MaxFile)
 }
 
-// head returns the beginning of a file.
-func (f *fileReader) head(name string) string {
+// readHead returns the beginning of a file.
+func (f *fileReader) readHead(name string) string {
 	if !f.isFile(name) {
 		return ""
 	}
-	return f.begin(name, maxHead)
+	return f.readAtMost(name, maxHead)
 }
 
-// begin returns at most limit bytes of a file. Only of a head the rest is left out.
-func (f *fileReader) begin(name string, limit int64) string {
-	real, stays := f.within(name)
+// readAtMost returns at most limit bytes of a file. A longer file is an error except for a head.
+func (f *fileReader) readAtMost(name string, limit int64) string {
+	real, stays := f.resolveInTree(name)
 	if !stays {
 		return ""
 	}
 	data, err := readLimited(f.FS, real, limit)
 	if err != nil && (limit == MaxFile || !errors.Is(err, errTooLarge)) {
-		f.problem(name, "it cannot be read: %v", err)
+		f.addProblem(name, "it cannot be read: %v", err)
 		return ""
 	}
 	return format.Normalize(data)
 }
 
-// yaml reads a YAML file of the installation into a value; a missing or malformed one leaves it
+// readYAML reads a YAML file of the installation into a value; a missing or malformed one leaves it
 // unchanged.
-func (f *fileReader) yaml(name string, into any) {
+func (f *fileReader) readYAML(name string, into any) {
 	text := f.read(name)
 	if text == "" {
 		return
 	}
 	if err := yaml.Unmarshal([]byte(text), into); err != nil {
-		f.problem(name, "it is not valid YAML: %v", err)
+		f.addProblem(name, "it is not valid YAML: %v", err)
 	}
 }
 
-// toml reads a TOML file of the installation; a missing or malformed one is empty.
-func (f *fileReader) toml(name string) map[string]any {
+// readTOML reads a TOML file of the installation; a missing or malformed one is empty.
+func (f *fileReader) readTOML(name string) map[string]any {
 	values, err := format.ParseTOML(f.read(name), format.MaxKeys(name))
 	if err != nil {
-		f.problem(name, "it is not valid TOML: %v", err)
+		f.addProblem(name, "it is not valid TOML: %v", err)
 	}
 	return values
 }
@@ -133,8 +132,8 @@ func (f *fileReader) toml(name string) map[string]any {
 // maxRows bounds the rows of a manifest, since each costs a search.
 const maxRows = 20_000
 
-// manifest reads a CSV file of the installation; a missing one has no rows.
-func (f *fileReader) manifest(name string) []format.Row {
+// readTable reads a CSV file of the installation; a missing one has no rows.
+func (f *fileReader) readTable(name string) []format.Row {
 	text := f.read(name)
 	if text == "" {
 		return nil
@@ -142,72 +141,72 @@ func (f *fileReader) manifest(name string) []format.Row {
 	rows, err := format.Rows(text)
 	switch {
 	case err != nil:
-		f.problem(name, "some of its rows cannot be read: %v", err)
+		f.addProblem(name, "some of its rows cannot be read: %v", err)
 	case strings.Count(text, `"`)%2 != 0:
-		f.problem(name, "a quotation mark in it is not closed; the rows after it were read as one text")
+		f.addProblem(name, "a quotation mark in it is not closed; the rows after it were read as one text")
 	}
 	if len(rows) > maxRows {
-		f.problem(name, "it has %d rows; those after %d were left out", len(rows), maxRows)
+		f.addProblem(name, "it has %d rows; those after %d were left out", len(rows), maxRows)
 		rows = rows[:maxRows]
 	}
 	return rows
 }
 
-// within returns the path of a file with links followed, if that is in its tree, or, if it has no
-// tree yet, in its folder.
-func (f *fileReader) within(name string) (string, bool) {
-	tree, served := f.tree(name)
+// resolveInTree returns the path of a file with links followed, if the result is in the file's tree or, for want
+// of a tree, in its folder.
+func (f *fileReader) resolveInTree(name string) (string, bool) {
+	tree, served := f.treeOf(name)
 	if !served {
 		tree = path.Dir(name)
 	}
-	real, stays := inside(f.FS, tree, name)
+	real, stays := followInside(f.FS, tree, name)
 	if !stays || isPrivate(real) {
-		f.problem(name, "it is a symbolic link that leads out of the installation")
+		f.addProblem(name, "it is a symbolic link that leads out of the installation")
 		return "", false
 	}
 	return real, true
 }
 
-// leadsUp reports whether a symbolic link leads out of the source, or to a folder above itself:
-// that would be far more than an installation or a skill.
+// leadsUp reports whether a symbolic link leads out of the source, or to a folder above itself, which would
+// be far more than an installation or a skill.
 func (f *fileReader) leadsUp(name string) bool {
-	real, stays := inside(f.FS, ".", name)
+	real, stays := followInside(f.FS, ".", name)
 	return !stays || real == "." || strings.HasPrefix(name, real+"/")
 }
 
-// leadsToFolder reports whether a link leads to a folder that may be searched.
+// leadsToFolder reports whether a link leads to a folder in reach of the search.
 func (f *fileReader) leadsToFolder(link string) bool {
 	info, err := fs.Stat(f.FS, link)
 	if err == nil && info.IsDir() && !f.leadsUp(link) {
 		return true
 	}
 	if strings.HasPrefix(path.Base(link), "bmad") {
-		f.problem(link, "it is a symbolic link that leads out of the folder, up in it, or nowhere")
+		f.addProblem(link, "it is a symbolic link that leads out of the folder, up in it, or nowhere")
 	}
 	return false
 }
 
-// leads reports whether an entry of a folder is a file, or a link to one that can be read. A link
-// to nothing is a problem of the installation, and no item.
-func (f *fileReader) leads(name string, e fs.DirEntry) bool {
+// leadsToFile reports whether an entry of a folder is a file, or a link to a readable one. A link to nothing is a
+// problem of the installation, not an item.
+func (f *fileReader) leadsToFile(name string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return true
 	}
-	info, there := f.note(name)
+	info, there := f.recordState(name)
 	if !there || !info.Mode().IsRegular() {
 		if there && info.IsDir() {
 			return false
 		}
-		f.problem(name, "it is a symbolic link that leads to no file")
+		f.addProblem(name, "it is a symbolic link that leads to no file")
 		return false
 	}
-	real, stays := f.within(name)
+	real, stays := f.resolveInTree(name)
 	if !stays {
 		return false
 	}
 	file, err := f.FS.Open(real)
 	if err != nil {
-		f.problem(name, "it cannot be read: %v", err)
+		f.addProblem(name, "it cannot be read: %v", err)
 		return false
 	}
 	return file.Close() == nil
@@ -215,12 +214,12 @@ func (f *fileReader) leads(name string, e fs.DirEntry) bool {
 
 // Serves reports whether a path lies in a tree of the source.
 func (f *fileReader) Serves(name string) bool {
-	_, served := f.tree(name)
+	_, served := f.treeOf(name)
 	return served
 }
 
-// tree returns the tree that a path lies in.
-func (f *fileReader) tree(name string) (string, bool) {
+// treeOf returns the tree of a path.
+func (f *fileReader) treeOf(name string) (string, bool) {
 	if isPrivate(name) {
 		return "", false
 	}
@@ -232,8 +231,8 @@ func (f *fileReader) tree(name string) (string, bool) {
 	return "", false
 }
 
-// outermost returns the trees that lie in no other, in order.
-func (f *fileReader) outermost() []string {
+// outermostTrees returns the trees outside all other trees, in order.
+func (f *fileReader) outermostTrees() []string {
 	var out []string
 	for _, tree := range slices.Sorted(slices.Values(f.trees)) {
 		if !slices.ContainsFunc(out, func(t string) bool { return t == "." || strings.HasPrefix(tree, t+"/") }) {
@@ -261,7 +260,7 @@ func (f *fileReader) SystemPath(name string) (string, bool) {
 
 // Has reports whether a path exists in a tree of the source.
 func (f *fileReader) Has(name string) bool {
-	_, served := f.tree(name)
+	_, served := f.treeOf(name)
 	if !served {
 		return false
 	}
@@ -269,7 +268,7 @@ func (f *fileReader) Has(name string) bool {
 	return err == nil
 }
 
-func (f *fileReader) problem(name, format string, args ...any) {
+func (f *fileReader) addProblem(name, format string, args ...any) {
 	p := NewProblem(f.Name, name, lang.T(format, args...))
 	if f.reported[[2]string{p.Path, p.Text}] || len(f.problems) > maxProblems {
 		return
@@ -287,13 +286,13 @@ func (f *fileReader) problem(name, format string, args ...any) {
 // maxProblems bounds how many problems of a source are named.
 const maxProblems = 500
 
-// filesEnding lists the files of a folder with one of some endings, but for notes and copies that
-// people keep beside them.
+// filesEnding lists the files of a folder with one of some endings, without the notes and copies of people
+// beside them.
 func (f *fileReader) filesEnding(dir string, endings ...string) []string {
 	var out []string
 	for _, e := range f.list(dir) {
 		name := e.Name()
-		if e.IsDir() || !f.leads(path.Join(dir, name), e) || strings.EqualFold(format.Stem(name), "readme") ||
+		if e.IsDir() || !f.leadsToFile(path.Join(dir, name), e) || strings.EqualFold(format.Stem(name), "readme") ||
 			strings.HasPrefix(name, ".") || !slices.Contains(endings, path.Ext(name)) {
 			continue
 		}
@@ -302,15 +301,15 @@ func (f *fileReader) filesEnding(dir string, endings ...string) []string {
 	return out
 }
 
-// walk calls visit for each folder from dir down, until it returns false for one.
-func (f *fileReader) walk(dir string, depth int, entries *int, visit func(dir string, names []fs.DirEntry) bool) {
+// walkFolders calls visit for each folder from dir down, until it returns false for one.
+func (f *fileReader) walkFolders(dir string, depth int, entries *int, visit func(dir string, names []fs.DirEntry) bool) {
 	if depth > maxDepth {
-		f.problem(dir, "it lies more than %d folders deep and was not searched", maxDepth)
+		f.addProblem(dir, "it lies more than %d folders deep and was not searched", maxDepth)
 		return
 	}
 	names := f.list(dir)
 	if *entries += len(names); *entries > maxEntries {
-		f.problem(dir, "the installation has more than %d files; this folder and those after it were left out", maxEntries)
+		f.addProblem(dir, "the installation has more than %d files; this folder and those after it were left out", maxEntries)
 		return
 	}
 	if !visit(dir, names) {
@@ -318,11 +317,11 @@ func (f *fileReader) walk(dir string, depth int, entries *int, visit func(dir st
 	}
 	for _, e := range names {
 		if e.IsDir() {
-			f.walk(path.Join(dir, e.Name()), depth+1, entries, visit)
+			f.walkFolders(path.Join(dir, e.Name()), depth+1, entries, visit)
 		}
 	}
 }
 
-func has(names []fs.DirEntry, name string) bool {
+func hasName(names []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool { return e.Name() == name })
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// finish does the steps that need the whole source: it settles the rows of manifests without a
-// file, adds the agents that people have described without a skill, gives items their earlier
-// names, and records named skills that are missing.
-func (s *scan) finish() {
+// finishSource does the steps after the scan of the whole source: it assigns the rows of manifests without a
+// file, adds the agents described by people without a skill, gives items their earlier names, and records
+// named skills without a folder.
+func (s *scan) finishSource() {
 	for _, in := range s.origin.Installations {
 		for _, row := range in.stale {
 			s.settleRow(in, row)
@@ -54,9 +54,9 @@ func (s *scan) finish() {
 	}
 }
 
-// hasAgentFile reports whether a name is that of an agent that has its own file.
+// hasAgentFile reports whether an agent has a file of its own.
 func (s *scan) hasAgentFile(id string) bool {
-	return slices.ContainsFunc(s.byShort[itemKey{Agent, short(id)}], func(i *Item) bool { return !i.Skill })
+	return slices.ContainsFunc(s.byShort[itemKey{Agent, withoutPrefix(id)}], func(i *Item) bool { return !i.Skill })
 }
 
 // settleRow assigns a row without a file to its skill, or reports it.
@@ -78,7 +78,7 @@ func (s *scan) settleRow(in *Installation, r staleRow) {
 		i.Module = cmp.Or(i.Module, r.row["module"])
 		return
 	}
-	for _, i := range s.byShort[itemKey{r.kind, short(r.row["name"])}] { // moved, or a truncated row
+	for _, i := range s.byShort[itemKey{r.kind, withoutPrefix(r.row["name"])}] { // moved, or a truncated row
 		if i.Installation == in && (r.row["module"] == "" || r.row["module"] == i.Module) {
 			told := &Item{Name: i.Name, Path: i.Path}
 			if told.Description = r.row.Plain("description"); r.kind == Agent {
@@ -88,16 +88,16 @@ func (s *scan) settleRow(in *Installation, r staleRow) {
 			return
 		}
 	}
-	s.origin.problem(r.manifest, "the %s %q is listed, and its file %q is not there", r.kind.Text(), r.row["name"], r.row["path"])
+	s.origin.addProblem(r.manifest, "the %s %q is listed, and its file %q is not there", r.kind.Text(), r.row["name"], r.row["path"])
 }
 
 // CentralFiles are the layers of the configuration since 6.4, the later over the earlier.
 var CentralFiles = []string{"config.toml", "config.user.toml", "custom/config.toml", "custom/config.user.toml"}
 
-// readCentral reads the agents that the configuration describes.
+// readCentral reads the agents in the configuration.
 func (s *scan) readCentral(in *Installation) {
 	for _, layer := range CentralFiles {
 		name := path.Join(in.Dir, layer)
-		in.describe(s.origin.toml(name), name, strings.HasPrefix(layer, "custom/"))
+		in.addDescribedAgents(s.origin.readTOML(name), name, strings.HasPrefix(layer, "custom/"))
 	}
 }

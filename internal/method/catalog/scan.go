@@ -9,21 +9,21 @@ import (
 // scan fills an origin.
 type scan struct {
 	origin *Origin
-	// before are the sources before this one: they list skills that it may have.
+	// before are the sources before this one, which may list its skills.
 	before []*Origin
-	// installed has the folder of each module that the project has installed, once its sources are
-	// searched.
+	// installed has the folder of each module installed in the project, set after the search of the
+	// project's sources.
 	installed map[string]string
 	// byShort has the items by kind and short name.
 	byShort map[itemKey][]*Item
 }
 
 func newScan(s Source, before []*Origin) *scan {
-	files := &fileReader{Source: s, stamps: map[string]stamp{}, names: s.top()}
+	files := &fileReader{Source: s, stamps: map[string]stamp{}, names: s.topFolderNames()}
 	return &scan{origin: &Origin{fileReader: files, Skills: map[string]*Item{}}, before: before}
 }
 
-// itemKey is shared by items of one source that may be the same.
+// itemKey is shared by possibly equal items of one source.
 type itemKey struct {
 	kind Kind
 	name string
@@ -45,7 +45,7 @@ const maxName = 200
 // addItem keeps an item.
 func (s *scan) addItem(i *Item) {
 	if len(i.Name) > maxName || len(i.Module) > maxName {
-		s.origin.problem(i.Path, "its name or module has more than %d bytes", maxName)
+		s.origin.addProblem(i.Path, "its name or module has more than %d bytes", maxName)
 		return
 	}
 	for _, field := range []*string{&i.Title, &i.DisplayName, &i.Icon} {
@@ -58,12 +58,12 @@ func (s *scan) addItem(i *Item) {
 	if s.byShort == nil {
 		s.byShort = map[itemKey][]*Item{}
 	}
-	key := itemKey{i.Kind, short(i.Name)}
+	key := itemKey{i.Kind, withoutPrefix(i.Name)}
 	s.byShort[key] = append(s.byShort[key], i)
 }
 
-// ownerOf returns the installation that a skill of a shared folder belongs to: the one that
-// lists it, else the first of its source, else the folder itself.
+// ownerOf returns the installation of a skill in a shared folder: the one with the skill in its lists, else
+// the first of the source, else the folder itself.
 func (s *scan) ownerOf(dir, id string) *Installation {
 	var first *Installation
 	for _, in := range s.origin.Installations {
@@ -85,7 +85,7 @@ func (s *scan) ownerOf(dir, id string) *Installation {
 	return s.newInstallation(dir, LayoutSkills)
 }
 
-// addScripts adds the scripts that installers copy to _bmad/scripts, for skills to run.
+// addScripts adds the scripts copied to _bmad/scripts by installers, for skills to run.
 func (s *scan) addScripts(dir string) {
 	if s.origin.scripts == "" && s.origin.isDir(dir) {
 		s.origin.scripts = dir

@@ -11,33 +11,32 @@ import (
 // Hit is a search result.
 type Hit struct {
 	Item
-	// Score is how well it fits: 100 for a name, 80 for the beginning of one, 60 for words of a
-	// name or title, 40 of a description, less for some of the words, 5 for words that are nearly
-	// those of a name.
+	// Score rates the match: 100 for a name, 80 for the beginning of one, 60 for words of a name or title,
+	// 40 for words of a description, less for some of the words, 5 for words similar to a name's.
 	Score int `json:"score"`
 }
 
-// Search returns the items that have the words of a query, the best first; if none has them,
-// those whose names have words that are nearly the same.
+// Search returns the items with the words of a query, the best first; or else items with similar words in
+// their names.
 func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
-	words := significant(query)
+	words := significantWords(query)
 	if len(words) == 0 {
 		return nil
 	}
-	whole := normal(query)
+	whole := normalName(query)
 	items := c.Items(kinds...)
-	out := hits(items, func(i Item) int { return i.score(whole, words) })
+	out := scoredHits(items, func(i Item) int { return i.score(whole, words) })
 	if len(out) == 0 {
-		out = hits(items, func(i Item) int { return i.nearly(words) })
+		out = scoredHits(items, func(i Item) int { return i.similarScore(words) })
 	}
 	slices.SortStableFunc(out, func(a, b Hit) int {
-		return cmp.Or(b.Score-a.Score, cmp.Compare(rank(a.Kind), rank(b.Kind)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(b.Score-a.Score, cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)), strings.Compare(a.Name, b.Name))
 	})
 	return out
 }
 
-// hits returns the items with a score.
-func hits(items []Item, score func(Item) int) []Hit {
+// scoredHits returns the items with a score.
+func scoredHits(items []Item, score func(Item) int) []Hit {
 	var out []Hit
 	for _, i := range items {
 		if n := score(i); n > 0 {
@@ -47,9 +46,9 @@ func hits(items []Item, score func(Item) int) []Hit {
 	return out
 }
 
-// nearly returns 5 if each word is that of a name or title but for a third of its letters.
-func (i Item) nearly(words []string) int {
-	names := append([]string{short(i.Name), i.DisplayName}, i.Aliases...)
+// similarScore returns 5 if each word is the word of a name or title but for a third of its letters.
+func (i Item) similarScore(words []string) int {
+	names := append([]string{withoutPrefix(i.Name), i.DisplayName}, i.Aliases...)
 	for _, n := range append(names, i.Name, i.Title) {
 		names = append(names, strings.FieldsFunc(n, func(r rune) bool { return r == ' ' || r == '-' || r == '_' })...)
 	}
@@ -63,13 +62,13 @@ func (i Item) nearly(words []string) int {
 	return 5
 }
 
-// fillers are words that occur in nearly every description.
+// fillers are words in nearly every description.
 var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could " +
 	"should want need needs help with for from to of on in at by and or not some something about up this that use user")
 
-// significant returns the words of a query that carry its meaning, without their endings; all of
-// them if none does.
-func significant(query string) []string {
+// significantWords returns the meaningful words of a query, without their endings; all of them if none is
+// meaningful.
+func significantWords(query string) []string {
 	var out []string
 	all := strings.Fields(strings.ToLower(query))
 	for _, w := range all {
@@ -92,11 +91,11 @@ func significant(query string) []string {
 }
 
 func (i Item) score(whole string, words []string) int {
-	names := append([]string{i.Name, short(i.Name), i.DisplayName, i.Title}, i.Aliases...)
+	names := append([]string{i.Name, withoutPrefix(i.Name), i.DisplayName, i.Title}, i.Aliases...)
 	names = append(names, i.Codes...)
 	prefix := false
 	for _, n := range names {
-		n = normal(n)
+		n = normalName(n)
 		if n == whole && n != "" {
 			return 100
 		}

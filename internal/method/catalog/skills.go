@@ -21,10 +21,10 @@ const (
 	bmodFile      = "bmod.toml"
 )
 
-// launcher marks the body of a skill that only refers its reader to an agent's file.
+// launcher marks the body of a skill with nothing but a reference to an agent's file.
 const launcher = "<agent-activation"
 
-// addSkillsIn adds the method's skills of a folder that may also hold others.
+// addSkillsIn adds the method's skills from a folder, which may hold others too.
 func (s *scan) addSkillsIn(dir string) {
 	if !s.origin.isDir(dir) {
 		return
@@ -47,15 +47,15 @@ func (s *scan) addSkillsIn(dir string) {
 		}
 		names := s.origin.list(at)
 		switch {
-		case has(names, bmodFile) && s.addHub(dir, at, names):
-		case !has(names, "SKILL.md"):
+		case hasName(names, bmodFile) && s.addHub(dir, at, names):
+		case !hasName(names, "SKILL.md"):
 		case all || s.belongsToMethod(e.Name(), names):
 			s.addMemberSkill(at, names, module, described)
 		}
 	}
 }
 
-// addMemberSkill adds a skill of a module that a folder describes; both may be unknown.
+// addMemberSkill adds a skill of a module described by a folder; both may be unknown.
 func (s *scan) addMemberSkill(dir string, names []fs.DirEntry, module, described string) {
 	in := s.ownerOf(path.Dir(dir), path.Base(dir))
 	if module != "" && described != "" && in.Described[module] == "" {
@@ -70,7 +70,7 @@ func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
 		return true
 	}
 	for _, mark := range []string{SkillManifest, moduleFile, bmodFile} {
-		if has(names, mark) {
+		if hasName(names, mark) {
 			return true
 		}
 	}
@@ -86,14 +86,14 @@ func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
 // addSkill adds a folder with SKILL.md.
 func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, module string) {
 	file := path.Join(dir, "SKILL.md")
-	head := s.origin.head(file)
+	head := s.origin.readHead(file)
 	id := path.Base(dir)
 	if strings.Contains(head, launcher) {
 		s.origin.trees = append(s.origin.trees, dir)
 		return
 	}
 	if strings.TrimSpace(head) == "" {
-		s.origin.problem(file, "it is empty")
+		s.origin.addProblem(file, "it is empty")
 		return
 	}
 	if in == nil {
@@ -101,7 +101,7 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	}
 	front, body, ok := format.FrontMatter(head)
 	if !ok && strings.HasPrefix(head, "---\n") {
-		s.origin.problem(file, "its front matter has no end and was left out")
+		s.origin.addProblem(file, "its front matter has no end and was left out")
 	}
 	i := &Item{Kind: Task, Name: id, Skill: true, Path: file, Dir: dir, Installation: in, Description: front.Description}
 	i.Aliases = format.AppendNew(nil, front.Name)
@@ -110,7 +110,7 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	}
 	i.Module = cmp.Or(in.ids[id], in.agents[id].Module, s.markedModule(dir, names, in), module)
 	_, i.listed = in.ids[id]
-	i.Phase = phase(path.Dir(dir) + "/") // the folders it lies in: its own name may be sprint-planning
+	i.Phase = phaseIn(path.Dir(dir) + "/") // the folders above the skill: its own name may be sprint-planning
 	s.origin.trees = append(s.origin.trees, dir)
 	if known := s.origin.Skills[id]; known != nil {
 		return // the same skill for another host
@@ -124,12 +124,12 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	s.addItem(i)
 }
 
-// classify sets the kind of a skill: by its customization, which is the installer's own rule, else
-// by its manifest, else by its files. The name does not matter.
+// classify sets the kind of a skill: by the customization, which is the installer's own rule, else by the
+// manifest, else by the files. The name does not matter.
 func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 	settings := map[string]any{}
-	if has(names, CustomizeFile) {
-		settings = s.origin.toml(path.Join(i.Dir, CustomizeFile))
+	if hasName(names, CustomizeFile) {
+		settings = s.origin.readTOML(path.Join(i.Dir, CustomizeFile))
 	}
 	var manifest struct {
 		Type        string `yaml:"type"`
@@ -137,8 +137,8 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 		Title       string `yaml:"title"`
 		Icon        string `yaml:"icon"`
 	}
-	if has(names, SkillManifest) {
-		s.origin.yaml(path.Join(i.Dir, SkillManifest), &manifest)
+	if hasName(names, SkillManifest) {
+		s.origin.readYAML(path.Join(i.Dir, SkillManifest), &manifest)
 	}
 	agent, isAgent := settings["agent"].(map[string]any)
 	_, isWorkflow := settings["workflow"].(map[string]any)
@@ -149,7 +149,7 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 		i.Title = cmp.Or(format.PlainString(agent["title"]), manifest.Title)
 		i.Icon = cmp.Or(format.PlainString(agent["icon"]), manifest.Icon)
 		i.applyRoster(i.Installation.agents[i.Name])
-	case isWorkflow, has(names, "workflow.md"), has(names, "workflow.yaml"), hasSteps(names):
+	case isWorkflow, hasName(names, "workflow.md"), hasName(names, "workflow.yaml"), hasSteps(names):
 		i.Kind, i.Title = Workflow, title
 		i.thin = !isWorkflow && !hasSteps(names)
 	default:
@@ -157,7 +157,7 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 	}
 }
 
-// hasSteps reports whether a skill has its steps in a file each.
+// hasSteps reports whether a skill has one file for each of its steps.
 func hasSteps(names []fs.DirEntry) bool {
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
 		if e.IsDir() && e.Name() == "steps" {
@@ -167,13 +167,13 @@ func hasSteps(names []fs.DirEntry) bool {
 	})
 }
 
-// markedModule returns the module that a skill's own files name, and keeps its version.
+// markedModule returns the module named in a skill's own files, and keeps its version.
 func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) string {
 	for _, mark := range []string{moduleFile, bmodFile} {
-		if !has(names, mark) {
+		if !hasName(names, mark) {
 			continue
 		}
-		values := s.origin.toml(path.Join(dir, mark))
+		values := s.origin.readTOML(path.Join(dir, mark))
 		for _, table := range []any{values, values["skill"], values["bmod"]} {
 			t, ok := table.(map[string]any)
 			if !ok {
@@ -188,7 +188,7 @@ func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) s
 			}
 		}
 	}
-	if has(names, SkillManifest) {
+	if hasName(names, SkillManifest) {
 		var manifest struct {
 			Module string `yaml:"module"`
 		}
@@ -199,10 +199,10 @@ func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) s
 	return ""
 }
 
-// addHub adds a folder that describes a module whose skills lie beside it. Its SKILL.md only makes
-// hosts notice it.
+// addHub adds the description of a module from a folder beside the module's skills. The folder's SKILL.md
+// only makes hosts notice it.
 func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
-	table, ok := s.origin.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
+	table, ok := s.origin.readTOML(path.Join(dir, bmodFile))["bmod"].(map[string]any)
 	if !ok {
 		return false
 	}
@@ -215,11 +215,11 @@ func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
 			in.ids[format.PlainString(s)] = code
 		}
 	}
-	if has(names, "roster.toml") {
+	if hasName(names, "roster.toml") {
 		name := path.Join(dir, "roster.toml")
-		roster := s.origin.toml(name)
-		in.describe(roster, name, false)
-		in.members(roster, name, code)
+		roster := s.origin.readTOML(name)
+		in.addDescribedAgents(roster, name, false)
+		in.addMembers(roster, name, code)
 	}
 	return true
 }

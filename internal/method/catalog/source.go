@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// MaxFile is the largest file that is read, in bytes.
+	// MaxFile is the size of the largest readable file, in bytes.
 	MaxFile = 2 << 20
-	// maxHead is how much of a file is read for its front matter, in bytes.
+	// maxHead is the size of the part read for a file's front matter, in bytes.
 	maxHead = 8 << 10
 	// maxEntries bounds the files of one installation: with more, it is probably a whole disk.
 	maxEntries = 100_000
@@ -36,9 +36,8 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), changed: info.ModTime(), mode: info.Mode()}
 }
 
-// stat describes a file of a source, to notice that it has changed. If the source is
-// a folder of the system, the call takes its path: it is made for each file of a large
-// installation, and shows nothing of the file.
+// stat describes a file of a source, to notice a change. In a folder of the system it takes the path alone:
+// stat is called for each file of a large installation, and shows nothing of the file's contents.
 func (s Source) stat(name string) (fs.FileInfo, error) {
 	if s.Dir != "" {
 		return os.Stat(filepath.Join(s.Dir, filepath.FromSlash(name)))
@@ -46,16 +45,15 @@ func (s Source) stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(s.FS, name)
 }
 
-// skipped are folders of a project that hold no installation and may be large.
+// skipped are folders of a project without an installation, but possibly large.
 var skipped = []string{".git", ".bmad-task", "node_modules", "vendor", "_bmad-output"}
 
-// topNames are the names in the folder of a source, in lower case, because some systems tell no case; true for
-// those that can be a folder with an installation. They are nil if they are not known. Most paths that are
-// looked for begin with a name that is not among them: one look at the folder then stands for some forty at its
-// files.
+// topNames are the names in the folder of a source, in lower case, because some systems tell no case. The
+// value is true for a possible folder of an installation. nil means unknown. Most looked-up paths begin
+// with another name: one look at the folder saves some forty at files.
 type topNames map[string]bool
 
-func (s Source) top() topNames {
+func (s Source) topFolderNames() topNames {
 	entries, err := fs.ReadDir(s.FS, ".")
 	if err != nil {
 		return nil
@@ -87,8 +85,8 @@ func (t topNames) sameFolders(other topNames) bool {
 	return has(t, other) && has(other, t)
 }
 
-// inside follows the symbolic links of a path in a tree and reports whether it stays in the tree.
-func inside(fsys fs.FS, tree, name string) (string, bool) {
+// followInside follows the symbolic links of a path in a tree and reports whether it stays in the tree.
+func followInside(fsys fs.FS, tree, name string) (string, bool) {
 	rest := strings.Split(strings.TrimPrefix(strings.TrimPrefix(name, tree), "/"), "/")
 	if tree == "." {
 		rest = strings.Split(name, "/")
@@ -134,8 +132,8 @@ func isPrivate(name string) bool {
 
 // Source is a folder with installations in or under it.
 type Source struct {
-	// Name identifies the source: "project", "user", "git-…". Addresses of files
-	// that are not the project's begin with it.
+	// Name identifies the source: "project", "user", "git-…". Addresses of files outside the project begin
+	// with it.
 	Name string
 	// Dir is the absolute path of FS, for placeholders; it may be empty.
 	Dir string
@@ -143,14 +141,14 @@ type Source struct {
 	// Home is true for a home folder: only the method's places for the person's own files are
 	// searched.
 	Home bool
-	// Main is true for the source that stands in for the caller's project: its configuration and
+	// Main reports whether the source stands in for the caller's project: its configuration and
 	// customization apply to the items of every source.
 	Main bool
 	// Only names the one folder to search, besides the folders of skills; if "", all are searched.
 	Only string
 }
 
-// Problem is something in a source that was left out, and why.
+// Problem is a part of a source left out of the catalog, with the reason.
 type Problem struct {
 	Source string `json:"source"`
 	Path   string `json:"path"`
@@ -159,7 +157,7 @@ type Problem struct {
 	text lang.Text
 }
 
-// NewProblem names a file that was left out.
+// NewProblem names a file left out of the catalog.
 func NewProblem(source, path string, text lang.Text) Problem {
 	return Problem{Source: source, Path: path, Text: text.String(), text: text}
 }

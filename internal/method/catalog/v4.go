@@ -10,14 +10,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// addV4 adds a folder as an installation of version 4, or as an expansion pack of it.
-// There are no manifests: the files in its folders are the items.
+// addV4 adds a folder as an installation of version 4, or as an expansion pack of it. There are no
+// manifests: the files in the folders are the items.
 func (s *scan) addV4(dir string) {
 	in := s.newInstallation(dir, LayoutV4)
 	var manifest struct {
 		Version string `yaml:"version"`
 	}
-	s.origin.yaml(path.Join(dir, "install-manifest.yaml"), &manifest)
+	s.origin.readYAML(path.Join(dir, "install-manifest.yaml"), &manifest)
 	in.Version = manifest.Version
 	module := strings.TrimLeft(path.Base(dir), "._")
 	if module == "" {
@@ -27,7 +27,7 @@ func (s *scan) addV4(dir string) {
 		Name    string `yaml:"name"`
 		Version string `yaml:"version"`
 	}
-	s.origin.yaml(path.Join(dir, "config.yaml"), &pack)
+	s.origin.readYAML(path.Join(dir, "config.yaml"), &pack)
 	module = cmp.Or(pack.Name, module)
 	in.Version = cmp.Or(in.Version, pack.Version)
 	in.Modules[module] = in.Version
@@ -43,7 +43,7 @@ func (s *scan) addV4(dir string) {
 		s.addV4Workflow(in, module, name)
 	}
 	for _, name := range s.origin.filesEnding(path.Join(dir, "tasks"), ".md") {
-		head := s.origin.head(name)
+		head := s.origin.readHead(name)
 		i := &Item{Kind: Task, Name: format.Stem(name), Module: module, Path: name, Dir: path.Dir(name), Installation: in}
 		if front, _, ok := format.FrontMatter(head); ok {
 			i.Description = front.Description
@@ -59,7 +59,7 @@ func (s *scan) addV4Agent(in *Installation, module, name string) {
 	var id format.ClassicIdentity
 	if block := format.ClassicBlock(data); block != "" {
 		if err := yaml.Unmarshal([]byte(format.Section(block, "agent")), &id); err != nil {
-			s.origin.problem(name, "the block that describes the agent is not valid YAML: %v", err)
+			s.origin.addProblem(name, "the block that describes the agent is not valid YAML: %v", err)
 		}
 	} else if front, body, ok := format.FrontMatter(data); ok {
 		i.Description, i.Title = front.Description, format.Heading(body)
@@ -85,13 +85,13 @@ func (s *scan) addV4Workflow(in *Installation, module, name string) {
 			Description string `yaml:"description"`
 		} `yaml:"workflow"`
 	}
-	// A list does not need the steps that follow.
+	// A list does not need the steps below.
 	block := format.Section(s.origin.read(name), "workflow")
 	if at := strings.Index(block, "\n  sequence:"); at >= 0 {
 		block = block[:at]
 	}
 	if err := yaml.Unmarshal([]byte(block), &file); err != nil {
-		s.origin.problem(name, "it is not valid YAML: %v", err)
+		s.origin.addProblem(name, "it is not valid YAML: %v", err)
 	}
 	w := file.Workflow
 	i.Title, i.Description = w.Name, format.OneLine(w.Description)

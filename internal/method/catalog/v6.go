@@ -13,17 +13,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// aside are the folders of an installation that hold no items.
+// aside are the folders of an installation without items.
 var aside = []string{"_config", "_cfg", "_memory", "custom", "render", "scripts", "docs"}
 
-// v6Survey collects the facts that the files of an installation of version 6 show, before its manifests
-// add to it.
+// v6Survey collects the facts shown by the files of an installation of version 6, before the manifests add
+// to them.
 type v6Survey struct {
 	scan *scan
 	in   *Installation
-	// files are those that can be items, by kind, in the order of the walk.
+	// files are the possible items, by kind, in the order of the walk.
 	files map[Kind][]string
-	// rows are those of the manifests, by kind and path in the source.
+	// rows are the rows of the manifests, by kind and path in the source.
 	rows map[Kind]map[string]format.Row
 }
 
@@ -31,15 +31,15 @@ func newSurvey(s *scan, in *Installation) *v6Survey {
 	return &v6Survey{scan: s, in: in, files: map[Kind][]string{}, rows: map[Kind]map[string]format.Row{Agent: {}, Workflow: {}, Task: {}}}
 }
 
-// addV6 adds a folder as an installation of version 6. Its files are the items; its manifests
-// describe them.
+// addV6 adds a folder as an installation of version 6. The files are the items; the manifests describe
+// them.
 func (s *scan) addV6(dir, manifests string) {
 	in := s.newInstallation(dir, LayoutV6)
 	s.origin.trees = append(s.origin.trees, dir)
 	at := path.Join(dir, manifests)
 	s.readManifest(in, path.Join(at, "manifest.yaml"))
 	s.readCentral(in)
-	for _, r := range s.origin.manifest(path.Join(at, "skill-manifest.csv")) {
+	for _, r := range s.origin.readTable(path.Join(at, "skill-manifest.csv")) {
 		if id := cmp.Or(r["canonicalId"], r["name"]); id != "" {
 			in.ids[id] = r["module"]
 		}
@@ -49,13 +49,13 @@ func (s *scan) addV6(dir, manifests string) {
 	for _, e := range s.origin.list(dir) {
 		if e.IsDir() && !slices.Contains(aside, e.Name()) && !s.isInstalled(e.Name(), path.Join(dir, e.Name())) {
 			s.describeModule(in, path.Join(dir, e.Name()), e.Name())
-			s.origin.walk(path.Join(dir, e.Name()), 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visit(e.Name(), at, names) })
+			s.origin.walkFolders(path.Join(dir, e.Name()), 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visitFolder(e.Name(), at, names) })
 		}
 	}
 	v.addSurvey(at)
 }
 
-// addSurvey adds the items that the survey found, described by the manifests in a folder.
+// addSurvey adds the items found by the survey, described by the manifests in a folder.
 func (s *v6Survey) addSurvey(at string) {
 	s.assignRows(Agent, path.Join(at, "agent-manifest.csv"))
 	s.assignRows(Workflow, path.Join(at, "workflow-manifest.csv"))
@@ -72,8 +72,8 @@ func (s *v6Survey) addSurvey(at string) {
 	}
 }
 
-// readManifest reads the version and modules of the installation. Its modules are names in the
-// alphas, and tables since.
+// readManifest reads the version and modules of the installation. The modules are names in the alphas, and
+// tables since.
 func (s *scan) readManifest(in *Installation, name string) {
 	var manifest struct {
 		Installation struct {
@@ -81,7 +81,7 @@ func (s *scan) readManifest(in *Installation, name string) {
 		} `yaml:"installation"`
 		Modules []yaml.Node `yaml:"modules"`
 	}
-	s.origin.yaml(name, &manifest)
+	s.origin.readYAML(name, &manifest)
 	in.Version = manifest.Installation.Version
 	for _, node := range manifest.Modules {
 		var m struct {
@@ -91,7 +91,7 @@ func (s *scan) readManifest(in *Installation, name string) {
 		if node.Kind == yaml.ScalarNode {
 			m.Name = node.Value
 		} else if err := node.Decode(&m); err != nil {
-			s.origin.problem(name, "a module in it cannot be read: %v", err)
+			s.origin.addProblem(name, "a module in it cannot be read: %v", err)
 		}
 		if m.Name != "" {
 			in.Modules[m.Name] = m.Version
@@ -99,9 +99,9 @@ func (s *scan) readManifest(in *Installation, name string) {
 	}
 }
 
-// visit records the possible items in a folder of a module.
-func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
-	if has(names, "SKILL.md") {
+// visitFolder records the possible items in a folder of a module.
+func (s *v6Survey) visitFolder(module, dir string, names []fs.DirEntry) bool {
+	if hasName(names, "SKILL.md") {
 		s.scan.addSkill(dir, names, s.in, module)
 		return false
 	}
@@ -112,21 +112,21 @@ func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 		}
 		return false
 	}
-	_, rest := s.in.within(dir)
+	_, rest := s.in.moduleAndPath(dir)
 	if rest == "" {
 		return true
 	}
 	below := strings.Split(rest, "/")
 	for _, e := range names {
-		if !e.IsDir() && s.scan.origin.leads(path.Join(dir, e.Name()), e) {
-			s.noteFile(path.Join(dir, e.Name()), below, has(names, "workflow.yaml"))
+		if !e.IsDir() && s.scan.origin.leadsToFile(path.Join(dir, e.Name()), e) {
+			s.noteFile(path.Join(dir, e.Name()), below, hasName(names, "workflow.yaml"))
 		}
 	}
 	return true
 }
 
-// noteFile records a file that can be an item, by its folders in the module. described is true
-// if its folder has a workflow in YAML.
+// noteFile records a possible item, by its folders in the module. described reports whether the file's
+// folder has a workflow in YAML.
 func (s *v6Survey) noteFile(name string, below []string, described bool) {
 	base, ext := path.Base(name), path.Ext(name)
 	switch {
@@ -149,13 +149,13 @@ func (s *v6Survey) assignRows(kind Kind, manifest string) {
 	for _, name := range s.files[kind] {
 		there[name] = true
 	}
-	for _, r := range s.scan.origin.manifest(manifest) {
+	for _, r := range s.scan.origin.readTable(manifest) {
 		if r["path"] == "" && r["name"] == "" {
 			continue
 		}
 		candidates, ok := s.in.Places(r["path"])
 		if !ok {
-			s.scan.origin.problem(manifest, "the row %q names %q, which is not a path in the installation", r["name"], r["path"])
+			s.scan.origin.addProblem(manifest, "the row %q names %q, which is not a path in the installation", r["name"], r["path"])
 			continue
 		}
 		at := slices.IndexFunc(candidates, func(name string) bool { return there[name] })
@@ -171,7 +171,7 @@ func (s *v6Survey) assignRows(kind Kind, manifest string) {
 	}
 }
 
-// addUnexpected adds a file that the manifest lists outside the usual folders.
+// addUnexpected adds a file listed in the manifest, but outside the usual folders.
 func (s *v6Survey) addUnexpected(kind Kind, candidates []string, r format.Row) bool {
 	for _, name := range candidates {
 		if path.Base(name) == "SKILL.md" || !strings.HasPrefix(name, s.in.Dir+"/") || !s.scan.origin.isFile(name) {
@@ -198,13 +198,13 @@ func (s *v6Survey) addAgent(name string) {
 		s.addSourceAgent(i)
 		return
 	}
-	head := s.scan.origin.head(name)
+	head := s.scan.origin.readHead(name)
 	tag := format.TagAttributes(format.AgentTag, head)
 	if tag == nil && format.YAMLBlock(head) == "" { // a note beside an agent
 		return
 	}
 	front, _, _ := format.FrontMatter(head)
-	i.Name = cmp.Or(slug(front.Name), i.Name)
+	i.Name = cmp.Or(typedForm(front.Name), i.Name)
 	i.DisplayName, i.Title, i.Icon = tag["name"], tag["title"], tag["icon"]
 	i.Description = cmp.Or(tag["capabilities"], front.Description)
 	i.Aliases = format.AppendNew(nil, tag["id"], format.Stem(name))
@@ -212,14 +212,14 @@ func (s *v6Survey) addAgent(name string) {
 	s.scan.addItem(i)
 }
 
-// givenName finds the name that a customization gives an agent.
+// givenName finds the name given to an agent by a customization.
 var givenName = pattern.New(`(?m)^[ \t]+name:[ \t]*["']?([^"'\n#]+)`)
 
-// applyCustomName gives an agent its name from the project's customization.
+// applyCustomName gives an agent the name from the project's customization.
 func (s *v6Survey) applyCustomName(i *Item) {
 	for _, folder := range []string{"_config", "_cfg"} {
 		file := path.Join(i.Installation.Dir, folder, "agents", i.Module+"-"+format.Stem(i.Path)+".customize.yaml")
-		if m := givenName.FindStringSubmatch(s.scan.origin.head(file)); m != nil {
+		if m := givenName.FindStringSubmatch(s.scan.origin.readHead(file)); m != nil {
 			if name := strings.TrimSpace(m[1]); name != "" {
 				i.DisplayName = name
 			}
@@ -228,30 +228,30 @@ func (s *v6Survey) applyCustomName(i *Item) {
 	}
 }
 
-// addSourceAgent adds an agent that is not compiled.
+// addSourceAgent adds an agent in source form, not compiled.
 func (s *v6Survey) addSourceAgent(i *Item) {
 	var file format.SourceAgent
-	s.scan.origin.yaml(i.Path, &file)
+	s.scan.origin.readYAML(i.Path, &file)
 	m := file.Agent.Metadata
 	i.Name = strings.TrimSuffix(path.Base(i.Path), format.SourceAgentSuffix)
 	i.DisplayName, i.Title, i.Icon, i.Description = m.Name, m.Title, m.Icon, format.OneLine(cmp.Or(m.Capabilities, file.Agent.Persona.Role))
 	s.scan.addItem(i)
 }
 
-// slug returns a name from front matter, which may be a title, in the form in which it is typed.
-func slug(name string) string {
+// typedForm returns a name from front matter, which may be a title, in the form in which it is typed.
+func typedForm(name string) string {
 	return strings.ReplaceAll(strings.ToLower(format.OneLine(name)), " ", "-")
 }
 
 func (s *v6Survey) addWorkflow(name string) {
 	r, listed := s.rows[Workflow][name]
 	dir := path.Dir(name)
-	i := &Item{Kind: Workflow, Module: s.in.ModuleOf(name), Path: name, Dir: dir, Installation: s.in, Phase: phase(path.Dir(dir) + "/"), listed: listed}
+	i := &Item{Kind: Workflow, Module: s.in.ModuleOf(name), Path: name, Dir: dir, Installation: s.in, Phase: phaseIn(path.Dir(dir) + "/"), listed: listed}
 	if listed {
 		i.Name, i.Module, i.Description = format.OneLine(r["name"]), cmp.Or(r["module"], i.Module), r.Plain("description")
 		i.Aliases = format.AppendNew(i.Aliases, r["canonicalId"])
 	} else {
-		head := s.scan.origin.head(name)
+		head := s.scan.origin.readHead(name)
 		if path.Ext(name) == ".md" {
 			front, _, ok := format.FrontMatter(head)
 			if !ok && path.Base(name) != "workflow.md" { // a step, or a note
@@ -281,7 +281,7 @@ func (s *v6Survey) addTask(name string) {
 		i.Title, i.Description = r.Plain("displayName"), r.Plain("description")
 		i.Aliases = format.AppendNew(i.Aliases, r["canonicalId"])
 	} else {
-		head := s.scan.origin.head(name)
+		head := s.scan.origin.readHead(name)
 		front, _, _ := format.FrontMatter(head)
 		tag := format.TagAttributes(format.TaskTag, head)
 		if tag["internal"] == "true" { // a part of others, for example the workflow runner
@@ -297,7 +297,7 @@ func (s *v6Survey) addTask(name string) {
 	s.scan.addItem(i)
 }
 
-// addModule adds a folder as one module in the form of its repository.
+// addModule adds a folder as one module in the form of the module's repository.
 func (s *scan) addModule(dir string) bool {
 	if slices.ContainsFunc(s.origin.Installations, func(in *Installation) bool { return in.Dir == dir && in.only != "" }) {
 		return true
@@ -317,12 +317,12 @@ func (s *scan) addModule(dir string) bool {
 	entries := 0
 	for _, name := range itemFolders {
 		if at := path.Join(dir, name); s.origin.isDir(at) {
-			s.origin.walk(at, 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visit(code, at, names) })
+			s.origin.walkFolders(at, 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visitFolder(code, at, names) })
 		}
 	}
 	v.addSurvey(path.Join(dir, "_config"))
 	return true
 }
 
-// itemFolders are the folders of a module in which its items lie.
+// itemFolders are the folders of a module with its items.
 var itemFolders = []string{"agents", "workflows", "tasks", "tools", "skills"}
