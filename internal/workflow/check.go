@@ -15,20 +15,20 @@ var (
 	reserved = []string{"session", "history", "sessions", "workflow", "all", "task"}
 )
 
-// check completes a definition with its defaults and finds the mistakes that no single value
+// checkDefinition completes a definition with its defaults and finds the mistakes that no single value
 // shows. It runs on a definition whose values have all been read.
-func (r *reader) check(name string) {
+func (r *reader) checkDefinition(name string) {
 	d := r.d
 	if d.Name == "" {
-		r.mistake(1, "name is missing; it is %q, as the file's name says", name)
+		r.addMistake(1, "name is missing; it is %q, as the file's name says", name)
 	} else if d.Name != name {
-		r.mistake(r.top["name"], "the name is %q, but the file is %s.yaml; they have to agree", d.Name, name)
+		r.addMistake(r.top["name"], "the name is %q, but the file is %s.yaml; they have to agree", d.Name, name)
 	}
 	if !nameForm.MatchString(name) {
-		r.mistake(r.top["name"], "%q cannot be a name; use small letters, digits and hyphens", name)
+		r.addMistake(r.top["name"], "%q cannot be a name; use small letters, digits and hyphens", name)
 	}
 	if len(d.Stages) == 0 {
-		r.mistake(1, "stages is missing")
+		r.addMistake(1, "stages is missing")
 		return
 	}
 	for i := range d.Stages {
@@ -43,7 +43,7 @@ func (d *Definition) Check() error {
 		return lang.Errorf("%d stages; at most %d are accepted", n, maxStages)
 	}
 	r := reader{d: d.Clone(), lines: make([]map[string]int, len(d.Stages))}
-	if r.check(d.Name); len(r.problems) > 0 {
+	if r.checkDefinition(d.Name); len(r.problems) > 0 {
 		return lang.Errorf("%s", r.problems[0].said)
 	}
 	return nil
@@ -51,101 +51,103 @@ func (d *Definition) Check() error {
 
 // checkStage checks one stage by itself, and fills in the values that its kind implies.
 func (r *reader) checkStage(i int) {
-	st, at := &r.d.Stages[i], r.at(i)
+	st, at := &r.d.Stages[i], r.lineFinder(i)
 	switch {
 	case st.ID == "":
-		r.mistake(at(""), "the stage has no id")
+		r.addMistake(at(""), "the stage has no id")
 		return
 	case !nameForm.MatchString(string(st.ID)) || len(st.ID) > 20:
-		r.mistake(at("id"), "%q cannot be an id; use small letters, digits and hyphens, at most 20", st.ID)
+		r.addMistake(at("id"), "%q cannot be an id; use small letters, digits and hyphens, at most 20", st.ID)
 	case slices.Contains(reserved, string(st.ID)):
-		r.mistake(at("id"), "%q cannot be an id: it has another meaning in commands", st.ID)
+		r.addMistake(at("id"), "%q cannot be an id: it has another meaning in commands", st.ID)
 	case r.d.Index(st.ID) < i:
-		r.mistake(at("id"), "the stage %q is unreachable: an earlier one has the same id", st.ID)
+		r.addMistake(at("id"), "the stage %q is unreachable: an earlier one has the same id", st.ID)
 	}
 	if !slices.Contains(Kinds(), st.Kind) {
-		r.mistake(at("kind"), "stage %q: kind %q is not one of %s", st.ID, st.Kind, join(Kinds()))
+		r.addMistake(at("kind"), "stage %q: kind %q is not one of %s", st.ID, st.Kind, joinNames(Kinds()))
 		return
 	}
 	if st.Gate == "" {
 		st.Gate = gates[st.Kind][0]
 	}
 	if !slices.Contains(gates[st.Kind], st.Gate) {
-		r.mistake(at("gate"), "stage %q: gate %q is not possible for a stage of kind %s; possible: %s", st.ID, st.Gate, st.Kind, join(gates[st.Kind]))
+		r.addMistake(at("gate"), "stage %q: gate %q is not possible for a stage of kind %s; possible: %s", st.ID, st.Gate, st.Kind, joinNames(gates[st.Kind]))
 	}
 	switch {
 	case st.Gate == GateScore && at("gate_score") == at(""):
 		st.GateScore = DefaultGateScore
 	case st.Gate != GateScore && at("gate_score") != at(""):
-		r.mistake(at("gate_score"), "stage %q has no score gate, so it has no gate_score", st.ID)
+		r.addMistake(at("gate_score"), "stage %q has no score gate, so it has no gate_score", st.ID)
 	}
-	st.complete()
+	st.fillDefaults()
 	for n, e := range st.Engines {
 		if !slices.Contains(Engines(), e) || slices.Contains(st.Engines[:n], e) {
-			r.mistake(at("engines"), "stage %q: worker %q is not one of %s, each at most once", st.ID, e, join(Engines()))
+			r.addMistake(at("engines"), "stage %q: worker %q is not one of %s, each at most once", st.ID, e, joinNames(Engines()))
 		}
 	}
 	r.checkFiles(i)
 	r.checkOwes(i)
 	if st.Verify && st.Kind != KindBuild && st.Kind != KindVerdict {
-		r.mistake(at("verify"), "stage %q: only a build or a verdict can be verified by a command", st.ID)
+		r.addMistake(at("verify"), "stage %q: only a build or a verdict can be verified by a command", st.ID)
 	}
 }
 
 func (r *reader) checkOwes(i int) {
-	st, at := r.d.Stages[i], r.at(i)
+	st, at := r.d.Stages[i], r.lineFinder(i)
 	switch owed := []Owes{OwesCriteria, OwesFindings}; {
 	case st.Owes == "":
 	case st.Kind != KindVerdict:
-		r.mistake(at("owes"), "stage %q: only the report of a verdict has rows", st.ID)
+		r.addMistake(at("owes"), "stage %q: only the report of a verdict has rows", st.ID)
 	case !slices.Contains(owed, st.Owes):
-		r.mistake(at("owes"), "stage %q: owes %q is not one of %s", st.ID, st.Owes, join(owed))
+		r.addMistake(at("owes"), "stage %q: owes %q is not one of %s", st.ID, st.Owes, joinNames(owed))
 	}
 }
 
-// complete fills in the words and engines that a stage does not name.
-func (st *Stage) complete() {
+// fillDefaults fills in the words and engines that a stage does not name.
+func (st *Stage) fillDefaults() {
 	if st.Role == "" {
 		st.Role = strings.ToUpper(string(st.ID[0])) + string(st.ID[1:])
 	}
 	st.Label = nameOrID(st.Label, StageID(st.Role))
-	st.DocumentName = nameOrID(st.DocumentName, StageID(st.report(lang.English)))
-	st.Description = nameOrID(st.Description, StageID(st.writes(lang.English)))
+	st.DocumentName = nameOrID(st.DocumentName, StageID(st.defaultDocument(lang.English)))
+	st.Description = nameOrID(st.Description, StageID(st.defaultDescription(lang.English)))
 	if len(st.Engines) == 0 {
 		st.Engines = []Engine{Claude}
 	}
 }
 
-// report and writes are the words for the document of a stage that names none.
-func (s Stage) report(l lang.Language) string { return l.Say("%s report", s.ID) }
-func (s Stage) writes(l lang.Language) string { return l.Say("writes the %s", s.DocumentIn(l)) }
+// defaultDocument and defaultDescription are the words for the document of a stage without names.
+func (s Stage) defaultDocument(l lang.Language) string { return l.Say("%s report", s.ID) }
+func (s Stage) defaultDescription(l lang.Language) string {
+	return l.Say("writes the %s", s.DocumentIn(l))
+}
 
 // DocumentIn returns the name of the deliverable in a language.
 func (s Stage) DocumentIn(l lang.Language) string {
-	if s.DocumentName == s.report(lang.English) {
-		return s.report(l)
+	if s.DocumentName == s.defaultDocument(lang.English) {
+		return s.defaultDocument(l)
 	}
 	return l.Word(s.DocumentName)
 }
 
 // DescriptionIn returns the description in a language.
 func (s Stage) DescriptionIn(l lang.Language) string {
-	if s.Description == s.writes(lang.English) {
-		return s.writes(l)
+	if s.Description == s.defaultDescription(lang.English) {
+		return s.defaultDescription(l)
 	}
 	return l.Word(s.Description)
 }
 
 // checkFiles checks the names of the files that a stage reads and writes.
 func (r *reader) checkFiles(i int) {
-	st, at := r.d.Stages[i], r.at(i)
+	st, at := r.d.Stages[i], r.lineFinder(i)
 	for key, name := range map[string]string{"prompt": st.Prompt, "rubric": st.Rubric} {
 		if name != "" && !nameForm.MatchString(name) {
-			r.mistake(at(key), "stage %q: %s %q is not a name; give it without folder and ending", st.ID, key, name)
+			r.addMistake(at(key), "stage %q: %s %q is not a name; give it without folder and ending", st.ID, key, name)
 		}
 	}
 	if st.Artifact != "" && !artifactForm.MatchString(st.Artifact) {
-		r.mistake(at("artifact"), "stage %q: artifact %q is not a file name such as 01-report.md", st.ID, st.Artifact)
+		r.addMistake(at("artifact"), "stage %q: artifact %q is not a file name such as 01-report.md", st.ID, st.Artifact)
 	}
 }
 
@@ -154,28 +156,28 @@ func (r *reader) checkOrder() {
 	plans, decided := 0, false
 	files := map[string]StageID{}
 	for i, st := range r.d.Stages {
-		at := r.at(i)
+		at := r.lineFinder(i)
 		if st.Kind == KindVerdict {
 			r.checkTarget(i, "sends_back_to", st.SendsBackTo, lang.T("failed work has to return to an earlier stage"))
 		} else if st.SendsBackTo != "" {
-			r.mistake(at("sends_back_to"), "stage %q: only a verdict sends work back", st.ID)
+			r.addMistake(at("sends_back_to"), "stage %q: only a verdict sends work back", st.ID)
 		}
 		if st.Appends != "" {
 			r.checkTarget(i, "appends", st.Appends, lang.T("it appends the document of an earlier stage"))
 		}
 		if st.Kind == KindPlan {
 			if plans++; plans > 1 {
-				r.mistake(at("kind"), "stage %q is a second plan; the sprints of a run come from one", st.ID)
+				r.addMistake(at("kind"), "stage %q is a second plan; the sprints of a run come from one", st.ID)
 			}
 		}
 		if st.Kind == KindBuild && i > 0 && !decided {
-			r.mistake(at(""), "no gate before the build stage %q: give an earlier stage the gate score or approval, or let the workflow begin with the build, which then stops for its scope", st.ID)
+			r.addMistake(at(""), "no gate before the build stage %q: give an earlier stage the gate score or approval, or let the workflow begin with the build, which then stops for its scope", st.ID)
 		}
 		// A verdict asks a person only when it fails.
 		scoped := i == 0 && st.Kind == KindBuild
 		decided = decided || scoped || st.Gate == GateScore || st.Gate == GateApproval
 		if other := files[strings.ToLower(st.Artifact)]; st.Artifact != "" && other != "" {
-			r.mistake(at("artifact"), "the stages %q and %q would save the same file %s", other, st.ID, st.Artifact)
+			r.addMistake(at("artifact"), "the stages %q and %q would save the same file %s", other, st.ID, st.Artifact)
 		}
 		files[strings.ToLower(st.Artifact)] = st.ID
 	}
@@ -188,16 +190,16 @@ func (r *reader) checkTarget(i int, key string, target StageID, why lang.Text) {
 	}
 	switch {
 	case target == "":
-		r.mistake(r.at(i)(""), "stage %q has no %s: %s", st.ID, key, why)
+		r.addMistake(r.lineFinder(i)(""), "stage %q has no %s: %s", st.ID, key, why)
 	case to < 0:
-		r.mistake(r.at(i)(key), "stage %q: %s names %q, which is not a stage; %s", st.ID, key, target, why)
+		r.addMistake(r.lineFinder(i)(key), "stage %q: %s names %q, which is not a stage; %s", st.ID, key, target, why)
 	default:
-		r.mistake(r.at(i)(key), "stage %q: %s names %q, which is not earlier; %s", st.ID, key, target, why)
+		r.addMistake(r.lineFinder(i)(key), "stage %q: %s names %q, which is not earlier; %s", st.ID, key, target, why)
 	}
 }
 
-// at returns a function that finds the line of a key of stage i, or that of the stage.
-func (r *reader) at(i int) func(key string) int {
+// lineFinder returns a function that finds the line of a key of stage i, or that of the stage.
+func (r *reader) lineFinder(i int) func(key string) int {
 	return func(key string) int {
 		if line := r.lines[i][key]; line > 0 {
 			return line
@@ -206,4 +208,4 @@ func (r *reader) at(i int) func(key string) int {
 	}
 }
 
-func join[T ~string](values []T) string { return strings.Join(Names(values), ", ") }
+func joinNames[T ~string](values []T) string { return strings.Join(Names(values), ", ") }

@@ -46,9 +46,9 @@ func (s *Session) Checkpoint(before Verification) (c Checkpoint, ok bool) {
 	return c, true
 }
 
-// differs compares a session with this machine's record. It returns the first entry that differs, and how; 0 if none
+// compareToCheckpoint compares a session with this machine's record. It returns the first entry that differs, and how; 0 if none
 // does. A session may be ahead of its record, which is written after it, by entries of this machine or another one.
-func (s *Session) differs(c *Checkpoint) (entry int, problem lang.Text) {
+func (s *Session) compareToCheckpoint(c *Checkpoint) (entry int, problem lang.Text) {
 	n, on := len(s.History), c.At.UTC().Format("2006-01-02 15:04:05 MST")
 	switch {
 	case n < c.Entries:

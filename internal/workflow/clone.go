@@ -25,7 +25,7 @@ func cloneValue(v reflect.Value) reflect.Value {
 			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 			reflect.Copy(out, v)
 			for i := range v.Len() {
-				if !deep(v.Type().Elem()) {
+				if !hasReferences(v.Type().Elem()) {
 					break
 				}
 				out.Index(i).Set(cloneValue(v.Index(i)))
@@ -40,7 +40,7 @@ func cloneValue(v reflect.Value) reflect.Value {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if out.Field(i).CanSet() && deep(v.Field(i).Type()) {
+			if out.Field(i).CanSet() && hasReferences(v.Field(i).Type()) {
 				out.Field(i).Set(cloneValue(v.Field(i)))
 			}
 		}
@@ -48,8 +48,8 @@ func cloneValue(v reflect.Value) reflect.Value {
 	return out
 }
 
-// deep reports whether values of a type can have something that can be changed in place.
-func deep(t reflect.Type) bool {
+// hasReferences reports whether values of a type can have something that can be changed in place.
+func hasReferences(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		return true

@@ -28,8 +28,8 @@ func (d *Definition) Clone() *Definition {
 	return &out
 }
 
-// hash identifies the name and the stages of a definition.
-func (d *Definition) hash() string {
+// contentHash identifies the name and the stages of a definition.
+func (d *Definition) contentHash() string {
 	plain := *d
 	plain.Hash = ""
 	data, err := encodeForHash(plain)
@@ -40,7 +40,7 @@ func (d *Definition) hash() string {
 }
 
 // Same reports whether two definitions have the same name and stages, by their content.
-func (d *Definition) Same(other *Definition) bool { return d.hash() == other.hash() }
+func (d *Definition) Same(other *Definition) bool { return d.contentHash() == other.contentHash() }
 
 // First returns the stage a session begins with.
 func (d *Definition) First() Stage { return d.Stages[0] }
@@ -137,8 +137,8 @@ func (w *Definition) Loosened(rules map[StageID]Policy) (out []Stage) {
 	return out
 }
 
-// strictest returns the stricter rules of two sets, stage by stage.
-func strictest(a, b map[StageID]Policy) map[StageID]Policy {
+// stricterRules returns the stricter rules of two sets, stage by stage.
+func stricterRules(a, b map[StageID]Policy) map[StageID]Policy {
 	if len(b) == 0 {
 		return a
 	}

@@ -34,26 +34,26 @@ func (d *Definition) Graph() string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
 	for _, st := range d.Stages {
-		fmt.Fprintf(&b, "    %s[\"%s<br/>%s\"]\n", node(st.ID), label(st.Label), label(st.DocumentName))
+		fmt.Fprintf(&b, "    %s[\"%s<br/>%s\"]\n", nodeID(st.ID), escapeLabel(st.Label), escapeLabel(st.DocumentName))
 	}
-	fmt.Fprintf(&b, "    start([start]) --> %s\n", node(d.First().ID))
+	fmt.Fprintf(&b, "    start([start]) --> %s\n", nodeID(d.First().ID))
 	for i, st := range d.Stages {
 		if d.StartsByBuilding(st) {
-			fmt.Fprintf(&b, "    %s -->|scope approved| %s\n", node(st.ID), node(st.ID))
+			fmt.Fprintf(&b, "    %s -->|scope approved| %s\n", nodeID(st.ID), nodeID(st.ID))
 		}
 		to := "done([done])"
 		if i+1 < len(d.Stages) {
-			to = node(d.Stages[i+1].ID)
+			to = nodeID(d.Stages[i+1].ID)
 		}
-		fmt.Fprintf(&b, "    %s -->%s %s\n", node(st.ID), d.way(st), to)
+		fmt.Fprintf(&b, "    %s -->%s %s\n", nodeID(st.ID), d.arrowLabel(st), to)
 		if st.SendsBackTo != "" {
-			fmt.Fprintf(&b, "    %s -.->|fail| %s\n", node(st.ID), node(st.SendsBackTo))
+			fmt.Fprintf(&b, "    %s -.->|fail| %s\n", nodeID(st.ID), nodeID(st.SendsBackTo))
 		}
 	}
 	return b.String()
 }
 
-func (d *Definition) way(st Stage) string {
+func (d *Definition) arrowLabel(st Stage) string {
 	switch st.Gate {
 	case GateScore:
 		return fmt.Sprintf("|score %v, confirmed|", st.GateScore)
@@ -72,7 +72,7 @@ func (s *Session) Graph() string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
 	for _, st := range d.Stages {
-		fmt.Fprintf(&b, "    %s[\"%s%s<br/>%s\"]\n", node(st.ID), label(st.Label), s.mark(st.ID), s.rounds(st.ID))
+		fmt.Fprintf(&b, "    %s[\"%s%s<br/>%s\"]\n", nodeID(st.ID), escapeLabel(st.Label), s.progressMark(st.ID), s.describeRounds(st.ID))
 	}
 	type step struct {
 		from, to StageID
@@ -98,17 +98,17 @@ func (s *Session) Graph() string {
 		if n := times[k]; n > 1 {
 			again = fmt.Sprintf(" %d×", n)
 		}
-		fmt.Fprintf(&b, "    %s %s|%s%s| %s\n", node(k.from), arrow, strings.ReplaceAll(string(k.event), "_", " "), again, node(k.to))
+		fmt.Fprintf(&b, "    %s %s|%s%s| %s\n", nodeID(k.from), arrow, strings.ReplaceAll(string(k.event), "_", " "), again, nodeID(k.to))
 	}
 	if s.CurrentState == Completed {
-		fmt.Fprintf(&b, "    %s --> done([done])\n", node(s.CurrentStage))
+		fmt.Fprintf(&b, "    %s --> done([done])\n", nodeID(s.CurrentStage))
 	}
-	fmt.Fprintf(&b, "    classDef current stroke-width:3px\n    class %s current\n", node(s.CurrentStage))
+	fmt.Fprintf(&b, "    classDef current stroke-width:3px\n    class %s current\n", nodeID(s.CurrentStage))
 	return b.String()
 }
 
-// mark shows the progress of a run with a stage.
-func (s *Session) mark(id StageID) string {
+// progressMark shows the progress of a run with a stage.
+func (s *Session) progressMark(id StageID) string {
 	switch r := s.Record(id); {
 	case r.Status == Done:
 		return " ✓"
@@ -120,8 +120,8 @@ func (s *Session) mark(id StageID) string {
 	return ""
 }
 
-// rounds says how often a stage was submitted, and with which result.
-func (s *Session) rounds(id StageID) string {
+// describeRounds says how often a stage was submitted, and with which result.
+func (s *Session) describeRounds(id StageID) string {
 	r := s.Record(id)
 	if r.Iteration == 0 {
 		return strings.ReplaceAll(string(r.Status), "_", " ")
@@ -139,10 +139,10 @@ func (s *Session) rounds(id StageID) string {
 	return text
 }
 
-// node returns the id of a stage's node: a hyphen would be part of an arrow.
-func node(id StageID) string { return "s_" + strings.ReplaceAll(string(id), "-", "_") }
+// nodeID returns the id of a stage's node: a hyphen would be part of an arrow.
+func nodeID(id StageID) string { return "s_" + strings.ReplaceAll(string(id), "-", "_") }
 
-// label escapes the characters that would end a label.
-func label(text string) string {
+// escapeLabel escapes the characters that would end a label.
+func escapeLabel(text string) string {
 	return strings.NewReplacer(`"`, "#quot;", "<", "#lt;", ">", "#gt;").Replace(text)
 }

@@ -99,8 +99,8 @@ func stageOf(place string) StageID {
 	return StageID(stage)
 }
 
-// brings reports whether an entry is one of a document, report or edit that was handed in.
-func (t Transition) brings() bool {
+// bringsDocument reports whether an entry is one of a document, report or edit that was handed in.
+func (t Transition) bringsDocument() bool {
 	switch t.Event {
 	case EventQuestioned, EventScoredBelow, EventScoredReady, EventPlanned, EventScoped, EventDelivered, EventFailed, EventDoubted,
 		EventReturned, EventBlocked, EventExhausted, EventEdited:
@@ -116,9 +116,9 @@ func stateOf(place string) State {
 
 // hash returns the hash of an entry with its signature, over its canonical JSON, so that a program that does not know a
 // key computes the same.
-func (t Transition) hash() string { return Hash(canonical(t)) }
+func (t Transition) hash() string { return Hash(canonicalJSON(t)) }
 
-func hashes(history []Transition) []string {
+func entryHashes(history []Transition) []string {
 	out := make([]string, len(history))
 	for i, e := range history {
 		out[i] = e.hash()
@@ -126,8 +126,8 @@ func hashes(history []Transition) []string {
 	return out
 }
 
-// past returns the hash of entries, by their own hashes.
-func past(hashes []string) string { return Hash([]byte(strings.Join(hashes, "\n") + "\n")) }
+// combineHashes returns the hash of entries, by their own hashes.
+func combineHashes(hashes []string) string { return Hash([]byte(strings.Join(hashes, "\n") + "\n")) }
 
 // Adoption is the part of an entry that records that a person has accepted a session which
 // was changed outside this program.

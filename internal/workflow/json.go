@@ -36,9 +36,9 @@ func MarshalIndent(v any) ([]byte, error) {
 // encoding/json, for ever.
 func encodeForHash(v any) ([]byte, error) { return json.Marshal(v, jsonv1.DefaultOptionsV1()) }
 
-// canonical returns the JSON of v, unknown keys included, in the form of RFC 8785: sorted keys and no spaces, one form
+// canonicalJSON returns the JSON of v, unknown keys included, in the form of RFC 8785: sorted keys and no spaces, one form
 // of each number and text. Hashes and signatures are over it. It is nil if v has no such form.
-func canonical(v any, also ...json.Options) []byte {
+func canonicalJSON(v any, also ...json.Options) []byte {
 	data, err := json.Marshal(v, append([]json.Options{stored}, also...)...)
 	if err != nil {
 		return nil

@@ -36,16 +36,16 @@ type judged struct {
 	strangers []string
 }
 
-// judge checks the signature of each entry, and whether its key counts. c is the record of this machine; nil if there is
+// judgeEntries checks the signature of each entry, and whether its key counts. c is the record of this machine; nil if there is
 // none.
-func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
-	h := judged{session: s, entries: make([]judgedEntry, len(s.History)), hashes: hashes(s.History)}
-	h.fit = s.stands()
+func (s *Session) judgeEntries(signer Signer, k *Known, c *Checkpoint) judged {
+	h := judged{session: s, entries: make([]judgedEntry, len(s.History)), hashes: entryHashes(s.History)}
+	h.fit = s.compareStanding()
 	own := signature.Key("")
 	if signer != nil {
 		own = signer.Public()
 	}
-	from, to := h.recorded(c)
+	from, to := h.recordedRange(c)
 	for i := range s.History {
 		e, one := &s.History[i], &h.entries[i]
 		if e.Signature == "" {
@@ -79,7 +79,7 @@ func (s *Session) judge(signer Signer, k *Known, c *Checkpoint) judged {
 
 // signerOf returns the key that has signed an entry, from 0.
 func (s *Session) signerOf(i int) (signature.Key, error) {
-	message := s.message(i)
+	message := s.signedMessage(i)
 	if message == nil { // all entries without a form would be one
 		return "", signature.ErrInvalid
 	}
@@ -114,9 +114,9 @@ func (h judged) isLinked(i int) bool {
 	return i == 0 || h.session.History[i].Prev == h.hashes[i-1]
 }
 
-// recorded returns the range of entries, from 0, whose signatures were checked before this machine recorded the session:
+// recordedRange returns the range of entries, from 0, whose signatures were checked before this machine recorded the session:
 // those that are linked to the recorded one.
-func (h judged) recorded(c *Checkpoint) (from, to int) {
+func (h judged) recordedRange(c *Checkpoint) (from, to int) {
 	if c == nil || c.Broken > 0 || c.Entries < 1 || c.Entries > len(h.entries) || h.hashes[c.Entries-1] != c.Head {
 		return 0, 0
 	}
@@ -127,9 +127,9 @@ func (h judged) recorded(c *Checkpoint) (from, to int) {
 	return from, c.Entries
 }
 
-// project returns the project of a history: the first that it names, or a later one by this machine, by an adoption that
+// findProject returns the project of a history: the first that it names, or a later one by this machine, by an adoption that
 // counts, or by an older program. ruled is true if adoptions of others accept nothing here.
-func (h judged) project(ruled bool) (id string) {
+func (h judged) findProject(ruled bool) (id string) {
 	for i, e := range h.session.History {
 		one := h.entries[i]
 		adopted := e.Adoption != nil && one.verdict == counts && !ruled
@@ -140,9 +140,9 @@ func (h judged) project(ruled bool) (id string) {
 	return id
 }
 
-// uncounted returns the entries that do not count, and those that were made elsewhere. ruled is true if adoptions of
+// uncountedSpans returns the entries that do not count, and those that were made elsewhere. ruled is true if adoptions of
 // others accept nothing here.
-func (h judged) uncounted(ruled bool) (out []Span) {
+func (h judged) uncountedSpans(ruled bool) (out []Span) {
 	for i, e := range h.entries {
 		a := h.session.History[i].Adoption
 		switch {
@@ -207,7 +207,7 @@ func (h judged) findAdoption(ruled bool) (a *Adopted, problem lang.Text) {
 		if ruled && !h.entries[i].own {
 			continue
 		}
-		if e.Adoption.Past != past(h.hashes[:i]) {
+		if e.Adoption.Past != combineHashes(h.hashes[:i]) {
 			return nil, lang.T("the entries that entry %d adopted were changed since", i+1)
 		}
 		return &Adopted{Entry: i + 1, By: e.By, At: e.At, Problem: e.Adoption.Problem, revision: e.Adoption.Revision, own: h.entries[i].own}, lang.Text{}

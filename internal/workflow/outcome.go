@@ -61,7 +61,7 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 			return EventDoubted
 		}
 	}
-	return w.onward(st, EventDelivered)
+	return w.finishedIfLast(st, EventDelivered)
 }
 
 // Decision returns the event of a person's decision at the gate at which s waits: yes continues; no
@@ -75,11 +75,11 @@ func (w *Definition) Decision(s *Session, yes bool) Event {
 	case blocked:
 		return EventChangesRequested
 	case yes && s.CurrentState == AwaitingConfirmation:
-		return w.onward(st, EventConfirmed)
+		return w.finishedIfLast(st, EventConfirmed)
 	case yes && w.Scoping(s):
 		return EventScopeApproved
 	case yes:
-		return w.onward(st, EventApproved)
+		return w.finishedIfLast(st, EventApproved)
 	case st.Gate == GateVerdict && s.FailedWork(st):
 		return EventSentBack
 	default:
@@ -107,8 +107,8 @@ func (w *Definition) Current(s *Session) Stage {
 // Gated reports whether a person decides at a stage, always or in some cases.
 func (w *Definition) Gated(st Stage) bool { return st.Gate != GateNone || w.StartsByBuilding(st) }
 
-// onward returns e, or EventFinished after the last stage.
-func (w *Definition) onward(st Stage, e Event) Event {
+// finishedIfLast returns e, or EventFinished after the last stage.
+func (w *Definition) finishedIfLast(st Stage, e Event) Event {
 	if _, ok := w.Next(st.ID); !ok {
 		return EventFinished
 	}

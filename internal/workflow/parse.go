@@ -48,18 +48,18 @@ func (p Problem) String() string { return p.In(lang.English) }
 func Read(name string, data []byte) (*Definition, []Problem) {
 	r := reader{d: &Definition{}}
 	if len(data) > MaxDefinition {
-		r.mistake(1, "the file takes %d bytes; at most %d are read", len(data), MaxDefinition)
+		r.addMistake(1, "the file takes %d bytes; at most %d are read", len(data), MaxDefinition)
 		return nil, r.problems
 	}
-	r.document(data)
+	r.readDocument(data)
 	if len(r.problems) == 0 {
-		r.check(name)
+		r.checkDefinition(name)
 	}
 	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(r.problems) > 0 {
 		return nil, r.problems
 	}
-	r.d.Hash = r.d.hash()
+	r.d.Hash = r.d.contentHash()
 	return r.d, nil
 }
 
@@ -73,14 +73,14 @@ type reader struct {
 	problems []Problem
 }
 
-func (r *reader) mistake(line int, format string, args ...any) {
+func (r *reader) addMistake(line int, format string, args ...any) {
 	text := lang.T(format, args...)
 	r.problems = append(r.problems, Problem{max(line, 1), text.String(), text})
 }
 
 var yamlLine = pattern.New(`^yaml: (?:line (\d+): )?`)
 
-func (r *reader) document(data []byte) {
+func (r *reader) readDocument(data []byte) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(data, &root); err != nil {
 		m := yamlLine.FindStringSubmatch(err.Error())
@@ -88,22 +88,22 @@ func (r *reader) document(data []byte) {
 		if m != nil {
 			line, _ = strconv.Atoi(m[1])
 		}
-		r.mistake(line, "not valid YAML: %s", yamlLine.ReplaceAllString(err.Error(), ""))
+		r.addMistake(line, "not valid YAML: %s", yamlLine.ReplaceAllString(err.Error(), ""))
 		return
 	}
 	if len(root.Content) == 0 {
-		r.mistake(1, "the file is empty")
+		r.addMistake(1, "the file is empty")
 		return
 	}
-	r.top = r.fields(root.Content[0], reflect.ValueOf(r.d).Elem(), lang.T("a definition"))
+	r.top = r.readFields(root.Content[0], reflect.ValueOf(r.d).Elem(), lang.T("a definition"))
 }
 
-// fields fills the fields of a struct from a mapping, by the names of their JSON form, and
+// readFields fills the fields of a struct from a mapping, by the names of their JSON form, and
 // returns the lines of its keys.
-func (r *reader) fields(n *yaml.Node, into reflect.Value, what lang.Text) map[string]int {
+func (r *reader) readFields(n *yaml.Node, into reflect.Value, what lang.Text) map[string]int {
 	lines := map[string]int{"": n.Line}
 	if n.Kind != yaml.MappingNode {
-		r.mistake(n.Line, "expected key: value lines for %s", what)
+		r.addMistake(n.Line, "expected key: value lines for %s", what)
 		return lines
 	}
 	known := map[string]reflect.Value{}
@@ -120,78 +120,78 @@ func (r *reader) fields(n *yaml.Node, into reflect.Value, what lang.Text) map[st
 		field, ok := known[key.Value]
 		switch {
 		case !ok:
-			r.mistake(key.Line, "unknown key %q; the keys of %s are %s", key.Value, what, strings.Join(valid, ", "))
+			r.addMistake(key.Line, "unknown key %q; the keys of %s are %s", key.Value, what, strings.Join(valid, ", "))
 			continue
 		case lines[key.Value] > 0:
-			r.mistake(key.Line, "%q is there twice", key.Value)
+			r.addMistake(key.Line, "%q is there twice", key.Value)
 			continue
 		}
 		lines[key.Value] = key.Line
-		r.value(key.Value, value, field)
+		r.readValue(key.Value, value, field)
 	}
 	return lines
 }
 
-func (r *reader) value(key string, n *yaml.Node, field reflect.Value) {
+func (r *reader) readValue(key string, n *yaml.Node, field reflect.Value) {
 	if n.Kind == yaml.AliasNode {
-		r.mistake(n.Line, "%q is an alias (*%s); write the value out", key, n.Value)
+		r.addMistake(n.Line, "%q is an alias (*%s); write the value out", key, n.Value)
 		return
 	}
 	switch field.Interface().(type) {
 	case []Stage:
-		r.stages(n)
+		r.readStages(n)
 	case []Engine, []string:
 		if n.Kind != yaml.SequenceNode {
-			r.mistake(n.Line, "%s: want a list such as [one, two]", key)
+			r.addMistake(n.Line, "%s: want a list such as [one, two]", key)
 			return
 		}
 		for _, item := range n.Content {
-			r.text(key, item)
+			r.checkText(key, item)
 			field.Set(reflect.Append(field, reflect.ValueOf(item.Value).Convert(field.Type().Elem())))
 		}
 	case bool:
 		if n.Value != "true" && n.Value != "false" {
-			r.mistake(n.Line, "%s: want true or false, not %q", key, n.Value)
+			r.addMistake(n.Line, "%s: want true or false, not %q", key, n.Value)
 			return
 		}
 		field.SetBool(n.Value == "true")
 	case float64:
 		f, err := strconv.ParseFloat(n.Value, 64)
 		if err != nil || !(f >= 0 && f <= 100) { // written so that NaN is refused too
-			r.mistake(n.Line, "%s: want a number from 0 to 100, not %q", key, n.Value)
+			r.addMistake(n.Line, "%s: want a number from 0 to 100, not %q", key, n.Value)
 			return
 		}
 		field.SetFloat(f)
 	default: // a text
-		r.text(key, n)
+		r.checkText(key, n)
 		field.SetString(strings.TrimSpace(n.Value))
 	}
 }
 
-// text refuses a value that is not one short line.
-func (r *reader) text(key string, n *yaml.Node) {
+// checkText refuses a value that is not one short line.
+func (r *reader) checkText(key string, n *yaml.Node) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		r.mistake(n.Line, "%s: want a text", key)
+		r.addMistake(n.Line, "%s: want a text", key)
 	case len([]rune(n.Value)) > maxLine:
-		r.mistake(n.Line, "%s has %d characters; at most %d are accepted", key, len([]rune(n.Value)), maxLine)
+		r.addMistake(n.Line, "%s has %d characters; at most %d are accepted", key, len([]rune(n.Value)), maxLine)
 	case visible.Steers(n.Value), strings.ContainsAny(strings.TrimSpace(n.Value), "\n\t"):
-		r.mistake(n.Line, "%s has a line break or a control character", key)
+		r.addMistake(n.Line, "%s has a line break or a control character", key)
 	}
 }
 
-func (r *reader) stages(n *yaml.Node) {
+func (r *reader) readStages(n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		r.mistake(n.Line, "stages: want a list of stages, each beginning with \"- id:\"")
+		r.addMistake(n.Line, "stages: want a list of stages, each beginning with \"- id:\"")
 		return
 	}
 	if len(n.Content) > maxStages {
-		r.mistake(n.Content[maxStages].Line, "%d stages; at most %d are accepted", len(n.Content), maxStages)
+		r.addMistake(n.Content[maxStages].Line, "%d stages; at most %d are accepted", len(n.Content), maxStages)
 		return
 	}
 	for _, item := range n.Content {
 		var st Stage
-		r.lines = append(r.lines, r.fields(item, reflect.ValueOf(&st).Elem(), lang.T("a stage")))
+		r.lines = append(r.lines, r.readFields(item, reflect.ValueOf(&st).Elem(), lang.T("a stage")))
 		r.d.Stages = append(r.d.Stages, st)
 	}
 }

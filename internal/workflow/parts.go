@@ -23,8 +23,8 @@ const (
 // partDigits is the length of the hash of a part, in hexadecimal digits.
 const partDigits = 32
 
-// parts returns the hashes of a session's parts.
-func (s *Session) parts() map[string]string {
+// partHashes returns the hashes of a session's parts.
+func (s *Session) partHashes() map[string]string {
 	out := map[string]string{}
 	add := func(name string, v any) { out[name] = partHash(v) }
 	add(ofRun, Session{SessionID: s.SessionID, TaskName: s.TaskName, Objective: s.Objective, Workflow: s.Workflow, CreatedAt: s.CreatedAt})
@@ -39,7 +39,7 @@ func (s *Session) parts() map[string]string {
 	return out
 }
 
-func partHash(v any) string { return Hash(canonical(v, known))[:partDigits] }
+func partHash(v any) string { return Hash(canonicalJSON(v, known))[:partDigits] }
 
 // recordedParts returns the parts as a history says, and the shape of the program that has written each.
 func recordedParts(history []Transition) (parts, shapes map[string]string) {
@@ -56,7 +56,7 @@ func recordedParts(history []Transition) (parts, shapes map[string]string) {
 // changedParts returns the parts that a history does not have as they are.
 func (s *Session) changedParts(history []Transition) map[string]string {
 	recorded, shapes := recordedParts(history)
-	out := s.parts()
+	out := s.partHashes()
 	for name := range recorded {
 		out[name] += "" // one that is gone
 	}
@@ -64,8 +64,8 @@ func (s *Session) changedParts(history []Transition) map[string]string {
 	return out
 }
 
-// differing names the parts that are not as the history has them, or what else of a session an entry covers.
-func (s *Session) differing() lang.Text {
+// describeChangedParts names the parts that are not as the history has them, or what else of a session an entry covers.
+func (s *Session) describeChangedParts() lang.Text {
 	var out []lang.Text
 	for _, name := range slices.Sorted(maps.Keys(s.changedParts(s.History))) {
 		out = append(out, partText(name))
@@ -76,10 +76,10 @@ func (s *Session) differing() lang.Text {
 	return lang.Join(out, ", ")
 }
 
-// silent names a part that was changed in no step that says so; "" if there is none.
-func (s *Session) silent() string {
+// silentlyChangedPart names a part that was changed in no step that says so; "" if there is none.
+func (s *Session) silentlyChangedPart() string {
 	recorded, shapes := recordedParts(s.History)
-	now := s.parts()
+	now := s.partHashes()
 	for _, name := range slices.Sorted(maps.Keys(recorded)) {
 		if shapes[name] == standingShape() && now[name] != recorded[name] {
 			return name
@@ -88,9 +88,9 @@ func (s *Session) silent() string {
 	return ""
 }
 
-// about returns the parts that a step may change: those of the stages from which and to which it leads, and of the one
+// partsOfStep returns the parts that a step may change: those of the stages from which and to which it leads, and of the one
 // whose work they judge; if it goes back, of all from its target on.
-func (w *Definition) about(e Transition) (out []string) {
+func (w *Definition) partsOfStep(e Transition) (out []string) {
 	switch {
 	case e.Event == EventPolicyChanged:
 		return []string{ofPolicy, ofRest}
@@ -98,7 +98,7 @@ func (w *Definition) about(e Transition) (out []string) {
 		return []string{ofPolicy}
 	case e.Event == EventReopened || e.Event == EventSentBack:
 		out = w.IDs()[max(w.Index(e.ToStage()), 0):]
-	case moves(e) || e.Event == EventEdited:
+	case isMove(e) || e.Event == EventEdited:
 		for _, id := range []StageID{e.FromStage(), e.ToStage()} {
 			st, _ := w.Stage(id)
 			out = append(out, string(id), string(st.SendsBackTo), string(st.VerifiedBy()))

@@ -86,10 +86,10 @@ func (p Policy) Met(claimed, audited *float64) bool {
 
 // Stricter returns the stricter of two policies, rule by rule. An empty value is none.
 func (p Policy) Stricter(other Policy) Policy {
-	p.Gate = stricter(GateModes(), p.Gate, other.Gate)
-	p.Scoring = stricter(ScoringModes(), p.Scoring, other.Scoring)
-	p.Pause = stricter(PauseModes(), p.Pause, other.Pause)
-	p.Proved = stricter(Proofs(), p.Proved, other.Proved)
+	p.Gate = stricterOf(GateModes(), p.Gate, other.Gate)
+	p.Scoring = stricterOf(ScoringModes(), p.Scoring, other.Scoring)
+	p.Pause = stricterOf(PauseModes(), p.Pause, other.Pause)
+	p.Proved = stricterOf(Proofs(), p.Proved, other.Proved)
 	if p.Approvers == nil {
 		p.Approvers = other.Approvers
 	} else if other.Approvers != nil {
@@ -99,12 +99,12 @@ func (p Policy) Stricter(other Policy) Policy {
 		p.FourEyes = other.FourEyes
 	}
 	p.Quorum = max(p.Quorum, other.Quorum)
-	p.GateScore, p.AuditFloor = higher(p.GateScore, other.GateScore), higher(p.AuditFloor, other.AuditFloor)
+	p.GateScore, p.AuditFloor = higherScore(p.GateScore, other.GateScore), higherScore(p.AuditFloor, other.AuditFloor)
 	return p
 }
 
-// higher returns the higher of two scores; nil counts as none.
-func higher(a, b *float64) *float64 {
+// higherScore returns the higher of two scores; nil counts as none.
+func higherScore(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b
 	}
@@ -127,8 +127,8 @@ func (p Policy) Same(other Policy) bool {
 	return reflect.DeepEqual(p, other)
 }
 
-// stricter returns the later of two values in an order; an unknown value counts as the first.
-func stricter[T comparable](order []T, a, b T) T {
+// stricterOf returns the later of two values in an order; an unknown value counts as the first.
+func stricterOf[T comparable](order []T, a, b T) T {
 	for i := len(order) - 1; i >= 0; i-- {
 		if order[i] == a {
 			return a

@@ -21,7 +21,7 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 	var about []string // of the entries of one change, of which the last has the parts
 	for i := from; i < len(s.History); i++ {
 		e := s.History[i]
-		about = append(about, w.about(e)...)
+		about = append(about, w.partsOfStep(e)...)
 		mayChange := about
 		if e.Standing != "" {
 			about = nil
@@ -30,12 +30,12 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 			continue
 		}
 		gate, isStep := w.stepOf(e)
-		if st, _ := w.Stage(e.FromStage()); w.StartsByBuilding(st) && e.Event == EventDelivered && !scoped(s.History[:i], st.ID) {
+		if st, _ := w.Stage(e.FromStage()); w.StartsByBuilding(st) && e.Event == EventDelivered && !hasApprovedScope(s.History[:i], st.ID) {
 			isStep = false
 		}
 		changed := ""
 		if !h.entries[i].own {
-			isStep = isStep && w.fits(s.History[:i], e)
+			isStep = isStep && w.matchesEvent(s.History[:i], e)
 			changed = otherThan(e.Parts, mayChange)
 		}
 		switch {
@@ -44,18 +44,18 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 		case changed != "":
 			return i + 1, lang.T("entry %d is not about %s, and has changed it", i+1, partText(changed))
 		case !gate:
-		case !e.decides(), !h.entries[i].own && !w.isOfWaiting(s.History[:i], e):
+		case !e.hasApproval(), !h.entries[i].own && !w.isOfWaiting(s.History[:i], e):
 			return i + 1, lang.T("entry %d passes the gate of %s without a decision", i+1, e.FromStage())
-		case !h.entries[i].own && !permitted(s.History, i, rules[e.FromStage()]):
+		case !h.entries[i].own && !satisfiesPolicy(s.History, i, rules[e.FromStage()]):
 			return i + 1, lang.T("entry %d passes the gate of %s without the yes of those who have to give it", i+1, e.FromStage())
 		}
 	}
 	return 0, lang.Text{}
 }
 
-// begins checks a first entry that somebody else has signed: that it starts the run, at the first stage of a workflow
+// checkFirstEntry checks a first entry that somebody else has signed: that it starts the run, at the first stage of a workflow
 // which runs may follow here, and with nothing done. It is empty if it does.
-func (h judged) begins(k *Known) lang.Text {
+func (h judged) checkFirstEntry(k *Known) lang.Text {
 	if len(h.entries) == 0 || h.entries[0].verdict != counts || h.entries[0].own {
 		return lang.Text{}
 	}
@@ -88,7 +88,7 @@ func (h judged) begins(k *Known) lang.Text {
 // stepOf reports whether the rules have an entry as a step, from where it begins to where it ends, and whether that
 // passes a gate at which a person decides.
 func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
-	if !moves(e) { // only an edit brings another text
+	if !isMove(e) { // only an edit brings another text
 		return false, e.From == e.To && (e.Event == EventEdited || e.Judged == "")
 	}
 	at := slices.IndexFunc(table, func(r rule) bool { return r.event == e.Event })
@@ -107,14 +107,14 @@ func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 	if byItself && (st.Gate == GateScore || st.Gate == GateApproval) { // only a person passes it
 		return false, false
 	}
-	return onward && !byItself || e.Event == EventScopeApproved, w.leads(r.move, st, to)
+	return onward && !byItself || e.Event == EventScopeApproved, w.moveLeadsTo(r.move, st, to)
 }
 
 // actionOf reports whether an action has an event.
 func actionOf(e Transition) bool {
 	decisions := []Action{ActionConfirm, ActionApprove}
 	switch {
-	case e.brings():
+	case e.bringsDocument():
 		return e.Action == ActionSubmit
 	case e.Event == EventReopened:
 		return e.Action == ActionReopen
@@ -133,20 +133,20 @@ func actionOf(e Transition) bool {
 // documentAt returns the hash of the newest document of a stage that a history has.
 func documentAt(history []Transition, stage StageID) string {
 	for _, e := range slices.Backward(history) {
-		if e.FromStage() == stage && e.brings() && e.SHA256 != "" {
+		if e.FromStage() == stage && e.bringsDocument() && e.SHA256 != "" {
 			return e.SHA256
 		}
 	}
 	return ""
 }
 
-// fits reports whether an entry of somebody else is by the action of its event, and brings a document only if its event
+// matchesEvent reports whether an entry of somebody else is by the action of its event, and brings a document only if its event
 // does.
-func (w *Definition) fits(history []Transition, e Transition) bool {
+func (w *Definition) matchesEvent(history []Transition, e Transition) bool {
 	switch {
 	case !actionOf(e):
 		return false
-	case e.brings():
+	case e.bringsDocument():
 		return true
 	case e.Judged != "":
 		return false
@@ -173,8 +173,8 @@ func otherThan(parts map[string]string, about []string) string {
 	return ""
 }
 
-// leads reports whether a move leads from a stage to another.
-func (w *Definition) leads(m move, from Stage, to StageID) bool {
+// moveLeadsTo reports whether a move leads from a stage to another.
+func (w *Definition) moveLeadsTo(m move, from Stage, to StageID) bool {
 	following, more := w.Next(from.ID)
 	switch m {
 	case next:
@@ -189,8 +189,8 @@ func (w *Definition) leads(m move, from Stage, to StageID) bool {
 	return to == from.ID
 }
 
-// decides reports whether an entry has a person's yes to the text that waited at its gate.
-func (t Transition) decides() bool {
+// hasApproval reports whether an entry has a person's yes to the text that waited at its gate.
+func (t Transition) hasApproval() bool {
 	g := t.Grant
 	switch {
 	case g == nil, g.Stage != t.FromStage(), g.Decision != DecisionApprove && g.Decision != DecisionOverride:
@@ -199,8 +199,8 @@ func (t Transition) decides() bool {
 	return g.SHA256 == "" || t.SHA256 == "" || g.SHA256 == t.SHA256
 }
 
-// scoped reports whether a person has approved a scope for a stage since it was begun or taken back.
-func scoped(history []Transition, stage StageID) bool {
+// hasApprovedScope reports whether a person has approved a scope for a stage since it was begun or taken back.
+func hasApprovedScope(history []Transition, stage StageID) bool {
 	for _, e := range slices.Backward(history) {
 		if e.ToStage() == stage && (e.Event == EventScopeApproved || e.FromStage() != stage) {
 			return e.Event != EventStarted
@@ -209,10 +209,10 @@ func scoped(history []Transition, stage StageID) bool {
 	return false
 }
 
-// permitted reports whether a gate was passed by an entry, from 0, as a policy wants it: by enough people of those who
+// satisfiesPolicy reports whether a gate was passed by an entry, from 0, as a policy wants it: by enough people of those who
 // may say yes, none of whom has written what they let pass if four eyes have to see it, and by a person's own act if
 // only that counts.
-func permitted(history []Transition, i int, p Policy) bool {
+func satisfiesPolicy(history []Transition, i int, p Policy) bool {
 	e := history[i]
 	if p.Gate == GateStrict && !e.Grant.Channel.Strict() {
 		return false

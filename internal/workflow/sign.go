@@ -23,7 +23,7 @@ type Signer interface {
 // SignNew signs the first entry of a session that was just created in a project; project is its id, "" if it has
 // none.
 func (s *Session) SignNew(signer Signer, project string) error {
-	return s.sign(signer, project, Verification{}, 0, s.Revision)
+	return s.signNewEntries(signer, project, Verification{}, 0, s.Revision)
 }
 
 // Signing is called with a session before it is changed, and the result of checking it. The function it returns signs
@@ -31,18 +31,18 @@ func (s *Session) SignNew(signer Signer, project string) error {
 // them, so that they do not make a changed session look sound.
 func (s *Session) Signing(signer Signer, before Verification) func(project string) error {
 	entries := len(s.History)
-	return func(project string) error { return s.sign(signer, project, before, entries, s.Revision+1) }
+	return func(project string) error { return s.signNewEntries(signer, project, before, entries, s.Revision+1) }
 }
 
-// sign links the entries after a number of them, has the newest one record the project and the state of the session at
+// signNewEntries links the entries after a number of them, has the newest one record the project and the state of the session at
 // a revision, and signs them.
-func (s *Session) sign(signer Signer, project string, before Verification, entries, revision int) error {
+func (s *Session) signNewEntries(signer Signer, project string, before Verification, entries, revision int) error {
 	if len(s.History) == entries {
 		return nil
 	}
 	s.Seals = []json.RawMessage{} // they are about a history that has gone on
 	last := &s.History[len(s.History)-1]
-	last.Standing, last.Parts = s.standing(revision), s.changedParts(s.History[:len(s.History)-1])
+	last.Standing, last.Parts = s.standingHash(revision), s.changedParts(s.History[:len(s.History)-1])
 	if signer != nil && project != s.Project() {
 		last.Project = project
 	}
@@ -72,7 +72,7 @@ func (s *Session) signEntry(signer Signer, i int) (err error) {
 			return err
 		}
 	}
-	message := s.message(i)
+	message := s.signedMessage(i)
 	if message == nil {
 		return errors.New("an entry of the history has no JSON form")
 	}
@@ -80,13 +80,13 @@ func (s *Session) signEntry(signer Signer, i int) (err error) {
 	return err
 }
 
-// message returns the text that the signature of an entry is about: a line with the session's id and the number of the
+// signedMessage returns the text that the signature of an entry is about: a line with the session's id and the number of the
 // entry, from 1, and the canonical JSON of the entry without its signature. That has the hash of the entry before it,
 // and of the session after it. It is nil if the entry has no JSON form.
-func (s *Session) message(i int) []byte {
+func (s *Session) signedMessage(i int) []byte {
 	e := s.History[i]
 	e.Signature = ""
-	text := canonical(e)
+	text := canonicalJSON(e)
 	if text == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func newKeys(history []Transition, used []Member) (out []Member) {
 func (s *Session) Adopt(signer Signer, project string, found Verification, t Transition) error {
 	t.Event = EventAdopted
 	t.Adoption = &Adoption{
-		Problem: found.Problem, From: max(found.Broken, 1), Revision: s.Revision + 1, Past: past(hashes(s.History)),
+		Problem: found.Problem, From: max(found.Broken, 1), Revision: s.Revision + 1, Past: combineHashes(entryHashes(s.History)),
 		Texts: found.Altered, Elsewhere: found.Displaced,
 	}
 	if found.Sound() { // the texts alone: nothing earlier needs to be accepted
@@ -117,5 +117,5 @@ func (s *Session) Adopt(signer Signer, project string, found Verification, t Tra
 	}
 	entries := len(s.History)
 	s.Note(t)
-	return s.sign(signer, project, found, entries, s.Revision+1)
+	return s.signNewEntries(signer, project, found, entries, s.Revision+1)
 }

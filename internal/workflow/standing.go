@@ -16,12 +16,12 @@ import (
 // the last change, and the history, of which each entry is signed.
 var uncovered = []string{"cwd", "version", "updated_at", "history", "seals"}
 
-// standing returns a hash of the session after its newest entry, at a revision: of everything that later decisions rely
+// standingHash returns a hash of the session after its newest entry, at a revision: of everything that later decisions rely
 // on. Unknown keys are left out, because people and other programs may put in their own.
 //
 // It begins with the shape of the covered keys: a program that knows other keys computes
 // another hash for the same session, which is not a change.
-func (s *Session) standing(revision int) string {
+func (s *Session) standingHash(revision int) string {
 	whole := *s
 	whole.Cwd, whole.Version, whole.Revision, whole.UpdatedAt, whole.History, whole.Seals = "", 0, revision, time.Time{}, nil, nil
 	whole.Stages = maps.Clone(whole.Stages)
@@ -29,7 +29,7 @@ func (s *Session) standing(revision int) string {
 	if len(whole.Stages) == 0 {
 		whole.Stages = nil
 	}
-	data := canonical(whole, known)
+	data := canonicalJSON(whole, known)
 	if data == nil {
 		return ""
 	}
@@ -44,10 +44,10 @@ func (r *Record) isEmpty() bool {
 	if r.Status != Pending || r.Iteration > 0 || r.FinalResultRef != nil {
 		return false // most of those that are not
 	}
-	return bytes.Equal(canonical(r, known), emptyRecord())
+	return bytes.Equal(canonicalJSON(r, known), emptyRecord())
 }
 
-var emptyRecord = sync.OnceValue(func() []byte { return canonical(Record{Status: Pending}) })
+var emptyRecord = sync.OnceValue(func() []byte { return canonicalJSON(Record{Status: Pending}) })
 
 // fits is the result of a comparison of a session with its newest entry.
 type fits int
@@ -59,13 +59,13 @@ const (
 	incomparable // a program that covers other keys has written the entry
 )
 
-// stands compares a session with the hash in its newest entry.
-func (s *Session) stands() fits {
+// compareStanding compares a session with the hash in its newest entry.
+func (s *Session) compareStanding() fits {
 	recorded := s.Last().Standing
 	switch shape, _, _ := strings.Cut(recorded, ":"); {
 	case shape != standingShape():
 		return incomparable
-	case recorded != s.standing(s.Revision):
+	case recorded != s.standingHash(s.Revision):
 		return unfitting
 	}
 	return fitting

@@ -70,8 +70,8 @@ func TestStandingCoversEveryKey(t *testing.T) {
 	var s Session
 	fill(reflect.ValueOf(&s).Elem())
 	s.History, s.Seals = nil, nil
-	want := s.standing(7)
-	if got := reread(t, &s).standing(7); got != want {
+	want := s.standingHash(7)
+	if got := reread(t, &s).standingHash(7); got != want {
 		t.Fatal("reading it anew changes it")
 	}
 	var whole map[string]any
@@ -101,7 +101,7 @@ func TestStandingCoversEveryKey(t *testing.T) {
 			}
 			seen++
 			covered := path != "" || !slices.Contains(append(slices.Clone(uncovered), "revision"), key) // the revision is given
-			if same := without.standing(7) == want; same == covered {
+			if same := without.standingHash(7) == want; same == covered {
 				t.Errorf("%s.%s: covered %v", path, key, !same)
 			}
 		}
@@ -110,7 +110,7 @@ func TestStandingCoversEveryKey(t *testing.T) {
 	if seen < 90 {
 		t.Errorf("only %d keys were looked at", seen)
 	}
-	if s.standing(8) == want {
+	if s.standingHash(8) == want {
 		t.Error("the revision is not covered")
 	}
 }
@@ -130,7 +130,7 @@ func TestStandingLeavesOutUnknownKeys(t *testing.T) {
 	var s Session
 	fill(reflect.ValueOf(&s).Elem())
 	s.Stages = map[StageID]*Record{PO: s.Stages["x"]}
-	want := s.standing(7)
+	want := s.standingHash(7)
 	note := Extra{"note": json.RawMessage(`{"deep":[1]}`)}
 	for name, put := range map[string]func(s *Session){
 		"a session":  func(s *Session) { s.Extra = note },
@@ -148,10 +148,10 @@ func TestStandingLeavesOutUnknownKeys(t *testing.T) {
 	} {
 		changed := reread(t, &s)
 		put(changed)
-		if changed.standing(7) != want {
+		if changed.standingHash(7) != want {
 			t.Errorf("in %s: it is another session", name)
 		}
-		if again := reread(t, changed); again.standing(7) != want || strings.Contains(name, "a session") && again.Extra == nil {
+		if again := reread(t, changed); again.standingHash(7) != want || strings.Contains(name, "a session") && again.Extra == nil {
 			t.Errorf("in %s: read anew, it is another session", name)
 		}
 	}
@@ -162,12 +162,12 @@ func TestStandingLeavesOutUnknownKeys(t *testing.T) {
 func TestStandingOfAnotherShape(t *testing.T) {
 	s := Default().NewSession("id", "o", "/p", "test", time.Unix(1, 0).UTC())
 	for said, want := range map[string]fits{
-		"": incomparable, s.standing(s.Revision): fitting, s.standing(s.Revision + 1): unfitting,
+		"": incomparable, s.standingHash(s.Revision): fitting, s.standingHash(s.Revision + 1): unfitting,
 		standingShape() + ":": unfitting, standingShape() + ":x": unfitting, "00000000:" + strings.Repeat("0", 64): incomparable, "later form": incomparable,
 	} {
 		s.History[0].Standing = said
-		if s.stands() != want {
-			t.Errorf("%q: %v", said, s.stands())
+		if s.compareStanding() != want {
+			t.Errorf("%q: %v", said, s.compareStanding())
 		}
 	}
 }

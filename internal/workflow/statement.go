@@ -3,7 +3,7 @@ package workflow
 // Statement returns the canonical text of a decision about a run, which the machine of its person signs: the
 // decision, its person and its text, but none of their words.
 func (g Grant) Statement(session, task string) []byte {
-	return canonical(struct {
+	return canonicalJSON(struct {
 		Session   string    `json:"session"`
 		Task      string    `json:"task"`
 		Stage     StageID   `json:"stage"`

@@ -49,7 +49,7 @@ func (s *Session) Steps(v Verification) []Step {
 	for i, e := range s.History {
 		steps[i].Transition = e
 		steps[i].Unvouched = e.Grant != nil && !v.Vouches(i+1)
-		if !moves(e) {
+		if !isMove(e) {
 			continue
 		}
 		if answers := []Action{ActionAnswer, ActionConfirm, ActionApprove}; moved != nil && slices.Contains(answers, e.Action) {
@@ -61,7 +61,7 @@ func (s *Session) Steps(v Verification) []Step {
 	return steps
 }
 
-// moves reports whether an entry is more than a note.
-func moves(e Transition) bool {
+// isMove reports whether an entry is more than a note.
+func isMove(e Transition) bool {
 	return e.Event != EventPolicyChanged && e.Event != EventAdopted && e.Event != EventEdited && e.Event != EventGranted
 }

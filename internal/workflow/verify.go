@@ -23,11 +23,11 @@ func (s *Session) Verify(signer Signer, k *Known) Verification {
 func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	where := whereabouts{}
 	if !anywhere {
-		where = s.whereabouts(k)
+		where = s.findWhereabouts(k)
 	}
-	h := s.judge(signer, k, where.record)
+	h := s.judgeEntries(signer, k, where.record)
 	ruled := k.isRuled() || isRuled(s.Policy) || slices.ContainsFunc(s.History, func(e Transition) bool { return isRuled(e.Rules) })
-	v := Verification{Entries: len(s.History), Unvouched: h.uncounted(ruled), Members: h.members, Strangers: h.strangers, Kept: h.keptRules(ruled)}
+	v := Verification{Entries: len(s.History), Unvouched: h.uncountedSpans(ruled), Members: h.members, Strangers: h.strangers, Kept: h.keptRules(ruled)}
 	var forged lang.Text
 	v.Adopted, forged = h.findAdoption(ruled)
 	v.Loose = h.firstLoose(v.Adopted, k.Rules)
@@ -45,7 +45,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 		return broken(ChainChanged, entry, problem)
 	}
 	if !anywhere {
-		if problem := s.describeDisplacement(k, where, h.project(ruled)); !problem.Empty() {
+		if problem := s.describeDisplacement(k, where, h.findProject(ruled)); !problem.Empty() {
 			v.Displaced, v.Unvouched = true, []Span{{From: 1, To: len(s.History)}}
 			return broken(ChainChanged, 1, problem)
 		}
@@ -55,7 +55,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 		v.Status, v.problem = ChainPartly, lang.T("there is no history: an older program kept none")
 		return v
 	}
-	unsigned, _ := h.firstAfter(v.Adopted.before(), notSigned)
+	unsigned, _ := h.firstAfter(v.Adopted.acceptedCount(), notSigned)
 	v.Unsigned = unsigned > 0
 	if entry, problem := h.firstDoubt(v.Adopted); !problem.Empty() {
 		return broken(ChainPartly, entry, problem)
@@ -70,8 +70,8 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	return v
 }
 
-// before returns the number of the entries that an adoption accepts as they are.
-func (a *Adopted) before() int {
+// acceptedCount returns the number of the entries that an adoption accepts as they are.
+func (a *Adopted) acceptedCount() int {
 	if a == nil {
 		return 0
 	}
@@ -83,7 +83,7 @@ func (a *Adopted) before() int {
 func (h judged) keptRules(ruled bool) map[StageID]Policy {
 	kept := h.session.Policy
 	for i, e := range slices.Backward(h.session.History) {
-		if kept = strictest(kept, e.Rules); e.Event == EventAdopted && e.Rules != nil && h.entries[i].verdict == counts && (h.entries[i].own || !ruled) {
+		if kept = stricterRules(kept, e.Rules); e.Event == EventAdopted && e.Rules != nil && h.entries[i].verdict == counts && (h.entries[i].own || !ruled) {
 			break
 		}
 	}
@@ -94,18 +94,18 @@ func (h judged) keptRules(ruled bool) map[StageID]Policy {
 // is none.
 func (h judged) firstChange(v *Verification, k *Known, c *Checkpoint) (entry int, problem lang.Text) {
 	s, adopted := h.session, v.Adopted
-	if entry, problem = h.firstAfter(adopted.before(), changed); entry > 0 {
+	if entry, problem = h.firstAfter(adopted.acceptedCount(), changed); entry > 0 {
 		return entry, problem
 	}
 	if entry, problem = h.foundBefore(adopted); entry > 0 {
 		return entry, problem
 	}
 	if adopted == nil {
-		if problem = h.begins(k); !problem.Empty() {
+		if problem = h.checkFirstEntry(k); !problem.Empty() {
 			return 1, problem
 		}
 	}
-	if entry, problem = h.replay(adopted, strictest(k.Rules, v.Kept)); entry > 0 {
+	if entry, problem = h.replay(adopted, stricterRules(k.Rules, v.Kept)); entry > 0 {
 		return entry, problem
 	}
 	switch {
@@ -113,12 +113,12 @@ func (h judged) firstChange(v *Verification, k *Known, c *Checkpoint) (entry int
 	case c.Foreign && h.own > 0:
 		return h.own, lang.T("this machine's record of it was overwritten without the key")
 	case !c.Foreign:
-		if entry, problem = s.differs(c); !problem.Empty() {
+		if entry, problem = s.compareToCheckpoint(c); !problem.Empty() {
 			return entry, problem
 		}
 	}
-	if problem = s.misfit(h.fit); problem.Empty() && len(h.members) > 0 { // the steps of this machine say what they change
-		if name := s.silent(); name != "" {
+	if problem = s.describeMisfit(h.fit); problem.Empty() && len(h.members) > 0 { // the steps of this machine say what they change
+		if name := s.silentlyChangedPart(); name != "" {
 			problem = lang.T("%s was changed in a step that does not say so", partText(name))
 		}
 	}
@@ -130,7 +130,7 @@ func (h judged) firstDoubt(adopted *Adopted) (entry int, problem lang.Text) {
 	if h.session.History[0].Event != EventStarted && adopted == nil {
 		return 1, lang.T("the entries before its first one are unknown")
 	}
-	return h.firstAfter(adopted.before(), notSigned, ofStranger)
+	return h.firstAfter(adopted.acceptedCount(), notSigned, ofStranger)
 }
 
 // firstLoose says which step of this machine since an adoption was the first that passed a gate with less than the rules
@@ -138,18 +138,18 @@ func (h judged) firstDoubt(adopted *Adopted) (entry int, problem lang.Text) {
 // the step was done.
 func (h judged) firstLoose(adopted *Adopted, rules map[StageID]Policy) lang.Text {
 	s := h.session
-	for i := adopted.before(); i < len(s.History); i++ {
+	for i := adopted.acceptedCount(); i < len(s.History); i++ {
 		e := s.History[i]
 		gate, _ := s.Definition().stepOf(e)
-		if gate && e.Grant != nil && h.entries[i].own && !permitted(s.History, i, rules[e.FromStage()]) {
+		if gate && e.Grant != nil && h.entries[i].own && !satisfiesPolicy(s.History, i, rules[e.FromStage()]) {
 			return lang.T("entry %d passed the gate of %s by %s, which is less than the rules here ask for now", i+1, e.FromStage(), string(e.Grant.Channel))
 		}
 	}
 	return lang.Text{}
 }
 
-// misfit describes how the session differs from its history; it is empty if it does not.
-func (s *Session) misfit(fit fits) lang.Text {
+// describeMisfit describes how the session differs from its history; it is empty if it does not.
+func (s *Session) describeMisfit(fit fits) lang.Text {
 	if len(s.History) == 0 {
 		return lang.Text{}
 	}
@@ -159,7 +159,7 @@ func (s *Session) misfit(fit fits) lang.Text {
 	seen := map[StageID]bool{}
 	for _, e := range slices.Backward(s.History) {
 		stage := e.FromStage()
-		if e.Judged == "" || !e.brings() || seen[stage] {
+		if e.Judged == "" || !e.bringsDocument() || seen[stage] {
 			continue
 		}
 		seen[stage] = true
@@ -172,7 +172,7 @@ func (s *Session) misfit(fit fits) lang.Text {
 		}
 	}
 	if fit == unfitting {
-		return lang.T("%s were changed after its newest entry", s.differing())
+		return lang.T("%s were changed after its newest entry", s.describeChangedParts())
 	}
 	return lang.Text{}
 }

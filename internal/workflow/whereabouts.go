@@ -71,8 +71,8 @@ type whereabouts struct {
 	copyOf, movedFrom string
 }
 
-// whereabouts compares the machine's records of a session with its folder.
-func (s *Session) whereabouts(k *Known) (w whereabouts) {
+// findWhereabouts compares the machine's records of a session with its folder.
+func (s *Session) findWhereabouts(k *Known) (w whereabouts) {
 	w.record = k.Checkpoint
 	recorded := k.Checkpoint != nil
 	for _, e := range k.Elsewhere {

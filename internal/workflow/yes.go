@@ -15,7 +15,7 @@ func WritersAt(history []Transition, stage StageID) []string {
 		switch {
 		case e.Event == EventAdopted:
 			out = append(out, "")
-		case e.brings() && e.FromStage() == stage:
+		case e.bringsDocument() && e.FromStage() == stage:
 			return append(out, e.Subject)
 		}
 	}

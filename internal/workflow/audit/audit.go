@@ -46,20 +46,20 @@ func tooLong(document string, l lang.Language) []finding {
 
 // Audit judges a document by the rubric, in its context.
 func (r Rubric) Audit(body string, b Background) workflow.Audit {
-	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: b}
+	s := &document{text: readText(readablePart(body), r.sectionNames()), earlier: map[workflow.StageID]*text{}, wanted: b}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
-			s.earlier[stage] = readEarlier(readable(doc))
+			s.earlier[stage] = readEarlier(readablePart(doc))
 		}
 	}
 	found := tooLong(body, b.Language)
 	for _, c := range r.checks {
-		if !c.applies(s) {
+		if !c.appliesTo(s) {
 			continue
 		}
 		if l := kinds[c.Kind].find(c, s); l != nil {
-			f := c.finding(*l, b.Language)
-			found = append(found, finding{f, l.brief(f, b.Language)})
+			f := c.describeMiss(*l, b.Language)
+			found = append(found, finding{f, l.shortProblem(f, b.Language)})
 		}
 	}
 	left := 100.0

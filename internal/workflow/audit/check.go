@@ -28,7 +28,7 @@ type check struct {
 	UnlessTitle []string
 }
 
-func (c check) applies(s *document) bool {
+func (c check) appliesTo(s *document) bool {
 	if len(c.UnlessTitle) == 0 || len(s.Heads) == 0 {
 		return true
 	}

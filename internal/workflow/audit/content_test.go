@@ -82,7 +82,7 @@ func TestShares(t *testing.T) {
 	for percent, want := range map[int]float64{19: 0, 20: 20, 30: 40, 40: 60, 100: 60} {
 		got := 0.0
 		if l := shareMiss(c, float64(percent)/100, 0, "x"); l != nil {
-			got = c.finding(*l, lang.English).Points
+			got = c.describeMiss(*l, lang.English).Points
 		}
 		if got != want {
 			t.Errorf("%d %%: %g points, want %g", percent, got, want)

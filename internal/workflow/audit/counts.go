@@ -30,7 +30,7 @@ func findWrongCounts(_ check, s *document) *miss {
 	var out miss
 	add := func(i int, claimed int, noun string) {
 		if have := s.countOf(noun); have > 0 && have != claimed {
-			out.add(i, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
+			out.addItem(i, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
 		}
 	}
 	for i, l := range s.Said {
@@ -38,8 +38,8 @@ func findWrongCounts(_ check, s *document) *miss {
 			continue
 		}
 		for _, m := range claim.FindAllStringSubmatchIndex(l, 5) {
-			if partOf.MatchString(l[m[1]:boundary(l, m[1]+24)]) ||
-				notTotal.MatchString(l[boundary(l, m[2]-14):m[2]]) ||
+			if partOf.MatchString(l[m[1]:runeBoundary(l, m[1]+24)]) ||
+				notTotal.MatchString(l[runeBoundary(l, m[2]-14):m[2]]) ||
 				strings.Contains(strings.ToLower(l[m[3]:m[4]]), "first") || hasID(l[:m[0]]) {
 				continue
 			}
@@ -52,12 +52,12 @@ func findWrongCounts(_ check, s *document) *miss {
 			add(i, markdown.Number(l[m[2]:m[3]]), strings.ToLower(l[m[4]:m[5]]))
 		}
 		for _, m := range claimHan.FindAllStringSubmatchIndex(l, 5) {
-			if !hasID(l[m[0]:m[1]]) && !notTotal.MatchString(l[boundary(l, m[0]-9):m[0]]) {
+			if !hasID(l[m[0]:m[1]]) && !notTotal.MatchString(l[runeBoundary(l, m[0]-9):m[0]]) {
 				add(i, markdown.Number(l[m[2]:m[3]]), l[m[4]:m[5]])
 			}
 		}
 	}
-	return out.found()
+	return out.orNil()
 }
 
 // countOf counts the things that a claim is about; 0 if unknown.
@@ -75,11 +75,11 @@ func (s *document) countOf(noun string) int {
 		}
 		return len(s.distinctStories())
 	case "functional requirements", "功能需求":
-		return len(distinct(s.promises([]string{"FR"})))
+		return len(distinctIDs(s.promisedDefinitions([]string{"FR"})))
 	case "requirements":
 		return 0 // of which kind is not said
 	case "acceptance criteria", "criteria", "验收标准":
-		return len(distinct(s.definitions("AC")))
+		return len(distinctIDs(s.definitionsOf("AC")))
 	}
 	return len(s.planned())
 }

@@ -41,7 +41,7 @@ func markCriteria(d *markdown.Document) []bool {
 		case strings.TrimSpace(d.Said[i]) == "":
 			r.blank = true
 		default:
-			criterion[i] = r.read(d, i, h)
+			criterion[i] = r.readLine(d, i, h)
 		}
 	}
 	return criterion
@@ -54,8 +54,8 @@ type criteriaReader struct {
 	level, indent int // of the heading or the item that announced them
 }
 
-// read reports whether line i, which may be a heading, states a criterion.
-func (r *criteriaReader) read(d *markdown.Document, i int, h *markdown.Heading) bool {
+// readLine reports whether line i, which may be a heading, states a criterion.
+func (r *criteriaReader) readLine(d *markdown.Document, i int, h *markdown.Heading) bool {
 	l := d.Said[i]
 	depth, _, isItem := markdown.Item(l)
 	row, isRow := d.Rows[i]
@@ -64,9 +64,9 @@ func (r *criteriaReader) read(d *markdown.Document, i int, h *markdown.Heading) 
 			return true
 		}
 	}
-	if m := announcement(l); m != nil && !isRow && announces(strings.TrimSpace(l), h != nil, isItem, m[1]) {
-		r.begin(h, isItem, depth)
-		return substance(m[1])
+	if m := matchAcceptance(l); m != nil && !isRow && isAnnouncement(strings.TrimSpace(l), h != nil, isItem, m[1]) {
+		r.beginCriteria(h, isItem, depth)
+		return hasSubstance(m[1])
 	}
 	switch {
 	case h != nil && h.Level <= markdown.BoldKnown:
@@ -80,13 +80,13 @@ func (r *criteriaReader) read(d *markdown.Document, i int, h *markdown.Heading) 
 		return true
 	}
 	if isRow {
-		return r.inside || substance(row.Cell(d.Tables[row.Table].Column(criteriaHeader...)))
+		return r.inside || hasSubstance(row.Cell(d.Tables[row.Table].Column(criteriaHeader...)))
 	}
 	return r.inside && h == nil && (isItem || !blank || strings.HasPrefix(l, " "))
 }
 
-// begin notes the line that announced the criteria below it.
-func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
+// beginCriteria notes the line that announced the criteria below it.
+func (r *criteriaReader) beginCriteria(h *markdown.Heading, isItem bool, depth int) {
 	*r = criteriaReader{inside: true, level: markdown.BoldOther + 1, indent: -1}
 	if h != nil {
 		r.level = h.Level
@@ -95,8 +95,8 @@ func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
 	}
 }
 
-// announcement matches acceptance, in a line that somebody would read.
-func announcement(l string) []string {
+// matchAcceptance matches acceptance, in a line that somebody would read.
+func matchAcceptance(l string) []string {
 	if len(l) > 4000 {
 		return nil
 	}
@@ -107,8 +107,8 @@ func announcement(l string) []string {
 	return m
 }
 
-// announces distinguishes a label from a sentence that begins with the same word.
-func announces(trimmed string, onHeading, isItem bool, behind string) bool {
+// isAnnouncement distinguishes a label from a sentence that begins with the same word.
+func isAnnouncement(trimmed string, onHeading, isItem bool, behind string) bool {
 	plain := strings.TrimRight(trimmed, "*_ ")
 	colon := strings.HasSuffix(plain, ":") || strings.HasSuffix(plain, "：")
 	short := isItem && len(trimmed) < 60

@@ -21,7 +21,7 @@ type disownRules struct {
 	topics *pattern.Pattern
 }
 
-// disownLanguage are the rules of one language, for a clause that clauses has written.
+// disownLanguage are the rules of one language, for clauses of splitClauses.
 type disownLanguage struct {
 	han    bool // Chinese
 	rules  []disownRule
@@ -80,7 +80,7 @@ func readDisowned() (*disownRules, error) {
 				made = append(made, read)
 			}
 			to.rules = append(to.rules, made)
-			to.index(rule, sets, keys)
+			to.indexRule(rule, sets, keys)
 		}
 		for _, topic := range from.Topics {
 			topics = append(topics, regexp.QuoteMeta(topic))
@@ -145,15 +145,15 @@ func inClause(words []string, han bool) []string {
 // is none.
 func (p places) find(clause string) (from, to int) {
 	for from := range clause {
-		if to := p.end(clause, from); to >= 0 {
+		if to := p.matchEnd(clause, from); to >= 0 {
 			return from, to
 		}
 	}
 	return -1, -1
 }
 
-// end returns the end of the match that begins somewhere in a clause, or -1.
-func (p places) end(clause string, at int) int {
+// matchEnd returns the end of the match that begins somewhere in a clause, or -1.
+func (p places) matchEnd(clause string, at int) int {
 	if len(p) == 0 {
 		return at
 	}
@@ -164,7 +164,7 @@ func (p places) end(clause string, at int) int {
 	}
 	for _, text := range here.texts {
 		if strings.HasPrefix(left, text) {
-			if end := rest.end(clause, at+len(text)); end >= 0 {
+			if end := rest.matchEnd(clause, at+len(text)); end >= 0 {
 				return end
 			}
 		}
@@ -172,13 +172,13 @@ func (p places) end(clause string, at int) int {
 	if here.texts != nil && !here.maybe {
 		return -1
 	}
-	end := rest.end(clause, at)
+	end := rest.matchEnd(clause, at)
 	for range here.gap {
 		if end >= 0 || at == len(clause) {
 			break
 		}
 		at += lengthOfFirst(clause[at:])
-		end = rest.end(clause, at)
+		end = rest.matchEnd(clause, at)
 	}
 	return end
 }
@@ -195,9 +195,9 @@ func lengthOfFirst(clause string) int {
 	return len(clause)
 }
 
-// index notes by which words, or Chinese characters, a clause can be told to lack a part
+// indexRule notes by which words, or Chinese characters, a clause can be told to lack a part
 // of the rule that was added last. keys has those of the parts of earlier rules.
-func (l *disownLanguage) index(rule string, sets, keys map[string][]string) {
+func (l *disownLanguage) indexRule(rule string, sets, keys map[string][]string) {
 	number, needs := uint32(len(l.rules)-1), uint32(0) //nolint:gosec // there are some hundred rules
 	for i, part := range strings.Fields(rule) {
 		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "&" || part == "<be>" || i >= 32 {
@@ -237,8 +237,8 @@ func longestWord(phrase string, han bool) string {
 	return longest
 }
 
-// candidates returns the rules of which a sentence has all parts, in whatever order.
-func (l disownLanguage) candidates(clauses []string) []int {
+// candidateRules returns the rules of which a sentence has all parts, in whatever order.
+func (l disownLanguage) candidateRules(clauses []string) []int {
 	if len(clauses) == 0 {
 		return nil // as most sentences have none of the other language
 	}
@@ -271,24 +271,24 @@ func (l disownLanguage) candidates(clauses []string) []int {
 // findDisowned finds a sentence that says of the document that nothing in it is so.
 func findDisowned(_ check, s *document) *miss {
 	findings := s.reportedFindings() // of the work, not of the report
-	topic := s.prose().topics()
+	topic := s.prose().topicWords()
 	var out miss
 	for _, sentence := range s.prose().sentences {
 		_, found := slices.BinarySearch(findings, sentence.line)
-		if found || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
+		if found || len(sentence.raw) > 2000 || !disownsDocument(sentence.raw, topic) {
 			continue
 		}
 		out.name = cmp.Or(out.name, clip(sentence.raw, 100))
-		out.add(sentence.line, atLine(sentence.line))
+		out.addItem(sentence.line, atLine(sentence.line))
 	}
-	return out.found()
+	return out.orNil()
 }
 
 // quoted matches words of somebody else, or a text of the product.
 var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
 
-// topics returns the words of invention that a document has in three sentences or more.
-func (p *prose) topics() map[string]bool {
+// topicWords returns the words of invention that a document has in three sentences or more.
+func (p *prose) topicWords() map[string]bool {
 	rules := disownings()
 	count, out := map[string]int{}, map[string]bool{}
 	for _, s := range p.sentences {
@@ -317,15 +317,15 @@ var (
 	seed    = maphash.MakeSeed()
 )
 
-// disowns reports whether a sentence takes the document back, which is about the topic.
-func disowns(raw string, topic map[string]bool) bool {
+// disownsDocument reports whether a sentence takes the document back, which is about the topic.
+func disownsDocument(raw string, topic map[string]bool) bool {
 	hash := maphash.String(seed, raw)
 	if _, known := plainly.Get(hash); known {
 		return false
 	}
 	rules := disownings()
-	words, han := clauses(quoted.ReplaceAllString(raw, " "))
-	if rules.english.match(words, topic) || rules.chinese.match(han, topic) {
+	words, han := splitClauses(quoted.ReplaceAllString(raw, " "))
+	if rules.english.matchesClauses(words, topic) || rules.chinese.matchesClauses(han, topic) {
 		return true
 	}
 	if len(topic) == 0 {
@@ -334,10 +334,10 @@ func disowns(raw string, topic map[string]bool) bool {
 	return false
 }
 
-// match reports whether a sentence, by its clauses, takes the document back. topic has the words
+// matchesClauses reports whether a sentence, by its clauses, takes the document back. topic has the words
 // of the document's subject.
-func (l disownLanguage) match(clauses []string, topic map[string]bool) bool {
-	for _, i := range l.candidates(clauses) {
+func (l disownLanguage) matchesClauses(clauses []string, topic map[string]bool) bool {
+	for _, i := range l.candidateRules(clauses) {
 		hit := true
 		for _, part := range l.rules[i] {
 			hit = hit && slices.ContainsFunc(clauses, func(c string) bool {
@@ -345,7 +345,7 @@ func (l disownLanguage) match(clauses []string, topic map[string]bool) bool {
 				if len(l.rules[i]) == 1 || from < 0 {
 					return from >= 0
 				}
-				return !topic[strings.TrimSpace(c[from:to])] && !negates(c[:from])
+				return !topic[strings.TrimSpace(c[from:to])] && !hasNegation(c[:from])
 			})
 		}
 		if hit {
@@ -355,8 +355,8 @@ func (l disownLanguage) match(clauses []string, topic map[string]bool) bool {
 	return false
 }
 
-// negates reports whether the words behind it are denied: "none of the figures is …".
-func negates(before string) bool {
+// hasNegation reports whether the words behind it are denied: "none of the figures is …".
+func hasNegation(before string) bool {
 	words := strings.Fields(before)
 	for _, w := range words[max(0, len(words)-6):] {
 		switch w {
@@ -390,9 +390,9 @@ func inClauseWord(c rune, behind bool) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c)
 }
 
-// clauses cuts a sentence at its commas: English words with a space before each, and
+// splitClauses cuts a sentence at its commas: English words with a space before each, and
 // Chinese characters without any.
-func clauses(raw string) (words, han []string) {
+func splitClauses(raw string) (words, han []string) {
 	for clause := range strings.FieldsFuncSeq(raw, endsClause) {
 		var w, h strings.Builder
 		inWord := false

@@ -249,12 +249,12 @@ var standing = []string{
 
 func TestDisowns(t *testing.T) {
 	for _, s := range disowning {
-		if !disowns(s, nil) {
+		if !disownsDocument(s, nil) {
 			t.Errorf("is not seen to take the document back: %s", s)
 		}
 	}
 	for _, s := range standing {
-		if disowns(s, nil) {
+		if disownsDocument(s, nil) {
 			t.Errorf("is taken for taking the document back: %s", s)
 		}
 	}

@@ -26,13 +26,13 @@ var (
 
 // findHas looks for one kind of evidence anywhere in the document.
 func findHas(c check, s *document) *miss {
-	if s.has(c.What) {
+	if s.hasEvidence(c.What) {
 		return nil
 	}
 	return &miss{line: -1}
 }
 
-func (s *document) has(what string) bool {
+func (s *document) hasEvidence(what string) bool {
 	onLine := func(matches func(string) bool) bool {
 		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && matches(l) })
 	}
@@ -45,15 +45,15 @@ func (s *document) has(what string) bool {
 	case "results":
 		return some(results) || slices.ContainsFunc(s.Tables, countsTests)
 	case "ids":
-		return len(s.definitions("US", "FR")) > 0
+		return len(s.definitionsOf("US", "FR")) > 0
 	case "priorities":
-		defs := s.definitions("US", "FR")
-		return len(defs) == 0 || slices.ContainsFunc(tags(s.text, defs), func(t string) bool { return t != "" })
+		defs := s.definitionsOf("US", "FR")
+		return len(defs) == 0 || slices.ContainsFunc(readPriorities(s.text, defs), func(t string) bool { return t != "" })
 	case "findings":
 		return len(s.reportedFindings()) > 0 || some(noIssues)
 	}
 	// Specifics: whatever could be looked up or run again.
-	return s.figures(3) || onLine(hasID) || some(filePath) || some(results) || some(command)
+	return s.hasFigures(3) || onLine(hasID) || some(filePath) || some(results) || some(command)
 }
 
 // hasShell reports whether there is a code block of a shell.
@@ -68,8 +68,8 @@ func (d *text) hasShell() bool {
 	return false
 }
 
-// figures reports whether at least n lines give one.
-func (d *text) figures(n int) bool {
+// hasFigures reports whether at least n lines give one.
+func (d *text) hasFigures(n int) bool {
 	for i := range d.Lines {
 		if n > 0 && d.hasFigure(i) {
 			n--

@@ -32,7 +32,7 @@ func findFiller(c check, s *document) *miss {
 	total, first, most := 0.0, -1, 0.0
 	name := ""
 	for _, sentence := range p.sentences {
-		found := class.in(sentence)
+		found := class.countIn(sentence)
 		if c.What == "announced" && found > 0 {
 			found = sentence.size()
 		}
@@ -47,11 +47,11 @@ func findFiller(c check, s *document) *miss {
 	return shareMiss(c, total/p.size, first, name)
 }
 
-// in returns how many words of the sentence are filler.
-func (f fillerClass) in(s sentence) float64 {
+// countIn returns how many words of the sentence are filler.
+func (f fillerClass) countIn(s sentence) float64 {
 	sure, weak, plain := 0, 0, 0
 	for i := 0; i < len(s.words); {
-		is := f.of(s.words[i])
+		is := f.entryOf(s.words[i])
 		n := longestPhrase(is.phrases, s.words[i:])
 		switch {
 		case n > 0:
@@ -72,8 +72,8 @@ func (f fillerClass) in(s sentence) float64 {
 	return float64(sure) + wordsOf(f.hanIn(s.han))
 }
 
-// of returns the entry of a word in the class.
-func (f fillerClass) of(w *word) fillerWord {
+// entryOf returns the entry of a word in the class.
+func (f fillerClass) entryOf(w *word) fillerWord {
 	for _, is := range w.filler {
 		if is.class == f.name {
 			return is

@@ -22,7 +22,7 @@ type foundID struct {
 	from, to       int
 }
 
-func (f foundID) id() identifier { return identifier{f.prefix, numbers(f.number)} }
+func (f foundID) id() identifier { return identifier{f.prefix, parseNumber(f.number)} }
 
 // idNumber is the number of an id: 1, 1.2, 1.2.3.
 const idNumber = `(\d{1,4}(?:\.\d{1,4}){0,2})`
@@ -109,7 +109,7 @@ func (id identifier) String() string {
 	return id.prefix + "-" + strings.Join(parts, ".")
 }
 
-func numbers(s string) []int {
+func parseNumber(s string) []int {
 	var out []int
 	for part := range strings.SplitSeq(s, ".") {
 		n, _ := strconv.Atoi(part)

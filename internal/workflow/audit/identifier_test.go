@@ -35,7 +35,7 @@ func sameIDs(t *testing.T, text string) {
 		if prefix == "" {
 			prefix = "FR"
 		}
-		if id.from != m[0] || id.to != m[1] || id.prefix != prefix || !slices.Equal(id.id().number, numbers(group(2)+group(4)+group(5))) {
+		if id.from != m[0] || id.to != m[1] || id.prefix != prefix || !slices.Equal(id.id().number, parseNumber(group(2)+group(4)+group(5))) {
 			t.Errorf("%q: got %+v, want %v", text, id, m)
 		}
 	}

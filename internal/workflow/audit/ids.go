@@ -43,10 +43,10 @@ func mentionsIn(lines []string) mentions {
 			m.add(id)
 			for range 50 {
 				if to := spanTo.FindStringSubmatch(rest); to != nil {
-					m.addRange(id, numbers(to[1]))
+					m.addRange(id, parseNumber(to[1]))
 					rest = rest[len(to[0]):]
 				} else if also := alsoOf.FindStringSubmatch(rest); also != nil {
-					id = identifier{id.prefix, numbers(also[1])}
+					id = identifier{id.prefix, parseNumber(also[1])}
 					m.add(id)
 					rest = rest[len(also[0]):]
 				} else {
@@ -55,7 +55,7 @@ func mentionsIn(lines []string) mentions {
 			}
 		}
 		for _, w := range wildcard.FindAllStringSubmatch(l, -1) {
-			m.add(identifier{w[1], numbers(w[2])})
+			m.add(identifier{w[1], parseNumber(w[2])})
 		}
 	}
 	return m
@@ -93,8 +93,8 @@ func (m mentions) has(id identifier) bool {
 	return false
 }
 
-// any reports whether an id of the prefix is named at all.
-func (m mentions) any(prefix string) bool {
+// hasPrefix reports whether an id of the prefix is named at all.
+func (m mentions) hasPrefix(prefix string) bool {
 	for id := range m.single {
 		if strings.HasPrefix(id, prefix+"-") {
 			return true
@@ -146,7 +146,7 @@ func definitionAt(d *markdown.Document, i int) (definition, bool) {
 	}
 	id, rest, ok := leadingID(body)
 	if m := bracketedID.FindStringSubmatch(body); !ok && form == 'h' && m != nil {
-		return definition{identifier{"US", numbers(m[1])}, i, form, body}, true
+		return definition{identifier{"US", parseNumber(m[1])}, i, form, body}, true
 	}
 	if !ok || reference.MatchString(rest) {
 		return definition{}, false
@@ -170,15 +170,15 @@ func leadingID(s string) (id identifier, rest string, ok bool) {
 	if !strings.ContainsAny(trimmed[:min(24, len(trimmed))], "0123456789") { // most lines
 		return identifier{}, "", false
 	}
-	found, ok := firstID(trimmed[:boundary(trimmed, maxID)])
+	found, ok := firstID(trimmed[:runeBoundary(trimmed, maxID)])
 	if !ok || found.from != 0 {
 		return identifier{}, "", false
 	}
 	return found.id(), trimmed[found.to:], true
 }
 
-// distinct returns the ids of definitions, each once, in order of prefix and number.
-func distinct(defs []definition) []identifier {
+// distinctIDs returns the ids of definitions, each once, in order of prefix and number.
+func distinctIDs(defs []definition) []identifier {
 	seen := map[string]bool{}
 	var out []identifier
 	for _, d := range defs {

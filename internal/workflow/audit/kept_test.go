@@ -85,7 +85,7 @@ func TestKeptIsTheSame(t *testing.T) {
 			s := &document{text: readText(version, nil), wanted: known}
 			if s.saysAtOnce() {
 				enough++
-				if of := s.compare(byWords, 0); !of.comparable() || !of.speaks {
+				if of := s.compareObjective(byWords, 0); !of.isComparable() || !of.speaks {
 					t.Errorf("%.60q: the beginning is of the subject, the whole is not: %+v", version, of)
 				}
 			}

@@ -11,8 +11,8 @@ import (
 // clip returns a text on one line, of at most n bytes.
 func clip(s string, n int) string { return visible.Fit(strings.Join(strings.Fields(s), " "), n) }
 
-// boundary returns the largest index up to n that does not cut a character, or 0.
-func boundary(s string, n int) int {
+// runeBoundary returns the largest index up to n that does not cut a character, or 0.
+func runeBoundary(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
 	}
@@ -28,9 +28,9 @@ func isHan(r rune) bool { return r >= 0x2E80 && unicode.Is(unicode.Han, r) }
 // isLetter reports whether a character is a letter of ASCII.
 func isLetter(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// substance reports whether a line says anything of its own: not blank, no rule,
+// hasSubstance reports whether a line says anything of its own: not blank, no rule,
 // no lone word for "later".
-func substance(l string) bool {
+func hasSubstance(l string) bool {
 	if _, body, ok := markdown.Item(l); ok {
 		l = body
 	}

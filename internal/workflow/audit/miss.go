@@ -34,8 +34,8 @@ type miss struct {
 	want    string // a figure for the text
 }
 
-// finding describes a miss in the words and points of its check.
-func (c check) finding(l miss, in lang.Language) workflow.AuditFinding {
+// describeMiss describes a miss in the words and points of its check.
+func (c check) describeMiss(l miss, in lang.Language) workflow.AuditFinding {
 	f := workflow.AuditFinding{ID: c.ID, Severity: c.Severity, Line: l.line + 1, Points: c.Points}
 	if c.Each > 0 {
 		f.Points = c.Each * float64(max(1, l.count()))
@@ -46,21 +46,21 @@ func (c check) finding(l miss, in lang.Language) workflow.AuditFinding {
 		f.Points *= l.share
 	}
 	f.Points = math.Round(f.Points*10) / 10
-	f.Problem = clip(l.fill(in.Word(cmp.Or(l.problem, c.Problem)), in), maxText)
-	f.Fix = clip(l.fill(in.Word(c.Fix), in), maxText)
+	f.Problem = clip(l.fillTemplate(in.Word(cmp.Or(l.problem, c.Problem)), in), maxText)
+	f.Fix = clip(l.fillTemplate(in.Word(c.Fix), in), maxText)
 	return f
 }
 
-// add adds an item; the first one is the place of the miss.
-func (l *miss) add(line int, item lang.Text) {
+// addItem adds an item; the first one is the place of the miss.
+func (l *miss) addItem(line int, item lang.Text) {
 	if len(l.items) == 0 {
 		l.line = line
 	}
 	l.items = append(l.items, item)
 }
 
-// found returns a miss that has items; nil otherwise.
-func (l miss) found() *miss {
+// orNil returns a miss that has items; nil otherwise.
+func (l miss) orNil() *miss {
 	if len(l.items) == 0 {
 		return nil
 	}
@@ -69,8 +69,8 @@ func (l miss) found() *miss {
 
 func (l miss) count() int { return max(l.n, len(l.items)) }
 
-// brief returns the finding in the summary: fewer items, and the line.
-func (l miss) brief(f workflow.AuditFinding, in lang.Language) string {
+// shortProblem returns the finding in the summary: fewer items, and the line.
+func (l miss) shortProblem(f workflow.AuditFinding, in lang.Language) string {
 	text := f.Problem
 	if len(l.items) > 2 {
 		// The list behind its colon is shortened.
@@ -84,9 +84,9 @@ func (l miss) brief(f workflow.AuditFinding, in lang.Language) string {
 	return text
 }
 
-// fill puts the values of a miss into a text: {name}, {n}, {want}, {items}, and
+// fillTemplate puts the values of a miss into a text: {name}, {n}, {want}, {items}, and
 // {one|many} by their number.
-func (l miss) fill(text string, in lang.Language) string {
+func (l miss) fillTemplate(text string, in lang.Language) string {
 	var b strings.Builder
 	for text != "" {
 		before, rest, ok := strings.Cut(text, "{")
@@ -102,20 +102,20 @@ func (l miss) fill(text string, in lang.Language) string {
 		case plural:
 			b.WriteString(many)
 		case word == "name":
-			b.WriteString(l.label(in))
+			b.WriteString(l.nameIn(in))
 		case word == "want":
 			b.WriteString(l.want)
 		case word == "n":
 			b.WriteString(strconv.Itoa(l.count()))
 		case word == "items":
-			b.WriteString(l.list(in))
+			b.WriteString(l.joinItems(in))
 		}
 		text = after
 	}
 	return b.String()
 }
 
-func (l miss) label(in lang.Language) string {
+func (l miss) nameIn(in lang.Language) string {
 	out := l.name
 	for i, name := range l.either {
 		if i > 0 {
@@ -129,8 +129,8 @@ func (l miss) label(in lang.Language) string {
 	return out
 }
 
-// list joins the items, or the first of many.
-func (l miss) list(in lang.Language) string {
+// joinItems joins the items, or the first of many.
+func (l miss) joinItems(in lang.Language) string {
 	items := make([]string, len(l.items))
 	for i, item := range l.items {
 		items[i] = item.In(in)
@@ -150,13 +150,13 @@ func (l miss) list(in lang.Language) string {
 func atLines(lines []int) *miss {
 	var out miss
 	for _, i := range lines {
-		out.add(i, atLine(i))
+		out.addItem(i, atLine(i))
 	}
-	return out.found()
+	return out.orNil()
 }
 
 // atLine names a line in a finding.
 func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
 
-// plain returns a name or a quotation in a finding, the same in every language.
-func plain(text string) lang.Text { return lang.T("%s", text) }
+// untranslated returns a name or a quotation in a finding, the same in every language.
+func untranslated(text string) lang.Text { return lang.T("%s", text) }

@@ -40,18 +40,18 @@ const (
 // findOffObjective finds a document that speaks of something else than the objective, the
 // person's answers, and the earlier documents.
 func findOffObjective(c check, s *document) *miss {
-	if s.prose().size < leastCompared || len(byWords.important(s.wanted.Objective, byWords.generic())) == 0 {
+	if s.prose().size < leastCompared || len(byWords.importantUnits(s.wanted.Objective, byWords.generic())) == 0 {
 		return nil
 	}
 	// Most documents are seen to speak of it by their beginning, and without the concepts, which take long to read.
 	if s.saysAtOnce() {
 		return nil
 	}
-	if of := s.compare(byWords, c.At); of.comparable() && of.speaks {
+	if of := s.compareObjective(byWords, c.At); of.isComparable() && of.speaks {
 		return nil
 	}
-	of := s.compare(byConcepts, c.At)
-	if of.speaks || !of.comparable() {
+	of := s.compareObjective(byConcepts, c.At)
+	if of.speaks || !of.isComparable() {
 		return nil
 	}
 	return &miss{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}
@@ -74,8 +74,8 @@ func (s *document) saysAtOnce() bool {
 			here.Words++
 		}
 	}
-	of := s.share(here, s.wanted.Objective, byWords.important(s.wanted.Objective, byWords.generic()))
-	return of.comparable() && of.sum >= enough
+	of := s.shareOf(here, s.wanted.Objective, byWords.importantUnits(s.wanted.Objective, byWords.generic()))
+	return of.isComparable() && of.sum >= enough
 }
 
 // comparer is one way to compare texts: by their words, or also by their meanings.
@@ -104,9 +104,9 @@ func newComparer(lexicon func() *recall.Lexicon) comparer {
 	return comparer{lexicon, names(func() string { return lists().generic }), names(rubricTexts)}
 }
 
-// important returns the units of a text that say something of its subject.
-func (by comparer) important(text string, generic map[string]bool) []recall.Unit {
-	return slices.DeleteFunc(by.lexicon().Units(readable(text)), func(u recall.Unit) bool { return u.Weak || generic[u.Name] })
+// importantUnits returns the units of a text that say something of its subject.
+func (by comparer) importantUnits(text string, generic map[string]bool) []recall.Unit {
+	return slices.DeleteFunc(by.lexicon().Units(readablePart(text)), func(u recall.Unit) bool { return u.Weak || generic[u.Name] })
 }
 
 // share is how much of the units of a text a document has.
@@ -117,43 +117,43 @@ type share struct {
 	speaks       bool        // of the same subject
 }
 
-// comparable reports whether there is enough to compare.
-func (s share) comparable() bool { return s.units > s.known || s.known >= leastKnown }
+// isComparable reports whether there is enough to compare.
+func (s share) isComparable() bool { return s.units > s.known || s.known >= leastKnown }
 
 func (s share) percent() float64 { return 100 * s.sum / float64(max(s.units, 1)) }
 
-// compare holds the document against the objective. It speaks of the same subject also if the
+// compareObjective holds the document against the objective. It speaks of the same subject also if the
 // answers or an earlier document do.
-func (s *document) compare(by comparer, at int) share {
+func (s *document) compareObjective(by comparer, at int) share {
 	here := by.lexicon().Count(strings.Join(s.Lines, "\n"))
 	wants := func(text string) share {
-		of := s.share(here, text, by.important(text, by.generic()))
+		of := s.shareOf(here, text, by.importantUnits(text, by.generic()))
 		least := float64(cmp.Or(at, ofObjective))
 		if of.units == of.known {
 			least = abroad
 		}
 		large := of.sum >= few && of.percent() >= least
-		of.speaks = of.comparable() && (large || of.sum >= enough)
+		of.speaks = of.isComparable() && (large || of.sum >= enough)
 		return of
 	}
 	of := wants(s.wanted.Objective)
 	of.speaks = of.speaks || slices.ContainsFunc(s.wanted.Answers, func(answer string) bool { return wants(answer).speaks })
 	for _, text := range s.wanted.Earlier {
-		if of.speaks || !of.comparable() {
+		if of.speaks || !of.isComparable() {
 			break
 		}
-		there := by.lexicon().Count(readable(text))
-		units := slices.DeleteFunc(by.important(text, by.ofStages()), func(u recall.Unit) bool { return there.Of(u) < said })
-		both := s.share(here, text, units)
-		of.speaks = both.comparable() && both.percent() >= ofEarlier
+		there := by.lexicon().Count(readablePart(text))
+		units := slices.DeleteFunc(by.importantUnits(text, by.ofStages()), func(u recall.Unit) bool { return there.Of(u) < said })
+		both := s.shareOf(here, text, units)
+		of.speaks = both.isComparable() && both.percent() >= ofEarlier
 	}
 	return of
 }
 
-// share counts those units of a text that the document could have: of a language that it is in, or
+// shareOf counts those units of a text that the document could have: of a language that it is in, or
 // known to the lexicon.
-func (s *document) share(here *recall.Counts, text string, units []recall.Unit) (out share) {
-	words, chinese := s.writes(text)
+func (s *document) shareOf(here *recall.Counts, text string, units []recall.Unit) (out share) {
+	words, chinese := s.hasLanguageOf(text)
 	for _, u := range units {
 		native := words
 		if u.Chinese {
@@ -166,7 +166,7 @@ func (s *document) share(here *recall.Counts, text string, units []recall.Unit) 
 		}
 		counts := n / (n + 1 + float64(here.Words)/500)
 		if counts < few {
-			out.missing = append(out.missing, plain(u.Text))
+			out.missing = append(out.missing, untranslated(u.Text))
 		}
 		out.units++
 		if !native {
@@ -177,10 +177,10 @@ func (s *document) share(here *recall.Counts, text string, units []recall.Unit) 
 	return out
 }
 
-// writes reports whether the document has words of the language that a text is in, and Chinese.
-func (s *document) writes(text string) (words, chinese bool) {
+// hasLanguageOf reports whether the document has words of the language that a text is in, and Chinese.
+func (s *document) hasLanguageOf(text string) (words, chinese bool) {
 	p := s.prose()
-	here, small := p.language(), readText(readable(text), nil).prose().small()
+	here, small := p.mainLanguage(), readText(readablePart(text), nil).prose().countSmallWords()
 	foreign := here != "" && slices.ContainsFunc(slices.Collect(maps.Values(small)), func(n int) bool { return n > small[here] })
 	return 3*p.words > p.han/2 && !foreign, p.han > 3*p.words
 }

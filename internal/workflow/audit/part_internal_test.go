@@ -22,7 +22,7 @@ func TestReadPart(t *testing.T) {
 		"one early line":   {line + strings.Repeat("x", maxRead), maxRead, true},
 		"letters of three": {strings.Repeat("字", maxRead/3+1), maxRead / 3 * 3, true},
 	} {
-		if got := readable(tt.document); len(got) != tt.read || !strings.HasPrefix(tt.document, got) {
+		if got := readablePart(tt.document); len(got) != tt.read || !strings.HasPrefix(tt.document, got) {
 			t.Errorf("%s: %d bytes are read, want %d", name, len(got), tt.read)
 		}
 		if got := tooLong(tt.document, lang.English); (len(got) == 1) != tt.told || tt.told && (got[0].ID != "TOO-LONG" || got[0].Points != 20) {

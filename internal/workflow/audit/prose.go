@@ -46,7 +46,7 @@ func readProse(d *markdown.Document) *prose {
 		r.skip[t.Line] = true
 	}
 	for i := range d.Said {
-		r.read(i)
+		r.readLine(i)
 	}
 	r.flush()
 	return r.out
@@ -64,7 +64,7 @@ type proseReader struct {
 
 type lineStart struct{ offset, line int }
 
-func (r *proseReader) read(i int) {
+func (r *proseReader) readLine(i int) {
 	l := r.d.Said[i]
 	if row, ok := r.d.Rows[i]; ok {
 		r.flush()
@@ -72,7 +72,7 @@ func (r *proseReader) read(i int) {
 			if strings.Contains(c, "`") {
 				c = markdown.WithoutCode(c)
 			}
-			r.add(i, c)
+			r.addText(i, c)
 			r.flush()
 		}
 		return
@@ -86,10 +86,10 @@ func (r *proseReader) read(i int) {
 		r.flush()
 		l = body
 	}
-	r.add(i, l)
+	r.addText(i, l)
 }
 
-func (r *proseReader) add(line int, l string) {
+func (r *proseReader) addText(line int, l string) {
 	r.starts = append(r.starts, lineStart{r.buf.Len(), line})
 	if _, rest, ok := leadingID(l); ok {
 		l = rest
@@ -108,7 +108,7 @@ func (r *proseReader) flush() {
 		for at+1 < len(starts) && starts[at+1].offset <= from {
 			at++
 		}
-		if s, ok := r.out.known.sentence(starts[at].line, text[from:to]); ok {
+		if s, ok := r.out.known.readSentence(starts[at].line, text[from:to]); ok {
 			r.out.sentences = append(r.out.sentences, s)
 			r.out.size += s.size()
 			r.out.words += len(s.words)
@@ -134,8 +134,8 @@ func (r *proseReader) flush() {
 	}
 }
 
-// sentence reads the words of a sentence; ok is false if there are none.
-func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
+// readSentence reads the words of a sentence; ok is false if there are none.
+func (v vocabulary) readSentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw
 	if strings.ContainsAny(text, "0123456789") {
@@ -143,7 +143,7 @@ func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 	}
 	eachRun(text, func(run string, han bool) {
 		if !han {
-			s.words = append(s.words, v.run(run)...)
+			s.words = append(s.words, v.wordsOfRun(run)...)
 			return
 		}
 		for _, c := range run {
@@ -194,8 +194,8 @@ func eachRun(text string, f func(run string, han bool)) {
 	}
 }
 
-// run returns the words of a run: none if it is a path, a name of a program or a figure.
-func (v vocabulary) run(written string) []*word {
+// wordsOfRun returns the words of a run: none if it is a path, a name of a program or a figure.
+func (v vocabulary) wordsOfRun(written string) []*word {
 	words, known := v.runs[written]
 	if !known {
 		words = v.wordsOf(written)
@@ -214,7 +214,7 @@ func (v vocabulary) wordsOf(run string) (words []*word) {
 	}
 	for part := range strings.SplitSeq(run, "/") {
 		if part != "" {
-			words = append(words, v.word(part))
+			words = append(words, v.lookUpWord(part))
 		}
 	}
 	return words
@@ -246,8 +246,8 @@ func withoutSteps(words []*word) []*word {
 	return out
 }
 
-// small returns how often the text has small words of each language.
-func (p *prose) small() map[string]int {
+// countSmallWords returns how often the text has small words of each language.
+func (p *prose) countSmallWords() map[string]int {
 	counts := map[string]int{}
 	for _, w := range p.known.words {
 		for _, language := range w.spoken {
@@ -257,9 +257,9 @@ func (p *prose) small() map[string]int {
 	return counts
 }
 
-// language returns the language whose small words are most; "" if there are none.
-func (p *prose) language() (name string) {
-	counts := p.small()
+// mainLanguage returns the language whose small words are most; "" if there are none.
+func (p *prose) mainLanguage() (name string) {
+	counts := p.countSmallWords()
 	for _, language := range lists().languages {
 		if counts[language] > counts[name] {
 			name = language
@@ -290,8 +290,8 @@ func newVocabulary() vocabulary {
 	return vocabulary{words: map[string]*word{}, runs: map[string][]*word{}}
 }
 
-// word returns the word of a spelling.
-func (v vocabulary) word(written string) *word {
+// lookUpWord returns the word of a spelling.
+func (v vocabulary) lookUpWord(written string) *word {
 	text := strings.ReplaceAll(strings.ToLower(written), "’", "'")
 	w := v.words[text]
 	if w == nil {
@@ -305,15 +305,15 @@ func (v vocabulary) word(written string) *word {
 // longestPhrase returns the length of the longest phrase that words begin with.
 func longestPhrase(phrases [][]string, words []*word) (n int) {
 	for _, p := range phrases {
-		if len(p) > n && begins(words, p) {
+		if len(p) > n && beginWithPhrase(words, p) {
 			n = len(p)
 		}
 	}
 	return n
 }
 
-// begins reports whether words begin with those of a phrase.
-func begins(words []*word, phrase []string) bool {
+// beginWithPhrase reports whether words begin with those of a phrase.
+func beginWithPhrase(words []*word, phrase []string) bool {
 	for i, text := range phrase {
 		if i == len(words) || words[i].text != text {
 			return false

@@ -22,7 +22,7 @@ func findOpenQuestions(c check, s *document) *miss {
 			continue
 		}
 		for i := h.Line; i < h.End; i++ {
-			if s.asks(i, h) {
+			if s.isOpenQuestion(i, h) {
 				lines = append(lines, i)
 			}
 		}
@@ -31,8 +31,8 @@ func findOpenQuestions(c check, s *document) *miss {
 	return atLines(slices.Compact(lines))
 }
 
-// asks reports whether a line of the section is a question that is still open.
-func (d *text) asks(i int, h markdown.Heading) bool {
+// isOpenQuestion reports whether a line of the section is a question that is still open.
+func (d *text) isOpenQuestion(i int, h markdown.Heading) bool {
 	l := d.Said[i]
 	if i == h.Line {
 		l = h.Rest
@@ -43,7 +43,7 @@ func (d *text) asks(i int, h markdown.Heading) bool {
 	if row, ok := d.Rows[i]; ok {
 		// A column of answers with something in it settles the row.
 		answer := row.Cell(d.Tables[row.Table].Column("answer", "decision", "resolution", "outcome", "status", "答复", "结论", "回答", "答案", "决定", "处理", "状态"))
-		return !substance(answer) || answer == "?" || strings.Contains(strings.ToLower(answer), "open") || strings.Contains(answer, "未") || strings.Contains(answer, "待")
+		return !hasSubstance(answer) || answer == "?" || strings.Contains(strings.ToLower(answer), "open") || strings.Contains(answer, "未") || strings.Contains(answer, "待")
 	}
 	depth, body, isItem := markdown.Item(l)
 	if isItem {

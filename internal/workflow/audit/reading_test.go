@@ -129,7 +129,7 @@ func TestDefinitions(t *testing.T) {
 		"```\n- FR-1: x\n```":                     "",
 	} {
 		var got []string
-		for _, d := range readText(text, nil).definitions() {
+		for _, d := range readText(text, nil).definitionsOf() {
 			got = append(got, d.id.String())
 		}
 		if strings.Join(got, " ") != want {
@@ -184,7 +184,7 @@ func TestStoriesAndCriteria(t *testing.T) {
 	} {
 		var got []string
 		if l := findStoriesWithoutCriteria(check{}, &document{text: readText("# T\n\n## User Stories\n\n"+tt.text+"\n", []string{"user stories"})}); l != nil {
-			got = strings.Split(l.list(lang.English), ", ")
+			got = strings.Split(l.joinItems(lang.English), ", ")
 		}
 		if strings.Join(got, ",") != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -245,12 +245,12 @@ func TestQuestionsLeft(t *testing.T) {
 }
 
 func TestLackInWords(t *testing.T) {
-	l := miss{items: slices.Repeat([]lang.Text{plain("a")}, listed+1), name: "N", want: "7"}
+	l := miss{items: slices.Repeat([]lang.Text{untranslated("a")}, listed+1), name: "N", want: "7"}
 	want := `13 stories of 7 in "N": a` + strings.Repeat(", a", listed-1) + " … "
-	if got := l.fill(`{n} {story|stories} of {want} in "{name}": {items} {unknown}{`, lang.English); got != want {
+	if got := l.fillTemplate(`{n} {story|stories} of {want} in "{name}": {items} {unknown}{`, lang.English); got != want {
 		t.Errorf("got %q", got)
 	}
-	if got := (miss{items: []lang.Text{plain("x, y"), plain("z")}}).fill("{n} {one|many}: {items}", lang.English); got != "2 many: x, y; z" {
+	if got := (miss{items: []lang.Text{untranslated("x, y"), untranslated("z")}}).fillTemplate("{n} {one|many}: {items}", lang.English); got != "2 many: x, y; z" {
 		t.Errorf("got %q", got)
 	}
 	for s, want := range map[string]string{"short": "short", "ääääää": "ää…", "a  b\nc": "a b c"} {

@@ -35,7 +35,7 @@ func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case errors.As(err, &large):
-		return nil, mistake(name, 1, "the rubric takes %d bytes; at most %d are read", max(large.Size, maxRubric+1), maxRubric)
+		return nil, mistakeAt(name, 1, "the rubric takes %d bytes; at most %d are read", max(large.Size, maxRubric+1), maxRubric)
 	case err != nil:
 		return nil, fault.New(fault.Storage, "the rubric %s cannot be read: %w", name, err).
 			WithHint("make it a readable file, or remove it to use the built-in rubric")
@@ -96,8 +96,8 @@ func loadBuiltin(st workflow.Stage) (Rubric, error) {
 // parsed keeps the built-in rubrics by name: they cannot change.
 var parsed sync.Map
 
-// names returns the section names of the rubric.
-func (r Rubric) names() []string {
+// sectionNames returns the section names of the rubric.
+func (r Rubric) sectionNames() []string {
 	var out []string
 	for _, c := range r.checks {
 		if c.Kind == "section" {
@@ -112,7 +112,7 @@ func (r Rubric) names() []string {
 func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) (Rubric, error) {
 	r := Rubric{Stage: st.ID}
 	if len(data) > maxRubric {
-		return r, mistake(name, 1, "the rubric takes %d bytes; at most %d are read", len(data), maxRubric)
+		return r, mistakeAt(name, 1, "the rubric takes %d bytes; at most %d are read", len(data), maxRubric)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -120,22 +120,22 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			line, _ = strconv.Atoi(m[1])
 		}
-		return r, mistake(name, line, "%s", yamlPlace.ReplaceAllString(err.Error(), ""))
+		return r, mistakeAt(name, line, "%s", yamlPlace.ReplaceAllString(err.Error(), ""))
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return r, mistake(name, max(doc.Line, 1), "a rubric begins with stage: and checks:")
+		return r, mistakeAt(name, max(doc.Line, 1), "a rubric begins with stage: and checks:")
 	}
 	top := doc.Content[0]
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		switch {
 		case key.Value == "stage" && value.Value != string(st.ID) && value.Value != st.RubricName():
-			return r, mistake(name, value.Line, "it is for stage %q and is used for %q", value.Value, st.ID)
+			return r, mistakeAt(name, value.Line, "it is for stage %q and is used for %q", value.Value, st.ID)
 		case key.Value == "stage":
 		case key.Value != "checks":
-			return r, mistake(name, key.Line, "unknown key %q; valid are stage, checks", key.Value)
+			return r, mistakeAt(name, key.Line, "unknown key %q; valid are stage, checks", key.Value)
 		case value.Kind != yaml.SequenceNode:
-			return r, mistake(name, value.Line, "checks is a list: lines that begin with - id:")
+			return r, mistakeAt(name, value.Line, "checks is a list: lines that begin with - id:")
 		default:
 			if err := r.parseChecks(name, d, value.Content); err != nil {
 				return r, err
@@ -143,7 +143,7 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 		}
 	}
 	if len(r.checks)+len(r.Retired) == 0 {
-		return r, mistake(name, 1, "it has no checks; take the file away to use the built-in rubric")
+		return r, mistakeAt(name, 1, "it has no checks; take the file away to use the built-in rubric")
 	}
 	return r, nil
 }
@@ -159,7 +159,7 @@ func (r *Rubric) parseChecks(name string, d *workflow.Definition, nodes []*yaml.
 			return err
 		}
 		if slices.ContainsFunc(r.checks, func(o check) bool { return o.ID == c.ID }) {
-			return mistake(name, n.Line, "the check %s is there twice; give each its own id", c.ID)
+			return mistakeAt(name, n.Line, "the check %s is there twice; give each its own id", c.ID)
 		}
 		r.checks = append(r.checks, c)
 	}
@@ -177,7 +177,7 @@ var (
 	checkID   = pattern.New(`^[A-Z][A-Z0-9-]{1,39}$`)
 )
 
-func mistake(name string, line int, format string, args ...any) error {
+func mistakeAt(name string, line int, format string, args ...any) error {
 	return fault.New(fault.InvalidArgument, "%s, line %d: %s", name, line, lang.T(format, args...)).
 		WithHint("correct that line of the rubric; nothing was changed")
 }
@@ -188,33 +188,33 @@ var common = []string{"id", "kind", "severity", "points", "each", "cap", "proble
 func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error) {
 	var c check
 	if n.Kind != yaml.MappingNode {
-		return c, mistake(name, n.Line, "a check is a block of key: value lines")
+		return c, mistakeAt(name, n.Line, "a check is a block of key: value lines")
 	}
 	var line int
 	c.Kind, line = kindOf(n)
 	if _, ok := kinds[c.Kind]; !ok && c.Kind != "" {
-		return c, mistake(name, line, "unknown kind %q; valid are %s", c.Kind, strings.Join(kindNames(), ", "))
+		return c, mistakeAt(name, line, "unknown kind %q; valid are %s", c.Kind, strings.Join(kindNames(), ", "))
 	}
 	if c.Kind == "" {
-		return c, mistake(name, n.Line, "the check has no kind; valid are %s", strings.Join(kindNames(), ", "))
+		return c, mistakeAt(name, n.Line, "the check has no kind; valid are %s", strings.Join(kindNames(), ", "))
 	}
 	valid := append(slices.Clone(common), kinds[c.Kind].keys...)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if !slices.Contains(valid, key.Value) {
-			return c, mistake(name, key.Line, "unknown key %q of a check of kind %s; valid are %s", key.Value, c.Kind, strings.Join(valid, ", "))
+			return c, mistakeAt(name, key.Line, "unknown key %q of a check of kind %s; valid are %s", key.Value, c.Kind, strings.Join(valid, ", "))
 		}
-		if err := c.set(key.Value, value); err != nil {
-			return c, mistake(name, key.Line, "%s: %s", key.Value, err)
+		if err := c.setParameter(key.Value, value); err != nil {
+			return c, mistakeAt(name, key.Line, "%s: %s", key.Value, err)
 		}
 		if key.Value != "from" {
 			continue
 		}
 		if stages := stageNames(d); !slices.Contains(stages, c.From) {
-			return c, mistake(name, key.Line, "from: %q is not a stage; valid are %s", c.From, strings.Join(stages, ", "))
+			return c, mistakeAt(name, key.Line, "from: %q is not a stage; valid are %s", c.From, strings.Join(stages, ", "))
 		}
 	}
-	return c, c.complete(name, n.Line)
+	return c, c.completeParameters(name, n.Line)
 }
 
 // kindOf returns the kind that a check names, and the line.
@@ -227,8 +227,8 @@ func kindOf(n *yaml.Node) (kind string, line int) {
 	return kind, line
 }
 
-// complete returns an error if a check lacks a parameter that its kind needs.
-func (c *check) complete(name string, line int) error {
+// completeParameters returns an error if a check lacks a parameter that its kind needs.
+func (c *check) completeParameters(name string, line int) error {
 	for _, n := range append([]string{c.Name}, c.Also...) {
 		mark := ""
 		if strings.HasPrefix(n, "=") {
@@ -240,27 +240,27 @@ func (c *check) complete(name string, line int) error {
 	}
 	switch {
 	case c.ID == "":
-		return mistake(name, line, "the check has no id")
+		return mistakeAt(name, line, "the check has no id")
 	case c.Severity == "":
-		return mistake(name, line, "the check %s has no severity; valid are critical, major, minor", c.ID)
+		return mistakeAt(name, line, "the check %s has no severity; valid are critical, major, minor", c.ID)
 	case c.Points == 0 && c.Each == 0:
-		return mistake(name, line, "the check %s has neither points nor each", c.ID)
+		return mistakeAt(name, line, "the check %s has neither points nor each", c.ID)
 	case c.Problem == "" || c.Fix == "":
-		return mistake(name, line, "the check %s needs a problem and a fix", c.ID)
+		return mistakeAt(name, line, "the check %s needs a problem and a fix", c.ID)
 	}
 	for _, key := range kinds[c.Kind].needs {
-		if reflect.ValueOf(c.parameter(key)).Elem().IsZero() {
-			return mistake(name, line, "the check %s of kind %s needs %s", c.ID, c.Kind, key)
+		if reflect.ValueOf(c.parameterFor(key)).Elem().IsZero() {
+			return mistakeAt(name, line, "the check %s of kind %s needs %s", c.ID, c.Kind, key)
 		}
 	}
 	if whats := kinds[c.Kind].whats; len(whats) > 0 && !slices.Contains(whats, c.What) {
-		return mistake(name, line, "the check %s has what: %q; valid are %s", c.ID, c.What, strings.Join(whats, ", "))
+		return mistakeAt(name, line, "the check %s has what: %q; valid are %s", c.ID, c.What, strings.Join(whats, ", "))
 	}
 	return nil
 }
 
-// parameter returns the parameter of a key.
-func (c *check) parameter(key string) any {
+// parameterFor returns the parameter of a key.
+func (c *check) parameterFor(key string) any {
 	return map[string]any{
 		"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix, "name": &c.Name, "what": &c.What,
 		"only": &c.Only, "from": &c.From, "points": &c.Points, "each": &c.Each, "cap": &c.Cap, "alone": &c.Alone,
@@ -269,17 +269,17 @@ func (c *check) parameter(key string) any {
 	}[key]
 }
 
-func (c *check) set(key string, value *yaml.Node) (err error) {
-	switch p := c.parameter(key).(type) {
+func (c *check) setParameter(key string, value *yaml.Node) (err error) {
+	switch p := c.parameterFor(key).(type) {
 	case *string:
 		*p = value.Value
 		return c.checkValue(key)
 	case *float64:
-		*p, err = points(value)
+		*p, err = readPoints(value)
 	case *int:
 		*p, err = wholeNumber(value)
 	case *[]string:
-		*p, err = list(value)
+		*p, err = readTexts(value)
 	}
 	for i := range c.UnlessTitle {
 		c.UnlessTitle[i] = markdown.NameOf(c.UnlessTitle[i])
@@ -300,7 +300,7 @@ func (c *check) checkValue(key string) error {
 	return nil
 }
 
-func points(n *yaml.Node) (float64, error) {
+func readPoints(n *yaml.Node) (float64, error) {
 	f, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || math.IsNaN(f) || f <= 0 || f > 100 {
 		return 0, lang.Errorf("must be a number above 0 and at most 100, not %q", n.Value)
@@ -316,7 +316,7 @@ func wholeNumber(n *yaml.Node) (int, error) {
 	return i, nil
 }
 
-func list(n *yaml.Node) ([]string, error) {
+func readTexts(n *yaml.Node) ([]string, error) {
 	if n.Kind == yaml.ScalarNode && n.Value != "" {
 		return []string{n.Value}, nil
 	}

@@ -11,14 +11,14 @@ import (
 // findSection looks for a heading with one of the names and something below it.
 func findSection(c check, s *document) *miss {
 	found := s.Sections(c.Names)
-	names := whole(c.Names)
+	names := wholeNames(c.Names)
 	for _, t := range s.Tables {
 		// A table that is headed so needs no heading of its own.
 		if markdown.MatchesName(markdown.NameOf(t.Header[0]), names) && len(t.Rows) > 0 {
 			return nil
 		}
 	}
-	if len(c.IDs) > 0 && len(s.definitions(c.IDs...)) > 0 {
+	if len(c.IDs) > 0 && len(s.definitionsOf(c.IDs...)) > 0 {
 		return nil
 	}
 	if len(found) == 0 {
@@ -33,8 +33,8 @@ func findSection(c check, s *document) *miss {
 // emptySection is the problem of a section with nothing below its heading.
 const emptySection = `the section "{name}" is empty`
 
-// whole makes names match only as a whole.
-func whole(names []string) []string {
+// wholeNames makes names match only as a whole.
+func wholeNames(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = "=" + strings.TrimPrefix(n, "=")
@@ -44,22 +44,22 @@ func whole(names []string) []string {
 
 // hasContent reports whether a heading has text, a list, a table row or code below it.
 func (d *text) hasContent(h markdown.Heading) bool {
-	if substance(h.Rest) {
+	if hasSubstance(h.Rest) {
 		return true
 	}
 	for i := h.Line + 1; i < h.End; i++ {
 		header := i+1 < len(d.Lines) && markdown.IsTableRule(d.Lines[i+1]) && strings.Contains(d.Lines[i], "|")
 		switch {
-		case d.Code[i] && !isFence(d.Lines[i]) && substance(d.Lines[i]):
+		case d.Code[i] && !isFence(d.Lines[i]) && hasSubstance(d.Lines[i]):
 			return true
 		case d.Code[i] || header || markdown.IsUnderline(d.Lines[i]):
 		case strings.TrimSpace(d.Said[i]) == "" || isHash(d.Lines[i]):
 		case d.Rows[i].Cells != nil:
-			if slices.ContainsFunc(d.Rows[i].Cells, substance) {
+			if slices.ContainsFunc(d.Rows[i].Cells, hasSubstance) {
 				return true
 			}
 		case label.MatchString(d.Lines[i]):
-		case substance(d.Said[i]) || strings.Contains(d.Lines[i], "`"):
+		case hasSubstance(d.Said[i]) || strings.Contains(d.Lines[i], "`"):
 			return true
 		}
 	}

@@ -151,10 +151,10 @@ func findSprintsWithout(c check, s *document) *miss {
 			found = !s.Code[i] && at != nil && at[0] <= 30
 		}
 		if !found {
-			out.add(sp.Line, sprintLabel(sp))
+			out.addItem(sp.Line, sprintLabel(sp))
 		}
 	}
-	return out.found()
+	return out.orNil()
 }
 
 // findSprintStories lists sprints without stories, or stories without acceptance or size.
@@ -164,17 +164,17 @@ func findSprintStories(c check, s *document) *miss {
 		stories := s.sprintStories(sp)
 		if c.What == "any" {
 			if len(stories) == 0 {
-				out.add(sp.Line, sprintLabel(sp))
+				out.addItem(sp.Line, sprintLabel(sp))
 			}
 			continue
 		}
 		for _, st := range stories {
 			if !s.storyHas(c.What, st) {
-				out.add(st.line, st.label())
+				out.addItem(st.line, st.label())
 			}
 		}
 	}
-	return out.found()
+	return out.orNil()
 }
 
 func (s *document) storyHas(what string, st story) bool {
@@ -184,7 +184,7 @@ func (s *document) storyHas(what string, st story) bool {
 			"d", "估算", "估时", "预估", "点数", "点", "工作量", "人天", "天数", "规模", "大小", "工期"}
 	}
 	if row, ok := s.Rows[st.line]; ok {
-		if t := s.Tables[row.Table]; substance(row.Cell(t.Column(header...))) {
+		if t := s.Tables[row.Table]; hasSubstance(row.Cell(t.Column(header...))) {
 			return true
 		}
 	}

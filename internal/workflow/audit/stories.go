@@ -20,7 +20,7 @@ func (st story) label() lang.Text {
 	if st.nth > 0 {
 		return lang.T("story %d", st.nth)
 	}
-	return plain(st.id)
+	return untranslated(st.id)
 }
 
 // userStories returns the stories of the document.
@@ -35,7 +35,7 @@ func (s *document) userStories() []story {
 // as "Story 1", or by the sentence "As a …, I want …".
 func (d *text) readStories() []story {
 	out := []story{}
-	for _, def := range d.definitions("US") {
+	for _, def := range d.definitionsOf("US") {
 		if !d.listsOthers(def.line) {
 			out = append(out, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
 		}
@@ -125,10 +125,10 @@ func findStoriesWithoutCriteria(_ check, s *document) *miss {
 	for _, st := range stories {
 		if !good[st.id] {
 			good[st.id] = true // listed once
-			out.add(st.line, st.label())
+			out.addItem(st.line, st.label())
 		}
 	}
-	return out.found()
+	return out.orNil()
 }
 
 // namedByCriteria returns the story numbers that criteria of the document refer
@@ -168,7 +168,7 @@ func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 // acceptanceTable reports whether a line is a table row with a filled cell of criteria.
 func (s *document) acceptanceTable(i int) bool {
 	row, ok := s.Rows[i]
-	return ok && substance(row.Cell(s.Tables[row.Table].Column(criteriaHeader...)))
+	return ok && hasSubstance(row.Cell(s.Tables[row.Table].Column(criteriaHeader...)))
 }
 
 func (s *document) markNamed(i int, named map[string]bool) {
@@ -194,7 +194,7 @@ func (s *document) hasCriteria(st story, named map[string]bool) bool {
 	}
 	items := 0
 	for i := st.line; i < st.end; i++ {
-		if s.criterion[i] && substance(s.Lines[i]) && !hasPlaceholder(s.Said[i]) {
+		if s.criterion[i] && hasSubstance(s.Lines[i]) && !hasPlaceholder(s.Said[i]) {
 			return true
 		}
 		if i > st.line && !s.Code[i] {

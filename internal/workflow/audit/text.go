@@ -60,9 +60,9 @@ func readText(document string, names []string) *text {
 	return d
 }
 
-// definitions returns the lines that explain ids of the prefixes, in the order of
+// definitionsOf returns the lines that explain ids of the prefixes, in the order of
 // the document.
-func (d *text) definitions(prefixes ...string) []definition {
+func (d *text) definitionsOf(prefixes ...string) []definition {
 	var out []definition
 	for _, def := range d.defined() {
 		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
@@ -76,15 +76,15 @@ func (d *text) definitions(prefixes ...string) []definition {
 // costs a second or two of a processor if each line is one to look at.
 const maxRead = 1 << 20
 
-// readable returns the part of a document that is read: whole lines, if it has some.
-func readable(document string) string {
+// readablePart returns the part of a document that is read: whole lines, if it has some.
+func readablePart(document string) string {
 	if len(document) <= maxRead {
 		return document
 	}
 	if end := strings.LastIndexByte(document[:maxRead], '\n'); end > maxRead/2 {
 		return document[:end]
 	}
-	return document[:boundary(document, maxRead)]
+	return document[:runeBoundary(document, maxRead)]
 }
 
 // document is the input of a check.

@@ -16,7 +16,7 @@ func findUntraced(c check, s *document) *miss {
 	from := s.earlier[workflow.StageID(c.From)]
 	here := s.named()
 	if from == nil {
-		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
+		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.hasPrefix) {
 			return &miss{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}
 		}
 		return nil
@@ -24,12 +24,12 @@ func findUntraced(c check, s *document) *miss {
 	var defs []definition
 	for _, prefix := range c.IDs {
 		// Stories stand in if a document has no requirements.
-		if defs = from.promises([]string{prefix}); len(defs) > 0 {
+		if defs = from.promisedDefinitions([]string{prefix}); len(defs) > 0 {
 			break
 		}
 	}
 	if c.Only == "must" {
-		defs = musts(from, defs)
+		defs = essentialDefinitions(from, defs)
 	}
 	if s.earlier[s.wanted.Plan] != nil && c.From != string(s.wanted.Plan) {
 		defs = s.inScope(defs)
@@ -38,20 +38,20 @@ func findUntraced(c check, s *document) *miss {
 	for _, def := range defs {
 		bodies[def.id.String()] = append(bodies[def.id.String()], def.body)
 	}
-	promised := distinct(defs)
+	promised := distinctIDs(defs)
 	out := miss{want: strconv.Itoa(len(promised))}
 	for _, id := range promised {
 		if !here.has(id) && !servedThrough(c.Through, bodies[id.String()], here) {
-			out.add(-1, plain(id.String()))
+			out.addItem(-1, untranslated(id.String()))
 		}
 	}
-	return out.found()
+	return out.orNil()
 }
 
-// promises returns the definitions of a document but for those that it leaves out.
-func (d *text) promises(prefixes []string) []definition {
+// promisedDefinitions returns the definitions of a document but for those that it leaves out.
+func (d *text) promisedDefinitions(prefixes []string) []definition {
 	omitted := d.omitted()
-	return slices.DeleteFunc(d.definitions(prefixes...), func(def definition) bool { return omitted[def.line] })
+	return slices.DeleteFunc(d.definitionsOf(prefixes...), func(def definition) bool { return omitted[def.line] })
 }
 
 // servedThrough reports whether the ids that a definition names in its own line
@@ -74,8 +74,8 @@ func servedThrough(through, bodies []string, here mentions) bool {
 var priority = pattern.New(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须` +
 	`|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
 
-// tags returns the priority of each definition, from its line or its heading.
-func tags(d *text, defs []definition) []string {
+// readPriorities returns the priority of each definition, from its line or its heading.
+func readPriorities(d *text, defs []definition) []string {
 	byHeading := make(map[int]string)
 	for _, h := range d.Heads {
 		if m := headPriority.FindStringSubmatch(h.Text); m != nil {
@@ -96,10 +96,10 @@ func tags(d *text, defs []definition) []string {
 
 var headPriority = pattern.New(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
-// musts keeps the definitions that the first release cannot do without; all of
+// essentialDefinitions keeps the definitions that the first release cannot do without; all of
 // them if the document gives no priorities.
-func musts(d *text, defs []definition) []definition {
-	tag := tags(d, defs)
+func essentialDefinitions(d *text, defs []definition) []definition {
+	tag := readPriorities(d, defs)
 	for _, level := range [][]string{{"must", "p0", "必须", "必需", "必做", "high", "高"}, {"p1"}} {
 		var out []definition
 		for i, def := range defs {
@@ -157,7 +157,7 @@ func findDuplicates(c check, s *document) *miss {
 	seen := map[string]int{}
 	var out miss
 	listed := map[string]bool{}
-	for _, def := range s.definitions(c.IDs...) {
+	for _, def := range s.definitionsOf(c.IDs...) {
 		if def.form == 'p' || s.listsOthers(def.line) {
 			continue
 		}
@@ -173,8 +173,8 @@ func findDuplicates(c check, s *document) *miss {
 		}
 		if !listed[def.id.String()] {
 			listed[def.id.String()] = true
-			out.add(def.line, lang.T("%s (lines %d and %d)", def.id, first+1, def.line+1))
+			out.addItem(def.line, lang.T("%s (lines %d and %d)", def.id, first+1, def.line+1))
 		}
 	}
-	return out.found()
+	return out.orNil()
 }

@@ -23,12 +23,12 @@ func findVague(c check, s *document) *miss {
 		if m := words.FindString(l); m != "" {
 			place := atLine(i)
 			if def, ok := definitionAt(s.Document, i); ok {
-				place = plain(def.id.String())
+				place = untranslated(def.id.String())
 			}
-			out.add(i, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
+			out.addItem(i, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
 		}
 	}
-	return out.found()
+	return out.orNil()
 }
 
 // findPhrases lists the lines with a phrase that promises much and says nothing.

@@ -81,7 +81,7 @@ func readLists() (*wordLists, error) {
 		return nil, err
 	}
 	l := &wordLists{
-		Story: raw.Story, Criterion: raw.Criterion, chineseSteps: blanker(raw.ChineseSteps, ""),
+		Story: raw.Story, Criterion: raw.Criterion, chineseSteps: newBlanker(raw.ChineseSteps, ""),
 		spoken: map[string][]string{}, generic: strings.Join(raw.Generic, " "),
 		filler: map[string]fillerClass{}, fillerOf: map[string][]fillerWord{},
 	}
@@ -129,8 +129,8 @@ func readLists() (*wordLists, error) {
 	return l, nil
 }
 
-// blanker replaces each of the words.
-func blanker(words []string, by string) *strings.Replacer {
+// newBlanker replaces each of the words.
+func newBlanker(words []string, by string) *strings.Replacer {
 	var pairs []string
 	for _, w := range words {
 		pairs = append(pairs, w, by)

@@ -11,8 +11,8 @@ type Draft struct {
 	Audited float64
 }
 
-// counts returns the score that a draft is compared by: the one that has to reach the gate.
-func (d Draft) counts(scoring workflow.ScoringMode) float64 {
+// comparedScore returns the score that a draft is compared by: the one that has to reach the gate.
+func (d Draft) comparedScore(scoring workflow.ScoringMode) float64 {
 	if scoring == workflow.ScoringAudited {
 		return min(d.Score(), d.Audited)
 	}
@@ -22,7 +22,7 @@ func (d Draft) counts(scoring workflow.ScoringMode) float64 {
 // Choose compares two documents for a stage. It reports whether the second is to be taken, and why
 // the one that is: the one with the higher score; of equal ones that with the higher audit.
 func Choose(scoring workflow.ScoringMode, a, b Draft) (second bool, why lang.Text) {
-	switch one, other := a.counts(scoring), b.counts(scoring); {
+	switch one, other := a.comparedScore(scoring), b.comparedScore(scoring); {
 	case one == other:
 	case scoring == workflow.ScoringAudited:
 		return other > one, lang.T("the lower of its two scores is higher")

@@ -38,20 +38,20 @@ const (
 func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	var c claims
 	for _, value := range e.scores {
-		c.field(value)
+		c.addField(value)
 	}
 	if e.object != nil {
-		text = without(text, e.start, e.end)
+		text = textAround(text, e.start, e.end)
 	}
-	c.read(text)
+	c.readText(text)
 	if e.object != nil && !e.inText {
-		c.read(e.document)
+		c.readText(e.document)
 	}
-	return c.lowest()
+	return c.lowestScore()
 }
 
-// field adds the claim that a field of JSON makes.
-func (c *claims) field(value string) {
+// addField adds the claim that a field of JSON makes.
+func (c *claims) addField(value string) {
 	value = narrow().Replace(strings.TrimSpace(value))
 	if value == "" {
 		return
@@ -61,13 +61,13 @@ func (c *claims) field(value string) {
 		c.made = append(c.made, claim{text: strconv.Quote(visible.Fit(value, 40))})
 		return
 	}
-	c.state(strings.TrimSpace(m[0]), m[1], m[2], value[len(m[0]):])
+	c.addUnqualified(strings.TrimSpace(m[0]), m[1], m[2], value[len(m[0]):])
 }
 
 var fieldValue = pattern.New(`^([-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?:(?:/|／|out of)\s*(\d+)|%)?`)
 
-// make adds a claim.
-func (c *claims) make(text, number, denominator string) {
+// addClaim adds a claim.
+func (c *claims) addClaim(text, number, denominator string) {
 	n, err := strconv.ParseFloat(number, 64)
 	// Written so that NaN is refused too.
 	ofHundred := denominator == "" || denominator == "100"
@@ -75,13 +75,13 @@ func (c *claims) make(text, number, denominator string) {
 	c.made = append(c.made, claim{text: text, value: n, valid: valid})
 }
 
-// state adds a claim unless the text behind it makes it a target, a condition or an example.
-func (c *claims) state(text, number, denominator, rest string) {
+// addUnqualified adds a claim unless the text behind it makes it a target, a condition or an example.
+func (c *claims) addUnqualified(text, number, denominator, rest string) {
 	if isQualified(rest) {
 		c.ignored = append(c.ignored, text)
 		return
 	}
-	c.make(text, number, denominator)
+	c.addClaim(text, number, denominator)
 }
 
 var (
@@ -139,9 +139,9 @@ func isQualified(rest string) bool {
 var former = pattern.New(`(?i)\b(?:previous|earlier|prior|former|last)\s+(?:round|version|draft|iteration|score` +
 	`|submission)|\bround\s+1\b|\bchange\s?log\b|\bhistory\b|上一轮|上轮|第一轮|之前|历史|变更记录`)
 
-// read takes the statements of a text. Code, comments and quotations, and all that is
+// readText takes the statements of a text. Code, comments and quotations, and all that is
 // about an earlier round, is not one.
-func (c *claims) read(text string) {
+func (c *claims) readText(text string) {
 	if !keyword.MatchString(text) && !strings.Contains(text, "分") {
 		return
 	}
@@ -159,16 +159,16 @@ func (c *claims) read(text string) {
 		if len(c.made)+len(c.ignored) > maxClaims {
 			return
 		}
-		c.line(doc, i, said)
+		c.readLine(doc, i, said)
 	}
 }
 
-// line takes the statements of a line of a document.
-func (c *claims) line(doc *markdown.Document, i int, said string) {
+// readLine takes the statements of a line of a document.
+func (c *claims) readLine(doc *markdown.Document, i int, said string) {
 	line := doc.Lines[i]
 	spoken := !doc.Code[i] && said != "" && !strings.HasPrefix(strings.TrimSpace(said), ">")
 	if m := total.FindStringSubmatch(said); spoken && m != nil {
-		c.state(m[1]+"/"+m[2], m[1], m[2], "")
+		c.addUnqualified(m[1]+"/"+m[2], m[1], m[2], "")
 	}
 	found := keyword.FindAllStringIndex(line, maxClaims-min(maxClaims, len(c.made)))
 	for k, at := range found {
@@ -192,12 +192,12 @@ func (c *claims) line(doc *markdown.Document, i int, said string) {
 			c.ignored = append(c.ignored, text)
 		case cameTo.MatchString(rest):
 			came := cameTo.FindStringSubmatch(rest)[1]
-			c.make(came, came, "")
+			c.addClaim(came, came, "")
 		default:
-			c.state(text, group(tail, m, 1), group(tail, m, 2), rest)
+			c.addUnqualified(text, matchGroup(tail, m, 1), matchGroup(tail, m, 2), rest)
 			for _, cell := range strings.SplitN(rest, "|", maxCells)[1:] {
 				if m := cellScore.FindStringSubmatch(cell); m != nil {
-					c.state(strings.Trim(m[1], "*_ \t"), m[2], m[3], cell[len(m[1]):])
+					c.addUnqualified(strings.Trim(m[1], "*_ \t"), m[2], m[3], cell[len(m[1]):])
 				}
 			}
 		}
@@ -213,7 +213,7 @@ func (c *claims) belowHeading(doc *markdown.Document, i int) {
 	}
 	text := doc.Said[i]
 	if m := below.FindStringSubmatch(text); m != nil {
-		c.state(strings.TrimSpace(strings.Trim(m[0], "*_ .(（,，—–-")), m[1], m[2], text[len(m[0]):])
+		c.addUnqualified(strings.TrimSpace(strings.Trim(m[0], "*_ .(（,，—–-")), m[1], m[2], text[len(m[0]):])
 	}
 }
 
@@ -241,16 +241,16 @@ func quotedAt(text string, from, to int) bool {
 	return false
 }
 
-// group returns a group of a match; "" if it has none.
-func group(s string, match []int, n int) string {
+// matchGroup returns a group of a match; "" if it has none.
+func matchGroup(s string, match []int, n int) string {
 	if match[2*n] < 0 {
 		return ""
 	}
 	return s[match[2*n]:match[2*n+1]]
 }
 
-// lowest returns the score that counts, and a note about it.
-func (c claims) lowest() (score *float64, note lang.Text) {
+// lowestScore returns the score that counts, and a note about it.
+func (c claims) lowestScore() (score *float64, note lang.Text) {
 	var valid, wrong []string
 	for _, s := range c.made {
 		text := strconv.FormatFloat(s.value, 'f', -1, 64)
@@ -269,7 +269,7 @@ func (c claims) lowest() (score *float64, note lang.Text) {
 	}
 	var notes []lang.Text
 	if len(valid) > 1 {
-		notes = append(notes, lang.T("several scores are stated (%s); the lowest, %s, counts", few(valid), strconv.FormatFloat(*score, 'f', -1, 64)))
+		notes = append(notes, lang.T("several scores are stated (%s); the lowest, %s, counts", joinFirst(valid), strconv.FormatFloat(*score, 'f', -1, 64)))
 	}
 	switch {
 	case len(wrong) == 1:
@@ -283,8 +283,8 @@ func (c claims) lowest() (score *float64, note lang.Text) {
 	return score, lang.Join(notes, "; ")
 }
 
-// few joins the first of several texts.
-func few(list []string) string {
+// joinFirst joins the first of several texts.
+func joinFirst(list []string) string {
 	if len(list) > 5 {
 		list = append(slices.Clone(list[:5]), "…")
 	}

@@ -68,7 +68,7 @@ func findEnvelope(stage workflow.Stage, text string) envelope {
 	for _, b := range jsonblock.Find(text, hasOurs(stage), ourField) {
 		if b.Object == nil {
 			if defect.Empty() {
-				defect = f.defect(b)
+				defect = f.describeDefect(b)
 			}
 			continue
 		}
@@ -84,15 +84,15 @@ func findEnvelope(stage workflow.Stage, text string) envelope {
 	switch {
 	case withDocument.object != nil:
 		withDocument.document = trimFence(withDocument.document)
-		return withDocument.join(factsOnly)
+		return withDocument.withFactsOf(factsOnly)
 	case factsOnly.object != nil:
 		return factsOnly
 	}
 	return envelope{defect: defect}
 }
 
-// join returns an envelope with the facts that only another one states.
-func (e envelope) join(other envelope) envelope {
+// withFactsOf returns an envelope with the facts that only another one states.
+func (e envelope) withFactsOf(other envelope) envelope {
 	e.object = maps.Clone(e.object)
 	for k, v := range other.object {
 		if e.object[k] == nil {
@@ -112,9 +112,9 @@ func OnlyJSON(text string) bool {
 	return text != "" && json.Valid([]byte(text))
 }
 
-// defect names the problem of an object that cannot be read, if it is in an envelope's place and
+// describeDefect names the problem of an object that cannot be read, if it is in an envelope's place and
 // has an envelope's fields; no text otherwise.
-func (f *finder) defect(b jsonblock.Block) lang.Text {
+func (f *finder) describeDefect(b jsonblock.Block) lang.Text {
 	fenced := b.At > b.Start
 	if f.headingBefore(b.At) || !fenced && !isBlank(f.text[:b.Start]) {
 		return lang.Text{} // an example in a document
@@ -139,7 +139,7 @@ var heading = pattern.New(`(?m)^#{1,4} \S`)
 // asEnvelope decides whether an object found in the text is the submission's
 // envelope or an example inside the document.
 func (f *finder) asEnvelope(b jsonblock.Block) (envelope, bool) {
-	object, text := unwrap(canonical(b.Object)), f.text
+	object, text := unwrap(canonicalizeFields(b.Object)), f.text
 	e := envelope{object: object, start: b.Start, end: b.End, scores: scoresIn(b.Data)}
 	around := len(text) - len(b.Raw)
 	inDocument := f.headingBefore(b.Start) || f.headingFrom(b.End)
@@ -161,14 +161,14 @@ func (f *finder) asEnvelope(b jsonblock.Block) (envelope, bool) {
 	}
 	midst := f.headingFrom(b.End) && !isBlank(text[:b.Start])
 	e.inText = true
-	e.document = without(text, b.Start, b.End)
+	e.document = textAround(text, b.Start, b.End)
 	return e, facts && !midst
 }
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// without returns the text around an object.
-func without(text string, start, end int) string {
+// textAround returns the text around an object.
+func textAround(text string, start, end int) string {
 	return strings.TrimSpace(strings.TrimSpace(text[:start]) + "\n\n" + strings.TrimSpace(text[end:]))
 }
 

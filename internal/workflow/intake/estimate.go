@@ -40,17 +40,17 @@ var (
 	criterion = pattern.New(`\bac-?\d`)
 )
 
-func section(name string, also ...string) trait {
+func sectionTrait(name string, also ...string) trait {
 	return trait{add: lang.T("add a section %q", lang.T(name)), words: append([]string{strings.ToLower(name)}, also...)}
 }
 
 var productTraits = []trait{
-	section("Executive Summary", "执行摘要", "概述"),
-	section("Business Goals", "business objectives", "业务目标", "商业目标"),
-	section("User Stories", "用户故事"),
-	section("Functional Requirements", "功能需求"),
-	section("Technical Requirements", "technical constraints", "技术需求", "技术要求", "技术约束"),
-	section("Success Metrics", "成功指标"),
+	sectionTrait("Executive Summary", "执行摘要", "概述"),
+	sectionTrait("Business Goals", "business objectives", "业务目标", "商业目标"),
+	sectionTrait("User Stories", "用户故事"),
+	sectionTrait("Functional Requirements", "功能需求"),
+	sectionTrait("Technical Requirements", "technical constraints", "技术需求", "技术要求", "技术约束"),
+	sectionTrait("Success Metrics", "成功指标"),
 	figures,
 	criteria,
 }
@@ -59,12 +59,12 @@ var productTraits = []trait{
 var traced = pattern.New(`\b(?:fr|us|nfr)-?\d`)
 
 var architectureTraits = []trait{
-	section("Architecture Overview", "system overview", "high-level design", "架构概述", "系统概述", "总体架构", "系统架构"),
-	section("Components", "modules", "组件", "模块"),
-	section("Data Model", "data design", "schema", "数据模型", "数据设计"),
-	section("Technology Choices", "technology stack", "tech stack", "技术选型", "技术栈"),
-	section("Scalability", "capacity", "可扩展性", "扩展性"),
-	section("Security", "安全"),
+	sectionTrait("Architecture Overview", "system overview", "high-level design", "架构概述", "系统概述", "总体架构", "系统架构"),
+	sectionTrait("Components", "modules", "组件", "模块"),
+	sectionTrait("Data Model", "data design", "schema", "数据模型", "数据设计"),
+	sectionTrait("Technology Choices", "technology stack", "tech stack", "技术选型", "技术栈"),
+	sectionTrait("Scalability", "capacity", "可扩展性", "扩展性"),
+	sectionTrait("Security", "安全"),
 	figures,
 	{add: lang.T("trace each component to the requirements it meets (FR-…)"),
 		words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"},
@@ -81,7 +81,7 @@ func traitsFor(rubric string) []trait {
 	return nil // a document whose sections nobody has named
 }
 
-func (t trait) in(lower string) bool {
+func (t trait) isIn(lower string) bool {
 	if slices.ContainsFunc(t.words, func(w string) bool { return strings.Contains(lower, w) }) {
 		return true
 	}
@@ -94,7 +94,7 @@ func Estimate(rubric string, document string) (points float64, missing []lang.Te
 	lower := strings.ToLower(document)
 	n := estimateBase
 	for _, t := range traitsFor(rubric) {
-		if t.in(lower) {
+		if t.isIn(lower) {
 			n += estimatePoint
 		} else {
 			missing = append(missing, lang.T("%s (+%d)", t.add, estimatePoint))

@@ -64,8 +64,8 @@ var known = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// canonical renames fields, for example "prdDraft" or "Verdict", to the names we read.
-func canonical(object map[string]any) map[string]any {
+// canonicalizeFields renames fields, for example "prdDraft" or "Verdict", to the names we read.
+func canonicalizeFields(object map[string]any) map[string]any {
 	for _, k := range slices.Sorted(maps.Keys(object)) {
 		if name := known()[jsonblock.Name(k)]; name != "" && name != k && object[name] == nil {
 			object[name] = object[k]
@@ -89,7 +89,7 @@ func unwrap(object map[string]any) map[string]any {
 				if inner != nil {
 					return object
 				}
-				inner = canonical(o)
+				inner = canonicalizeFields(o)
 			}
 		}
 		if inner == nil || !hasDocument(inner) && len(object) > 1 {
@@ -137,7 +137,7 @@ func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
 	}
 	for _, k := range genericKeys {
 		if inner, ok := object[k].(map[string]any); ok {
-			if inner = canonical(inner); hasDocument(inner) {
+			if inner = canonicalizeFields(inner); hasDocument(inner) {
 				return documentOf(st, inner)
 			}
 		}

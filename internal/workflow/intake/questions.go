@@ -19,10 +19,10 @@ func readQuestions(object map[string]any) []workflow.Question {
 		if one, ok := list.(string); ok {
 			list = []any{one}
 		}
-		for _, item := range objects(list, "question") {
+		for _, item := range objectsOf(list, "question") {
 			q := workflow.Question{
-				ID: field(item, "id", "编号"), Question: field(item, "question", "text", "q", "问题"),
-				Context: field(item, "context", "why", "reason", "背景", "原因"), Options: options(item),
+				ID: fieldText(item, "id", "编号"), Question: fieldText(item, "question", "text", "q", "问题"),
+				Context: fieldText(item, "context", "why", "reason", "背景", "原因"), Options: answerOptions(item),
 			}
 			for id, text := range item {
 				if only, ok := text.(string); ok && len(item) == 1 && q.ID+q.Question+q.Context == "" {
@@ -43,8 +43,8 @@ const (
 	maxOption  = 400 // bytes
 )
 
-// options returns the answers that a question offers.
-func options(item map[string]any) []string {
+// answerOptions returns the answers that a question offers.
+func answerOptions(item map[string]any) []string {
 	var out []string
 	for _, key := range []string{"options", "choices", "answers", "选项"} {
 		for _, text := range stringList(item[key], "label", "option", "answer", "value", "text", "title") {

@@ -102,7 +102,7 @@ func Plain(text string) string {
 
 // Merge adds the gaps and questions of the other of two submissions to the one that is taken.
 func Merge(winner, other Assessment) Assessment {
-	winner.Gaps = merge(winner.Gaps, other.Gaps)
+	winner.Gaps = mergeTexts(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
 	return winner
 }

@@ -19,11 +19,11 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 		list, _ := v.([]any)
 		for _, item := range list {
 			o, ok := item.(map[string]any)
-			numbers := intList(field(o, "number", "sprint", "id", "name", "title"))
+			numbers := intList(fieldText(o, "number", "sprint", "id", "name", "title"))
 			if !ok || len(numbers) == 0 || slices.ContainsFunc(out, func(s workflow.Sprint) bool { return s.Number == numbers[0] }) {
 				continue
 			}
-			out = append(out, pending(numbers[0], field(o, "title", "name", "goal")))
+			out = append(out, pendingSprint(numbers[0], fieldText(o, "title", "name", "goal")))
 		}
 	}
 	return out
@@ -34,7 +34,7 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) {
 	sprints, twice := markdown.Read(document, nil).Sprints()
 	for _, sp := range sprints {
-		out = append(out, pending(sp.Number, sp.Title))
+		out = append(out, pendingSprint(sp.Number, sp.Title))
 	}
 	for _, n := range twice {
 		repeated = append(repeated, lang.T("Sprint %d has two headings; only the first counts, so renumber the other", n))
@@ -42,8 +42,8 @@ func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) 
 	return out, repeated
 }
 
-// pending returns a sprint that nobody has built.
-func pending(number int, title string) workflow.Sprint {
+// pendingSprint returns a sprint that nobody has built.
+func pendingSprint(number int, title string) workflow.Sprint {
 	if title == "" {
 		title = fmt.Sprintf("Sprint %d", number)
 	}

@@ -19,9 +19,9 @@ const (
 	maxID    = 80   // bytes
 )
 
-// objects returns the items of a list as objects; a text stands for one of their fields. An object
+// objectsOf returns the items of a list as objects; a text stands for one of their fields. An object
 // counts as the list of its values, with their keys as ids: {"R1": "the key is checked"}.
-func objects(v any, textField string) (out []map[string]any) {
+func objectsOf(v any, textField string) (out []map[string]any) {
 	list, _ := v.([]any)
 	byID, _ := v.(map[string]any)
 	ids := slices.Sorted(maps.Keys(byID))
@@ -46,8 +46,8 @@ func objects(v any, textField string) (out []map[string]any) {
 	return out
 }
 
-// field returns the first of the keys that holds text or a number.
-func field(object map[string]any, keys ...string) string {
+// fieldText returns the first of the keys that holds text or a number.
+func fieldText(object map[string]any, keys ...string) string {
 	for _, k := range keys {
 		if text := scalarText(object[k]); text != "" {
 			return text
@@ -70,17 +70,17 @@ func stringList(v any, fields ...string) []string {
 	for _, item := range list {
 		text, _ := item.(string)
 		if object, ok := item.(map[string]any); ok {
-			text = field(object, append(fields, "gap", "description", "text", "issue", "title")...)
+			text = fieldText(object, append(fields, "gap", "description", "text", "issue", "title")...)
 		}
 		if text = scalarText(text); text != "" && len(out) < maxItems {
 			out = append(out, text)
 		}
 	}
-	return merge(out, nil)
+	return mergeTexts(out, nil)
 }
 
-// merge joins two lists of texts, each text once.
-func merge(a, b []string) []string {
+// mergeTexts joins two lists of texts, each text once.
+func mergeTexts(a, b []string) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, s := range slices.Concat(a, b) {
@@ -114,7 +114,7 @@ func intList(v any) []int {
 	var texts []string
 	for _, item := range list {
 		if object, ok := item.(map[string]any); ok && isList {
-			item = field(object, "number", "sprint", "id", "name", "title")
+			item = fieldText(object, "number", "sprint", "id", "name", "title")
 		} else if ok {
 			texts = slices.Sorted(maps.Keys(object))
 		}
@@ -156,16 +156,16 @@ func anyScope(v any) bool {
 // ReadResolved reads the outcomes of findings and change requests that a submission states.
 func ReadResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
-	for _, o := range objects(v, "problem") {
+	for _, o := range objectsOf(v, "problem") {
 		if len(out) == maxItems {
 			break
 		}
-		id := field(o, "id", "finding", "problem")
-		r := workflow.Resolution{ID: visible.Fit(id, maxID), How: field(o, "how", "resolution", "fix", "note", "why", "reason")}
-		if text := field(o, "problem"); r.How == "" && text != id {
+		id := fieldText(o, "id", "finding", "problem")
+		r := workflow.Resolution{ID: visible.Fit(id, maxID), How: fieldText(o, "how", "resolution", "fix", "note", "why", "reason")}
+		if text := fieldText(o, "problem"); r.How == "" && text != id {
 			r.How = text
 		}
-		state := fold(field(o, "status", "state"))
+		state := fold(fieldText(o, "status", "state"))
 		r.Declined = strings.HasPrefix(state, "declined") || strings.HasPrefix(state, "rejected")
 		if r.ID != "" {
 			out = append(out, r)

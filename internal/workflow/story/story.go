@@ -102,8 +102,8 @@ func (t Teller) Sentence(e *workflow.Transition, unconfirmed bool) string {
 	if unconfirmed {
 		t.Reader = ""
 	}
-	l, who := t.Language, t.name(e)
-	document := t.document(e.FromStage())
+	l, who := t.Language, t.personName(e)
+	document := t.documentName(e.FromStage())
 	switch e.Event {
 	case workflow.EventStarted:
 		return l.Say("%s started the run", who)
@@ -126,11 +126,11 @@ func (t Teller) Sentence(e *workflow.Transition, unconfirmed bool) string {
 	case workflow.EventPolicyChanged:
 		return l.Say("The rules of the gates changed")
 	}
-	return t.decision(e, who, document)
+	return t.describeDecision(e, who, document)
 }
 
-// decision describes the act of a person.
-func (t Teller) decision(e *workflow.Transition, who, document string) string {
+// describeDecision describes the act of a person.
+func (t Teller) describeDecision(e *workflow.Transition, who, document string) string {
 	l := t.Language
 	switch e.Event {
 	case workflow.EventAnswered:
@@ -151,7 +151,7 @@ func (t Teller) decision(e *workflow.Transition, who, document string) string {
 	case workflow.EventSentBack:
 		return l.Say("%s sent the work back", who)
 	case workflow.EventReopened:
-		return l.Say("%s reopened the %s", who, t.document(e.ToStage()))
+		return l.Say("%s reopened the %s", who, t.documentName(e.ToStage()))
 	case workflow.EventCancelled:
 		return l.Say("%s cancelled the run", who)
 	case workflow.EventAdopted:
@@ -160,8 +160,8 @@ func (t Teller) decision(e *workflow.Transition, who, document string) string {
 	return string(e.Event)
 }
 
-// document names what a stage hands in; "" for the start.
-func (t Teller) document(id workflow.StageID) string {
+// documentName names what a stage hands in; "" for the start.
+func (t Teller) documentName(id workflow.StageID) string {
 	st, known := t.Definition.Stage(id)
 	switch {
 	case !known:
@@ -172,8 +172,8 @@ func (t Teller) document(id workflow.StageID) string {
 	return st.DocumentIn(t.Language)
 }
 
-// name names the person of an entry, or the script: the one whose decision it carries, else the one the caller acted for.
-func (t Teller) name(e *workflow.Transition) string {
+// personName names the person of an entry, or the script: the one whose decision it carries, else the one the caller acted for.
+func (t Teller) personName(e *workflow.Transition) string {
 	person := e.Person
 	if e.Grant != nil && e.Grant.Subject != "" {
 		person = e.Grant.Person

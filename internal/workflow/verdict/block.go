@@ -36,35 +36,35 @@ func findBlocks(text string) (out []block) {
 			return append(out, b)
 		}
 		if b.Err == nil {
-			b.object, b.twice = canonical(b.Object)
+			b.object, b.twice = canonicalFields(b.Object)
 		} else {
-			b.defect = describe(b.Block, strings.Count(text[:b.At], "\n"))
+			b.defect = describeMistake(b.Block, strings.Count(text[:b.At], "\n"))
 		}
 		out = append(out, b)
 	}
 	return out
 }
 
-// describe names the mistake in a block, with its place in the report. line is that of its first brace, from 0.
-func describe(b jsonblock.Block, line int) lang.Text {
+// describeMistake names the mistake in a block, with its place in the report. line is that of its first brace, from 0.
+func describeMistake(b jsonblock.Block, line int) lang.Text {
 	var unclosed *jsonblock.Unclosed
 	if errors.As(b.Err, &unclosed) {
-		row, column := place(b.Raw, unclosed.At, line)
+		row, column := lineAndColumn(b.Raw, unclosed.At, line)
 		return lang.T("the block of JSON breaks off: the bracket at line %d, column %d is never closed", row, column)
 	}
 	var syntax *jsontext.SyntacticError
 	if !errors.As(b.Err, &syntax) {
 		return lang.T("the block of JSON at line %d cannot be read: %s", line+1, b.Err.Error())
 	}
-	row, column := place(b.Data, int(syntax.ByteOffset), line)
+	row, column := lineAndColumn(b.Data, int(syntax.ByteOffset), line)
 	if errors.Is(b.Err, jsontext.ErrDuplicateName) {
 		return lang.T("the block of JSON has the field %q twice, at line %d, column %d", syntax.JSONPointer.LastToken(), row, column)
 	}
 	return lang.T("the block of JSON is not valid at line %d, column %d", row, column)
 }
 
-// place returns line and column, from 1, of an index in a text that begins at a line from 0.
-func place(text string, at, line int) (row, column int) {
+// lineAndColumn returns line and column, from 1, of an index in a text that begins at a line from 0.
+func lineAndColumn(text string, at, line int) (row, column int) {
 	at = min(max(at, 0), len(text))
 	before := text[:at]
 	last := strings.LastIndexByte(before, '\n')
@@ -78,14 +78,14 @@ var fields = map[string]string{
 	"resolved": "resolved", "needs": "needs", "verdict": "verdict",
 }
 
-// canonical gives the fields of an object the names that are read, and returns those that then
+// canonicalFields gives the fields of an object the names that are read, and returns those that then
 // stand twice. Other fields stay.
-func canonical(object map[string]any) (out map[string]any, twice []string) {
-	return rename(object, func(key string) string { return cmp.Or(fields[jsonblock.Name(key)], key) })
+func canonicalFields(object map[string]any) (out map[string]any, twice []string) {
+	return renameFields(object, func(key string) string { return cmp.Or(fields[jsonblock.Name(key)], key) })
 }
 
-// rename gives the fields of an object other names, and returns those that then stand twice.
-func rename(object map[string]any, nameOf func(key string) string) (out map[string]any, twice []string) {
+// renameFields gives the fields of an object other names, and returns those that then stand twice.
+func renameFields(object map[string]any, nameOf func(key string) string) (out map[string]any, twice []string) {
 	out = make(map[string]any, len(object))
 	for _, key := range sortedKeys(object) {
 		name := nameOf(key)
@@ -98,8 +98,8 @@ func rename(object map[string]any, nameOf func(key string) string) (out map[stri
 	return out, twice
 }
 
-// indent returns an object without a field as indented JSON.
-func indent(object map[string]any, without string) string {
+// indentWithout returns an object without a field as indented JSON.
+func indentWithout(object map[string]any, without string) string {
 	rest := maps.Clone(object)
 	delete(rest, without)
 	return jsonblock.Format(rest, "  ")

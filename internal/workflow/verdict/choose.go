@@ -7,18 +7,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// choose keeps the objects that are blocks of the report. If one has rows, those without are
+// chooseBlocks keeps the objects that are blocks of the report. If one has rows, those without are
 // the product's own data, unless they have nothing but commands or a verdict of the report.
-func choose(found []block, keys []string) []block {
+func chooseBlocks(found []block, keys []string) []block {
 	var out, other []block
 	parts := 0
 	for _, b := range found {
 		switch {
-		case b.object == nil, strong(b.object):
+		case b.object == nil, hasRows(b.object):
 			out = append(out, b)
-		case weak(b.object, keys):
+		case hasOnlyBlockFields(b.object, keys):
 			_, checks := b.object["checks"].([]any)
-			if checks || readVerdict(text(b.object, "verdict")) != "" {
+			if checks || readVerdict(textField(b.object, "verdict")) != "" {
 				parts++
 				out = append(out, b)
 			}
@@ -57,8 +57,8 @@ func documentIn(object map[string]any, keys []string) (key, text string) {
 	return "", ""
 }
 
-// strong reports whether an object has rows: it is a block, and no sample of the product's data.
-func strong(object map[string]any) bool {
+// hasRows reports whether an object has rows: it is a block, and no sample of the product's data.
+func hasRows(object map[string]any) bool {
 	for _, key := range []string{"criteria", "findings"} {
 		switch object[key].(type) {
 		case []any, map[string]any:
@@ -68,8 +68,8 @@ func strong(object map[string]any) bool {
 	return false
 }
 
-// weak reports whether an object has nothing but fields of a block.
-func weak(object map[string]any, keys []string) bool {
+// hasOnlyBlockFields reports whether an object has nothing but fields of a block.
+func hasOnlyBlockFields(object map[string]any, keys []string) bool {
 	for key := range object {
 		if fields[jsonblock.Name(key)] == "" && !isDocument(key, keys) {
 			return false

@@ -86,8 +86,8 @@ func readCriteria(text, plan string, approved bool) Criteria {
 	key := workflow.Hash(fmt.Appendf(nil, "%v %d %s%s", approved, len(text), text, plan))
 	out, known := kept.Get(key)
 	if !known {
-		if out.All = define(text); len(out.All) > 0 {
-			out.assign(plan, approved)
+		if out.All = criteriaIn(text); len(out.All) > 0 {
+			out.assignSprints(plan, approved)
 		}
 		kept.Put(key, out)
 	}
@@ -97,8 +97,8 @@ func readCriteria(text, plan string, approved bool) Criteria {
 // Changed reports whether the documents are not those that were handed in.
 func (c *Criteria) Changed() bool { return c != nil && c.sources.Changed }
 
-// ids returns the ids of the criteria for which keep returns true.
-func (c *Criteria) ids(keep func(Criterion) bool) (out []string) {
+// selectIDs returns the ids of the criteria for which keep returns true.
+func (c *Criteria) selectIDs(keep func(Criterion) bool) (out []string) {
 	if c == nil {
 		return nil
 	}
@@ -111,10 +111,12 @@ func (c *Criteria) ids(keep func(Criterion) bool) (out []string) {
 }
 
 // Owed returns the ids for which a report has to have a row.
-func (c *Criteria) Owed() []string { return c.ids(func(c Criterion) bool { return c.Owed }) }
+func (c *Criteria) Owed() []string { return c.selectIDs(func(c Criterion) bool { return c.Owed }) }
 
 // LeftOut returns the ids that the plan leaves out, whether it is approved or not.
-func (c *Criteria) LeftOut() []string { return c.ids(func(c Criterion) bool { return c.leftOut }) }
+func (c *Criteria) LeftOut() []string {
+	return c.selectIDs(func(c Criterion) bool { return c.leftOut })
+}
 
 // Unassigned returns the ids that no sprint of the plan names and that it does not leave out;
 // none if the plan assigns none at all.
@@ -122,7 +124,7 @@ func (c *Criteria) Unassigned() []string {
 	if c == nil || !c.Assigned {
 		return nil
 	}
-	return c.ids(func(c Criterion) bool { return len(c.Sprints) == 0 && !c.leftOut })
+	return c.selectIDs(func(c Criterion) bool { return len(c.Sprints) == 0 && !c.leftOut })
 }
 
 // find returns the criterion with an id; nil if there is none.
@@ -138,8 +140,8 @@ func (c *Criteria) find(id string) *Criterion {
 	return &c.All[at]
 }
 
-// knows reports whether any document of the session has an id.
-func (c *Criteria) knows(id string) bool {
+// knowsID reports whether any document of the session has an id.
+func (c *Criteria) knowsID(id string) bool {
 	if c == nil {
 		return false
 	}
@@ -163,9 +165,9 @@ func leftOut(doc *markdown.Document) []bool {
 	}))
 }
 
-// define returns the criteria that a document defines: of the families AC, FR and US the first
+// criteriaIn returns the criteria that a document defines: of the families AC, FR and US the first
 // that it has, else the ids that begin the items of a section on acceptance criteria.
-func define(text string) []Criterion {
+func criteriaIn(text string) []Criterion {
 	doc := markdown.Read(text, nil)
 	d := definitions{doc: doc, leftOut: leftOut(doc), underlined: map[int]int{}}
 	for _, h := range doc.Heads {
@@ -173,19 +175,19 @@ func define(text string) []Criterion {
 			d.underlined[h.Line] = h.Level
 		}
 	}
-	found := d.read()
+	found := d.readCriteria()
 	for _, family := range []string{"AC", "FR", "US"} {
 		of := slices.DeleteFunc(slices.Clone(found), func(c Criterion) bool { return !strings.HasPrefix(c.family, family) })
 		if len(of) > 0 {
-			return qualify(of)
+			return qualifyIDs(of)
 		}
 	}
-	return qualify(d.generic())
+	return qualifyIDs(d.genericCriteria())
 }
 
-// qualify gives each criterion its id, once. A number that several stories have is qualified by
+// qualifyIDs gives each criterion its id, once. A number that several stories have is qualified by
 // its story.
-func qualify(found []Criterion) (out []Criterion) {
+func qualifyIDs(found []Criterion) (out []Criterion) {
 	stories := map[string]map[string]bool{}
 	for _, c := range found {
 		key := canonicalID(c.ID)
@@ -234,12 +236,12 @@ type definitions struct {
 // levelOfItem is that of a story which is an item or a row.
 const levelOfItem = 99
 
-func (d *definitions) read() (out []Criterion) {
+func (d *definitions) readCriteria() (out []Criterion) {
 	for i, said := range d.doc.Said {
 		if d.doc.Code[i] || strings.TrimSpace(said) == "" {
 			continue
 		}
-		level, body, begins := d.begin(i)
+		level, body, begins := d.readStart(i)
 		heading := level < levelOfItem
 		if heading && (level <= d.level || d.level == levelOfItem) {
 			d.story, d.level = "", 0
@@ -256,17 +258,17 @@ func (d *definitions) read() (out []Criterion) {
 				d.story, d.level = formatNumber(c.number), level
 			}
 			c.story = cmp.Or(c.story, d.story)
-			c.Text = clipText(c.Text + " " + d.below(i))
+			c.Text = clipText(c.Text + " " + d.linesBelow(i))
 			out = append(out, c)
 		} else if m := leadingStory.FindStringSubmatch(body); m != nil {
-			d.story, d.level = formatNumber(numbers(m[1])), level
+			d.story, d.level = formatNumber(parseNumber(m[1])), level
 		}
 	}
 	return out
 }
 
-// begin returns the text of a line that may define an id, and its level.
-func (d *definitions) begin(i int) (level int, body string, ok bool) {
+// readStart returns the text of a line that may define an id, and its level.
+func (d *definitions) readStart(i int) (level int, body string, ok bool) {
 	line := narrow(d.doc.Written(i))
 	if level, text, ok := markdown.HashHeading(line); ok {
 		return level, markdown.Unnumbered(text), true
@@ -303,7 +305,7 @@ func (d *definitions) readRow(row markdown.Row) (out []Criterion) {
 		if !ok && n == 0 {
 			continue
 		}
-		explained := !second || blank(c.Text) && len(row.Cells) > 2
+		explained := !second || isBlank(c.Text) && len(row.Cells) > 2
 		if !ok || !explained {
 			break
 		}
@@ -321,9 +323,9 @@ func (d *definitions) readRow(row markdown.Row) (out []Criterion) {
 	return out
 }
 
-// below returns the lines that belong to the definition at line i: up to the next heading,
+// linesBelow returns the lines that belong to the definition at line i: up to the next heading,
 // definition or item of its own level.
-func (d *definitions) below(i int) string {
+func (d *definitions) linesBelow(i int) string {
 	indent, _, item := markdown.Item(d.doc.Lines[i])
 	var out []string
 	for j := i + 1; j < len(d.doc.Lines) && len(out) < 20; j++ {
@@ -353,7 +355,7 @@ func bodyOf(line string) string {
 func readDefinition(text string) (Criterion, bool) {
 	if m := qualifiedID.FindStringSubmatchIndex(text); m != nil {
 		return Criterion{
-			ID: "AC-" + text[m[4]:m[5]], family: "AC", story: formatNumber(numbers(text[m[2]:m[3]])), number: numbers(text[m[4]:m[5]]), Text: text[m[5]:],
+			ID: "AC-" + text[m[4]:m[5]], family: "AC", story: formatNumber(parseNumber(text[m[2]:m[3]])), number: parseNumber(text[m[4]:m[5]]), Text: text[m[5]:],
 		}, true
 	}
 	m := leadingID.FindStringSubmatchIndex(text)
@@ -368,12 +370,12 @@ func readDefinition(text string) (Criterion, bool) {
 		return Criterion{}, false
 	}
 	return Criterion{
-		ID: strings.ToUpper(strings.TrimSpace(text[m[2]:m[3]])) + text[m[3]:m[5]], family: strings.ToUpper(text[m[2]:m[3]]), number: numbers(text[m[4]:m[5]]), Text: rest,
+		ID: strings.ToUpper(strings.TrimSpace(text[m[2]:m[3]])) + text[m[3]:m[5]], family: strings.ToUpper(text[m[2]:m[3]]), number: parseNumber(text[m[4]:m[5]]), Text: rest,
 	}, true
 }
 
-// generic returns the ids that begin the items and rows of a section on acceptance criteria.
-func (d *definitions) generic() (out []Criterion) {
+// genericCriteria returns the ids that begin the items and rows of a section on acceptance criteria.
+func (d *definitions) genericCriteria() (out []Criterion) {
 	for i, within := range d.doc.LinesOf(d.doc.Sections(acceptance)) {
 		if !within || d.doc.Code[i] || d.doc.Said[i] == "" || d.leftOut[i] {
 			continue
@@ -383,15 +385,15 @@ func (d *definitions) generic() (out []Criterion) {
 			body, item = narrow(strings.Join(row.Cells, " ")), true
 		}
 		if m := genericID.FindStringSubmatch(body); item && m != nil {
-			out = append(out, Criterion{ID: m[1], Text: clipText(body[len(m[0]):] + " " + d.below(i))})
+			out = append(out, Criterion{ID: m[1], Text: clipText(body[len(m[0]):] + " " + d.linesBelow(i))})
 		}
 	}
 	return out
 }
 
-// assign notes which sprints of the plan name each criterion, and which criteria its section on
+// assignSprints notes which sprints of the plan name each criterion, and which criteria its section on
 // omissions names.
-func (c *Criteria) assign(plan string, approved bool) {
+func (c *Criteria) assignSprints(plan string, approved bool) {
 	if strings.TrimSpace(plan) == "" {
 		return
 	}
@@ -406,7 +408,7 @@ func (c *Criteria) assign(plan string, approved bool) {
 			}
 		}
 		lines = slices.DeleteFunc(lines, func(i int) bool { return omitted[i] })
-		c.mark(doc, lines, func(one *Criterion) {
+		c.eachNamed(doc, lines, func(one *Criterion) {
 			if !slices.Contains(one.Sprints, s.Number) {
 				one.Sprints, c.Assigned = append(one.Sprints, s.Number), true
 			}
@@ -414,45 +416,45 @@ func (c *Criteria) assign(plan string, approved bool) {
 	}
 	var left []int
 	for i := range doc.Lines {
-		if omitted[i] && lists(doc, i) {
+		if omitted[i] && isListEntry(doc, i) {
 			left = append(left, i)
 		}
 	}
-	c.mark(doc, left, func(one *Criterion) {
+	c.eachNamed(doc, left, func(one *Criterion) {
 		one.leftOut = len(one.Sprints) == 0
 		one.Waived = one.leftOut && approved
 	})
 }
 
-// lists reports whether a line is an entry of a list: an item, a row, or a paragraph that begins
+// isListEntry reports whether a line is an entry of a list: an item, a row, or a paragraph that begins
 // with an id. Ids in other sentences may be named to be kept in.
-func lists(doc *markdown.Document, i int) bool {
+func isListEntry(doc *markdown.Document, i int) bool {
 	line := narrow(doc.Written(i))
 	_, row := doc.Rows[i]
 	_, _, item := markdown.Item(line)
 	return row || item || leadingID.MatchString(line)
 }
 
-// mark calls found for each criterion that lines of a document name.
-func (c *Criteria) mark(doc *markdown.Document, lines []int, found func(*Criterion)) {
+// eachNamed calls found for each criterion that lines of a document name.
+func (c *Criteria) eachNamed(doc *markdown.Document, lines []int, found func(*Criterion)) {
 	story := ""
 	for _, i := range lines {
 		if doc.Code[i] {
 			continue
 		}
 		if m := leadingStory.FindStringSubmatch(bodyOf(narrow(doc.Written(i)))); m != nil {
-			story = formatNumber(numbers(m[1]))
+			story = formatNumber(parseNumber(m[1]))
 		}
 		for _, m := range mentionsIn(doc.Written(i)) { // nobody who approves a plan sees its comments
 			if m.family == "US" {
 				story = formatNumber(m.from)
 			}
-			m.story = formatNumber(numbers(m.story))
+			m.story = formatNumber(parseNumber(m.story))
 			for k := range c.All {
 				one := &c.All[k]
 				// A part is not meant if its whole is a criterion too.
 				whole := len(m.from) != len(one.number) && c.find(m.family+"-"+formatNumber(m.from)) != nil
-				if m.names(one, cmp.Or(m.story, story)) && !whole {
+				if m.namesCriterion(one, cmp.Or(m.story, story)) && !whole {
 					found(one)
 				}
 			}
@@ -460,9 +462,9 @@ func (c *Criteria) mark(doc *markdown.Document, lines []int, found func(*Criteri
 	}
 }
 
-// names reports whether a mention, in the lines of a story, names a criterion: itself, its whole
+// namesCriterion reports whether a mention, in the lines of a story, names a criterion: itself, its whole
 // ("AC-1" for AC-1.2), or in a range.
-func (m mention) names(c *Criterion, story string) bool {
+func (m mention) namesCriterion(c *Criterion, story string) bool {
 	if c.family != "" && c.family != m.family {
 		return false
 	}

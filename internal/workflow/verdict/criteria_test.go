@@ -44,7 +44,7 @@ func TestDefinedCriteria(t *testing.T) {
 		"prose":                   {"We sell to US 50 companies and 3 others.\n\n- us 3 of them\n- use AC power", ""},
 	} {
 		var got []string
-		for _, c := range define(tt.text) {
+		for _, c := range criteriaIn(tt.text) {
 			got = append(got, c.ID)
 		}
 		if strings.Join(got, " ") != tt.want {

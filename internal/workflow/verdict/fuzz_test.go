@@ -66,7 +66,7 @@ func FuzzCriteria(f *testing.F) {
 		c := ReadCriteria(Sources{Requirements: []string{prd}, Plan: plan, Approved: true, Sprints: []workflow.Sprint{{Number: 1}, {Number: 2, Status: workflow.SprintPending}}, InScope: []int{1}})
 		seen := map[string]bool{}
 		for _, one := range c.All {
-			if one.ID == "" || seen[one.key] || !c.knows(one.ID) && strings.ContainsAny(one.ID, "0123456789") && one.story == "" {
+			if one.ID == "" || seen[one.key] || !c.knowsID(one.ID) && strings.ContainsAny(one.ID, "0123456789") && one.story == "" {
 				t.Errorf("%+v", one)
 			}
 			seen[one.key] = true
@@ -77,7 +77,7 @@ func FuzzCriteria(f *testing.F) {
 // BenchmarkRead shows the cost of a byte of an honest report of 20 kB and of hostile texts.
 func BenchmarkRead(b *testing.B) {
 	h := honestReports()[1]
-	honest := strings.Repeat("The relay was killed ten times and lost nothing. ", 300) + "\n\n" + fence(h.block(h.rows(), nil))
+	honest := strings.Repeat("The relay was killed ten times and lost nothing. ", 300) + "\n\n" + fenceJSON(h.block(h.rows(), nil))
 	contract := h.contract()
 	b.Run("honest", func(b *testing.B) {
 		b.SetBytes(int64(len(honest)))

@@ -114,15 +114,15 @@ func mentionsIn(line string) (out []mention) {
 			}
 			return line[at+m[2*i] : at+m[2*i+1]]
 		}
-		id := mention{family: strings.ToUpper(group(3)), story: group(2), from: numbers(group(4))}
+		id := mention{family: strings.ToUpper(group(3)), story: group(2), from: parseNumber(group(4))}
 		at += m[9]
 		for range 200 {
 			if r := to.FindStringSubmatch(line[at:]); r != nil && id.to == nil {
-				id.to = complete(id.from, numbers(r[1]))
+				id.to = completeNumber(id.from, parseNumber(r[1]))
 				at += len(r[0])
 			} else if l := also.FindStringSubmatch(line[at:]); l != nil {
 				out = append(out, id)
-				id = mention{family: id.family, story: id.story, from: complete(id.from, numbers(l[1]))}
+				id = mention{family: id.family, story: id.story, from: completeNumber(id.from, parseNumber(l[1]))}
 				at += len(l[0])
 			} else {
 				break
@@ -133,8 +133,8 @@ func mentionsIn(line string) (out []mention) {
 	return out
 }
 
-// complete returns a number with the first parts of another: "AC-1.1 to 3" ends at 1.3.
-func complete(first, number []int) []int {
+// completeNumber returns a number with the first parts of another: "AC-1.1 to 3" ends at 1.3.
+func completeNumber(first, number []int) []int {
 	if len(number) < len(first) {
 		return append(append([]int(nil), first[:len(first)-len(number)]...), number...)
 	}
@@ -144,8 +144,8 @@ func complete(first, number []int) []int {
 // letter is added to the code of the letter that ends a number; the other parts are below it.
 const letter = 10_000
 
-// numbers returns the parts of a number that [idToken] matches; the letter behind it is a part.
-func numbers(s string) (out []int) {
+// parseNumber returns the parts of a number that [idToken] matches; the letter behind it is a part.
+func parseNumber(s string) (out []int) {
 	for part := range strings.SplitSeq(strings.ToLower(s), ".") {
 		digits := strings.TrimRightFunc(part, unicode.IsLetter)
 		n, err := strconv.Atoi(digits)

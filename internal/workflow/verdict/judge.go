@@ -45,8 +45,8 @@ func Judge(r Report, c Contract) Judgement {
 	j.out.Criteria = j.judgeRows()
 	j.out.Findings = j.judgeFindings()
 	j.judgeForm()
-	derived := j.derive()
-	j.out.Verdict = worse(derived, r.Stated)
+	derived := j.deriveVerdict()
+	j.out.Verdict = worseVerdict(derived, r.Stated)
 	returned := append(slices.Clone(r.Defects), j.lacking...)
 	switch {
 	case j.out.Verdict == workflow.Fail, j.out.Verdict == workflow.Blocked:
@@ -55,7 +55,7 @@ func Judge(r Report, c Contract) Judgement {
 	case len(returned) > 0:
 		j.out.Returned = returned
 	default:
-		j.hold(derived)
+		j.addHolds(derived)
 	}
 	return j.out
 }
@@ -71,12 +71,12 @@ type judge struct {
 	before, checks index
 }
 
-func (j *judge) lack(t lang.Text) { j.lacking = append(j.lacking, t) }
+func (j *judge) addLacking(t lang.Text) { j.lacking = append(j.lacking, t) }
 
 // lackIDs adds a reason that names ids, if there are any.
 func (j *judge) lackIDs(ids []string, reason lang.Text) {
 	if len(ids) > 0 {
-		j.lack(reason)
+		j.addLacking(reason)
 	}
 }
 
@@ -126,11 +126,11 @@ func (j *judge) judgeRows() []workflow.Criterion {
 		known := j.Contract.Criteria.find(row.ID)
 		if known != nil {
 			row.ID, row.Criterion = known.ID, known.Text
-		} else if j.hasIDs() && !j.Contract.Criteria.knows(row.ID) {
+		} else if j.hasIDs() && !j.Contract.Criteria.knowsID(row.ID) {
 			unknown = append(unknown, row.ID)
 		}
 		if row.From != 0 {
-			j.carry(row, known)
+			j.carryOver(row, known)
 			continue
 		}
 		proved, refs := j.checksOf(row)
@@ -140,9 +140,9 @@ func (j *judge) judgeRows() []workflow.Criterion {
 		switch {
 		case !slices.Contains(workflow.Results(), row.Result):
 			unread = append(unread, row.ID)
-		case row.Result == workflow.ResultPass && blank(row.Evidence) && row.Check == "":
+		case row.Result == workflow.ResultPass && isBlank(row.Evidence) && row.Check == "":
 			bare = append(bare, row.ID)
-		case row.Result == workflow.ResultNotTested && blank(row.Why) && blank(row.Evidence):
+		case row.Result == workflow.ResultNotTested && isBlank(row.Why) && isBlank(row.Evidence):
 			unreasoned = append(unreasoned, row.ID)
 		case row.Result == workflow.ResultOutOfScope && !j.outOfScope(row, known):
 			outside = append(outside, row.ID)
@@ -204,23 +204,23 @@ func (j *judge) outOfScope(row *workflow.Criterion, known *Criterion) bool {
 	return pending && !slices.Contains(src.InScope, row.Sprint)
 }
 
-// carry takes a row over from an earlier round, in which it has to have passed with the same
+// carryOver takes a row over from an earlier round, in which it has to have passed with the same
 // text. A failed command of this round takes it back.
-func (j *judge) carry(row *workflow.Criterion, known *Criterion) {
+func (j *judge) carryOver(row *workflow.Criterion, known *Criterion) {
 	var before workflow.Criterion
 	if at := j.before.at(row.ID); at >= 0 {
 		before = j.Earlier.Criteria[at]
 	}
 	if before.Result != workflow.ResultPass || cmp.Or(row.Result, workflow.ResultPass) != workflow.ResultPass {
-		j.lack(lang.T("%s did not pass in an earlier round; `from` is for rows that did", quote(row.ID)))
+		j.addLacking(lang.T("%s did not pass in an earlier round; `from` is for rows that did", quote(row.ID)))
 		return
 	}
 	if round := cmp.Or(before.From, j.Round); row.From != round {
-		j.lack(lang.T("%s passed in round %d, not in round %d", quote(row.ID), round, row.From))
+		j.addLacking(lang.T("%s passed in round %d, not in round %d", quote(row.ID), round, row.From))
 		return
 	}
 	if known != nil && known.Text != before.Criterion {
-		j.lack(lang.T("the text of %s has changed since round %d; test it again", quote(row.ID), row.From))
+		j.addLacking(lang.T("the text of %s has changed since round %d; test it again", quote(row.ID), row.From))
 		return
 	}
 	row.Result, row.Evidence, row.Check = workflow.ResultPass, cmp.Or(row.Evidence, before.Evidence), ""
@@ -250,13 +250,13 @@ func (j *judge) judgeFindings() []workflow.Finding {
 		}
 		switch {
 		case f.Severity == "":
-			j.lack(lang.T("finding %s has no severity", quote(f.ID)))
-		case blank(f.Problem):
-			j.lack(lang.T("finding %s names no problem", quote(f.ID)))
+			j.addLacking(lang.T("finding %s has no severity", quote(f.ID)))
+		case isBlank(f.Problem):
+			j.addLacking(lang.T("finding %s names no problem", quote(f.ID)))
 		}
 		for _, ref := range splitRefs(f.Check) {
 			if j.checks.at(ref) < 0 {
-				j.lack(lang.T("finding %s names check %s, which `checks` does not have", quote(f.ID), quote(ref)))
+				j.addLacking(lang.T("finding %s names check %s, which `checks` does not have", quote(f.ID), quote(ref)))
 			}
 		}
 	}
@@ -282,7 +282,7 @@ func (j *judge) keepOpen() {
 // judgeForm adds the defects of the report as a whole.
 func (j *judge) judgeForm() {
 	if len(j.Blocks) == 0 {
-		j.lack(lang.T("it has no block of JSON with its rows"))
+		j.addLacking(lang.T("it has no block of JSON with its rows"))
 		return
 	}
 	unread := len(j.Defects) > 0 && len(j.Report.Criteria)+len(j.Findings)+len(j.Checks) == 0
@@ -291,20 +291,20 @@ func (j *judge) judgeForm() {
 	}
 	owesFindings := j.Owes == workflow.OwesFindings
 	if owesFindings && !j.Listed {
-		j.lack(lang.T(`"findings" is missing; an empty list says that there are none`))
+		j.addLacking(lang.T(`"findings" is missing; an empty list says that there are none`))
 	}
 	if !owesFindings && j.hasIDs() {
 		missing := slices.DeleteFunc(j.Contract.Criteria.Owed(), func(id string) bool {
 			return slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.ID == id })
 		})
 		j.lackIDs(missing, lang.T("rows are missing: %s", List(missing)))
-	} else if len(j.Checks) == 0 && blank(j.NoChecks) {
-		j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
+	} else if len(j.Checks) == 0 && isBlank(j.NoChecks) {
+		j.addLacking(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
 	}
 }
 
-// derive returns the verdict to which the rows come.
-func (j *judge) derive() workflow.Verdict {
+// deriveVerdict returns the verdict to which the rows come.
+func (j *judge) deriveVerdict() workflow.Verdict {
 	has := func(result string) bool {
 		return slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.Result == result })
 	}
@@ -314,7 +314,7 @@ func (j *judge) derive() workflow.Verdict {
 	switch {
 	case has(workflow.ResultFail), open("critical"):
 		return workflow.Fail
-	case !blank(j.Needs):
+	case !isBlank(j.Needs):
 		return workflow.Blocked
 	case has(workflow.ResultNotTested), open("major"):
 		return workflow.PassWithRisk
@@ -322,8 +322,8 @@ func (j *judge) derive() workflow.Verdict {
 	return workflow.Pass
 }
 
-// hold adds the reasons why the person decides about a pass.
-func (j *judge) hold(derived workflow.Verdict) {
+// addHolds adds the reasons why the person decides about a pass.
+func (j *judge) addHolds(derived workflow.Verdict) {
 	hold := func(t lang.Text) { j.out.Held = append(j.out.Held, t) }
 	if j.Stated != "" && rank[j.Stated] < rank[derived] && len(j.Blocks) > 0 {
 		hold(lang.T("it states %s, and its rows come to %s", j.Stated, derived))

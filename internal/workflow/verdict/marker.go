@@ -14,7 +14,7 @@ import (
 
 // phrases are the verdicts that programs and prompts write into a line of their own, by their
 // form as [fold] gives it; a longer phrase is tried before a shorter one.
-var phrases = meanings(map[string]workflow.Verdict{
+var phrases = splitMeanings(map[string]workflow.Verdict{
 	"pass passed approved approve 通过 合格 批准 已通过":                                                            workflow.Pass,
 	"pass_with_risk pass_with_risks passed_with_risk passed_with_risks conditional_pass 有风险通过 带风险通过 有条件通过": workflow.PassWithRisk,
 	"blocked 受阻 阻塞": workflow.Blocked,
@@ -95,10 +95,10 @@ func cutPhrase(text, phrase string) (rest string, ok bool) {
 	return text, true
 }
 
-// readText reads the statements beside the block: lines with a verdict, outside of fences,
+// readStatements reads the statements beside the block: lines with a verdict, outside of fences,
 // tables, quotations and comments, and in fences the totals of test runners. Without its first
 // dashes, the lines of front matter are lines of the text.
-func (r *Report) readText(text string) {
+func (r *Report) readStatements(text string) {
 	doc := markdown.Read(strings.TrimPrefix(text, "---\n"), nil)
 	for i, line := range doc.Said {
 		text := strings.TrimSpace(doc.Lines[i])
@@ -107,9 +107,9 @@ func (r *Report) readText(text string) {
 			continue
 		}
 		if m := labelled.FindStringSubmatch(line); m != nil {
-			r.state(readVerdict(m[1]))
+			r.addStated(readVerdict(m[1]))
 		} else if m := alone.FindStringSubmatch(line); m != nil {
-			r.state(readVerdict(m[1]))
+			r.addStated(readVerdict(m[1]))
 		}
 	}
 	r.Totals = append(r.Totals, totalsInFences(doc)...)
@@ -118,7 +118,7 @@ func (r *Report) readText(text string) {
 // verdictIn returns the worst verdict that a block states which cannot be read.
 func verdictIn(raw string) (out workflow.Verdict) {
 	for _, m := range stating.FindAllStringSubmatch(raw, 10) {
-		out = worse(out, readVerdict(m[1]))
+		out = worseVerdict(out, readVerdict(m[1]))
 	}
 	return out
 }

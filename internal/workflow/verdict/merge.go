@@ -12,7 +12,7 @@ import (
 // because it is the one to act on; second is true if that is b. open are the findings of the
 // last report, which keep their ids.
 func Merge(a, b Report, first, other workflow.Engine, open []workflow.Finding) (out Report, second bool) {
-	a, b = a.qualify(first, open), b.qualify(other, open)
+	a, b = a.prefixIDs(first, open), b.prefixIDs(other, open)
 	second = rank[b.Verdict()] > rank[a.Verdict()]
 	out = a
 	if second {
@@ -24,9 +24,9 @@ func Merge(a, b Report, first, other workflow.Engine, open []workflow.Finding) (
 	out.Defects = slices.Concat(a.Defects, b.Defects)
 	out.Resolved = slices.Concat(a.Resolved, b.Resolved)
 	out.Listed = a.Listed && b.Listed
-	out.Stated = worse(a.Stated, b.Stated)
-	out.NoChecks = join(a.NoChecks, b.NoChecks)
-	out.Needs = join(a.Needs, b.Needs)
+	out.Stated = worseVerdict(a.Stated, b.Stated)
+	out.NoChecks = joinTexts(a.NoChecks, b.NoChecks)
+	out.Needs = joinTexts(a.Needs, b.Needs)
 	out.Criteria, out.Findings = slices.Clone(a.Criteria), slices.Clone(a.Findings)
 	rows, findings := indexOf(a.Criteria, func(c workflow.Criterion) string { return c.ID }), indexFindings(a.Findings)
 	for _, row := range b.Criteria {
@@ -50,7 +50,7 @@ func Merge(a, b Report, first, other workflow.Engine, open []workflow.Finding) (
 	return out, second
 }
 
-func join(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
+func joinTexts(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 
 // Verdict returns the verdict to which a report comes by itself, whatever it owes.
 func (r Report) Verdict() workflow.Verdict {
@@ -60,9 +60,9 @@ func (r Report) Verdict() workflow.Verdict {
 	return Judge(r, Contract{}).Verdict
 }
 
-// qualify puts the engine before the ids of checks and findings, but of those that were open
+// prefixIDs puts the engine before the ids of checks and findings, but of those that were open
 // before.
-func (r Report) qualify(engine workflow.Engine, open []workflow.Finding) Report {
+func (r Report) prefixIDs(engine workflow.Engine, open []workflow.Finding) Report {
 	prefix := func(id string) string {
 		if strings.HasPrefix(id, string(engine)+":") {
 			return id

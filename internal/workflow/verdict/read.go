@@ -12,49 +12,49 @@ import (
 // that holds the Markdown in one of the fields keys. Line ends are \n.
 func Read(text string, keys []string) Report {
 	var r Report
-	r.read(text, keys, true)
+	r.readReport(text, keys, true)
 	r.Body = strings.TrimSpace(r.Body)
 	return r
 }
 
-// read adds the content of a text. The report in an envelope is read likewise, once.
-func (r *Report) read(text string, keys []string, envelope bool) {
+// readReport adds the content of a text. The report in an envelope is read likewise, once.
+func (r *Report) readReport(text string, keys []string, mayBeEnvelope bool) {
 	text = withoutTables(text)
-	blocks := choose(findBlocks(text), keys)
+	blocks := chooseBlocks(findBlocks(text), keys)
 	inner := ""
 	for _, b := range blocks {
-		r.add(b, 1+strings.Count(text[:b.Start], "\n"))
-		if key, text := documentIn(b.object, keys); envelope && key != "" {
+		r.addBlock(b, 1+strings.Count(text[:b.Start], "\n"))
+		if key, text := documentIn(b.object, keys); mayBeEnvelope && key != "" {
 			inner = text
-			b.Raw = indent(b.object, key)
+			b.Raw = indentWithout(b.object, key)
 		}
 		r.Blocks = append(r.Blocks, b.Raw)
 	}
 	r.Body = withoutBlocks(text, blocks)
-	r.readText(r.Body)
+	r.readStatements(r.Body)
 	if inner != "" {
-		r.read(inner, keys, false)
+		r.readReport(inner, keys, false)
 	}
 }
 
-// add adds the rows of a block that begins at a line.
-func (r *Report) add(b block, line int) {
+// addBlock adds the rows of a block that begins at a line.
+func (r *Report) addBlock(b block, line int) {
 	if !b.defect.Empty() {
-		r.defect(b.defect)
+		r.addDefect(b.defect)
 	}
 	if b.object == nil {
-		r.state(verdictIn(b.Raw))
+		r.addStated(verdictIn(b.Raw))
 		return
 	}
 	moreCriteria := len(r.Criteria) > 0 && b.object["criteria"] != nil
-	moreFindings := r.Listed && strong(b.object)
+	moreFindings := r.Listed && hasRows(b.object)
 	if moreCriteria || moreFindings {
-		r.defect(lang.T("a second block of JSON stands at line %d; hand in one, and put samples of data into fences without these fields", line))
+		r.addDefect(lang.T("a second block of JSON stands at line %d; hand in one, and put samples of data into fences without these fields", line))
 	}
-	r.twice(b.twice)
-	r.Summary = cmp.Or(r.Summary, text(b.object, "summary"))
-	r.NoChecks = cmp.Or(r.NoChecks, text(b.object, "no_checks"))
-	r.Needs = cmp.Or(r.Needs, needs(b.object["needs"]))
+	r.addDuplicates(b.twice)
+	r.Summary = cmp.Or(r.Summary, textField(b.object, "summary"))
+	r.NoChecks = cmp.Or(r.NoChecks, textField(b.object, "no_checks"))
+	r.Needs = cmp.Or(r.Needs, joinNeeds(b.object["needs"]))
 	r.readChecks(b.object["checks"])
 	r.readCriteria(b.object["criteria"])
 	if given, has := b.object["findings"]; has {
@@ -62,10 +62,10 @@ func (r *Report) add(b block, line int) {
 		r.readFindings(given)
 	}
 	r.Resolved = append(r.Resolved, intake.ReadResolved(b.object["resolved"])...)
-	stated := text(b.object, "verdict")
+	stated := textField(b.object, "verdict")
 	v := readVerdict(stated)
-	r.state(worse(v, readVerdict(text(b.object, "status")))) // an older name, which may be about anything
+	r.addStated(worseVerdict(v, readVerdict(textField(b.object, "status")))) // an older name, which may be about anything
 	if v == "" && stated != "" {
-		r.defect(lang.T(`"verdict" is %s, and not one of pass, pass_with_risk, fail, blocked`, quote(stated)))
+		r.addDefect(lang.T(`"verdict" is %s, and not one of pass, pass_with_risk, fail, blocked`, quote(stated)))
 	}
 }

@@ -27,14 +27,14 @@ func Tables(l lang.Language, rec *workflow.Record) string {
 		if len(rows) == 0 {
 			return
 		}
-		b.WriteString("\n## " + title + "\n\n" + row(head) + strings.Repeat("|---", len(head)) + "|\n")
+		b.WriteString("\n## " + title + "\n\n" + tableRow(head) + strings.Repeat("|---", len(head)) + "|\n")
 		for _, cells := range rows {
-			b.WriteString(row(cells))
+			b.WriteString(tableRow(cells))
 		}
 	}
 	var rows, findings, checks [][]string
 	for _, c := range WorstFirst(rec.Criteria) {
-		rows = append(rows, []string{c.ID, c.Criterion, c.Result, basis(l, c), Evidence(c)})
+		rows = append(rows, []string{c.ID, c.Criterion, c.Result, describeBasis(l, c), Evidence(c)})
 	}
 	for _, f := range rec.Findings {
 		status := f.Status
@@ -56,8 +56,8 @@ func Tables(l lang.Language, rec *workflow.Record) string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// basis says whether a passed row was proved by a command that the server ran, or is claimed.
-func basis(l lang.Language, c workflow.Criterion) string {
+// describeBasis says whether a passed row was proved by a command that the server ran, or is claimed.
+func describeBasis(l lang.Language, c workflow.Criterion) string {
 	switch {
 	case c.Result != workflow.ResultPass:
 		return ""
@@ -89,7 +89,7 @@ func lastLine(s string) string {
 // cell makes a text safe inside a cell; a backslash before a pipe would undo its mark.
 var cell = strings.NewReplacer(`\|`, `\ \|`, "|", `\|`, "<", "&lt;")
 
-func row(cells []string) string {
+func tableRow(cells []string) string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
 		out[i] = cell.Replace(strings.Join(strings.Fields(c), " "))
@@ -104,13 +104,13 @@ func (r Report) Document(tables string) string {
 	}
 	parts := dropEmpty(r.Body, tables)
 	for _, block := range r.Blocks {
-		parts = append(parts, fence(block))
+		parts = append(parts, fenceJSON(block))
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// fence puts JSON into a fence that is longer than any in it.
-func fence(block string) string {
+// fenceJSON puts JSON into a fence that is longer than any in it.
+func fenceJSON(block string) string {
 	mark := "```"
 	for strings.Contains(block, mark) {
 		mark += "`"
@@ -120,7 +120,7 @@ func fence(block string) string {
 
 // Artifact returns the text of a round without its block: the deliverable has the tables.
 func Artifact(document string, keys []string) string {
-	lines := strings.Split(withoutBlocks(document, choose(findBlocks(document), keys)), "\n")
+	lines := strings.Split(withoutBlocks(document, chooseBlocks(findBlocks(document), keys)), "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == tablesBegin || l == tablesEnd })
 	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(lines, "\n"), "\n\n"))
 }
@@ -167,5 +167,5 @@ func (c Contract) Form() string {
 			form.Criteria = append(form.Criteria, formRow{ID: id})
 		}
 	}
-	return fence(jsonblock.Format(form, " "))
+	return fenceJSON(jsonblock.Format(form, " "))
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// objects returns the items of a list of objects. An object of objects counts as a list, its
+// readObjects returns the items of a list of objects. An object of objects counts as a list, its
 // keys as ids: {"AC-1": {"result": "pass"}}, {"AC-1": "pass"}.
-func (r *Report) objects(name string, v any) []map[string]any {
+func (r *Report) readObjects(name string, v any) []map[string]any {
 	list, isList := v.([]any)
 	byID, isObject := v.(map[string]any)
 	if v != nil && !isList && !isObject {
-		r.defect(lang.T("%q is not a list", name))
+		r.addDefect(lang.T("%q is not a list", name))
 	}
 	var out []map[string]any
 	for i, item := range list {
 		if o, ok := item.(map[string]any); ok {
 			out = append(out, r.canonicalRow(o))
 		} else {
-			r.defect(lang.T("item %d of %q is not an object", i+1, name))
+			r.addDefect(lang.T("item %d of %q is not an object", i+1, name))
 		}
 	}
 	for _, id := range sortedKeys(byID) {
@@ -35,7 +35,7 @@ func (r *Report) objects(name string, v any) []map[string]any {
 		out = append(out, o)
 	}
 	if len(out) > maxRows {
-		r.defect(lang.T("%q has %d items; at most %d are read", name, len(out), maxRows))
+		r.addDefect(lang.T("%q has %d items; at most %d are read", name, len(out), maxRows))
 		out = out[:maxRows]
 	}
 	return out
@@ -48,8 +48,8 @@ var rowFields = map[string]string{
 }
 
 func (r *Report) canonicalRow(o map[string]any) map[string]any {
-	out, twice := rename(o, jsonblock.Name)
-	r.twice(twice)
+	out, twice := renameFields(o, jsonblock.Name)
+	r.addDuplicates(twice)
 	for _, name := range sortedKeys(out) {
 		if other := rowFields[name]; other != "" && out[other] == nil {
 			out[other] = out[name]
@@ -61,9 +61,9 @@ func (r *Report) canonicalRow(o map[string]any) map[string]any {
 // readID returns the id of a row. Its invisible characters are dropped: two ids that look the
 // same are the same.
 func (r *Report) readID(o map[string]any) string {
-	id := strings.Join(strings.Fields(strings.Map(visibleRune, text(o, "id"))), " ")
+	id := strings.Join(strings.Fields(strings.Map(visibleRune, textField(o, "id"))), " ")
 	if runes := []rune(id); len(runes) > maxID {
-		r.defect(lang.T("the id %s… is longer than %d characters", quote(string(runes[:20])), maxID))
+		r.addDefect(lang.T("the id %s… is longer than %d characters", quote(string(runes[:20])), maxID))
 		return string(runes[:maxID])
 	}
 	return id
@@ -71,19 +71,19 @@ func (r *Report) readID(o map[string]any) string {
 
 func (r *Report) readChecks(v any) {
 	known := indexOf(r.Checks, func(c workflow.Check) string { return c.ID })
-	for _, o := range r.objects("checks", v) {
-		c := workflow.Check{ID: r.readID(o), Command: clip(text(o, "command")), Output: clip(text(o, "output"))}
+	for _, o := range r.readObjects("checks", v) {
+		c := workflow.Check{ID: r.readID(o), Command: clip(textField(o, "command")), Output: clip(textField(o, "output"))}
 		if c.ID == "" {
 			c.ID = fmt.Sprintf("C%d", len(r.Checks)+1)
 		}
-		exit, ok := integer(o["exit"])
+		exit, ok := readInteger(o["exit"])
 		switch {
 		case known.at(c.ID) >= 0:
-			r.defect(lang.T("two checks have the id %s", quote(c.ID)))
+			r.addDefect(lang.T("two checks have the id %s", quote(c.ID)))
 		case c.Command == "":
-			r.defect(lang.T("check %s names no command", quote(c.ID)))
+			r.addDefect(lang.T("check %s names no command", quote(c.ID)))
 		case !ok:
-			r.defect(lang.T(`check %s needs "exit", the exit code of its command as a number`, quote(c.ID)))
+			r.addDefect(lang.T(`check %s needs "exit", the exit code of its command as a number`, quote(c.ID)))
 		}
 		c.Exit = exit
 		known.add(c.ID, len(r.Checks))
@@ -93,26 +93,26 @@ func (r *Report) readChecks(v any) {
 
 func (r *Report) readCriteria(v any) {
 	known := indexOf(r.Criteria, func(c workflow.Criterion) string { return c.ID })
-	for _, o := range r.objects("criteria", v) {
+	for _, o := range r.readObjects("criteria", v) {
 		c := workflow.Criterion{
-			ID: r.readID(o), Criterion: clip(text(o, "criterion")), Evidence: clip(text(o, "evidence")), Check: clip(text(o, "check")), Why: clip(text(o, "why")),
+			ID: r.readID(o), Criterion: clip(textField(o, "criterion")), Evidence: clip(textField(o, "evidence")), Check: clip(textField(o, "check")), Why: clip(textField(o, "why")),
 		}
 		if list, ok := o["check"].([]any); ok {
-			c.Check = needs(list)
+			c.Check = joinNeeds(list)
 		}
 		c.Result = r.readRowResult(c.ID, o)
 		var fromOK, sprintOK bool
-		c.From, fromOK = optional(o["from"])
-		c.Sprint, sprintOK = optional(o["sprint"])
+		c.From, fromOK = readOptionalInteger(o["from"])
+		c.Sprint, sprintOK = readOptionalInteger(o["sprint"])
 		if !fromOK || !sprintOK {
-			r.defect(lang.T(`"from" and "sprint" of row %s are numbers: a round, a sprint`, quote(c.ID)))
+			r.addDefect(lang.T(`"from" and "sprint" of row %s are numbers: a round, a sprint`, quote(c.ID)))
 		}
 		if c.ID == "" {
-			r.defect(lang.T("row %d of \"criteria\" has no id", len(r.Criteria)+1))
+			r.addDefect(lang.T("row %d of \"criteria\" has no id", len(r.Criteria)+1))
 			continue
 		}
 		if at := known.at(c.ID); at >= 0 {
-			r.repeat(at, c)
+			r.mergeRepeated(at, c)
 			continue
 		}
 		known.add(c.ID, len(r.Criteria))
@@ -127,12 +127,12 @@ func (r *Report) readRowResult(id string, o map[string]any) (out string) {
 		result := readResult(o[field])
 		if out == "" && o[field] != nil {
 			if out = result; out == "" {
-				out = clip(scalar(o[field]))
+				out = clip(scalarText(o[field]))
 			}
 			continue
 		}
 		if result != "" && result != out {
-			r.defect(lang.T("%s has two results: %s and %s", quote(id), quote(out), quote(result)))
+			r.addDefect(lang.T("%s has two results: %s and %s", quote(id), quote(out), quote(result)))
 			if badnessOf(result) > badnessOf(out) {
 				out = result
 			}
@@ -141,13 +141,13 @@ func (r *Report) readRowResult(id string, o map[string]any) (out string) {
 	return out
 }
 
-// repeat takes in a second row for a criterion. Two results for one id return the report; of
+// mergeRepeated takes in a second row for a criterion. Two results for one id return the report; of
 // them the worse is kept.
-func (r *Report) repeat(at int, c workflow.Criterion) {
+func (r *Report) mergeRepeated(at int, c workflow.Criterion) {
 	if r.Criteria[at].Result == c.Result {
 		return
 	}
-	r.defect(lang.T("%s has two results: %s and %s", quote(c.ID), quote(r.Criteria[at].Result), quote(c.Result)))
+	r.addDefect(lang.T("%s has two results: %s and %s", quote(c.ID), quote(r.Criteria[at].Result), quote(c.Result)))
 	if badnessOf(c.Result) > badnessOf(r.Criteria[at].Result) {
 		r.Criteria[at] = c
 	}
@@ -166,12 +166,12 @@ func badnessOf(result string) int {
 
 func (r *Report) readFindings(v any) {
 	known := indexFindings(r.Findings)
-	for _, o := range r.objects("findings", v) {
+	for _, o := range r.readObjects("findings", v) {
 		f := workflow.Finding{
-			ID: r.readID(o), Severity: clip(text(o, "severity")), File: clip(text(o, "file")), Problem: clip(text(o, "problem")),
-			Fix: clip(text(o, "fix")), Check: clip(text(o, "check")), Status: clip(text(o, "status")),
+			ID: r.readID(o), Severity: clip(textField(o, "severity")), File: clip(textField(o, "file")), Problem: clip(textField(o, "problem")),
+			Fix: clip(textField(o, "fix")), Check: clip(textField(o, "check")), Status: clip(textField(o, "status")),
 		}
-		if line := text(o, "line"); line != "" && f.File != "" && !strings.Contains(f.File, ":") {
+		if line := textField(o, "line"); line != "" && f.File != "" && !strings.Contains(f.File, ":") {
 			f.File += ":" + line
 		}
 		f.ID = r.freshID(f.ID, known)
@@ -180,9 +180,9 @@ func (r *Report) readFindings(v any) {
 		status, stated := readStatus(f.Status)
 		switch {
 		case f.Severity != "" && !known:
-			r.defect(lang.T("the severity of finding %s is %s, and not one of critical, major, minor", quote(f.ID), quote(f.Severity)))
+			r.addDefect(lang.T("the severity of finding %s is %s, and not one of critical, major, minor", quote(f.ID), quote(f.Severity)))
 		case !stated:
-			r.defect(lang.T("the status of finding %s is %s, and not one of open, fixed, withdrawn", quote(f.ID), quote(f.Status)))
+			r.addDefect(lang.T("the status of finding %s is %s, and not one of open, fixed, withdrawn", quote(f.ID), quote(f.Status)))
 		}
 		if known {
 			f.Severity = severity
@@ -207,7 +207,7 @@ func readStatus(s string) (status string, ok bool) {
 // returns the report.
 func (r *Report) freshID(id string, known index) string {
 	if id != "" && known.at(id) >= 0 {
-		r.defect(lang.T("two findings have the id %s", quote(id)))
+		r.addDefect(lang.T("two findings have the id %s", quote(id)))
 	}
 	for n := len(r.Findings) + 1; id == "" || known.at(id) >= 0; n++ {
 		id = fmt.Sprintf("F%d", n)
@@ -218,18 +218,18 @@ func (r *Report) freshID(id string, known index) string {
 // The values that are read, by their form in lower case with one underline between words. The
 // Chinese ones are those that models write in Chinese reports.
 var (
-	results = meanings(map[string]string{
+	results = splitMeanings(map[string]string{
 		"pass passed ok true 通过 已通过 合格":         workflow.ResultPass,
 		"fail failed false 失败 不通过 未通过 不合格":      workflow.ResultFail,
 		"not_tested untested skipped 未测试 未测 跳过": workflow.ResultNotTested,
 		"out_of_scope 范围外 超出范围 不在范围":            workflow.ResultOutOfScope,
 	})
-	severities = meanings(map[string]string{
+	severities = splitMeanings(map[string]string{
 		"critical 致命 严重": "critical",
 		"major 重大 主要":    "major",
 		"minor 一般 次要 轻微": "minor",
 	})
-	statuses = meanings(map[string]string{
+	statuses = splitMeanings(map[string]string{
 		"open 未解决 未修复":     "open",
 		"fixed 已修复 已解决":    "fixed",
 		"withdrawn 已撤回 撤回": "withdrawn",
@@ -250,7 +250,7 @@ func readResult(v any) string {
 			return -1
 		}
 		return c
-	}, scalar(v)))
+	}, scalarText(v)))
 	switch result := results[word]; {
 	case word == "":
 		return mark

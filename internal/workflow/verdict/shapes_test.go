@@ -63,72 +63,72 @@ func (h honestReport) block(rows []map[string]any, more map[string]any) string {
 
 // shapes are the forms in which models hand in one and the same report.
 var shapes = map[string]func(h honestReport) string{
-	"report and block":   func(h honestReport) string { return h.body + "\n\n" + fence(h.block(h.rows(), nil)) },
+	"report and block":   func(h honestReport) string { return h.body + "\n\n" + fenceJSON(h.block(h.rows(), nil)) },
 	"block alone":        func(h honestReport) string { return h.block(h.rows(), nil) },
-	"fenced block alone": func(h honestReport) string { return fence(h.block(h.rows(), nil)) },
-	"a word behind":      func(h honestReport) string { return h.body + "\n\n" + fence(h.block(h.rows(), nil)) + "\n\nDone." },
-	"block first":        func(h honestReport) string { return fence(h.block(h.rows(), nil)) + "\n\n" + h.body },
+	"fenced block alone": func(h honestReport) string { return fenceJSON(h.block(h.rows(), nil)) },
+	"a word behind":      func(h honestReport) string { return h.body + "\n\n" + fenceJSON(h.block(h.rows(), nil)) + "\n\nDone." },
+	"block first":        func(h honestReport) string { return fenceJSON(h.block(h.rows(), nil)) + "\n\n" + h.body },
 	"block in the middle": func(h honestReport) string {
-		return h.body + "\n\n" + fence(h.block(h.rows(), nil)) + "\n\n## More\n\nText."
+		return h.body + "\n\n" + fenceJSON(h.block(h.rows(), nil)) + "\n\n## More\n\nText."
 	},
 	"bare block": func(h honestReport) string { return h.body + "\n\n" + h.block(h.rows(), nil) + "\n" },
 	"CRLF": func(h honestReport) string {
-		return strings.ReplaceAll(h.body+"\n\n"+fence(h.block(h.rows(), nil)), "\n", "\r\n")
+		return strings.ReplaceAll(h.body+"\n\n"+fenceJSON(h.block(h.rows(), nil)), "\n", "\r\n")
 	},
 	"envelope": func(h honestReport) string {
 		return h.block(h.rows(), map[string]any{"qa_report": h.body, "verdict": "pass"})
 	},
 	"envelope in a fence": func(h honestReport) string {
-		return "Here it is.\n\n" + fence(h.block(h.rows(), map[string]any{"qa_report": h.body}))
+		return "Here it is.\n\n" + fenceJSON(h.block(h.rows(), map[string]any{"qa_report": h.body}))
 	},
 	"a fence with fences": func(h honestReport) string {
 		return h.body + "\n\n````json\n" + h.block(append(h.rows()[1:], map[string]any{"id": h.ids[0], "result": "pass", "evidence": "ran ```go test``` twice"}), nil) + "\n````\n"
 	},
 	"fences in a fence": func(h honestReport) string {
-		return "````markdown\n" + h.body + "\n\n" + fence(h.block(h.rows(), nil)) + "\n````"
+		return "````markdown\n" + h.body + "\n\n" + fenceJSON(h.block(h.rows(), nil)) + "\n````"
 	},
 	"with a log": func(h honestReport) string {
-		return h.body + "\n\n```\nok  \tshop/cart\t0.31s\n12 passed, 0 failed\n```\n\n" + fence(h.block(h.rows(), nil))
+		return h.body + "\n\n```\nok  \tshop/cart\t0.31s\n12 passed, 0 failed\n```\n\n" + fenceJSON(h.block(h.rows(), nil))
 	},
 	"with data of its own": func(h honestReport) string {
-		return h.body + "\n\n```json\n{\"status\": \"failed\", \"checks\": [{\"name\": \"db\", \"status\": \"down\"}]}\n```\n\n" + fence(h.block(h.rows(), nil))
+		return h.body + "\n\n```json\n{\"status\": \"failed\", \"checks\": [{\"name\": \"db\", \"status\": \"down\"}]}\n```\n\n" + fenceJSON(h.block(h.rows(), nil))
 	},
 	"upper case": func(h honestReport) string {
-		return h.body + "\n\n" + fence(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"PASS"`))
+		return h.body + "\n\n" + fenceJSON(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"PASS"`))
 	},
 	"passed": func(h honestReport) string {
-		return h.body + "\n\n" + fence(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"passed"`))
+		return h.body + "\n\n" + fenceJSON(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"passed"`))
 	},
 	"a mark": func(h honestReport) string {
-		return h.body + "\n\n" + fence(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"✓"`))
+		return h.body + "\n\n" + fenceJSON(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"✓"`))
 	},
 	"in Chinese": func(h honestReport) string {
-		return h.body + "\n\n" + fence(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"通过"`))
+		return h.body + "\n\n" + fenceJSON(strings.ReplaceAll(h.block(h.rows(), nil), `"pass"`, `"通过"`))
 	},
 	"numbers as texts": func(h honestReport) string {
-		return h.body + "\n\n" + fence(h.block(h.rows(), map[string]any{"checks": []any{map[string]any{"id": 1, "command": "make test", "exit": "0"}}, "findings": []any{map[string]any{"severity": "minor", "file": "a.go", "line": "7", "problem": "slow"}}}))
+		return h.body + "\n\n" + fenceJSON(h.block(h.rows(), map[string]any{"checks": []any{map[string]any{"id": 1, "command": "make test", "exit": "0"}}, "findings": []any{map[string]any{"severity": "minor", "file": "a.go", "line": "7", "problem": "slow"}}}))
 	},
 	"trailing commas": func(h honestReport) string {
-		return h.body + "\n\n" + fence(regexp.MustCompile(`"\n(\s*\})`).ReplaceAllString(h.block(h.rows(), nil), "\",\n$1"))
+		return h.body + "\n\n" + fenceJSON(regexp.MustCompile(`"\n(\s*\})`).ReplaceAllString(h.block(h.rows(), nil), "\",\n$1"))
 	},
 	"comments": func(h honestReport) string {
-		return h.body + "\n\n" + fence(strings.Replace(h.block(h.rows(), nil), "{", "{ // the rows", 1))
+		return h.body + "\n\n" + fenceJSON(strings.Replace(h.block(h.rows(), nil), "{", "{ // the rows", 1))
 	},
 	"single quotes": func(h honestReport) string {
-		return h.body + "\n\n" + fence(strings.ReplaceAll(h.block(h.rows(), nil), `"`, `'`))
+		return h.body + "\n\n" + fenceJSON(strings.ReplaceAll(h.block(h.rows(), nil), `"`, `'`))
 	},
 	"a stated pass": func(h honestReport) string {
-		return h.body + "\n\n**Status**: ✅ Pass\n\n" + fence(h.block(h.rows(), map[string]any{"verdict": "pass"}))
+		return h.body + "\n\n**Status**: ✅ Pass\n\n" + fenceJSON(h.block(h.rows(), map[string]any{"verdict": "pass"}))
 	},
 	"a heading": func(h honestReport) string {
-		return "# Review, round 1\n\nStatus: Pass\n\n" + fence(h.block(h.rows(), nil))
+		return "# Review, round 1\n\nStatus: Pass\n\n" + fenceJSON(h.block(h.rows(), nil))
 	},
 	"rows by id": func(h honestReport) string {
 		rows := map[string]any{}
 		for _, row := range h.rows() {
 			rows[row["id"].(string)] = row
 		}
-		return h.body + "\n\n" + fence(h.block(nil, map[string]any{"criteria": rows}))
+		return h.body + "\n\n" + fenceJSON(h.block(nil, map[string]any{"criteria": rows}))
 	},
 }
 
@@ -181,7 +181,7 @@ func TestMutationsAreSeen(t *testing.T) {
 				n++
 				rows := h.rows()
 				rows = append(append(append([]map[string]any{}, rows[:i]...), mutate(rows[i])...), rows[i+1:]...)
-				if got := judgeText(h.body+"\n\nStatus: Pass\n\n"+fence(h.block(rows, nil)), contract); strings.HasPrefix(got, "goes on") {
+				if got := judgeText(h.body+"\n\nStatus: Pass\n\n"+fenceJSON(h.block(rows, nil)), contract); strings.HasPrefix(got, "goes on") {
 					t.Errorf("%s, %s %s: %s", h.name, h.ids[i], name, got)
 				}
 			}
@@ -232,15 +232,15 @@ func TestBrokenBlocks(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"cut in the middle": {h.body + "\n\n```json\n" + good[:len(good)/2] + "\n```\n", `^returned: the block of JSON breaks off: the bracket at line \d+, column \d+ is never closed$`},
 		"cut behind a row":  {h.body + "\n\n```json\n" + good[:strings.Index(good, "}")+1] + "\n```\n", `^returned: the block of JSON breaks off: the bracket at line \d+, column \d+ is never closed$`},
-		"two blocks":        {fence(good) + "\n\n" + fence(good), `^returned: a second block of JSON stands at line \d+; hand in one`},
-		"two that differ":   {fence(good) + "\n\n" + fence(strings.Replace(good, `"pass"`, `"fail"`, 1)), `^fail: a second block`},
-		"10,000 rows":       {fence(h.block(many, nil)), `^returned: "criteria" has 10000 items; at most 2000 are read`},
-		"a list":            {fence(`{"criteria": "all pass", "findings": []}`), `^returned: "criteria" is not a list`},
-		"rows of texts":     {fence(`{"criteria": ["AC-1.1 passes"], "findings": []}`), `^returned: item 1 of "criteria" is not an object`},
-		"no id":             {fence(`{"criteria": [{"result": "pass", "evidence": "x"}], "findings": []}`), `^returned: row 1 of "criteria" has no id`},
+		"two blocks":        {fenceJSON(good) + "\n\n" + fenceJSON(good), `^returned: a second block of JSON stands at line \d+; hand in one`},
+		"two that differ":   {fenceJSON(good) + "\n\n" + fenceJSON(strings.Replace(good, `"pass"`, `"fail"`, 1)), `^fail: a second block`},
+		"10,000 rows":       {fenceJSON(h.block(many, nil)), `^returned: "criteria" has 10000 items; at most 2000 are read`},
+		"a list":            {fenceJSON(`{"criteria": "all pass", "findings": []}`), `^returned: "criteria" is not a list`},
+		"rows of texts":     {fenceJSON(`{"criteria": ["AC-1.1 passes"], "findings": []}`), `^returned: item 1 of "criteria" is not an object`},
+		"no id":             {fenceJSON(`{"criteria": [{"result": "pass", "evidence": "x"}], "findings": []}`), `^returned: row 1 of "criteria" has no id`},
 		"no block at all":   {"```json\n{]\n```\n\nVerdict: pass", `^returned: it has no block`},
 		"a broken fail":     {"```json\n{\"verdict\": \"fail\", \"criteria\": [\n```", `^fail: the block of JSON breaks off`},
-		"of another run":    {fence(strings.ReplaceAll(good, "AC-", "ZZ-")), `^returned: no document of this run has the ids ZZ-1.1, `},
+		"of another run":    {fenceJSON(strings.ReplaceAll(good, "AC-", "ZZ-")), `^returned: no document of this run has the ids ZZ-1.1, `},
 	} {
 		if got := judgeText(tt.text, h.contract()); !regexp.MustCompile(tt.want).MatchString(got) {
 			t.Errorf("%s: got %s\nwant %s", name, got, tt.want)

@@ -19,29 +19,29 @@ const (
 	maxID   = 80   // characters
 )
 
-// text returns a field as text.
-func text(o map[string]any, key string) string { return scalar(o[key]) }
+// textField returns a field as text.
+func textField(o map[string]any, key string) string { return scalarText(o[key]) }
 
-// scalar returns a text, a number or a truth value as text.
-func scalar(v any) string {
+// scalarText returns a text, a number or a truth value as text.
+func scalarText(v any) string {
 	if is, ok := v.(bool); ok {
 		return strconv.FormatBool(is)
 	}
 	return jsonblock.Scalar(v)
 }
 
-// integer reads a whole number, also one in quotation marks.
-func integer(v any) (int, bool) {
+// readInteger reads a whole number, also one in quotation marks.
+func readInteger(v any) (int, bool) {
 	n, err := strconv.ParseInt(narrow(jsonblock.Scalar(v)), 10, 32)
 	return int(n), err == nil
 }
 
-// optional reads a whole number, 0 if there is none.
-func optional(v any) (int, bool) {
+// readOptionalInteger reads a whole number, 0 if there is none.
+func readOptionalInteger(v any) (int, bool) {
 	if v == nil {
 		return 0, true
 	}
-	return integer(v)
+	return readInteger(v)
 }
 
 func clip(s string) string { return visible.Fit(s, maxText) }
@@ -49,15 +49,15 @@ func clip(s string) string { return visible.Fit(s, maxText) }
 // quote returns a value of a report as a sentence names it.
 func quote(s string) string { return visible.Line(strconv.Quote(visible.Fit(s, maxID))) }
 
-// needs joins the reasons why a report is blocked: a text or a list of texts.
-func needs(v any) string {
+// joinNeeds joins the reasons why a report is blocked: a text or a list of texts.
+func joinNeeds(v any) string {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
 	var out []string
 	for _, item := range list {
-		out = append(out, scalar(item))
+		out = append(out, scalarText(item))
 	}
 	return clip(strings.Join(dropEmpty(out...), "; "))
 }
@@ -67,8 +67,8 @@ func dropEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
 
-// blank reports whether a text says nothing.
-func blank(s string) bool {
+// isBlank reports whether a text says nothing.
+func isBlank(s string) bool {
 	return strings.IndexFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0
 }
 
@@ -119,8 +119,8 @@ func sortedKeys(o map[string]any) []string {
 	return keys
 }
 
-// meanings gives each of the words, which spaces divide, its meaning.
-func meanings[T any](words map[string]T) map[string]T {
+// splitMeanings gives each of the words, which spaces divide, its meaning.
+func splitMeanings[T any](words map[string]T) map[string]T {
 	out := map[string]T{}
 	for list, meaning := range words {
 		for word := range strings.FieldsSeq(list) {

@@ -65,30 +65,30 @@ func (r Report) Blank() bool {
 // rank orders verdicts, the better first.
 var rank = map[workflow.Verdict]int{workflow.Pass: 1, workflow.PassWithRisk: 2, workflow.Blocked: 3, workflow.Fail: 4}
 
-// worse returns the worse of two verdicts; none is better than any.
-func worse(a, b workflow.Verdict) workflow.Verdict {
+// worseVerdict returns the worse of two verdicts; none is better than any.
+func worseVerdict(a, b workflow.Verdict) workflow.Verdict {
 	if rank[b] > rank[a] {
 		return b
 	}
 	return a
 }
 
-// state takes in a stated verdict: the worst counts.
-func (r *Report) state(v workflow.Verdict) { r.Stated = worse(r.Stated, v) }
+// addStated takes in a stated verdict: the worst counts.
+func (r *Report) addStated(v workflow.Verdict) { r.Stated = worseVerdict(r.Stated, v) }
 
 // maxDefects bounds the mistakes that are named.
 const maxDefects = 100
 
-func (r *Report) defect(t lang.Text) {
+func (r *Report) addDefect(t lang.Text) {
 	if len(r.Defects) < maxDefects {
 		r.Defects = append(r.Defects, t)
 	}
 }
 
-// twice notes fields that stand twice, in other spellings or by another name: a reader of the
+// addDuplicates notes fields that stand twice, in other spellings or by another name: a reader of the
 // report may take the one, and its verdict the other.
-func (r *Report) twice(names []string) {
+func (r *Report) addDuplicates(names []string) {
 	for _, name := range names {
-		r.defect(lang.T("an object of the block has the field %s twice, in two spellings", quote(name)))
+		r.addDefect(lang.T("an object of the block has the field %s twice, in two spellings", quote(name)))
 	}
 }

@@ -78,7 +78,7 @@ func (f *finder) find(deep bool) (out, nested []Block) {
 			i = last
 			continue
 		}
-		if at := f.beginning(i); at >= 0 && !comments.Open && !f.unclosed {
+		if at := f.objectOffset(i); at >= 0 && !comments.Open && !f.unclosed {
 			b, last := f.readBare(i, at)
 			if b.Raw != "" {
 				out = append(out, b)
@@ -107,13 +107,13 @@ func (f *finder) findInside(from, to int) []Block {
 // first matches the beginning of an object.
 var first = pattern.New(`^\{\s*(?:["'“”}/]|[\p{L}\d_-]+\s*[:：])`)
 
-func begins(text string) bool { return first.MatchString(text[:min(len(text), 200)]) }
+func beginsObject(text string) bool { return first.MatchString(text[:min(len(text), 200)]) }
 
-// beginning returns the offset at which an object begins in a line, -1 if none does.
-func (f *finder) beginning(line int) int {
+// objectOffset returns the offset at which an object begins in a line, -1 if none does.
+func (f *finder) objectOffset(line int) int {
 	text := f.lines[line]
 	at := f.offsets[line] + len(text) - len(strings.TrimLeft(text, " \t"))
-	if strings.HasPrefix(f.text[at:], "{") && begins(f.text[at:]) {
+	if strings.HasPrefix(f.text[at:], "{") && beginsObject(f.text[at:]) {
 		return at
 	}
 	if f.inline != nil {
@@ -127,13 +127,13 @@ func (f *finder) beginning(line int) int {
 // readFence reads the fence that opens at a line, and returns the last line of it. JSON that is not complete at
 // the line that closes it goes on to a later such line: its texts may hold fences.
 func (f *finder) readFence(open int, mark string) (b Block, last int) {
-	last = f.closing(open, mark)
+	last = f.closingLine(open, mark)
 	begin := f.offsets[open+1] // beyond the text behind its last line
 	if last == open+1 || begin >= len(f.text) {
 		return b, last
 	}
 	at := begin + len(f.text[begin:]) - len(strings.TrimLeft(f.text[begin:], " \t\r\n"))
-	if at >= f.offsets[last] || !begins(f.text[at:]) {
+	if at >= f.offsets[last] || !beginsObject(f.text[at:]) {
 		return b, last
 	}
 	if last < len(f.lines) && f.left > 0 {
@@ -142,7 +142,7 @@ func (f *finder) readFence(open int, mark string) (b Block, last int) {
 			f.left -= len(f.text) - at
 		} else if to := at + end; to > f.offsets[last] {
 			f.left -= to - f.offsets[last]
-			if next := f.closing(f.line(to-1), mark); next < len(f.lines) {
+			if next := f.closingLine(f.lineAt(to-1), mark); next < len(f.lines) {
 				last = next
 			}
 		}
@@ -154,8 +154,8 @@ func (f *finder) readFence(open int, mark string) (b Block, last int) {
 	return Block{Start: f.offsets[open], End: f.offsets[min(last+1, len(f.lines))] - 1, At: at, Raw: raw}, last
 }
 
-// closing returns the line that closes a fence behind a line; the number of lines if none does.
-func (f *finder) closing(after int, mark string) int {
+// closingLine returns the line that closes a fence behind a line; the number of lines if none does.
+func (f *finder) closingLine(after int, mark string) int {
 	for i := after + 1; i < len(f.lines); i++ {
 		if end, info, ok := markdown.Fence(f.lines[i]); ok && info == "" && strings.HasPrefix(end, mark) {
 			return i
@@ -164,8 +164,8 @@ func (f *finder) closing(after int, mark string) int {
 	return len(f.lines)
 }
 
-// line returns the line of an offset.
-func (f *finder) line(offset int) int {
+// lineAt returns the line of an offset.
+func (f *finder) lineAt(offset int) int {
 	i, found := slices.BinarySearch(f.offsets, offset)
 	if !found {
 		i--
@@ -188,7 +188,7 @@ func (f *finder) readBare(line, at int) (b Block, last int) {
 		}
 		end = f.offsets[last+1] - 1 - at
 	} else {
-		last = f.line(at + end - 1)
+		last = f.lineAt(at + end - 1)
 	}
 	raw := strings.TrimSpace(f.text[at : at+end])
 	if !f.ours(raw) {
