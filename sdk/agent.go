@@ -4,15 +4,15 @@ package sdk
 type AgentInfo struct {
 	// ID is the agent's name in the method, for example "pm" or "bmad-agent-pm".
 	ID string `json:"id"`
-	// Name is the name of its person, Title its role.
+	// Name is the name of the agent's person, Title the role.
 	Name  string `json:"name,omitempty"`
 	Title string `json:"title,omitempty"`
 	Icon  string `json:"icon,omitempty"`
-	// WhenToUse describes its purpose.
+	// WhenToUse describes the agent's purpose.
 	WhenToUse string   `json:"when_to_use,omitempty"`
 	Module    string   `json:"module,omitempty"`
 	Aliases   []string `json:"aliases,omitempty"`
-	// Source names the place that it comes from: "project", "user", "root", or the name of a folder.
+	// Source names the origin: "project", "user", "root", or the name of a folder.
 	Source string `json:"source"`
 }
 
@@ -20,9 +20,9 @@ type AgentInfo struct {
 type Agent struct {
 	AgentInfo
 	Persona Persona `json:"persona"`
-	// Commands are the items of its menu.
+	// Commands are the items of the agent's menu.
 	Commands []Command `json:"commands,omitempty"`
-	// Files are the paths of the files that it works with.
+	// Files are the paths of the agent's own files.
 	Files []string `json:"files,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type Persona struct {
 	Identity   string   `json:"identity,omitempty"`
 	Focus      string   `json:"focus,omitempty"`
 	Principles []string `json:"core_principles,omitempty"`
-	// Activation are its first instructions.
+	// Activation has the first instructions.
 	Activation []string `json:"activation_instructions,omitempty"`
 }
 

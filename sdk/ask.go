@@ -19,12 +19,12 @@ func (c *Conversation) ask(ctx context.Context, text string, form *schema) (*Tur
 	if err != nil {
 		return nil, err
 	}
-	return c.finish(ctx, n, c.t.onQuestion == nil)
+	return c.waitForTurn(ctx, n, c.t.onQuestion == nil)
 }
 
-// finish waits until the turn of an index is over and saved, or paused, whatever turns others begin then;
-// with atQuestion also until it waits for an answer.
-func (c *Conversation) finish(ctx context.Context, n int, atQuestion bool) (*Turn, error) {
+// waitForTurn waits until the turn of an index is over and saved, or paused, whatever turns others begin then;
+// with atQuestion also until the turn waits for an answer.
+func (c *Conversation) waitForTurn(ctx context.Context, n int, atQuestion bool) (*Turn, error) {
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,29 +32,29 @@ func (c *Conversation) finish(ctx context.Context, n int, atQuestion bool) (*Tur
 	asked := func() bool { return atQuestion && open() && t.state.Status == Waiting }
 	// The next turn begins once this one is saved.
 	next := func() bool { return t.state.Turn != nil && len(t.state.Turns) > n || len(t.state.Turns) > n+1 }
-	err := t.until(ctx, func() bool { return !t.working || asked() || next() })
+	err := t.waitUntil(ctx, func() bool { return !t.working || asked() || next() })
 	switch {
 	case err != nil:
 		return nil, err
 	case n < 0:
 		return &Turn{}, nil
 	case asked() && t.working:
-		return t.state.last(), ErrQuestion
+		return t.state.lastTurn(), ErrQuestion
 	case open():
-		return t.state.last(), cmp.Or(t.failure, ErrPaused)
+		return t.state.lastTurn(), cmp.Or(t.failure, ErrPaused)
 	}
 	turn := t.state.Turns[n]
 	return &turn, turn.err
 }
 
-// Output has the model answer with a value of T, as JSON. The schema follows from T as that of a
-// [Tool]'s input does.
+// Output has the model answer with a value of T, as JSON. The schema follows from T as a [Tool]'s from its
+// input.
 type Output[T any] struct{}
 
 func (Output[T]) form() (*schema, error) { return schemaOf[T]() }
 
-// Ask is [Conversation.Ask] for one answer of type T. The value is valid if the error is nil; an answer
-// that does not fit is an [*OutputError].
+// Ask is [Conversation.Ask] for one answer of type T. The value is valid if the error is nil; an unfit answer
+// is an [*OutputError].
 func (o Output[T]) Ask(ctx context.Context, c *Conversation, text string) (value T, turn *Turn, err error) {
 	form, err := o.form()
 	if err != nil {

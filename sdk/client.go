@@ -23,22 +23,20 @@ import (
 type Options struct {
 	// Provider carries requests to a model.
 	Provider provider.Provider
-	// Providers has those of single agents, by their ids; Provider is for all others. A sub-agent has
-	// its own.
+	// Providers has the providers of single agents, by agent id, sub-agents included; Provider is for all
+	// others.
 	Providers map[string]provider.Provider
 	// Project is the folder of a project with an installation of the BMAD method, absolute; "" is
 	// none. Installations in the home folder are found besides.
 	Project string
 	// Folders are further places with agents, as for [Client.LoadAgents].
 	Folders []string
-	// CostLimit bounds each session, its sub-agents included; 0 sets no limit. It needs a model with
-	// a known price.
+	// CostLimit bounds each session with all sub-agents; 0 sets no limit. It needs a model with a known price.
 	CostLimit price.Money
-	// Store keeps the sessions: by default, those of a project in its .bmad-task/conversations, others
+	// Store keeps the sessions: by default, with a Project, in the folder .bmad-task/conversations, otherwise
 	// in memory.
 	Store Store
-	// Rights, if not nil, keeps the rights of each session out of the reach of its agent. See
-	// [OpenOptions].
+	// Rights, if not nil, keeps the rights of each session out of the agent's reach. See [OpenOptions].
 	Rights Rights
 	// Prices default to [price.Default].
 	Prices *price.Table
@@ -49,7 +47,7 @@ type Options struct {
 	NewID func() string
 }
 
-// Client starts and opens sessions. Its methods may be called at the same time.
+// Client starts and opens sessions. Methods may be called at the same time.
 type Client struct {
 	o     Options
 	store Store
@@ -93,8 +91,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// model returns the provider of an agent, by any name that it is known by.
-func (c *Client) model(a *Agent) provider.Provider {
+// providerOf returns the provider of an agent, by the id or any alias.
+func (c *Client) providerOf(a *Agent) provider.Provider {
 	for _, id := range append([]string{a.ID}, a.Aliases...) {
 		if p := c.o.Providers[id]; p != nil {
 			return p
@@ -103,7 +101,7 @@ func (c *Client) model(a *Agent) provider.Provider {
 	return c.o.Provider
 }
 
-// Close cancels all that is under way, waits for it, and saves it.
+// Close cancels all work under way, waits for it, and saves it.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.end()
@@ -111,8 +109,8 @@ func (c *Client) Close() {
 	c.work.Wait()
 }
 
-// enter counts work that begins; it is false once the client is closed.
-func (c *Client) enter() bool {
+// beginWork counts work about to begin; false once the client is closed.
+func (c *Client) beginWork() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.base.Err() != nil {
@@ -124,28 +122,27 @@ func (c *Client) enter() bool {
 
 // SessionOptions configure a session of one command.
 type SessionOptions struct {
-	// CostLimit replaces that of the client, if it is not 0.
+	// CostLimit, if not 0, replaces the client's.
 	CostLimit price.Money
 	// PauseTimeout is how long a question waits before the session is paused: 30 minutes by
 	// default, for ever if it is negative.
 	PauseTimeout time.Duration
-	// Context is told to the agent with its first message, as JSON.
+	// Context is given to the agent with the first message, as JSON.
 	Context map[string]any
-	// FS are the agent's files. By default they are kept in memory, with those of its
-	// installation to read.
+	// FS are the agent's files. By default they are kept in memory, over the installation's, which can be read.
 	FS vfs.FS
-	// ReadOnly leaves out the tools that write files.
+	// ReadOnly leaves out the tools for writing files.
 	ReadOnly bool
-	// Tools are the caller's own, which sub-agents have too. A call that may have done its work is not
+	// Tools are the caller's own, which sub-agents have too. A call that may have done the work is not
 	// repeated, in this process or another, unless the tool is idempotent.
 	Tools []AnyTool
-	// Output, if not nil, is the type of the answer to each message: [Turn.Output] and [Result.Output]
-	// have it. An answer that does not fit goes back to the model, twice at most.
+	// Output, if not nil, is the type of the answer to each message: [Turn.Output] and [Result.Output] have it.
+	// An unfit answer goes back to the model, twice at most.
 	Output AnyOutput
-	// OnQuestion, if not nil, answers the questions that the work waits for, one after the other.
-	// [Session.Answer] can answer them meanwhile, which ends its context. An error pauses the session: it is a [*QuestionError].
+	// OnQuestion, if not nil, answers the questions of the agent, one after the other. [Session.Answer] can
+	// answer them meanwhile, which ends the context. An error pauses the session: it is a [*QuestionError].
 	OnQuestion func(ctx context.Context, q Question) (string, error)
-	// Commands are command lines that the agent may run as they are, by Run.
+	// Commands are command lines for the agent to run as they are, by Run.
 	Commands []string
 	Run      func(ctx context.Context, command string) (output string, failed bool)
 	// MaxTokens bounds one answer of the model: 16,000 by default. Rounds bounds the calls of a
@@ -170,7 +167,7 @@ type ConversationOptions struct {
 }
 
 // Sessions lists the saved sessions and conversations, the one changed last first.
-func (c *Client) Sessions(ctx context.Context) ([]Summary, error) { return summaries(ctx, c.store) }
+func (c *Client) Sessions(ctx context.Context) ([]Summary, error) { return listSummaries(ctx, c.store) }
 
 // Delete removes a saved session for good.
 func (c *Client) Delete(ctx context.Context, id string) error {
@@ -188,20 +185,20 @@ func (c *Client) Transcript(ctx context.Context, id string) ([]Event, error) {
 	return storedEvents(ctx, c.store, id)
 }
 
-// Agents lists the agents of all installations that are found.
-func (c *Client) Agents(context.Context) ([]AgentInfo, error) { return c.shelf.agents() }
+// Agents lists the agents of all installations.
+func (c *Client) Agents(context.Context) ([]AgentInfo, error) { return c.shelf.listAgents() }
 
-// Agent returns an agent by its name, or another name that it is known by.
+// Agent returns an agent by id or alias.
 func (c *Client) Agent(_ context.Context, id string) (*Agent, error) {
-	a, _, err := c.shelf.agent(id)
+	a, _, err := c.shelf.findAgent(id)
 	return a, err
 }
 
-// LoadAgents adds a folder with agents: an installation, a package with a folder "agents", or a
-// folder of agent files. It returns the agents that are known then.
+// LoadAgents adds a folder with agents: an installation, a package with a folder "agents", or a folder of agent
+// files. It returns all agents known then.
 func (c *Client) LoadAgents(_ context.Context, folder string) ([]AgentInfo, error) {
-	if err := c.shelf.add(folder); err != nil {
+	if err := c.shelf.addFolder(folder); err != nil {
 		return nil, err
 	}
-	return c.shelf.agents()
+	return c.shelf.listAgents()
 }

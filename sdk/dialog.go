@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// Document is a file that an agent has made.
+// Document is a file made by an agent.
 type Document struct {
 	Path     string    `json:"path"`
 	Content  string    `json:"content"`
@@ -21,7 +21,7 @@ type dialog struct{ t *thread }
 // ID identifies the session.
 func (d dialog) ID() string { return d.t.state.ID }
 
-// Pause has the work stop at the next safe point, after the model's answer and the tools that it uses, and
+// Pause has the work stop at the next safe point, after the model's answer and the use of all tools in it, and
 // saves it.
 func (d dialog) Pause(ctx context.Context) error {
 	d.t.mu.Lock()
@@ -30,8 +30,8 @@ func (d dialog) Pause(ctx context.Context) error {
 		return ErrEnded
 	}
 	d.t.pausing = true
-	d.t.wake()
-	return d.t.until(ctx, func() bool { return !d.t.working })
+	d.t.wakeWaiters()
+	return d.t.waitUntil(ctx, func() bool { return !d.t.working })
 }
 
 // Questions returns the open questions, the oldest first.
@@ -51,15 +51,14 @@ func (d dialog) Status() Status {
 	return d.t.state.Status
 }
 
-// Events returns a channel of the last events and those to come. It is closed when the session is
-// over, or another process has continued it. A reader that is slow misses events, and is told how
-// many; the session never waits.
+// Events returns a channel of the last and all later events. The channel is closed when the session is over, or
+// another process has continued it. A slow reader misses events, and learns how many; the session never waits.
 func (d dialog) Events() <-chan Event {
 	events, _, _ := d.t.follow(0)
 	return events
 }
 
-// Documents returns the files that the agent has written so far.
+// Documents returns the files written by the agent so far.
 func (d dialog) Documents() []Document {
 	out := []Document{}
 	for _, info := range d.t.madeFiles() {

@@ -21,10 +21,9 @@
 //
 // # Agents
 //
-// [Client.Agents] lists the agents of every installation that is found: of the project, the home
-// folder, npm packages of the scopes @bmad-…, and the folders that [Client.LoadAgents] adds. An
-// item of an agent's menu, written *code, /code or code, stands for its workflow or task; *help
-// shows the menu without a call of the model.
+// [Client.Agents] lists the agents of every installation: of the project, the home folder, npm packages of the
+// scopes @bmad-…, and the folders added by [Client.LoadAgents]. An item of an agent's menu, written *code,
+// /code or code, stands for a workflow or task; *help shows the menu without a call of the model.
 //
 // # Conversations
 //
@@ -34,7 +33,7 @@
 //
 // # Events
 //
-// [Session.Stream] and [Conversation.Stream] have the work done in a loop over its events:
+// [Session.Stream] and [Conversation.Stream] do the work in a loop over the events:
 //
 //	for e, err := range conversation.Stream(ctx, "Write the PRD") {
 //		…
@@ -44,12 +43,11 @@
 //
 // # Questions
 //
-// An agent asks with a tool, and the work waits. The function [SessionOptions.OnQuestion] answers, or the
-// event [EventQuestion] announces the question and [Session.Answer] answers it by its id, so that
-// several can be open. A question that waits longer
-// than PauseTimeout pauses the session: it is saved, and [Client.OpenSession] goes on with it in any
-// process, with the answer to the very use of the tool that asked. In a conversation, a text that
-// ends with a question is announced, too; any message answers it.
+// An agent asks with a tool, and the work waits. The function [SessionOptions.OnQuestion] answers, or the event
+// [EventQuestion] announces the question and [Session.Answer] answers it by id, so that several can be open. A
+// question older than PauseTimeout pauses the session: it is saved, and [Client.OpenSession] goes on with it in
+// any process, with the answer to the very use of the tool that asked. In a conversation, a question at the end
+// of a text is announced, too; any message answers it.
 //
 // # Tools of your own
 //
@@ -72,26 +70,25 @@
 //
 // # Files
 //
-// An agent sees absolute paths in a file system of package vfs. By default its changes stay in
-// memory, over the files of the method; [vfs.OpenDir] lets it work on a folder of the disk, and
-// [vfs.NewOverlay] shows the difference before it is applied.
+// An agent sees absolute paths in a file system of package vfs. By default changes stay in memory, over the
+// files of the method; [vfs.OpenDir] lets the agent work on a folder of the disk, and [vfs.NewOverlay] shows
+// the difference before it is applied.
 //
 // # Money
 //
-// A limit holds for a session with all agents that it calls. It needs a model with a known price;
-// an answer is cut short if the rest of the limit allows no more, and refused if it allows
-// less than 1,000 tokens. A session that has spent its limit is paused; [Client.OpenWith] goes on
-// with more. Amounts are in nano-dollars, by the dated list of package price.
+// A limit holds for a session with all sub-agents. It needs a model with a known price; an answer is cut short
+// if the rest of the limit allows no more, and refused if it allows less than 1,000 tokens. A session without
+// money left is paused; [Client.OpenWith] goes on with more. Amounts are in nano-dollars, by the dated list of
+// package price.
 //
 // # Persistence
 //
-// A session is saved after each round of tools, each question and each turn, with its messages as
-// the provider sent them, its files and its costs: in the project's folder .bmad-task/conversations,
-// or in memory if there is no project. Whatever ends the program, the session goes on behind the
-// last step that was saved. A tool that was under way is used again then, and a sub-agent begins its
-// work again; but a tool of your own that is not idempotent, and an edit of a file that is not saved
-// with the session, are recorded before they begin and never repeated: the model reads that they
-// may have done their work. One process at a time works on a session.
+// A session is saved after each round of tools, each question and each turn, with the messages as the provider
+// sent them, the files and the costs: in the project's folder .bmad-task/conversations, or in memory if there
+// is no project. Whatever ends the program, the session goes on behind the last saved step. An interrupted tool
+// is used again then, and a sub-agent starts over; but a tool of your own that is not idempotent, and an edit
+// of a file outside the session, are recorded before they begin and never repeated: the model reads that they
+// may have done the work. One process at a time works on a session.
 //
 // # Testing
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Errors of calls that do not fit the session as it is. Nothing was changed.
+// Errors of calls at the wrong time. Nothing was changed.
 var (
 	ErrNoQuestion = errors.New("there is no open question of that id")
 	ErrBusy       = errors.New("the session is at work or waits for an answer")
@@ -18,11 +18,11 @@ var (
 	ErrNotFound   = errors.New("there is no session of that id")
 	// ErrPaused is a session whose turn waits for Resume. It is an ErrBusy, too.
 	ErrPaused error = pausedError{}
-	// ErrChanged is a session that another process has continued.
+	// ErrChanged is a session continued by another process.
 	ErrChanged = errors.New("another process has continued the session; open it again")
-	// ErrLocked is a session that another process is at work on.
+	// ErrLocked is a session at work in another process.
 	ErrLocked = errors.New("another process is at work on the session")
-	// ErrNoProvider is a client that was made for listing agents only.
+	// ErrNoProvider is a client for listing agents only.
 	ErrNoProvider = errors.New("the client has no provider, so that it cannot start a session")
 )
 
@@ -36,29 +36,29 @@ func (pausedError) Is(target error) bool { return target == ErrBusy }
 
 // Errors of turns that ended early. The work until then is kept.
 var (
-	// ErrTruncated is an answer that was cut twice in a row.
+	// ErrTruncated is an answer cut twice in a row.
 	ErrTruncated = errors.New("the model's answer was cut at its limit, and its continuation too; ask for less at once, or raise MaxTokens")
-	// ErrContextFull is a conversation that the model cannot hold any more.
+	// ErrContextFull is a conversation too long for the model.
 	ErrContextFull = errors.New("the conversation is longer than the model can take; begin a new one with the documents of this one")
-	// ErrQuestion is a turn that waits for an answer.
+	// ErrQuestion is a turn at an open question.
 	ErrQuestion = errors.New("the agent asks a question, and waits for the answer")
-	// ErrStopped is a turn that the person ended.
+	// ErrStopped is a turn ended by the person.
 	ErrStopped = errors.New("the person stopped the work")
 )
 
-// Errors that carry facts, under one roof with those of the packages they come from.
+// Errors with facts, under one name with the errors of the packages below.
 type (
-	// ProviderError is a call that the model's server refused or did not answer.
+	// ProviderError is a call refused or not answered by the model's server.
 	ProviderError = provider.Error
-	// CostLimitError is work that has spent its limit.
+	// CostLimitError is work beyond the limit.
 	CostLimitError = price.LimitError
 	// PriceUnknownError is a model without a price, for which no limit can hold.
 	PriceUnknownError = price.UnknownError
-	// ModelRetiredError is a model that its server refuses.
+	// ModelRetiredError is a model refused by its server.
 	ModelRetiredError = price.RetiredError
 )
 
-// AgentError is an agent that cannot be used.
+// AgentError is an unusable agent.
 type AgentError struct {
 	ID  string
 	Why string
@@ -79,7 +79,7 @@ func (e *AgentError) Error() string {
 // Unwrap returns the cause.
 func (e *AgentError) Unwrap() error { return e.err }
 
-// StoreError is a session that could not be saved. It is paused, and goes on once the store works.
+// StoreError is a session that could not be saved. The session is paused, and goes on once the store works.
 type StoreError struct{ Err error }
 
 // Error describes the failure.
@@ -88,7 +88,7 @@ func (e *StoreError) Error() string { return fmt.Sprintf("the session cannot be 
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// RefusalError is an answer that the model refused to give.
+// RefusalError is the model's refusal to answer.
 type RefusalError struct{ Text string }
 
 // Error repeats the model's words.
@@ -99,7 +99,7 @@ func (e *RefusalError) Error() string {
 	return "the model refused to answer: " + e.Text
 }
 
-// QuestionError is a question that OnQuestion did not answer. The session is paused at it.
+// QuestionError is a question not answered by OnQuestion. The session is paused at it.
 type QuestionError struct {
 	Question Question
 	Err      error
@@ -113,18 +113,18 @@ func (e *QuestionError) Error() string {
 // Unwrap returns the cause.
 func (e *QuestionError) Unwrap() error { return e.Err }
 
-// maxRepairs is how often an answer that does not fit its type goes back to the model.
+// maxRepairs is how often an unfit answer goes back to the model.
 const maxRepairs = 2
 
-// OutputError is an answer that does not fit its type after two repairs. A session is paused, and tries
-// again with Resume; a conversation goes on with the next message.
+// OutputError is an answer still not of the type after two repairs. A session is paused, and tries again with
+// Resume; a conversation goes on with the next message.
 type OutputError struct {
 	// Text is the answer.
 	Text string
 	Err  error
 }
 
-// Error names the part that does not fit.
+// Error names the unfit part.
 func (e *OutputError) Error() string {
 	return fmt.Sprintf("the answer is not of the type that was asked for, after %d repairs: %v", maxRepairs, e.Err)
 }

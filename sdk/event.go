@@ -30,7 +30,7 @@ const (
 	EventDropped       EventType = "dropped"
 )
 
-// Event is something that happened in a session. Fields that its type does not need are empty.
+// Event is a fact of a session's life. Fields without a meaning for the type are empty.
 type Event struct {
 	// Seq counts the events of a session from 1, across processes.
 	Seq  int64     `json:"seq,omitempty"`
@@ -52,15 +52,15 @@ type Event struct {
 	Dropped int `json:"dropped,omitempty"`
 }
 
-// Cost is the amount that was spent at an event, in nano-dollars.
+// Cost is the amount spent at an event, in nano-dollars.
 type Cost struct {
 	// Call is the price of the last call; nil if it is not known.
 	Call  *int64 `json:"call_nano_usd,omitempty"`
 	Spent int64  `json:"spent_nano_usd"`
 	Limit int64  `json:"limit_nano_usd,omitempty"`
-	// Percent is the part of the limit that a warning is about.
+	// Percent is the part of the limit in a warning.
 	Percent int `json:"percent,omitempty"`
-	// Tokens are those of the prompt and of the answer.
+	// Prompt and Output count tokens of the prompt and of the answer.
 	Prompt int64 `json:"prompt_tokens,omitempty"`
 	Output int64 `json:"output_tokens,omitempty"`
 }
@@ -72,7 +72,7 @@ const (
 	behind = 256
 )
 
-// hub hands the events of a session to its readers. It never waits for them. The session's lock guards it.
+// hub hands the events of a session to readers, and never waits for one. The session's lock guards it.
 type hub struct {
 	seq int64
 	// recent are the last events, of which the last unsaved ones are not in the store.
@@ -103,7 +103,7 @@ func (h *hub) publish(e Event) {
 }
 
 // send leaves room for the event that reports missed ones. The pieces of an answer leave more: no loop can
-// answer a question that it has missed for them.
+// answer a question lost to them.
 func (r *reader) send(e Event) {
 	room := cap(r.to) - len(r.to)
 	if e.Type == EventTextDelta {
@@ -120,8 +120,8 @@ func (r *reader) send(e Event) {
 	r.to <- e
 }
 
-// follow returns a reader of the recent events after one, and of those to come.
-func (h *hub) follow(after int64) *reader {
+// addReader returns a reader of the recent events after seq after, and of all later ones.
+func (h *hub) addReader(after int64) *reader {
 	r := &reader{to: make(chan Event, len(h.recent)+behind)}
 	for _, e := range h.recent {
 		if e.Seq > after {
@@ -133,34 +133,34 @@ func (h *hub) follow(after int64) *reader {
 	}
 	h.readers[r] = true
 	if h.closed {
-		h.drop(r)
+		h.removeReader(r)
 	}
 	return r
 }
 
-// first returns the number of the first event that a new reader can have.
-func (h *hub) first() int64 {
+// firstSeq returns the number of the first event for a new reader.
+func (h *hub) firstSeq() int64 {
 	if len(h.recent) > 0 {
 		return h.recent[0].Seq
 	}
 	return h.seq + 1
 }
 
-// drop ends the channel of a reader.
-func (h *hub) drop(r *reader) {
+// removeReader ends the channel of a reader.
+func (h *hub) removeReader(r *reader) {
 	if h.readers[r] {
 		delete(h.readers, r)
 		close(r.to)
 	}
 }
 
-// toSave returns the events that are not saved.
+// toSave returns the unsaved events.
 func (h *hub) toSave() []Event { return slices.Clone(h.recent[len(h.recent)-h.unsaved:]) }
 
 // close ends the channels of all readers.
 func (h *hub) close() {
 	h.closed = true
 	for r := range h.readers {
-		h.drop(r)
+		h.removeReader(r)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// work takes the steps of a turn, saving if something was done, until it is over. The caller holds the lock.
-// Those steps leave it only while they wait for something outside.
-func (t *thread) work(ctx context.Context) error {
+// takeSteps takes the steps of a turn, saving after each with an effect, until the turn is over. The caller
+// holds the lock; a step leaves it only to wait for something outside.
+func (t *thread) takeSteps(ctx context.Context) error {
 	if err := t.save(ctx); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (t *thread) work(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		done, err := t.step(ctx)
+		done, err := t.takeStep(ctx)
 		if done || err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (t *thread) work(ctx context.Context) error {
 // maxPauses is how often in a row a server may ask to be called again.
 const maxPauses = 5
 
-// The texts that the loop itself says to the model.
+// The loop's own texts for the model.
 const (
 	cutToolText = "Your answer was cut at its limit, so that this tool was not used. Use it again with less at once, " +
 		"such as a file in several pieces."
@@ -48,46 +48,46 @@ const (
 	newWordsText  = "the user said something else instead"
 )
 
-// step takes the next step, which follows from the state alone, so that a turn goes on after anything. done is
-// true at the end of the turn.
-func (t *thread) step(ctx context.Context) (done bool, err error) {
-	uses := len(t.state.uses()) > 0
+// takeStep takes the next step, which follows from the state alone, so that a turn goes on after anything. done
+// is true at the end of the turn.
+func (t *thread) takeStep(ctx context.Context) (done bool, err error) {
+	uses := len(t.state.toolUses()) > 0
 	switch t.state.Stop {
 	case "":
 		if t.state.Rounds >= t.state.Options.Rounds {
 			return false, t.askMore(ctx)
 		}
-		return false, t.call(ctx)
+		return false, t.callModel(ctx)
 	case provider.Refusal:
-		return true, &RefusalError{t.state.response()}
+		return true, &RefusalError{t.state.responseText()}
 	case provider.ContextWindow:
 		return true, ErrContextFull
 	case provider.PauseTurn:
 		if t.state.Pauses > maxPauses {
 			return true, ErrTruncated
 		}
-		return false, t.call(ctx)
+		return false, t.callModel(ctx)
 	case provider.MaxTokens:
 		if t.state.Cut {
 			return true, ErrTruncated
 		}
 		t.state.Cut = true
 		if uses {
-			t.state.say(cutToolText)
+			t.state.addUserMessage(cutToolText)
 		} else {
-			t.state.say("", provider.TextBlock(continueText))
+			t.state.addUserMessage("", provider.TextBlock(continueText))
 		}
 		return false, nil
 	}
 	if uses {
 		return false, t.useTools(ctx)
 	}
-	return t.deliver()
+	return t.finishOutput()
 }
 
-// call has the model answer.
-func (t *thread) call(ctx context.Context) error {
-	response, err := t.send(ctx, provider.Request{
+// callModel has the model answer.
+func (t *thread) callModel(ctx context.Context) error {
+	response, err := t.sendRequest(ctx, provider.Request{
 		System: t.state.System, Messages: slices.Clone(t.state.Messages), Tools: t.tools, MaxTokens: t.state.Options.MaxTokens})
 	if err != nil {
 		return err
@@ -99,41 +99,41 @@ func (t *thread) call(ctx context.Context) error {
 	if response.Stop != provider.MaxTokens {
 		t.state.Cut = false
 	}
-	t.state.hear(response)
+	t.state.addAnswer(response)
 	return t.budget.Check()
 }
 
-// send sends a request within the budget, and counts it.
-func (t *thread) send(ctx context.Context, r provider.Request) (response *provider.Response, err error) {
-	e := price.Estimate{Prompt: estimate(r)}
+// sendRequest sends a request within the budget, and counts it.
+func (t *thread) sendRequest(ctx context.Context, r provider.Request) (response *provider.Response, err error) {
+	e := price.Estimate{Prompt: estimateTokens(r)}
 	r.MaxTokens, err = t.budget.Room(t.state.Provider.Model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
-	t.unlocked(func() { response, err = t.model.Send(ctx, r, t.pass) })
+	t.withoutLock(func() { response, err = t.model.Send(ctx, r, t.publishDelta) })
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	if len(response.Message.Blocks) > 0 { // some servers do not keep to the bound
-		e.Output = max(int64(r.MaxTokens), estimate(provider.Request{Messages: []provider.Message{response.Message}}))
+		e.Output = max(int64(r.MaxTokens), estimateTokens(provider.Request{Messages: []provider.Message{response.Message}}))
 	}
-	t.count(response, e)
+	t.countCost(response, e)
 	return response, nil
 }
 
-// pass publishes a piece of an answer that is under way.
-func (t *thread) pass(d provider.Delta) {
+// publishDelta publishes a piece of an answer under way.
+func (t *thread) publishDelta(d provider.Delta) {
 	switch {
 	case d.Retry != nil:
-		t.event(Event{Type: EventRetry, Text: d.Retry.Because.Error(), Attempt: d.Retry.Attempt,
+		t.lockAndPublish(Event{Type: EventRetry, Text: d.Retry.Because.Error(), Attempt: d.Retry.Attempt,
 			AfterMS: d.Retry.After.Milliseconds()})
 	case d.Text != "":
-		t.event(Event{Type: EventTextDelta, Text: d.Text})
+		t.lockAndPublish(Event{Type: EventTextDelta, Text: d.Text})
 	}
 }
 
-// count adds the cost of a call.
-func (t *thread) count(r *provider.Response, e price.Estimate) {
+// countCost adds the cost of a call.
+func (t *thread) countCost(r *provider.Response, e price.Estimate) {
 	charge := t.budget.Spend(t.state.Provider.Model, t.client.o.Clock(), r.Usage, e)
 	report := t.budget.Report()
 	c := Cost{Spent: int64(report.Spent), Limit: int64(report.Limit), Prompt: charge.Usage.Prompt(), Output: charge.Usage.Output}
@@ -155,13 +155,12 @@ func (t *thread) count(r *provider.Response, e price.Estimate) {
 	}
 }
 
-// bytesPerToken is deliberately small: a prompt that is thought too long costs a shorter answer
-// near the limit, one that is thought too short breaks the limit. English has about 4 bytes a
-// token, Chinese 3.
+// bytesPerToken is deliberately small: an overrated prompt costs a shorter answer near the limit, an underrated
+// one breaks the limit. English has about 4 bytes a token, Chinese 3.
 const bytesPerToken = 3
 
-// estimate returns how many tokens a request has at most, about.
-func estimate(r provider.Request) int64 {
+// estimateTokens returns how many tokens a request has at most, about.
+func estimateTokens(r provider.Request) int64 {
 	bytes := len(r.System)
 	for _, tool := range r.Tools {
 		bytes += len(tool.Name) + len(tool.Description) + len(tool.Schema)
@@ -174,43 +173,43 @@ func estimate(r provider.Request) int64 {
 	return int64(bytes / bytesPerToken)
 }
 
-// useTools uses the tools that the last message asks for, in their order, and puts its questions.
-// Then it waits for the answers.
+// useTools uses the tools of the last message, in their order, and puts the questions in it. Then it waits for
+// the answers.
 func (t *thread) useTools(ctx context.Context) error {
-	for _, use := range t.state.uses() {
+	for _, use := range t.state.toolUses() {
 		if _, done := t.state.Results[use.ID]; done {
 			continue
 		}
 		if use.Name == askUser && !t.state.Options.NoQuestions {
-			t.ask(use)
+			t.askPerson(use)
 			continue
 		}
-		if err := t.use(ctx, use); err != nil {
+		if err := t.useTool(ctx, use); err != nil {
 			return err
 		}
 	}
 	if len(t.state.Questions) > 0 {
-		if err := t.await(ctx); err != nil {
+		if err := t.awaitAnswers(ctx); err != nil {
 			return err
 		}
 	}
-	t.state.say("")
+	t.state.addUserMessage("")
 	return t.budget.Check()
 }
 
-// use uses one tool, unless that may have been done before.
-func (t *thread) use(ctx context.Context, use provider.Block) error {
-	call := ToolCall{Name: use.Name, Input: clip(use.Input, 300)}
+// useTool uses one tool, unless it may have been used before.
+func (t *thread) useTool(ctx context.Context, use provider.Block) error {
+	call := ToolCall{Name: use.Name, Input: clipLine(use.Input, 300)}
 	text := interruptedText
 	if call.Failed = slices.Contains(t.state.Begun, use.ID); !call.Failed {
-		started, once := call, t.once(use)
+		started, once := call, t.mustNotRepeat(use)
 		t.publish(Event{Type: EventToolStarted, Tool: &started})
 		if once {
-			if err := t.mark(ctx, use.ID); err != nil {
+			if err := t.recordBegun(ctx, use.ID); err != nil {
 				return err
 			}
 		}
-		t.unlocked(func() { text, call.Failed = t.execute(ctx, use) })
+		t.withoutLock(func() { text, call.Failed = t.execute(ctx, use) })
 		if t.broken != nil {
 			return t.broken
 		}
@@ -219,26 +218,26 @@ func (t *thread) use(ctx context.Context, use provider.Block) error {
 			return ctx.Err()
 		}
 	}
-	call.Result = clip(text, 300)
-	t.state.keep(use.ID, provider.Result(use.ID, text, call.Failed))
+	call.Result = clipLine(text, 300)
+	t.state.keepResult(use.ID, provider.Result(use.ID, text, call.Failed))
 	t.state.Turn.Tools = append(t.state.Turn.Tools, call)
 	t.publish(Event{Type: EventToolFinished, Tool: &call})
 	return ctx.Err()
 }
 
-// ask puts the question of a tool's use to the person, unless that was done before.
-func (t *thread) ask(use provider.Block) {
+// askPerson puts the question of a tool's use to the person, unless it is open already.
+func (t *thread) askPerson(use provider.Block) {
 	q, err := parseQuestion(use)
 	switch {
 	case err != nil:
-		t.state.keep(use.ID, provider.Result(use.ID, err.Error(), true))
+		t.state.keepResult(use.ID, provider.Result(use.ID, err.Error(), true))
 	case !slices.ContainsFunc(t.state.Questions, func(open Question) bool { return open.ID == q.ID }):
-		t.put(q)
+		t.putQuestion(q)
 	}
 }
 
-// put puts a question to the person.
-func (t *thread) put(q Question) {
+// putQuestion puts a question to the person.
+func (t *thread) putQuestion(q Question) {
 	t.state.Questions = append(t.state.Questions, q)
 	t.publish(Event{Type: EventQuestion, Question: &q})
 }
@@ -249,10 +248,10 @@ func (t *thread) askMore(ctx context.Context) error {
 		return fmt.Errorf("%w after %d calls of the model", ErrStopped, t.state.Options.Rounds)
 	}
 	if len(t.state.Questions) == 0 && t.state.Results[fromRounds].Text == "" {
-		t.put(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.state.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
+		t.putQuestion(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.state.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
 			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.state.Rounds)})
 	}
-	if err := t.await(ctx); err != nil {
+	if err := t.awaitAnswers(ctx); err != nil {
 		return err
 	}
 	word := t.state.Results[fromRounds].Text
@@ -264,11 +263,11 @@ func (t *thread) askMore(ctx context.Context) error {
 	return nil
 }
 
-// await waits until every question is answered, or the work is to pause.
-func (t *thread) await(ctx context.Context) error {
+// awaitAnswers waits until every question is answered, or the work is to pause.
+func (t *thread) awaitAnswers(ctx context.Context) error {
 	if len(t.state.Questions) > 0 {
 		t.state.Status = Waiting
-		t.wake()
+		t.wakeWaiters()
 	}
 	if err := t.save(ctx); err != nil {
 		return err
@@ -279,7 +278,7 @@ func (t *thread) await(ctx context.Context) error {
 		waiting, cancel = context.WithTimeout(ctx, t.state.Options.PauseTimeout)
 		defer cancel()
 	}
-	err := t.until(waiting, func() bool { return len(t.state.Questions) == 0 || t.pausing })
+	err := t.waitUntil(waiting, func() bool { return len(t.state.Questions) == 0 || t.pausing })
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
@@ -290,5 +289,5 @@ func (t *thread) await(ctx context.Context) error {
 	return nil
 }
 
-// errPaused ends the work on a turn that is to go on later.
+// errPaused ends the work on a turn until Resume.
 var errPaused = errors.New("paused")

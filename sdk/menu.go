@@ -23,7 +23,7 @@ type menu struct {
 
 type menuItem struct {
 	Command
-	// does is the skill, file or text that carries it out.
+	// does is the skill, file or text of the item.
 	does string
 }
 
@@ -48,20 +48,20 @@ func ownMenu(a *Agent) menu {
 	return m
 }
 
-// The names that texts of the method use for the tools of an agent.
+// methodTools are the names for an agent's tools in texts of the method.
 var methodTools = method.ToolNames{Read: "`read_file`", Workflow: "`" + openWorkflow + "`", Agent: "`" + invokeAgent + "`", Whole: true}
 
-// files returns the files of a new session: changes are kept in memory, over those of the method.
-func (m menu) files(now func() time.Time) vfs.FS {
+// newFiles returns the files of a new session: changes are kept in memory, over the method's files.
+func (m menu) newFiles(now func() time.Time) vfs.FS {
 	if m.shelf == nil {
 		return vfs.NewMem(now)
 	}
 	return vfs.NewOverlay(m.shelf, now)
 }
 
-// command returns the item of the menu that a message begins with, as *code, /code or code, and the
-// rest of the message. Bare words have to be the whole code: "help me" is not *help.
-func (m menu) command(words string) (item menuItem, rest string, marked, ok bool) {
+// findItem returns the item of the menu at the beginning of a message, as *code, /code or code, and the rest of
+// the message. Bare words have to be the whole code: "help me" is not *help.
+func (m menu) findItem(words string) (item menuItem, rest string, marked, ok bool) {
 	words = strings.TrimSpace(words)
 	first, rest, _ := strings.Cut(words, " ")
 	code := strings.TrimLeft(first, "*/")
@@ -76,17 +76,17 @@ func (m menu) command(words string) (item menuItem, rest string, marked, ok bool
 	return menuItem{}, "", marked, false
 }
 
-// message returns the message to the agent for the person's words: the document that an item of its menu
-// stands for, else the words. warning says that a command is not known.
-func (m menu) message(words string) (text, warning string) {
-	item, rest, marked, ok := m.command(words)
+// messageFor returns the message to the agent for the person's words: the document of the item named in them,
+// else the words. warning names an unknown command.
+func (m menu) messageFor(words string) (text, warning string) {
+	item, rest, marked, ok := m.findItem(words)
 	if !ok {
 		if marked && len(m.items) > 0 {
-			return words, fmt.Sprintf("the menu has no such command; it has: %s", strings.Join(m.codes(), ", "))
+			return words, fmt.Sprintf("the menu has no such command; it has: %s", strings.Join(m.commandCodes(), ", "))
 		}
 		return words, ""
 	}
-	if text, found := m.document(item, rest); found {
+	if text, found := m.documentOf(item, rest); found {
 		return text, ""
 	}
 	text = fmt.Sprintf("The person chose %s from your menu: %s", item.Code, item.Description)
@@ -99,13 +99,13 @@ func (m menu) message(words string) (text, warning string) {
 	return text, ""
 }
 
-// document returns the workflow or task of an item.
-func (m menu) document(item menuItem, rest string) (string, bool) {
+// documentOf returns the workflow or task of an item.
+func (m menu) documentOf(item menuItem, rest string) (string, bool) {
 	if m.snapshot == nil {
 		return "", false
 	}
 	does := strings.TrimSpace(item.does)
-	base, folder := path.Base(does), path.Base(path.Dir(does)) // workflow.yaml lies in a folder of its name
+	base, folder := path.Base(does), path.Base(path.Dir(does)) // workflow.yaml lies in a folder of the workflow's name
 	for _, name := range []string{does, strings.TrimSuffix(base, path.Ext(base)), folder, strings.TrimLeft(item.Code, "*/")} {
 		if strings.Trim(name, "./") == "" || strings.ContainsAny(name, " \n{}") {
 			continue
@@ -117,8 +117,8 @@ func (m menu) document(item menuItem, rest string) (string, bool) {
 	return "", false
 }
 
-// codes returns the commands of the menu.
-func (m menu) codes() []string {
+// commandCodes returns the commands of the menu.
+func (m menu) commandCodes() []string {
 	var codes []string
 	for _, i := range m.items {
 		codes = append(codes, "*"+strings.TrimLeft(i.Code, "*/"))
@@ -126,8 +126,8 @@ func (m menu) codes() []string {
 	return codes
 }
 
-// help returns the menu if the words ask for it.
-func (m menu) help(words string) (string, bool) {
+// helpFor returns the menu if the words ask for it.
+func (m menu) helpFor(words string) (string, bool) {
 	if !isOneOf(words, "*help", "/help", "help", "*menu") {
 		return "", false
 	}
@@ -142,7 +142,7 @@ func (m menu) help(words string) (string, bool) {
 	return b.String(), true
 }
 
-// The tools of an agent besides those for files.
+// The tools of an agent besides the file tools.
 const (
 	openWorkflow = "open_workflow"
 	invokeAgent  = "invoke_agent"

@@ -15,9 +15,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// methodFiles are the files of the installations, at their own paths: those of the project if they
-// lie in it, those of other sources there too unless the project has a file of that name, and then
-// below the source's name. Nobody writes to them: agents work on an overlay.
+// methodFiles are the files of the installations, at their own paths: the project's if they lie in it, those of
+// other sources there too unless the project has a file of the same name, and then below the source's name.
+// Nobody writes to them: agents work on an overlay.
 type methodFiles struct {
 	vfs.FS
 	// project is the project's folder on the disk; paths has the path of each address.
@@ -55,8 +55,8 @@ func newMethodFiles(snapshot *method.Snapshot) *methodFiles {
 	return m
 }
 
-// path returns the path of the file of an address.
-func (m *methodFiles) path(uri string) (string, bool) {
+// pathOf returns the path of the file of an address.
+func (m *methodFiles) pathOf(uri string) (string, bool) {
 	uri, _, _ = strings.Cut(uri, "?")
 	name, ok := m.paths[uri]
 	return name, ok
@@ -75,7 +75,7 @@ func (m *methodFiles) withPaths(text string) string {
 	}
 	return addresses.ReplaceAllStringFunc(text, func(uri string) string {
 		plain := strings.TrimRight(uri, ".:")
-		if name, ok := m.path(plain); ok {
+		if name, ok := m.pathOf(plain); ok {
 			return name + uri[len(plain):]
 		}
 		return uri

@@ -13,14 +13,15 @@ type AnyOutput interface {
 	form() (*schema, error)
 }
 
-// The texts that ask for an output.
+// The texts for the model about an output.
 const (
 	outputText = "Once the work is done, answer with one JSON value and nothing else. It has to be valid by this JSON Schema:\n\n"
 	repairText = "Your answer is not the JSON value that was asked for: %v. Answer with that value and nothing else, without explanation."
 )
 
-// deliver ends a turn with its output, if one was asked for. done is false if the model has to repair it.
-func (t *thread) deliver() (done bool, err error) {
+// finishOutput ends a turn with its output, if the caller asked for one. done is false if the model has to
+// repair it.
+func (t *thread) finishOutput() (done bool, err error) {
 	if len(t.state.Schema) == 0 {
 		return true, nil
 	}
@@ -30,13 +31,13 @@ func (t *thread) deliver() (done bool, err error) {
 		}
 	}
 	var text strings.Builder
-	for _, b := range t.state.spoken().Blocks {
-		if b.Type == provider.Text { // an answer that was cut goes on in the next block
+	for _, b := range t.state.answerBlocks().Blocks {
+		if b.Type == provider.Text { // a cut answer goes on in the next block
 			text.WriteString(b.Text)
 		}
 	}
 	value := json.RawMessage(trimToJSON(text.String()))
-	if err = t.form.check(value); err == nil {
+	if err = t.form.checkValue(value); err == nil {
 		t.state.Turn.Output = value
 		return true, nil
 	}
@@ -45,12 +46,12 @@ func (t *thread) deliver() (done bool, err error) {
 	}
 	t.state.Repairs++
 	t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the answer does not fit its schema: %v", err)})
-	t.state.say("", provider.TextBlock(fmt.Sprintf(repairText, err)))
+	t.state.addUserMessage("", provider.TextBlock(fmt.Sprintf(repairText, err)))
 	return false, nil
 }
 
-// trimToJSON returns the JSON of an answer: all of it, or its last code block, as many models write one
-// around it.
+// trimToJSON returns the JSON of an answer: all of it, or the last code block, as many models write one around
+// it.
 func trimToJSON(text string) string {
 	text = strings.TrimSpace(text)
 	if json.Valid([]byte(text)) {

@@ -18,8 +18,8 @@ const (
 	maxFileIndex = 1_500
 )
 
-// prompt writes the system prompt. Its parts stand in a fixed order, so that servers can cache it.
-func prompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, error) {
+// systemPrompt writes the system prompt, with the parts in a fixed order for the cache of servers.
+func systemPrompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, error) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("You act as %s, an agent of the BMAD method, for the whole conversation. You work without an editor or shell: "+
@@ -50,7 +50,7 @@ func prompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, 
 	if len(a.Commands) > 0 {
 		var list strings.Builder
 		for _, c := range a.Commands {
-			fmt.Fprintf(&list, "- *%s: %s\n", strings.TrimLeft(c.Code, "*/"), clip(c.Description, 160))
+			fmt.Fprintf(&list, "- *%s: %s\n", strings.TrimLeft(c.Code, "*/"), clipLine(c.Description, 160))
 		}
 		line("\n## Commands\n\n%s", cutLines(list.String(), maxCommands))
 	}
@@ -67,7 +67,7 @@ func prompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, 
 	return text, nil
 }
 
-// cutLines returns the whole lines of a text that fit.
+// cutLines returns as many whole lines of a text as fit.
 func cutLines(text string, most int) string {
 	text = strings.TrimSpace(text)
 	if len(text) <= most {
@@ -92,7 +92,7 @@ func contextText(context map[string]any) (string, error) {
 	return "Context of this work, as JSON:\n\n```json\n" + string(data) + "\n```", nil
 }
 
-// clip shortens a text to a line.
-func clip(text string, most int) string {
+// clipLine shortens a text to a line.
+func clipLine(text string, most int) string {
 	return visible.Cut(strings.Join(strings.Fields(text), " "), most, "…")
 }

@@ -32,27 +32,27 @@ func TestPrompts(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newShelf(dir, method.Options{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }})
-			list, err := s.agents()
+			list, err := s.listAgents()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for n, info := range list {
-				agent, m, err := s.agent(info.ID)
+				agent, m, err := s.findAgent(info.ID)
 				if err != nil {
 					if name != "broken" {
 						t.Errorf("%s: %v", info.ID, err)
 					}
 					continue
 				}
-				session := &thread{menu: m, files: m.files(nil)}
-				_ = session.equip(nil, nil)
-				text, err := prompt(agent, m, session.tools, SessionOptions{})
+				session := &thread{menu: m, files: m.newFiles(nil)}
+				_ = session.setTools(nil, nil)
+				text, err := systemPrompt(agent, m, session.tools, SessionOptions{})
 				if err != nil {
 					t.Errorf("%s: %v", info.ID, err)
 					continue
 				}
 				for _, file := range agent.Files {
-					if _, err := m.files(nil).Read(file); err != nil {
+					if _, err := m.newFiles(nil).Read(file); err != nil {
 						t.Errorf("%s: the file %s: %v", info.ID, file, err)
 					}
 				}
@@ -62,7 +62,7 @@ func TestPrompts(t *testing.T) {
 					}
 				}
 				for _, command := range agent.Commands {
-					said, warning := m.message(command.Code)
+					said, warning := m.messageFor(command.Code)
 					if said == "" || warning != "" {
 						t.Errorf("%s %s: %q, %q", info.ID, command.Code, said, warning)
 					}
@@ -120,7 +120,7 @@ func FuzzState(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s.say("")
-		_ = s.response()
+		s.addUserMessage("")
+		_ = s.responseText()
 	})
 }

@@ -19,7 +19,7 @@ var askTool = provider.Tool{
 		`"context":{"type":"string","description":"why it is asked, for the person"},"options":{"type":"array","items":{"type":"string"},"description":"answers to choose from; others are possible"}},"required":["question"]}`),
 }
 
-// parseQuestion reads the use of the tool. Its id is that of the use, so that the answer finds it in
+// parseQuestion reads the use of the tool. The question has the id of the use, by which the answer finds it in
 // any process.
 func parseQuestion(use provider.Block) (Question, error) {
 	var in struct {
@@ -36,11 +36,11 @@ func parseQuestion(use provider.Block) (Question, error) {
 	return Question{ID: use.ID, Question: in.Question, Context: in.Context, Options: in.Options, Source: fromTool}, nil
 }
 
-// maxOptions bounds the options that are read from a text.
+// maxOptions bounds the options read from a text.
 const maxOptions = 20
 
-// textQuestion finds the question that a text ends with: its last line ends with a question mark,
-// or a list of numbered options follows such a line.
+// textQuestion finds the question at the end of a text: the last line ends with a question mark, or a list of
+// numbered options follows such a line.
 func textQuestion(text string) (Question, bool) {
 	var lines []string
 	fenced := false
@@ -62,8 +62,8 @@ func textQuestion(text string) (Question, bool) {
 		options = append([]string{option}, options...)
 		lines = lines[:len(lines)-1]
 	}
-	if len(lines) == 0 || fenced || !asks(lines[len(lines)-1]) {
-		if n := len(options); n > 0 && asks(options[n-1]) { // a list of questions
+	if len(lines) == 0 || fenced || !endsWithQuestion(lines[len(lines)-1]) {
+		if n := len(options); n > 0 && endsWithQuestion(options[n-1]) { // a list of questions
 			return Question{Question: options[n-1], Source: fromText}, true
 		}
 		return Question{}, false
@@ -71,8 +71,8 @@ func textQuestion(text string) (Question, bool) {
 	return Question{Question: strings.TrimRight(lines[len(lines)-1], "*_ "), Options: options, Source: fromText}, true
 }
 
-// asks reports whether a line ends with a question mark, in emphasis or not.
-func asks(line string) bool {
+// endsWithQuestion reports whether a line ends with a question mark, in emphasis or not.
+func endsWithQuestion(line string) bool {
 	line = strings.TrimRight(line, "*_)）\"”」 :：")
 	return strings.HasSuffix(line, "?") || strings.HasSuffix(line, "？")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// claim locks the session against other processes, and refuses one that they have continued.
-func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
+// lockSession locks the session against other processes, and refuses one continued by them.
+func (t *thread) lockSession(ctx context.Context) (unlock func() error, err error) {
 	if unlock, err = t.client.store.Lock(ctx, t.state.ID); err != nil {
 		return nil, err
 	}
@@ -38,18 +38,18 @@ func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
 	return unlock, nil
 }
 
-// save writes the state, and the events that are not written yet. The caller holds the lock.
+// save writes the state and the unsaved events. The caller holds the lock.
 func (t *thread) save(ctx context.Context) error {
-	if t.parent != nil { // its work is repeated after a crash
+	if t.parent != nil { // the parent's tool use is repeated after a crash
 		return nil
 	}
-	if err := t.until(ctx, func() bool { return !t.writing }); err != nil {
+	if err := t.waitUntil(ctx, func() bool { return !t.writing }); err != nil {
 		return err
 	}
 	t.writing = true
 	defer func() {
 		t.writing = false
-		t.wake()
+		t.wakeWaiters()
 	}()
 	events := t.events.toSave()
 	var lines bytes.Buffer
@@ -80,7 +80,7 @@ func (t *thread) save(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the session cannot be saved: %w", err)
 	}
-	t.unlocked(func() {
+	t.withoutLock(func() {
 		if rights != nil { // before the file: of the two it is never the older
 			t.keepRights(ctx, rights)
 		}
@@ -90,7 +90,7 @@ func (t *thread) save(ctx context.Context) error {
 		return &StoreError{err}
 	}
 	t.events.unsaved -= len(events)
-	t.unlocked(func() { err = t.client.store.Save(ctx, t.state.ID, data) })
+	t.withoutLock(func() { err = t.client.store.Save(ctx, t.state.ID, data) })
 	if err != nil {
 		return &StoreError{err}
 	}
@@ -98,15 +98,14 @@ func (t *thread) save(ctx context.Context) error {
 	return nil
 }
 
-// keepRights keeps a record. One that cannot be kept ends no work: the session is opened as one without.
+// keepRights keeps a record. A failure ends no work: the session is opened as one without.
 func (t *thread) keepRights(ctx context.Context, record []byte) {
 	if err := t.client.o.Rights.Keep(ctx, t.state.ID, record); err != nil {
 		t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.state.ID, "error", err)
 	}
 }
 
-// newRights returns the record of a state that is about to be saved, and numbers it; nil if it
-// is as it was kept last.
+// newRights returns the record of a state about to be saved, and numbers it; nil if it is the record kept last.
 func (t *thread) newRights(s *state) []byte {
 	r := rightsState{Options: s.Options, Models: s.Models}
 	data, err := json.Marshal(r)
@@ -122,18 +121,18 @@ func (t *thread) newRights(s *state) []byte {
 
 // saveUnlessWorking saves the changes between turns. The work on a turn saves by itself. The caller holds the lock.
 func (t *thread) saveUnlessWorking(ctx context.Context) (err error) {
-	if err := t.until(ctx, func() bool { return !t.writing && (!t.working || t.claimed) }); err != nil {
+	if err := t.waitUntil(ctx, func() bool { return !t.writing && (!t.working || t.claimed) }); err != nil {
 		return err
 	}
 	if t.claimed {
 		return t.save(ctx)
 	}
 	var unlock func() error
-	t.unlocked(func() { unlock, err = t.claim(ctx) })
+	t.withoutLock(func() { unlock, err = t.lockSession(ctx) })
 	if err != nil {
 		return err
 	}
 	err = t.save(ctx)
-	t.unlocked(func() { err = errors.Join(err, unlock()) })
+	t.withoutLock(func() { err = errors.Join(err, unlock()) })
 	return err
 }

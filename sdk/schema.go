@@ -12,22 +12,22 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schema is a JSON Schema that values are checked by once it is resolved.
+// schema is a JSON Schema, ready to check values once it is resolved.
 type schema struct {
 	text     json.RawMessage
 	resolved *jsonschema.Resolved
-	// decode, if not nil, reads a value as the Go type, which takes less than its schema: no 2.0 as an int,
-	// not every string as a time.
+	// decode, if not nil, reads a value as the Go type, which takes less than the schema: no 2.0 as an int, not
+	// every string as a time.
 	decode func(value json.RawMessage) error
 }
 
-// schemaOf returns the schema of a type. A type that contains itself has none.
+// schemaOf returns the schema of a type. A type within itself has none.
 func schemaOf[T any]() (*schema, error) {
 	made, err := jsonschema.For[T](nil)
 	if err != nil {
 		return nil, fmt.Errorf("the type %s has no schema: %w", reflect.TypeFor[T](), err)
 	}
-	s, err := resolve(made)
+	s, err := resolveSchema(made)
 	if err == nil {
 		s.decode = func(value json.RawMessage) error { return json.Unmarshal(value, new(T)) }
 	}
@@ -40,11 +40,11 @@ func parseSchema(text json.RawMessage) (*schema, error) {
 	if err := json.Unmarshal(text, &parsed); err != nil {
 		return nil, err
 	}
-	return resolve(&parsed)
+	return resolveSchema(&parsed)
 }
 
-// resolve returns a schema that is ready.
-func resolve(parsed *jsonschema.Schema) (*schema, error) {
+// resolveSchema returns a schema ready for use.
+func resolveSchema(parsed *jsonschema.Schema) (*schema, error) {
 	text, err := json.Marshal(parsed)
 	if err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func resolve(parsed *jsonschema.Schema) (*schema, error) {
 	return &schema{text: text, resolved: resolved}, err
 }
 
-// check returns how a value does not fit.
-func (s *schema) check(value json.RawMessage) error {
+// checkValue returns how a value does not fit.
+func (s *schema) checkValue(value json.RawMessage) error {
 	if !utf8.Valid(value) { // the decoder would replace bytes in silence
 		return errors.New("it is not valid UTF-8")
 	}

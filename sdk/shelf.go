@@ -21,7 +21,7 @@ type shelf struct {
 
 	mu      sync.Mutex
 	library *method.Library
-	// files are those of the snapshot that was asked last.
+	// files are the files of the latest snapshot, of.
 	of    *method.Snapshot
 	files *methodFiles
 }
@@ -32,8 +32,8 @@ func newShelf(project string, o method.Options) *shelf {
 	return &shelf{project: project, options: o, library: method.New(o)}
 }
 
-// add adds a folder with agents.
-func (s *shelf) add(folder string) error {
+// addFolder adds a folder with agents.
+func (s *shelf) addFolder(folder string) error {
 	if !filepath.IsAbs(folder) {
 		return fmt.Errorf("the folder %q is not an absolute path", folder)
 	}
@@ -60,8 +60,8 @@ func (s *shelf) snapshot() (*method.Snapshot, *methodFiles) {
 	return now, s.files
 }
 
-// agents lists the agents that are found.
-func (s *shelf) agents() ([]AgentInfo, error) {
+// listAgents lists the agents of all installations.
+func (s *shelf) listAgents() ([]AgentInfo, error) {
 	snapshot, _ := s.snapshot()
 	items, err := snapshot.All(catalog.Agent, "", "")
 	out := []AgentInfo{}
@@ -81,8 +81,8 @@ func infoOf(i catalog.Item) AgentInfo {
 	return AgentInfo{ID: i.Name, Name: i.DisplayName, Title: i.Title, Icon: i.Icon, WhenToUse: i.Description, Module: i.Module, Aliases: i.Aliases, Source: i.Source}
 }
 
-// agent finds an agent with the menu that it answers to.
-func (s *shelf) agent(id string) (*Agent, menu, error) {
+// findAgent finds an agent with its menu.
+func (s *shelf) findAgent(id string) (*Agent, menu, error) {
 	snapshot, files := s.snapshot()
 	d, err := snapshot.Details(catalog.Agent, id)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 		}
 	}
 	for _, f := range d.Files {
-		if path, ok := files.path(f.URI); ok && !slices.Contains(a.Files, path) {
+		if path, ok := files.pathOf(f.URI); ok && !slices.Contains(a.Files, path) {
 			a.Files = append(a.Files, path)
 		}
 	}

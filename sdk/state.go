@@ -39,7 +39,7 @@ const (
 	Failed     Status = "failed"
 )
 
-// Question is something that an agent asks the person.
+// Question is an agent's question to the person.
 type Question struct {
 	ID       string   `json:"id"`
 	Question string   `json:"question"`
@@ -65,25 +65,25 @@ type ToolCall struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// Turn is a message of the person with all that the agent did about it.
+// Turn is a message of the person with all work of the agent on it.
 type Turn struct {
 	ID       string         `json:"id"`
 	User     string         `json:"user_message"`
 	Response string         `json:"agent_response"`
 	Tools    []ToolCall     `json:"tool_calls,omitempty"`
 	Usage    provider.Usage `json:"usage"`
-	// Spent is in nano-dollars, without the calls of models that have no known price.
+	// Spent is in nano-dollars, without the calls of models of unknown price.
 	Spent   price.Money   `json:"spent_nano_usd"`
 	At      time.Time     `json:"at"`
 	Took    time.Duration `json:"took_ns"`
 	Problem string        `json:"problem,omitempty"`
-	// Output is the answer as JSON of the type that was asked for.
+	// Output is the answer as JSON of the type in the options.
 	Output json.RawMessage `json:"output,omitempty"`
 	// err is why it ended early, in this process.
 	err error
 }
 
-// state is all of a session that is saved.
+// state is the saved part of a session.
 type state struct {
 	Version  int           `json:"version"`
 	ID       string        `json:"id"`
@@ -99,7 +99,7 @@ type state struct {
 	Seq      int64         `json:"last_event"`
 	// Tools are the names of the caller's own.
 	Tools []string `json:"tools,omitempty"`
-	// RightsSeq is that of the record of Rights: Options and Models are here for information.
+	// RightsSeq is the number of the record of Rights: Options and Models are here for information.
 	RightsSeq int `json:"rights_seq,omitempty"`
 
 	System   string             `json:"system"`
@@ -112,19 +112,18 @@ type state struct {
 	Turns     []Turn     `json:"turns,omitempty"`
 	// Turn is the one under way.
 	Turn *Turn `json:"turn,omitempty"`
-	// Schema is that of the answer to the turn; empty for text. Repairs counts the answers that did not
-	// fit.
+	// Schema is the form of the answer to the turn; empty for text. Repairs counts the unfit answers.
 	Schema  json.RawMessage `json:"schema,omitempty"`
 	Repairs int             `json:"repairs,omitempty"`
 	// Stop is the reason why the last answer ended; empty if the model has to answer.
 	Stop provider.Stop `json:"stop,omitempty"`
-	// Rounds counts the calls since the person was heard, Pauses those that the server asked for in a
-	// row. Cut is true after an answer that was cut.
+	// Rounds counts the calls since the person's message, Pauses the calls in a row on the server's wish. Cut
+	// is true after a cut answer.
 	Rounds int  `json:"rounds,omitempty"`
 	Pauses int  `json:"pauses,omitempty"`
 	Cut    bool `json:"cut,omitempty"`
 
-	// Written are the files that tools have written.
+	// Written are the files written by tools.
 	Written []string `json:"written,omitempty"`
 
 	Models []price.Line    `json:"costs,omitempty"`
@@ -136,14 +135,14 @@ type state struct {
 	extra map[string]json.RawMessage
 }
 
-// agentState is the agent of a session; the hash is that of its system prompt.
+// agentState is the agent of a session; the hash is of the system prompt.
 type agentState struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	Hash string `json:"sha256"`
 }
 
-// optionState are the options that last.
+// optionState has the lasting options.
 type optionState struct {
 	CostLimit     price.Money   `json:"cost_limit_nano_usd,omitempty"`
 	PauseTimeout  time.Duration `json:"pause_timeout_ns"`
@@ -248,8 +247,8 @@ func (s *state) check() error {
 	return nil
 }
 
-// uses returns the tool uses of the last message, if that is the model's.
-func (s *state) uses() []provider.Block {
+// toolUses returns the tool uses of the last message, if it is the model's.
+func (s *state) toolUses() []provider.Block {
 	n := len(s.Messages)
 	if n == 0 || s.Messages[n-1].Role != provider.Assistant {
 		return nil
@@ -257,10 +256,10 @@ func (s *state) uses() []provider.Block {
 	return s.Messages[n-1].Uses()
 }
 
-// say adds a message of the user. Tool uses that have no result get one that says why.
-func (s *state) say(why string, blocks ...provider.Block) {
+// addUserMessage adds a message of the user. Tool uses without a result get one with the reason why.
+func (s *state) addUserMessage(why string, blocks ...provider.Block) {
 	var results []provider.Block
-	for _, use := range s.uses() {
+	for _, use := range s.toolUses() {
 		result, done := s.Results[use.ID]
 		switch {
 		case done:
@@ -272,27 +271,27 @@ func (s *state) say(why string, blocks ...provider.Block) {
 		results = append(results, result)
 	}
 	s.Results, s.Begun, s.Stop = nil, nil, ""
-	s.add(provider.User, append(results, blocks...))
+	s.addBlocks(provider.User, append(results, blocks...))
 }
 
-// keep keeps the result of a tool's use, or the answer to a question of the loop.
-func (s *state) keep(id string, result provider.Block) {
+// keepResult keeps the result of a tool's use, or the answer to a question of the loop.
+func (s *state) keepResult(id string, result provider.Block) {
 	if s.Results == nil {
 		s.Results = map[string]provider.Block{}
 	}
 	s.Results[id] = result
 }
 
-// hear adds an answer of the model.
-func (s *state) hear(r *provider.Response) {
+// addAnswer adds an answer of the model.
+func (s *state) addAnswer(r *provider.Response) {
 	s.Stop = cmp.Or(r.Stop, provider.EndTurn)
 	if len(r.Message.Blocks) > 0 {
-		s.add(provider.Assistant, r.Message.Blocks)
+		s.addBlocks(provider.Assistant, r.Message.Blocks)
 	}
 }
 
-// add adds blocks to the last message if that is of the role, for example after a pause, else a message.
-func (s *state) add(role provider.Role, blocks []provider.Block) {
+// addBlocks adds blocks to the last message if it is of the role, for example after a pause, else a message.
+func (s *state) addBlocks(role provider.Role, blocks []provider.Block) {
 	if n := len(s.Messages); n > 0 && s.Messages[n-1].Role == role {
 		s.Messages[n-1].Blocks = append(s.Messages[n-1].Blocks, blocks...)
 		return
@@ -300,11 +299,11 @@ func (s *state) add(role provider.Role, blocks []provider.Block) {
 	s.Messages = append(s.Messages, provider.Message{Role: role, Blocks: blocks})
 }
 
-// response returns the text of the agent since the person, or a tool, was heard.
-func (s *state) response() string { return s.spoken().Text() }
+// responseText returns the text of the agent since the person, or a tool, was heard.
+func (s *state) responseText() string { return s.answerBlocks().Text() }
 
-// spoken returns the blocks of the agent since the person, or a tool, was heard.
-func (s *state) spoken() (texts provider.Message) {
+// answerBlocks returns the blocks of the agent since the person, or a tool, was heard.
+func (s *state) answerBlocks() (texts provider.Message) {
 	for n := len(s.Messages) - 1; n >= 0; n-- {
 		m := s.Messages[n]
 		if m.Role == provider.User {
@@ -318,13 +317,13 @@ func (s *state) spoken() (texts provider.Message) {
 	return texts
 }
 
-// last returns the turn under way, else the latest one that is over; nil if there was none.
-func (s *state) last() *Turn {
+// lastTurn returns the turn under way, else the latest finished one; nil if there was none.
+func (s *state) lastTurn() *Turn {
 	var turn Turn
 	switch n := len(s.Turns); {
 	case s.Turn != nil:
 		turn = *s.Turn
-		turn.Response = s.response()
+		turn.Response = s.responseText()
 	case n > 0:
 		turn = s.Turns[n-1]
 	default:
@@ -333,7 +332,7 @@ func (s *state) last() *Turn {
 	return &turn
 }
 
-// restoreFiles reads the saved files into a file system that keeps them in memory.
+// restoreFiles reads the saved files into a file system in memory.
 func (s *state) restoreFiles(into vfs.FS) error {
 	keeper, ok := into.(snapshotter)
 	if !ok || len(s.Files) == 0 {
@@ -350,7 +349,7 @@ func (s *state) restoreFiles(into vfs.FS) error {
 	return nil
 }
 
-// snapshotter is a file system that is saved with the session.
+// snapshotter is a file system saved with the session.
 type snapshotter interface {
 	Snapshot() vfs.Snapshot
 	Restore(vfs.Snapshot) error

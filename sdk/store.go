@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// Store keeps sessions, as bytes that it does not read. Its methods may be called at the same
-// time, those that write for different sessions only.
+// Store keeps sessions, as bytes that it does not read. Methods may be called at the same time, writing ones
+// for different sessions only.
 type Store interface {
 	// Save replaces the state of a session; once it returns, the state is durable.
 	Save(ctx context.Context, id string, state []byte) error
@@ -34,13 +34,13 @@ type Store interface {
 	Lock(ctx context.Context, id string) (unlock func() error, err error)
 }
 
-// The limits of the files that are read, in bytes.
+// The limits of files to read, in bytes.
 const (
 	maxState  = 256 << 20
 	maxEvents = 256 << 20
 )
 
-// DirStore keeps each session in a folder of its own: state.json, and events.jsonl.
+// DirStore keeps each session in a folder: state.json, and events.jsonl.
 type DirStore struct {
 	dir  *durable.Dir
 	base string
@@ -63,7 +63,7 @@ func OpenDirStore(project string) (*DirStore, error) {
 	return &DirStore{dir: dir, base: projectFolder}, nil
 }
 
-// OpenPrivateStore returns a store in a folder that only this person can read, and makes it.
+// OpenPrivateStore returns a store in a folder readable by this person only, and makes the folder.
 func OpenPrivateStore(folder string) (*DirStore, error) {
 	dir, err := durable.OpenPrivateDir(folder)
 	if err != nil {
@@ -75,9 +75,9 @@ func OpenPrivateStore(folder string) (*DirStore, error) {
 // StateFile returns the file of a session, from the project's folder.
 func StateFile(id string) string { return projectFolder + "/" + id + "/state.json" }
 
-func (d *DirStore) name(id, file string) string { return d.base + "/" + id + "/" + file }
+func (d *DirStore) filePath(id, file string) string { return d.base + "/" + id + "/" + file }
 
-func (d *DirStore) make(id string) error {
+func (d *DirStore) makeFolder(id string) error {
 	if _, err := d.dir.MkdirAll(d.base + "/" + id); err != nil {
 		return err
 	}
@@ -89,10 +89,10 @@ func (d *DirStore) make(id string) error {
 
 // Save implements Store.
 func (d *DirStore) Save(_ context.Context, id string, state []byte) error {
-	if err := d.make(id); err != nil {
+	if err := d.makeFolder(id); err != nil {
 		return err
 	}
-	return d.dir.Replace(d.name(id, "state.json"), state)
+	return d.dir.Replace(d.filePath(id, "state.json"), state)
 }
 
 // Append implements Store.
@@ -100,20 +100,20 @@ func (d *DirStore) Append(_ context.Context, id string, lines []byte) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if err := d.make(id); err != nil {
+	if err := d.makeFolder(id); err != nil {
 		return err
 	}
-	return d.dir.AppendLines(d.name(id, "events.jsonl"), lines)
+	return d.dir.AppendLines(d.filePath(id, "events.jsonl"), lines)
 }
 
 // Load implements Store.
 func (d *DirStore) Load(_ context.Context, id string) ([]byte, error) {
-	return d.read(d.name(id, "state.json"), maxState)
+	return d.read(d.filePath(id, "state.json"), maxState)
 }
 
 // Events implements Store.
 func (d *DirStore) Events(_ context.Context, id string) ([]byte, error) {
-	return d.read(d.name(id, "events.jsonl"), maxEvents)
+	return d.read(d.filePath(id, "events.jsonl"), maxEvents)
 }
 
 func (d *DirStore) read(name string, limit int64) ([]byte, error) {
@@ -150,7 +150,7 @@ func (d *DirStore) Delete(ctx context.Context, id string) (err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotFound
 	}
-	// The state goes last: a session that was removed in part can be removed again.
+	// The state goes last: a session removed in part can be removed again.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
 		if err = errors.Join(err, d.dir.Remove(folder+"/"+e.Name())); err != nil {
@@ -182,8 +182,8 @@ func (d *DirStore) Lock(ctx context.Context, id string) (func() error, error) {
 	return lock.Unlock, nil
 }
 
-// dead reports whether no process is at work on a session.
-func (d *DirStore) dead(id string) bool {
+// isUnlocked reports whether no process is at work on a session.
+func (d *DirStore) isUnlocked(id string) bool {
 	lock := d.base + "/_locks/" + id + ".lock"
 	if !d.dir.Exists(lock) {
 		return true
@@ -275,8 +275,8 @@ func (m *MemStore) Lock(_ context.Context, id string) (func() error, error) {
 	}, nil
 }
 
-// summaries lists the stored sessions.
-func summaries(ctx context.Context, store Store) ([]Summary, error) {
+// listSummaries lists the stored sessions.
+func listSummaries(ctx context.Context, store Store) ([]Summary, error) {
 	ids, err := store.List(ctx)
 	if err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func summaries(ctx context.Context, store Store) ([]Summary, error) {
 			out = append(out, Summary{ID: id, Folder: folder, Problem: err.Error()})
 			continue
 		}
-		if onDisk && s.Status == Processing && d.dead(id) {
+		if onDisk && s.Status == Processing && d.isUnlocked(id) {
 			s.Status = Paused // as if it were opened
 		}
 		out = append(out, Summary{ID: id, Folder: folder, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status, Questions: s.Questions,
@@ -311,7 +311,7 @@ func summaries(ctx context.Context, store Store) ([]Summary, error) {
 	return out, nil
 }
 
-// storedEvents reads the saved events. A line that a crash has cut is left out.
+// storedEvents reads the saved events. A line cut by a crash is left out.
 func storedEvents(ctx context.Context, store Store, id string) ([]Event, error) {
 	data, err := store.Events(ctx, id)
 	if err != nil {
@@ -320,14 +320,14 @@ func storedEvents(ctx context.Context, store Store, id string) ([]Event, error) 
 	events, last := []Event{}, int64(0)
 	for line := range bytes.Lines(data) {
 		var e Event
-		if json.Unmarshal(line, &e) == nil && e.Seq > last { // a disk that failed may have them twice
+		if json.Unmarshal(line, &e) == nil && e.Seq > last { // a failing disk may have written them twice
 			events, last = append(events, e), e.Seq
 		}
 	}
 	return events, nil
 }
 
-// checkID refuses a text that cannot be an id, before it becomes the name of a folder.
+// checkID refuses a text unfit for an id, before it becomes the name of a folder.
 func checkID(id string) error {
 	if id == "" || len(id) > 64 {
 		return ErrNotFound
@@ -352,7 +352,7 @@ type Summary struct {
 	// Questions are the open ones, the oldest first.
 	Questions []Question `json:"questions,omitempty"`
 	Model     string     `json:"model"`
-	// Provider is the kind of server that has the model.
+	// Provider is the kind of the model's server.
 	Provider string `json:"provider,omitempty"`
 	// FilesOf is "caller" if the session was started with files of the caller's, for OpenWith.
 	FilesOf string      `json:"files_of,omitempty"`

@@ -6,15 +6,15 @@ import (
 	"math"
 )
 
-// Stream is [Session.Run] as a sequence of the events, those before it included. It ends with the work;
-// the last pair has the error, if there is one, and [Session.Result] the outcome. A question can be
-// answered in the loop; one that is slow misses pieces of text. Leaving the loop pauses the session.
+// Stream is [Session.Run] as a sequence of the events, earlier ones included. It ends with the work; the last
+// pair has the error, if there is one, and [Session.Result] the outcome. A question can be answered in the
+// loop; a slow loop misses pieces of text. Leaving the loop pauses the session.
 func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		events, _, end := s.t.follow(0)
-		stream(events, end, 0, yield, cancel, func() error {
+		yieldEvents(events, end, 0, yield, cancel, func() error {
 			_, err := s.Run(ctx)
 			return err
 		})
@@ -33,16 +33,16 @@ func (c *Conversation) Stream(ctx context.Context, text string) iter.Seq2[Event,
 			yield(Event{}, err)
 			return
 		}
-		stream(events, end, n+1, yield, func() { c.cancel(n) }, func() error {
-			_, err := c.finish(ctx, n, false)
+		yieldEvents(events, end, n+1, yield, func() { c.cancelTurn(n) }, func() error {
+			_, err := c.waitForTurn(ctx, n, false)
 			return err
 		})
 	}
 }
 
-// stream yields the events, if turn is not 0 those of that one, while something is done. stop ends it early,
-// end ends the events.
-func stream(events <-chan Event, end func(), turn int, yield func(Event, error) bool, stop func(), do func() error) {
+// yieldEvents yields the events, if turn is not 0 only of this turn, while do runs. stop ends do early, end
+// ends the events.
+func yieldEvents(events <-chan Event, end func(), turn int, yield func(Event, error) bool, stop func(), do func() error) {
 	over := make(chan error, 1)
 	go func() {
 		defer end()

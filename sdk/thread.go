@@ -9,11 +9,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// runCommand runs a command line that the agent may use.
+// runCommand runs one of the agent's command lines.
 type runCommand = func(ctx context.Context, command string) (output string, failed bool)
 
-// thread is a session or conversation: its state, and the work on it. At most one goroutine
-// works on a turn; every other call only looks, or answers a question.
+// thread is a session or conversation: the state, and the work on it. At most one goroutine works on a turn;
+// every other call only looks, or answers a question.
 type thread struct {
 	client *Client
 	kin
@@ -23,29 +23,28 @@ type thread struct {
 	menu  menu
 	files vfs.FS
 	toolkit
-	// context is told to the agent with its first message. onQuestion is the caller's function that
-	// answers.
+	// context is given to the agent with the first message. onQuestion is the caller's function for answers.
 	context    string
 	onQuestion func(ctx context.Context, q Question) (string, error)
 	budget     *price.Budget
-	// output is the form of the answers, form that of the answer to the turn; nil for text.
+	// output is the form of the answers, form the form of this turn's answer; nil for text.
 	output, form *schema
 
 	mu     sync.Mutex
 	state  state
 	events hub
-	// working is true while a goroutine is at work on the turn, cancel ends it.
-	// claimed is true once that goroutine holds the session against other processes.
+	// working is true while a goroutine is at work on the turn, cancel ends it. claimed is true once this
+	// goroutine holds the session against other processes.
 	working, claimed bool
 	cancel           context.CancelFunc
 	// pausing is true if the work is to stop at the next safe point.
 	pausing bool
 	// failure is why the last turn ended early, was paused or could not be saved.
 	failure error
-	// broken is the error of a use of a sub-agent that could not be recorded, or of the caller's function
-	// for questions. It ends the work.
+	// broken is the error of a sub-agent's use that could not be recorded, or of the caller's function for
+	// questions. It ends the work.
 	broken error
-	// writing is true while the state is written. rights are those that were kept last.
+	// writing is true while the state is written. rights is the record kept last.
 	writing bool
 	rights  string
 	// changed is closed, and replaced, whenever somebody may wait for the change.
@@ -56,7 +55,7 @@ type thread struct {
 
 // kin is the place of a sub-agent.
 type kin struct {
-	// parent is the session that it works for, by the tool use of that id; nil for a session of its own.
+	// parent is the session above, by is the id of the tool use in it; nil for a session of its own.
 	parent *thread
 	by     string
 	depth  int
@@ -64,20 +63,19 @@ type kin struct {
 
 // toolkit has the tools of a session.
 type toolkit struct {
-	// tools are those that the model is offered; those of own, the caller's, are last. fileTools are the
-	// part of them for files.
+	// tools are all tools offered to the model, the caller's own last. fileTools are the file tools among them.
 	tools     []provider.Tool
 	own       []RawTool
 	fileTools *vfs.Toolbox
-	// command runs the command lines that the agent may use.
+	// command runs the agent's command lines.
 	command runCommand
 }
 
-// until waits until something holds. The caller holds the lock, under which it is looked at.
-func (t *thread) until(ctx context.Context, holds func() bool) error {
+// waitUntil waits until something holds. The caller holds the lock, under which it is looked at.
+func (t *thread) waitUntil(ctx context.Context, holds func() bool) error {
 	for !holds() {
 		changed := t.changed
-		t.unlocked(func() {
+		t.withoutLock(func() {
 			select {
 			case <-changed:
 			case <-ctx.Done():
@@ -90,19 +88,19 @@ func (t *thread) until(ctx context.Context, holds func() bool) error {
 	return nil
 }
 
-// unlocked does something that may take long without the lock, which the caller holds.
-func (t *thread) unlocked(do func()) {
+// withoutLock does something slow without the lock, which the caller holds.
+func (t *thread) withoutLock(do func()) {
 	t.mu.Unlock()
 	defer t.mu.Lock()
 	do()
 }
 
-// publish adds the fields that every event has. The caller holds the lock.
+// publish adds the fields common to all events. The caller holds the lock.
 func (t *thread) publish(e Event) {
 	if t.parent != nil {
 		if e.Type != EventTurnStarted {
 			e.Agent = t.state.Agent.ID
-			t.parent.event(e)
+			t.parent.lockAndPublish(e)
 		}
 		return
 	}
@@ -113,27 +111,27 @@ func (t *thread) publish(e Event) {
 	t.events.publish(e)
 }
 
-// follow returns the recent events after one, the first of which could have the number first, and those to
-// come until stop is called.
+// follow returns the recent events after seq after, and all later ones until stop is called. first is the
+// lowest possible number of the first event.
 func (t *thread) follow(after int64) (events <-chan Event, first int64, stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := t.events.follow(after)
-	return r.to, t.events.first(), func() {
+	r := t.events.addReader(after)
+	return r.to, t.events.firstSeq(), func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.events.drop(r)
+		t.events.removeReader(r)
 	}
 }
 
-// wake tells all who wait that something has changed. The caller holds the lock.
-func (t *thread) wake() {
+// wakeWaiters wakes all waiting goroutines after a change. The caller holds the lock.
+func (t *thread) wakeWaiters() {
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
 
-// event publishes an event without the lock.
-func (t *thread) event(e Event) {
+// lockAndPublish publishes an event without the lock.
+func (t *thread) lockAndPublish(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.publish(e)

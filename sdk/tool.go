@@ -18,24 +18,24 @@ import (
 
 // AnyTool is a tool of the caller's own: a [Tool] or a [RawTool].
 type AnyTool interface {
-	// raw returns the tool without its types; the error is a [*ToolError].
-	raw() (RawTool, error)
+	// rawTool returns the tool without types; the error is a [*ToolError].
+	rawTool() (RawTool, error)
 }
 
-// Tool is a tool of the caller's own. The JSON Schema of its input follows from In, a struct: fields
-// without omitempty are required, the tag jsonschema describes one, and other keys are refused. Input
-// that does not fit goes back to the model, and Run is not called. Out is sent to the model as JSON,
-// a string as it is, both at most [vfs.MaxResult] bytes.
+// Tool is a tool of the caller's own. The JSON Schema of the input follows from In, a struct: fields without
+// omitempty are required, the tag jsonschema describes one, and other keys are refused. Unfit input goes back
+// to the model, and Run is not called. Out is sent to the model as JSON, a string as it is, both at most
+// [vfs.MaxResult] bytes.
 type Tool[In, Out any] struct {
 	// Name has at most 64 letters, digits, - and _. Description says to the model when to use it.
 	Name, Description string
-	// Run does the work. The model reads its error.
+	// Run does the work. The model reads the error.
 	Run func(ctx context.Context, in In) (Out, error)
-	// Idempotent declares that the tool may be used again if nobody knows whether it has done its
-	// work. Otherwise it is used once, and the model is told.
+	// Idempotent declares that the tool may be used again if nobody knows whether it has done the work.
+	// Otherwise it is used once, and the model is told.
 	Idempotent bool
-	// Timeout bounds a call: [DefaultToolTimeout] if it is 0. A function that ignores the end of its
-	// context goes on, but nobody waits for it.
+	// Timeout bounds a call: [DefaultToolTimeout] if it is 0. A function that ignores the end of the context
+	// goes on, but nobody waits for it.
 	Timeout time.Duration
 }
 
@@ -46,7 +46,7 @@ type RawTool struct {
 	// object, and has to check it.
 	Schema json.RawMessage
 	Run    func(ctx context.Context, input json.RawMessage) (string, error)
-	// Idempotent and Timeout are those of [Tool].
+	// Idempotent and Timeout are as in [Tool].
 	Idempotent bool
 	Timeout    time.Duration
 }
@@ -54,13 +54,13 @@ type RawTool struct {
 // DefaultToolTimeout bounds a call of a tool of the caller's own.
 const DefaultToolTimeout = 2 * time.Minute
 
-// ToolError is a tool that cannot be offered to a model.
+// ToolError is a tool unfit to be offered to a model.
 type ToolError struct{ Tool, Why string }
 
 // Error names the tool.
 func (e *ToolError) Error() string { return fmt.Sprintf("the tool %q: %s", e.Tool, e.Why) }
 
-func (t Tool[In, Out]) raw() (RawTool, error) {
+func (t Tool[In, Out]) rawTool() (RawTool, error) {
 	refuse := func(why string) (RawTool, error) { return RawTool{}, &ToolError{t.Name, why} }
 	if kind := reflect.TypeFor[In]().Kind(); kind != reflect.Struct {
 		return refuse(fmt.Sprintf("its input is a %s; it has to be a struct", kind))
@@ -75,7 +75,7 @@ func (t Tool[In, Out]) raw() (RawTool, error) {
 	r := RawTool{Name: t.Name, Description: t.Description, Schema: in.text, Idempotent: t.Idempotent, Timeout: t.Timeout}
 	r.Run = func(ctx context.Context, input json.RawMessage) (string, error) {
 		var value In
-		if err := cmp.Or(in.check(input), json.Unmarshal(input, &value)); err != nil {
+		if err := cmp.Or(in.checkValue(input), json.Unmarshal(input, &value)); err != nil {
 			return "", fmt.Errorf("the input of %s does not fit its schema: %w", t.Name, err)
 		}
 		out, err := t.Run(ctx, value)
@@ -93,13 +93,13 @@ func (t Tool[In, Out]) raw() (RawTool, error) {
 		}
 		return strings.TrimSuffix(text.String(), "\n"), nil
 	}
-	return r.raw()
+	return r.rawTool()
 }
 
-// toolName is the form of names that all providers take.
+// toolName is the form of names for all providers.
 var toolName = pattern.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func (r RawTool) raw() (RawTool, error) {
+func (r RawTool) rawTool() (RawTool, error) {
 	err := r.Check()
 	form := map[string]json.RawMessage{"type": json.RawMessage(`"object"`), "properties": json.RawMessage(`{}`)} // OpenAI needs both
 	if err == nil && len(r.Schema) > 0 {
@@ -130,8 +130,8 @@ func (r RawTool) Check() error {
 	return &ToolError{r.Name, why}
 }
 
-// use runs the tool, and returns its result for the model. It returns at the end of the context, whatever
-// the function does.
+// use runs the tool, and returns the result for the model. It returns at the end of the context, whatever the
+// function does.
 func (r RawTool) use(ctx context.Context, input string) (text string, failed bool) {
 	if input = strings.TrimSpace(input); input == "" || input == "null" { // some models write these for no input
 		input = "{}"
@@ -148,7 +148,7 @@ func (r RawTool) use(ctx context.Context, input string) (text string, failed boo
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		o := outcome{err: errors.New("it ended without a result")} // for a function that ends its goroutine
+		o := outcome{err: errors.New("it ended without a result")} // for a function that ends the goroutine
 		defer func() {
 			if cause := recover(); cause != nil {
 				o = outcome{err: fmt.Errorf("the tool %s failed by a fault of its own: %v", r.Name, cause)}

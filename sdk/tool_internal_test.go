@@ -16,7 +16,7 @@ func TestOwnToolsAnswerSoon(t *testing.T) {
 		Count int      `json:"count"`
 		Tags  []string `json:"tags,omitempty"`
 	}
-	tool, err := Tool[input, input]{Name: "echo", Run: func(_ context.Context, in input) (input, error) { return in, nil }}.raw()
+	tool, err := Tool[input, input]{Name: "echo", Run: func(_ context.Context, in input) (input, error) { return in, nil }}.rawTool()
 	if err != nil {
 		t.Fatal(err)
 	}

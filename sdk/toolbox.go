@@ -28,12 +28,11 @@ var (
 	}
 )
 
-// equip gives a session its tools, of which run runs the command lines that the agent may use. own are
-// the caller's.
-func (t *thread) equip(run runCommand, own []AnyTool) error {
+// setTools gives a session the tools: run runs the agent's command lines, own are the caller's tools.
+func (t *thread) setTools(run runCommand, own []AnyTool) error {
 	t.command = run
 	t.fileTools = vfs.NewToolbox(t.files, vfs.ToolOptions{
-		ReadOnly: t.state.Options.ReadOnly, Commands: t.state.Options.Commands, Run: run, Wrote: t.note})
+		ReadOnly: t.state.Options.ReadOnly, Commands: t.state.Options.Commands, Run: run, Wrote: t.noteWritten})
 	t.tools = t.fileTools.Tools()
 	if !t.state.Options.NoQuestions {
 		t.tools = append(t.tools, askTool)
@@ -46,11 +45,11 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 		if tool == nil {
 			return &ToolError{"", "it is nil"}
 		}
-		r, err := tool.raw()
+		r, err := tool.rawTool()
 		if err != nil {
 			return err
 		}
-		if r.Name == askUser || t.offers(r.Name) {
+		if r.Name == askUser || t.offersTool(r.Name) {
 			return &ToolError{r.Name, "there is another tool of this name"}
 		}
 		t.own, t.state.Tools = append(t.own, r), append(t.state.Tools, r.Name)
@@ -59,12 +58,12 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 	return nil
 }
 
-// offers reports whether the model is offered a tool.
-func (t *thread) offers(name string) bool {
+// offersTool reports whether the model is offered a tool.
+func (t *thread) offersTool(name string) bool {
 	return slices.ContainsFunc(t.tools, func(tool provider.Tool) bool { return tool.Name == name })
 }
 
-// builtIn returns the tools that are not the caller's. The system prompt, which is bounded, names these.
+// builtIn returns all tools but the caller's. The system prompt, which is bounded, names these.
 func (t *thread) builtIn() []provider.Tool { return t.tools[:len(t.tools)-len(t.own)] }
 
 // ownTool returns a tool of the caller's; nil if it is another one.
@@ -75,21 +74,21 @@ func (t *thread) ownTool(name string) *RawTool {
 	return nil
 }
 
-// once reports whether a use must not be repeated if nobody knows whether it has done its work. A
-// change of files that are saved with the session is undone if its record is lost.
-func (t *thread) once(use provider.Block) bool {
+// mustNotRepeat reports whether a use must not be repeated if nobody knows whether it has done the work. A
+// change of files saved with the session is undone if the record of it is lost.
+func (t *thread) mustNotRepeat(use provider.Block) bool {
 	if own := t.ownTool(use.Name); own != nil {
 		return !own.Idempotent
 	}
 	return use.Name == vfs.EditFile && t.state.FilesOf != ""
 }
 
-// mark records that a use is about to begin that must not be repeated. The caller holds the lock.
-func (t *thread) mark(ctx context.Context, id string) error {
+// recordBegun records, before the use of a tool, that it must not be repeated. The caller holds the lock.
+func (t *thread) recordBegun(ctx context.Context, id string) error {
 	if t.parent != nil { // the use of the agent is what would be repeated
 		t.parent.mu.Lock()
 		defer t.parent.mu.Unlock()
-		t.parent.broken = t.parent.mark(ctx, t.by)
+		t.parent.broken = t.parent.recordBegun(ctx, t.by)
 		return t.parent.broken
 	}
 	if slices.Contains(t.state.Begun, id) {
@@ -103,9 +102,9 @@ func (t *thread) mark(ctx context.Context, id string) error {
 	return err
 }
 
-// execute uses a tool, and returns its result for the model.
+// execute uses a tool, and returns the result for the model.
 func (t *thread) execute(ctx context.Context, use provider.Block) (text string, failed bool) {
-	if !t.offers(use.Name) {
+	if !t.offersTool(use.Name) {
 		var names []string
 		for _, tool := range t.tools {
 			names = append(names, tool.Name)
@@ -114,9 +113,9 @@ func (t *thread) execute(ctx context.Context, use provider.Block) (text string, 
 	}
 	switch use.Name {
 	case openWorkflow:
-		return t.workflow(use.Input)
+		return t.readWorkflow(use.Input)
 	case invokeAgent:
-		return t.invoke(ctx, use)
+		return t.runAgent(ctx, use)
 	}
 	if own := t.ownTool(use.Name); own != nil {
 		return own.use(ctx, use.Input)
@@ -124,19 +123,19 @@ func (t *thread) execute(ctx context.Context, use provider.Block) (text string, 
 	return t.fileTools.Execute(ctx, use.Name, use.Input)
 }
 
-// note keeps the path of a file that a tool has written.
-func (t *thread) note(name string) {
+// noteWritten keeps the path of a file written by a tool.
+func (t *thread) noteWritten(name string) {
 	t.mu.Lock()
 	if !slices.Contains(t.state.Written, name) {
 		t.state.Written = append(t.state.Written, name)
 	}
 	t.mu.Unlock()
 	if t.parent != nil {
-		t.parent.note(name)
+		t.parent.noteWritten(name)
 	}
 }
 
-// madeFiles returns the files that the agent has made.
+// madeFiles returns the files made by the agent.
 func (t *thread) madeFiles() []vfs.Info {
 	if _, ok := t.files.(snapshotter); ok {
 		return vfs.Documents(t.files)
@@ -153,7 +152,7 @@ func (t *thread) madeFiles() []vfs.Info {
 	return out
 }
 
-func (t *thread) workflow(input string) (text string, failed bool) {
+func (t *thread) readWorkflow(input string) (text string, failed bool) {
 	var in struct {
 		Name  string `json:"name"`
 		Words string `json:"words"`
@@ -169,8 +168,8 @@ func (t *thread) workflow(input string) (text string, failed bool) {
 	return m.shelf.withPaths(text), false
 }
 
-// invoke has another agent work. It spends the same budget, in the same files.
-func (t *thread) invoke(ctx context.Context, use provider.Block) (text string, failed bool) {
+// runAgent has another agent work. It spends the same budget, in the same files.
+func (t *thread) runAgent(ctx context.Context, use provider.Block) (text string, failed bool) {
 	var in struct {
 		AgentID string `json:"agent_id"`
 		Command string `json:"command"`
@@ -182,7 +181,7 @@ func (t *thread) invoke(ctx context.Context, use provider.Block) (text string, f
 	if t.depth >= maxDepth {
 		return fmt.Sprintf("Agents call each other at most %d deep; do this work yourself", maxDepth), true
 	}
-	child, err := t.child(in.AgentID, use.ID)
+	child, err := t.newChild(in.AgentID, use.ID)
 	if err != nil {
 		return err.Error(), true
 	}
@@ -201,13 +200,13 @@ func (t *thread) invoke(ctx context.Context, use provider.Block) (text string, f
 	return answer, false
 }
 
-// child returns an agent that works for this one, by the tool use of an id.
-func (t *thread) child(agentID, by string) (*thread, error) {
-	agent, m, err := t.client.shelf.agent(agentID)
+// newChild returns a sub-agent, working for the tool use by.
+func (t *thread) newChild(agentID, by string) (*thread, error) {
+	agent, m, err := t.client.shelf.findAgent(agentID)
 	if err != nil {
 		return nil, err
 	}
-	model := t.client.model(agent)
+	model := t.client.providerOf(agent)
 	if err := t.budget.Admit(model.Info().Model, t.client.o.Clock()); err != nil {
 		return nil, err
 	}
@@ -220,24 +219,24 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 	for n, r := range t.own {
 		own[n] = r
 	}
-	if err := c.equip(t.command, own); err != nil {
+	if err := c.setTools(t.command, own); err != nil {
 		return nil, err
 	}
-	c.state.System, err = prompt(agent, m, c.builtIn(), SessionOptions{})
+	c.state.System, err = systemPrompt(agent, m, c.builtIn(), SessionOptions{})
 	return c, err
 }
 
 // carryOut works until a command is carried out, and returns the answer.
 func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
-	if _, err := t.begin(ctx, words, nil); err != nil {
+	if _, err := t.beginTurn(ctx, words, nil); err != nil {
 		return "", err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err := t.work(ctx)
+	err := t.takeSteps(ctx)
 	t.parent.mu.Lock()
 	defer t.parent.mu.Unlock()
 	turn := t.parent.state.Turn
 	turn.Usage, turn.Spent = turn.Usage.Plus(t.state.Turn.Usage), turn.Spent+t.state.Turn.Spent
-	return t.state.response(), err
+	return t.state.responseText(), err
 }

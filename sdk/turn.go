@@ -11,24 +11,24 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// begin takes the person's words, without work, and returns the index of their turn. The answer is to be
-// JSON of a form, if that is not nil.
-func (t *thread) begin(ctx context.Context, words string, form *schema) (turn int, err error) {
+// beginTurn takes the person's words, without work, and returns the index of their turn. The answer is to be
+// JSON of form, if it is not nil.
+func (t *thread) beginTurn(ctx context.Context, words string, form *schema) (turn int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err = t.take(ctx, words, form)
+	err = t.takeWords(ctx, words, form)
 	return len(t.state.Turns), err
 }
 
-// take makes the person's words a turn. The caller holds the lock.
-func (t *thread) take(ctx context.Context, words string, form *schema) error {
-	if err := t.ready(ctx); err != nil {
+// takeWords makes the person's words a turn. The caller holds the lock.
+func (t *thread) takeWords(ctx context.Context, words string, form *schema) error {
+	if err := t.waitUntilReady(ctx); err != nil {
 		return err
 	}
 	if strings.TrimSpace(words) == "" {
 		return errors.New("the message is empty")
 	}
-	text, warning := t.menu.message(words)
+	text, warning := t.menu.messageFor(words)
 	if t.context != "" && len(t.state.Turns) == 0 {
 		text = t.context + "\n\n" + text
 	}
@@ -36,7 +36,7 @@ func (t *thread) take(ctx context.Context, words string, form *schema) error {
 		t.state.Schema = form.text
 		text += "\n\n" + outputText + string(form.text)
 	}
-	t.state.Title = cmp.Or(t.state.Title, clip(words, 100))
+	t.state.Title = cmp.Or(t.state.Title, clipLine(words, 100))
 	t.state.Turn = t.newTurn(words)
 	why := newWordsText
 	if errors.Is(t.failure, context.Canceled) {
@@ -44,7 +44,7 @@ func (t *thread) take(ctx context.Context, words string, form *schema) error {
 	}
 	t.state.Questions, t.state.Rounds, t.state.Pauses, t.state.Cut, t.failure = nil, 0, 0, false, nil
 	t.state.Repairs = 0
-	t.state.say(why, provider.TextBlock(text))
+	t.state.addUserMessage(why, provider.TextBlock(text))
 	t.state.Status = Processing
 	t.publish(Event{Type: EventTurnStarted, Text: words})
 	if warning != "" {
@@ -57,10 +57,10 @@ func (t *thread) newTurn(words string) *Turn {
 	return &Turn{ID: fmt.Sprintf("turn-%d", len(t.state.Turns)+1), User: words, At: t.client.o.Clock().UTC()}
 }
 
-// ready waits until a turn that is over is saved, and returns an error if the session takes no words
-// then. The caller holds the lock.
-func (t *thread) ready(ctx context.Context) error {
-	if err := t.until(ctx, func() bool { return !t.working || t.state.Turn != nil }); err != nil {
+// waitUntilReady waits until a finished turn is saved, and returns an error if the session takes no words then.
+// The caller holds the lock.
+func (t *thread) waitUntilReady(ctx context.Context) error {
+	if err := t.waitUntil(ctx, func() bool { return !t.working || t.state.Turn != nil }); err != nil {
 		return err
 	}
 	switch {
@@ -74,9 +74,9 @@ func (t *thread) ready(ctx context.Context) error {
 	return nil
 }
 
-// spawn works on the turn in the background.
-func (t *thread) spawn() error {
-	run, err := t.enter(t.client.base)
+// workInBackground works on the turn in the background.
+func (t *thread) workInBackground() error {
+	run, err := t.startWork(t.client.base)
 	if err != nil || run == nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (t *thread) spawn() error {
 	return nil
 }
 
-// enter takes the work on the turn, and returns the function that does it; nil if there is none.
-func (t *thread) enter(ctx context.Context) (run func() error, err error) {
+// startWork reserves the work on the turn, and returns the function to do it; nil if there is none.
+func (t *thread) startWork(ctx context.Context) (run func() error, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -99,7 +99,7 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 		return nil, ErrEnded
 	case t.state.Turn == nil:
 		return nil, t.failure
-	case !t.client.enter():
+	case !t.client.beginWork():
 		return nil, ErrEnded
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -113,42 +113,42 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	if resumed {
 		t.publish(Event{Type: EventResumed})
 	}
-	t.wake()
+	t.wakeWaiters()
 	return func() error {
 		defer t.client.work.Done()
 		defer detach()
 		defer cancel()
-		return t.run(ctx)
+		return t.runTurn(ctx)
 	}, nil
 }
 
-// run works on the turn while the session is held against other processes, and leaves it saved.
-func (t *thread) run(ctx context.Context) error {
+// runTurn works on the turn while the session is held against other processes, and leaves it saved.
+func (t *thread) runTurn(ctx context.Context) error {
 	began := t.client.o.Clock()
-	unlock, err := t.claim(ctx)
+	unlock, err := t.lockSession(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
 		t.claimed = true
-		t.wake()
+		t.wakeWaiters()
 		answering, stop := context.WithCancel(ctx)
 		if t.onQuestion != nil {
 			go t.answerQuestions(answering)
 		}
-		err = t.work(ctx)
+		err = t.takeSteps(ctx)
 		stop()
 		if errors.Is(err, errPaused) && t.broken != nil {
 			err = t.broken
 		}
 		t.state.Turn.Took += t.client.o.Clock().Sub(began)
-		t.settle(err, t.goesOn(ctx, err))
+		t.endOrPauseTurn(err, t.goesOn(ctx, err))
 		ctx = context.WithoutCancel(ctx)
-		err = errors.Join(err, t.save(ctx), t.until(ctx, func() bool { return !t.writing }))
+		err = errors.Join(err, t.save(ctx), t.waitUntil(ctx, func() bool { return !t.writing }))
 		if t.state.Turn == nil {
 			t.state.Turns[len(t.state.Turns)-1].err = err
 		}
 		t.claimed = false
-		t.unlocked(func() { err = errors.Join(err, unlock()) })
+		t.withoutLock(func() { err = errors.Join(err, unlock()) })
 	}
 	t.working, t.cancel = false, nil
 	if err != nil && !errors.Is(err, errPaused) && t.client.base.Err() == nil {
@@ -158,13 +158,13 @@ func (t *thread) run(ctx context.Context) error {
 		t.state.Status, t.failure = Paused, err
 		t.publish(Event{Type: EventPaused, Text: err.Error()})
 	}
-	t.wake()
+	t.wakeWaiters()
 	return err
 }
 
-// goesOn reports whether a turn that has stopped can go on from there: the program ends, the disk
-// or the server does not answer, or money is missing. A conversation ends such a turn if its
-// program does not end, since the person can speak again.
+// goesOn reports whether a stopped turn can go on from there: the program ends, the disk or the server does not
+// answer, or money is missing. A conversation ends such a turn unless its program ends, since the person can
+// speak again.
 func (t *thread) goesOn(ctx context.Context, err error) bool {
 	var store *StoreError
 	var server *ProviderError
@@ -182,8 +182,8 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.As(err, &server) && server.Retryable || errors.As(err, &limit) || errors.As(err, &output)
 }
 
-// settle ends a turn, or leaves it for later. The caller holds the lock.
-func (t *thread) settle(err error, later bool) {
+// endOrPauseTurn ends a turn, or leaves it for later. The caller holds the lock.
+func (t *thread) endOrPauseTurn(err error, later bool) {
 	if later {
 		t.state.Status = Paused
 		e := Event{Type: EventPaused}
@@ -194,7 +194,7 @@ func (t *thread) settle(err error, later bool) {
 		return
 	}
 	turn, single := t.state.Turn, t.state.Kind == kindSession
-	turn.Response = t.state.response()
+	turn.Response = t.state.responseText()
 	if err != nil {
 		turn.Problem = err.Error()
 		e := Event{Type: EventFailed, Text: turn.Problem}
@@ -210,7 +210,7 @@ func (t *thread) settle(err error, later bool) {
 		t.publish(Event{Type: EventTurnCompleted, Text: turn.Response})
 		if q, asks := textQuestion(turn.Response); asks && !t.state.Options.PlainText && turn.Output == nil {
 			q.ID = fmt.Sprintf("q%d-text", len(t.state.Turns))
-			t.put(q)
+			t.putQuestion(q)
 		}
 	}
 	switch {
@@ -224,11 +224,11 @@ func (t *thread) settle(err error, later bool) {
 	}
 }
 
-// tell takes a turn that needs no model, and returns its index.
-func (t *thread) tell(ctx context.Context, words, text string) (int, error) {
+// answerWithoutModel adds a turn with a ready answer, and returns the turn's index.
+func (t *thread) answerWithoutModel(ctx context.Context, words, text string) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.ready(ctx); err != nil {
+	if err := t.waitUntilReady(ctx); err != nil {
 		return 0, err
 	}
 	turn, n := t.newTurn(words), len(t.state.Turns)
@@ -240,11 +240,11 @@ func (t *thread) tell(ctx context.Context, words, text string) (int, error) {
 	return n, t.saveUnlessWorking(ctx)
 }
 
-// end ends the session for good.
-func (t *thread) end(ctx context.Context) error {
+// endSession ends the session for good.
+func (t *thread) endSession(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.ready(ctx); err != nil {
+	if err := t.waitUntilReady(ctx); err != nil {
 		return err
 	}
 	before := t.state.Status
@@ -275,24 +275,24 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
 	switch q.Source {
 	case fromText:
-		err = t.take(ctx, text, t.output)
+		err = t.takeWords(ctx, text, t.output)
 		return err == nil, err
 	case fromRounds:
-		t.state.keep(fromRounds, provider.TextBlock(text))
+		t.state.keepResult(fromRounds, provider.TextBlock(text))
 	default:
-		t.state.keep(q.ID, provider.Result(q.ID, text, false))
+		t.state.keepResult(q.ID, provider.Result(q.ID, text, false))
 	}
 	more = len(t.state.Questions) == 0 && !t.working
-	t.wake()
+	t.wakeWaiters()
 	return more, t.saveUnlessWorking(ctx)
 }
 
-// answerQuestions has the caller's function answer each question that the work waits for. One that it does
-// not answer pauses the work, unless somebody else has answered it.
+// answerQuestions has the caller's function answer each question of the work. A question without an answer
+// pauses the work, unless somebody else has answered it.
 func (t *thread) answerQuestions(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.until(ctx, func() bool { return t.state.Status == Waiting && len(t.state.Questions) > 0 }) == nil {
+	for t.waitUntil(ctx, func() bool { return t.state.Status == Waiting && len(t.state.Questions) > 0 }) == nil {
 		q := t.state.Questions[0]
 		open := func() bool {
 			return slices.ContainsFunc(t.state.Questions, func(o Question) bool { return o.ID == q.ID })
@@ -301,12 +301,12 @@ func (t *thread) answerQuestions(ctx context.Context) {
 		go func() {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			_ = t.until(asking, func() bool { return !open() })
+			_ = t.waitUntil(asking, func() bool { return !open() })
 			answered()
 		}()
 		var text string
 		var err error
-		t.unlocked(func() { text, err = t.askCaller(asking, q) })
+		t.withoutLock(func() { text, err = t.askCaller(asking, q) })
 		answered()
 		switch {
 		case ctx.Err() != nil && err != nil || t.client.base.Err() != nil:
@@ -314,14 +314,14 @@ func (t *thread) answerQuestions(ctx context.Context) {
 		case !open():
 			continue
 		case err == nil:
-			t.unlocked(func() { _, err = t.answer(context.WithoutCancel(ctx), q.ID, text) })
+			t.withoutLock(func() { _, err = t.answer(context.WithoutCancel(ctx), q.ID, text) })
 			if errors.Is(err, ErrNoQuestion) {
 				continue
 			}
 		}
 		if err != nil {
 			t.broken, t.pausing = &QuestionError{q, err}, true
-			t.wake()
+			t.wakeWaiters()
 			return
 		}
 	}

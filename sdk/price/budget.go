@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// LimitError is a call that does not fit into the rest of a limit, or work that has spent it.
+// LimitError is a call beyond the rest of a limit, or work after the limit is spent.
 type LimitError struct{ Spent, Limit Money }
 
 // Error names both amounts.
@@ -29,7 +29,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("the price of the model %q is not known, so that no limit can hold for it", e.Model)
 }
 
-// RetiredError is a model that its server refuses.
+// RetiredError is a model refused by its server.
 type RetiredError struct {
 	Model, Successor string
 	Since            time.Time
@@ -40,8 +40,8 @@ func (e *RetiredError) Error() string {
 	return fmt.Sprintf("the model %q was retired on %s; take %s", e.Model, e.Since.Format(time.DateOnly), e.Successor)
 }
 
-// Budget adds up the costs of calls, and keeps them within a limit. Work that is done for other work
-// spends the same Budget. Its methods may be called at the same time.
+// Budget adds up the costs of calls, and keeps them within a limit. Sub-agents spend the Budget of the work
+// they are for. Methods may be called at the same time.
 type Budget struct {
 	table *Table
 	limit Money
@@ -53,7 +53,7 @@ type Budget struct {
 	warned  int
 }
 
-// Warnings are the parts of a limit, in percent, that are reported once they are spent.
+// Warnings are the parts of a limit, in percent, reported once they are spent.
 var Warnings = []int{50, 80, 90}
 
 // NewBudget returns a budget of which the lines are spent. limit 0 sets none. Negative numbers of a
@@ -68,7 +68,7 @@ func NewBudget(t *Table, limit Money, lines ...Line) *Budget {
 			b.unknown = true
 		}
 	}
-	_ = b.warning(0) // a warning is given once, restarts included
+	_ = b.newWarning(0) // a warning is given once, restarts included
 	return b
 }
 
@@ -125,15 +125,13 @@ type Charge struct {
 	Cost  Money
 	// Known is false if the price is not known, and the cost 0.
 	Known bool
-	// Percent is the highest part of the limit that was reached for the first time, one of
-	// [Warnings], else 0.
+	// Percent is the highest part of the limit reached for the first time, one of [Warnings], else 0.
 	Percent int
 }
 
-// Spend adds a call that used u by the server's count. A number that cannot be right counts as
-// in the estimate.
+// Spend adds a call of u by the server's count. An impossible number counts as in the estimate.
 func (b *Budget) Spend(model string, at time.Time, u provider.Usage, e Estimate) Charge {
-	c := Charge{Usage: e.count(u)}
+	c := Charge{Usage: e.countTokens(u)}
 	c.Cost, c.Known = b.table.Cost(model, at, c.Usage)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,19 +150,19 @@ func (b *Budget) Spend(model string, at time.Time, u provider.Usage, e Estimate)
 	}
 	b.models[model] = l
 	b.spent = b.spent.Plus(c.Cost)
-	c.Percent = b.warning(0)
+	c.Percent = b.newWarning(0)
 	return c
 }
 
-// Warn is the Percent of [Charge] for work that is under way, whose cost until now is not counted yet.
+// Warn is the Percent of [Charge] for work under way, with the uncounted cost until now.
 func (b *Budget) Warn(until Money) (percent int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.warning(until)
+	return b.newWarning(until)
 }
 
-// warning returns the highest part of the limit that is spent, more included, and was not reported.
-func (b *Budget) warning(more Money) (percent int) {
+// newWarning returns the highest part of the limit spent, more included, and not reported yet.
+func (b *Budget) newWarning(more Money) (percent int) {
 	for b.limit > 0 && b.warned < len(Warnings) && b.spent.Plus(more) >= b.limit/100*Money(Warnings[b.warned]) {
 		percent = Warnings[b.warned]
 		b.warned++

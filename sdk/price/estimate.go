@@ -6,28 +6,26 @@ import "github.com/bmad-mcp/bmad-mcp/sdk/provider"
 // is taken only as far as it can be right: a negative or impossible number would otherwise give a
 // budget back, or overflow it.
 type Estimate struct {
-	// Prompt is the length of the prompt. Output is the longest answer that is allowed, 0 for one
-	// that is known to be empty.
+	// Prompt is the length of the prompt. Output is the longest answer allowed, 0 for an empty one.
 	Prompt, Output int64
 	// Many is true for work of any number of calls, of which these are the least.
 	Many bool
 }
 
 const (
-	// slack is how often an estimate may be exceeded: a prompt has at most a token for each byte,
-	// but callers count three bytes or two as a token; and some servers do not count thoughts to
-	// the answer that they bound.
+	// slack is how often an estimate may be exceeded: a prompt has at most a token for each byte, but callers
+	// count three bytes or two as a token; and some servers bound an answer without its thoughts.
 	slack = 4
-	// overhead are the tokens of instructions that a server may add to a prompt.
+	// overhead are the tokens of a server's own instructions in a prompt.
 	overhead = 10_000
 	// mostTokens bounds the work of many calls. A model that answers 1,000 tokens a second takes
 	// eleven days for as many.
 	mostTokens = 1_000_000_000
 )
 
-// count returns the tokens that a call counts as: u, with the estimate in place of a half, the prompt or
-// the answer, that is missing or cannot be right.
-func (e Estimate) count(u provider.Usage) provider.Usage {
+// countTokens returns the tokens of a call: u, with the estimate in place of a missing or impossible half, the
+// prompt or the answer.
+func (e Estimate) countTokens(u provider.Usage) provider.Usage {
 	e.Prompt, e.Output = min(e.Prompt, mostTokens), min(e.Output, mostTokens)
 	mostPrompt, mostOutput := slack*e.Prompt+overhead, slack*e.Output
 	if e.Many {

@@ -24,7 +24,7 @@ func (l Line) Same(other Line) bool {
 	return l.Model == other.Model && l.Usage == other.Usage && (l.Spent == other.Spent || !unknown && *l.Spent == *other.Spent)
 }
 
-// mostMoney bounds the sum of a line that was read.
+// mostMoney bounds the sum of a line from a file.
 const mostMoney = 1_000_000 * Dollar
 
 // Most combines two accounts of the same work, by model: it takes the higher of each number. A

@@ -1,9 +1,8 @@
 // Package price turns counted tokens into money, by a dated list of prices, and keeps work within
 // a limit.
 //
-// Money is a whole number of nano-dollars, because every listed price is a whole number of them
-// for one token. A [Table] has for each model the [Rate] that is in force from a date on; a
-// [Budget] adds up the costs of calls.
+// Money is a whole number of nano-dollars, because the price of one token in every list is a whole number of
+// them. A [Table] has for each model the [Rate] in force from a date on; a [Budget] adds up the costs of calls.
 package price
 
 import (
@@ -20,7 +19,7 @@ type Money int64
 // Dollar is one US dollar.
 const Dollar Money = 1_000_000_000
 
-// String returns an amount such as $1.50 or $0.000525: at least cents, and no digit that is lost.
+// String returns an amount such as $1.50 or $0.000525: at least cents, and every digit.
 func (m Money) String() string {
 	sign := ""
 	if m < 0 {
@@ -44,8 +43,7 @@ func (m Money) Short() string {
 	return "$" + strconv.FormatFloat(usd, 'f', -1, 64)
 }
 
-// Plus returns the sum of two amounts, or the largest amount if it is more: a sum that ran over
-// would be a credit.
+// Plus returns the sum of two amounts, or the largest amount if it is more: a sum beyond it would be a credit.
 func (m Money) Plus(n Money) Money {
 	if n > 0 && m > math.MaxInt64-n {
 		return math.MaxInt64

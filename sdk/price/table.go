@@ -18,7 +18,7 @@ import (
 //go:embed prices.json
 var listed []byte
 
-// Prices are those of one token, by how the server counted it.
+// Prices are the prices of one token, by how the server counted it.
 type Prices struct {
 	Input, CacheWrite5m, CacheWrite1h, CacheRead, Output Money
 }
@@ -37,14 +37,14 @@ type Rate struct {
 	// Successor is the model to take instead.
 	Retired   time.Time
 	Successor string
-	// Source is the page that published the prices.
+	// Source is the page with the prices.
 	Source string
 }
 
 // Table is a list of prices. It does not change.
 type Table struct{ rates []Rate }
 
-// Default returns the list that comes with this package.
+// Default returns the list of this package.
 var Default = sync.OnceValue(func() *Table {
 	t, err := Parse(listed)
 	if err != nil {
@@ -80,8 +80,8 @@ type (
 	}
 )
 
-// Parse reads a list in the form of prices.json of this package: dollars for a million tokens.
-// If a price of the cache is missing, that of the input counts.
+// Parse reads a list in the form of prices.json of this package: dollars for a million tokens. The price of the
+// input counts for a missing price of the cache.
 func Parse(data []byte) (*Table, error) {
 	var form listForm
 	in := json.NewDecoder(bytes.NewReader(data))
@@ -91,7 +91,7 @@ func Parse(data []byte) (*Table, error) {
 	}
 	t := &Table{}
 	for i, f := range form.Prices {
-		r, err := f.rate()
+		r, err := f.toRate()
 		if err != nil {
 			return nil, fmt.Errorf("price %d of the list, model %q: %w", i+1, f.Model, err)
 		}
@@ -100,35 +100,35 @@ func Parse(data []byte) (*Table, error) {
 	return t, nil
 }
 
-func (f rateForm) rate() (r Rate, err error) {
+func (f rateForm) toRate() (r Rate, err error) {
 	r = Rate{Model: f.Model, Successor: f.Successor, Source: f.Source}
 	if f.Model == "" {
 		return r, fmt.Errorf("the name of the model is missing")
 	}
-	if r.From, err = day(f.From); err != nil {
+	if r.From, err = parseDay(f.From); err != nil {
 		return r, err
 	}
-	if r.Retired, err = day(f.Retired); err != nil {
+	if r.Retired, err = parseDay(f.Retired); err != nil {
 		return r, err
 	}
-	if r.Prices, err = f.prices(); err != nil || f.Above == nil {
+	if r.Prices, err = f.toPrices(); err != nil || f.Above == nil {
 		return r, err
 	}
 	if r.Tokens = f.Above.Tokens; r.Tokens <= 0 {
 		return r, fmt.Errorf("above.tokens must be more than 0")
 	}
-	r.Long, err = f.Above.prices()
+	r.Long, err = f.Above.toPrices()
 	return r, err
 }
 
-func day(text string) (time.Time, error) {
+func parseDay(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	return time.Parse(time.DateOnly, text)
 }
 
-func (f pricesForm) prices() (p Prices, err error) {
+func (f pricesForm) toPrices() (p Prices, err error) {
 	if f.Input == nil || f.Output == nil {
 		return p, fmt.Errorf("input or output is missing")
 	}

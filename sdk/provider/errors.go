@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Error is a call that a provider could not answer.
+// Error is a failed call of a provider.
 type Error struct {
-	// Status is that of HTTP; 0 if there was no answer.
+	// Status is the status of HTTP; 0 if there was no answer.
 	Status int
 	// Type is the server's word for the kind of error, for example "overloaded_error".
 	Type string
 	// Message is the server's explanation.
 	Message string
-	// RequestID is the server's name for the call, for its support.
+	// RequestID is the server's name for the call, for the support there.
 	RequestID string
 	// Retryable is true if the same call may succeed later; After is the least time until then.
 	Retryable bool
@@ -45,7 +45,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retry announces that a call is repeated.
+// Retry announces the repetition of a call.
 type Retry struct {
 	// Attempt counts the calls, the coming one included.
 	Attempt int

@@ -1,10 +1,9 @@
 // Package provider is the seam between agents and language models: neutral messages, tools and
 // answers, and the interface of whatever carries them to a model.
 //
-// A [Provider] sends one [Request] and returns the whole [Response]; the pieces that arrive under way go
-// to a function as [Delta] values. A message consists of blocks: text, a tool that the model
-// wants to use, the result of a tool, or something that only its provider understands, which is
-// kept as it came and sent back unchanged.
+// A [Provider] sends one [Request] and returns the whole [Response]; the pieces under way go to a function as
+// [Delta] values. A message consists of blocks: text, the use of a tool, the result of a tool, or something
+// only the provider understands, which is kept as it came and sent back unchanged.
 //
 // Implementations are in provider/anthropic (the Messages API), provider/openai (any server with
 // the chat completions API) and provider/fake (a script, for tests).
@@ -17,11 +16,10 @@ import (
 	"strings"
 )
 
-// Provider sends requests to one model. Its methods may be called at the same time.
+// Provider sends requests to one model. Methods may be called at the same time.
 type Provider interface {
-	// Send returns the model's answer. on, if not nil, is called in order with the pieces that arrive
-	// under way, and not after Send has returned. The error of a failed call is an *Error, or the
-	// context's own.
+	// Send returns the model's answer. on, if not nil, is called in order with the pieces of an answer under
+	// way, and not after Send has returned. The error of a failed call is an *Error, or the context's own.
 	Send(ctx context.Context, r Request, on func(Delta)) (*Response, error)
 	// Info describes the model.
 	Info() Info
@@ -35,7 +33,7 @@ type Info struct {
 	Model string `json:"model"`
 }
 
-// Request is everything that the model is given.
+// Request is all input of the model for a call.
 type Request struct {
 	// System is the system prompt.
 	System string
@@ -46,7 +44,7 @@ type Request struct {
 	MaxTokens int
 }
 
-// Tool is something that the model may use.
+// Tool is a tool offered to the model.
 type Tool struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -83,7 +81,7 @@ func (m Message) Text() string {
 	return text
 }
 
-// Uses returns the tools that a message asks for.
+// Uses returns the tool uses of a message.
 func (m Message) Uses() []Block {
 	var uses []Block
 	for _, b := range m.Blocks {
@@ -97,8 +95,7 @@ func (m Message) Uses() []Block {
 // Type is the kind of a block.
 type Type string
 
-// The kinds of blocks. Opaque is one that only its provider understands, such as the signed
-// thinking of a model.
+// The kinds of blocks. Opaque is a block for the provider only, such as the signed thinking of a model.
 const (
 	Text       Type = "text"
 	ToolUse    Type = "tool_use"
@@ -109,15 +106,15 @@ const (
 // Block is a part of a message.
 type Block struct {
 	Type Type `json:"type"`
-	// Text is that of a text, or of a tool's result.
+	// Text is the text of the block, or of a tool's result.
 	Text string `json:"text,omitempty"`
-	// ID ties the result of a tool to its use.
+	// ID ties the result of a tool to the use.
 	ID string `json:"id,omitempty"`
 	// Name and Input say which tool the model wants to use, and how. Input is the text of
 	// the model, which may not be JSON.
 	Name  string `json:"name,omitempty"`
 	Input string `json:"input,omitempty"`
-	// IsError is true for the result of a tool that failed.
+	// IsError is true for the result of a failed tool.
 	IsError bool `json:"is_error,omitempty"`
 	// Raw is the block as the provider sent it, if the other fields do not say all of it.
 	Raw json.RawMessage `json:"raw,omitempty"`
@@ -150,15 +147,15 @@ type Response struct {
 	Message Message
 	Stop    Stop
 	Usage   Usage
-	// Model is the one that answered, as the server names it.
+	// Model is the model behind the answer, as the server names it.
 	Model string
-	// RequestID is the server's name for the call, for its support.
+	// RequestID is the server's name for the call, for the support there.
 	RequestID string
 }
 
 // Usage counts the tokens of a call.
 type Usage struct {
-	// Input are those that were neither read from the server's cache nor written to it.
+	// Input counts tokens neither read from the server's cache nor written to it.
 	Input        int64 `json:"input"`
 	CacheWrite5m int64 `json:"cache_write_5m,omitempty"`
 	CacheWrite1h int64 `json:"cache_write_1h,omitempty"`
@@ -168,7 +165,7 @@ type Usage struct {
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// Prompt returns all tokens that the model was given.
+// Prompt returns all tokens of the input.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheWrite5m + u.CacheWrite1h + u.CacheRead }
 
 // String writes the counts for people, for example "17,200 tokens in (15,000 from the cache), 660 out".
@@ -179,22 +176,22 @@ func (u Usage) String() string {
 		words  string
 	}{{u.CacheRead, "from the cache"}, {u.CacheWrite5m + u.CacheWrite1h, "written to it"}} {
 		if part.tokens != 0 {
-			parts = append(parts, grouped(part.tokens)+" "+part.words)
+			parts = append(parts, groupDigits(part.tokens)+" "+part.words)
 		}
 	}
-	text := grouped(u.Prompt()) + " tokens in"
+	text := groupDigits(u.Prompt()) + " tokens in"
 	if len(parts) > 0 {
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
-	text += ", " + grouped(u.Output) + " out"
+	text += ", " + groupDigits(u.Output) + " out"
 	if u.Estimated {
 		text += ", estimated"
 	}
 	return text
 }
 
-// grouped writes a number with a comma between thousands.
-func grouped(n int64) string {
+// groupDigits writes a number with a comma between thousands.
+func groupDigits(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
 		text = text[:at] + "," + text[at:]
@@ -223,13 +220,12 @@ type Delta struct {
 	Text string
 	// Tool is the name of a tool whose input the model begins to write.
 	Tool string
-	// Retry is set before a call is repeated. The pieces that arrived before do not count.
+	// Retry is set before a call is repeated. Earlier pieces do not count.
 	Retry *Retry
 }
 
-// InputObject returns the input that a model wrote for a tool as a JSON object, which servers demand
-// if it is sent back. Another input, for example one that was cut off, becomes {"invalid_json": "…"}, so that
-// the model sees its own words.
+// InputObject returns a model's input for a tool as a JSON object, which servers demand if it is sent back.
+// Another input, for example a cut one, becomes {"invalid_json": "…"}, so that the model sees its own words.
 func InputObject(input string) json.RawMessage {
 	var object map[string]json.RawMessage
 	switch {

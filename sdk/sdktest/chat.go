@@ -61,7 +61,7 @@ type chatCall struct {
 	} `json:"function"`
 }
 
-func (chat) read(r *Request) error {
+func (chat) readRequest(r *Request) error {
 	var form chatForm
 	if err := json.Unmarshal(r.Body, &form); err != nil {
 		return fmt.Errorf("the body is not a valid request: %w", err)
@@ -77,7 +77,7 @@ func (chat) read(r *Request) error {
 	var points int
 	tools := false // the message before is the result of a tool
 	for i, m := range form.Messages {
-		text := m.Content.text(&points)
+		text := m.Content.joinText(&points)
 		switch m.Role {
 		case "system", "developer":
 			r.System += text
@@ -92,7 +92,7 @@ func (chat) read(r *Request) error {
 			last := &r.Messages[len(r.Messages)-1]
 			last.Blocks = append(last.Blocks, b)
 		case "assistant":
-			blocks, err := calls(text, m.ToolCalls)
+			blocks, err := callBlocks(text, m.ToolCalls)
 			if err != nil {
 				return fmt.Errorf("messages.%d: %w", i, err)
 			}
@@ -108,8 +108,8 @@ func (chat) read(r *Request) error {
 	return fake.Check(r.Messages)
 }
 
-// calls returns the blocks of an assistant's message.
-func calls(text string, all []chatCall) (blocks []provider.Block, err error) {
+// callBlocks returns the blocks of an assistant's message.
+func callBlocks(text string, all []chatCall) (blocks []provider.Block, err error) {
 	if text != "" {
 		blocks = append(blocks, provider.TextBlock(text))
 	}
@@ -123,11 +123,11 @@ func calls(text string, all []chatCall) (blocks []provider.Block, err error) {
 	return blocks, nil
 }
 
-func (chat) fail(kind, message, _ string) any {
+func (chat) errorBody(kind, message, _ string) any {
 	return object{"error": object{"type": kind, "message": message, "code": nil}}
 }
 
-func (c chat) finish(s Step) string {
+func (c chat) finishReason(s Step) string {
 	switch s.Stop {
 	case provider.UsesTools:
 		if c.Stop {
@@ -142,8 +142,8 @@ func (c chat) finish(s Step) string {
 	return "stop"
 }
 
-// call returns the form of a tool's use with a part of its arguments.
-func (c chat) call(i int, b provider.Block, first bool, arguments string) object {
+// callForm returns the form of a tool's use with a part of the arguments.
+func (c chat) callForm(i int, b provider.Block, first bool, arguments string) object {
 	function := object{"arguments": arguments}
 	form := object{"type": "function", "function": function}
 	if c.Object && json.Valid([]byte(arguments)) {
@@ -171,23 +171,23 @@ func usageOf(u provider.Usage) object {
 	}
 }
 
-func (c chat) whole(r Request, s Step) any {
+func (c chat) wholeAnswer(r Request, s Step) any {
 	message := object{"role": "assistant", "content": provider.Message{Blocks: s.Blocks}.Text()}
 	if uses := (provider.Message{Blocks: s.Blocks}).Uses(); len(uses) > 0 {
 		list := []object{}
 		for i, b := range uses {
-			list = append(list, c.call(i, b, true, b.Input))
+			list = append(list, c.callForm(i, b, true, b.Input))
 		}
 		message["tool_calls"] = list
 	}
-	form := object{"id": "chatcmpl-1", "object": "chat.completion", "model": r.Model, "choices": []object{{"index": 0, "message": message, "finish_reason": c.finish(s)}}}
+	form := object{"id": "chatcmpl-1", "object": "chat.completion", "model": r.Model, "choices": []object{{"index": 0, "message": message, "finish_reason": c.finishReason(s)}}}
 	if !c.NoUsage {
 		form["usage"] = usageOf(s.Usage)
 	}
 	return form
 }
 
-func (c chat) stream(r Request, s Step) (events []event) {
+func (c chat) streamEvents(r Request, s Step) (events []event) {
 	chunk := func(delta object, finish any) {
 		events = append(events, event{data: object{"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": r.Model,
 			"choices": []object{{"index": 0, "delta": delta, "finish_reason": finish}}}})
@@ -200,21 +200,21 @@ func (c chat) stream(r Request, s Step) (events []event) {
 	for _, b := range s.Blocks {
 		switch b.Type {
 		case provider.Text:
-			for _, part := range pieces(b.Text) {
+			for _, part := range cutIntoPieces(b.Text) {
 				chunk(object{"content": part}, nil)
 			}
 		case provider.ToolUse:
-			parts := append([]string{""}, pieces(b.Input)...)
+			parts := append([]string{""}, cutIntoPieces(b.Input)...)
 			if c.Whole {
 				parts = []string{b.Input}
 			}
 			for n, part := range parts {
-				chunk(object{"tool_calls": []object{c.call(uses, b, n == 0, part)}}, nil)
+				chunk(object{"tool_calls": []object{c.callForm(uses, b, n == 0, part)}}, nil)
 			}
 			uses++
 		}
 	}
-	chunk(object{}, c.finish(s))
+	chunk(object{}, c.finishReason(s))
 	if !c.NoUsage {
 		events = append(events, event{data: object{"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": r.Model, "choices": []object{}, "usage": usageOf(s.Usage)}})
 	}

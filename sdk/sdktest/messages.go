@@ -67,13 +67,13 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// named matches the names and ids of tools that servers allow.
+// named matches the names and ids of tools on servers.
 var named = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
 // maxCachePoints is how many parts of a request may be marked for the cache.
 const maxCachePoints = 4
 
-func (messages) read(r *Request) error {
+func (messages) readRequest(r *Request) error {
 	for _, name := range []string{"Anthropic-Version", "Content-Type"} {
 		if r.Header.Get(name) == "" {
 			return fmt.Errorf("%s: header is required", strings.ToLower(name))
@@ -88,7 +88,7 @@ func (messages) read(r *Request) error {
 	if points > 0 {
 		points = 1
 	}
-	r.System = form.System.text(&points)
+	r.System = form.System.joinText(&points)
 	for i, t := range form.Tools {
 		if t.Type == "" || t.Type == "custom" {
 			if err := checkTool(t.Tool); err != nil {
@@ -101,14 +101,14 @@ func (messages) read(r *Request) error {
 		r.Tools = append(r.Tools, t.Tool)
 	}
 	for i, m := range form.Messages {
-		if m.Role == "system" && i > 0 { // instructions that come later, for the newer models
-			r.System += "\n\n" + m.Content.text(&points)
+		if m.Role == "system" && i > 0 { // later instructions, for the newer models
+			r.System += "\n\n" + m.Content.joinText(&points)
 			continue
 		}
 		if m.Role != provider.User && m.Role != provider.Assistant {
 			return fmt.Errorf("messages.%d: unexpected role %q", i, m.Role)
 		}
-		blocks, err := m.Content.neutral(&points)
+		blocks, err := m.Content.toBlocks(&points)
 		if err != nil {
 			return fmt.Errorf("messages.%d: %w", i, err)
 		}
@@ -136,8 +136,8 @@ func checkTool(t provider.Tool) error {
 	return nil
 }
 
-// text returns the text blocks, and counts the points of the cache.
-func (c content) text(points *int) string {
+// joinText returns the text blocks, and counts the points of the cache.
+func (c content) joinText(points *int) string {
 	var texts []string
 	for _, b := range c {
 		if b.CacheControl != nil {
@@ -150,7 +150,7 @@ func (c content) text(points *int) string {
 	return strings.Join(texts, "\n\n")
 }
 
-func (c content) neutral(points *int) ([]provider.Block, error) {
+func (c content) toBlocks(points *int) ([]provider.Block, error) {
 	var all []provider.Block
 	for j, b := range c {
 		if b.CacheControl != nil {
@@ -175,7 +175,7 @@ func (c content) neutral(points *int) ([]provider.Block, error) {
 					return nil, fmt.Errorf("content.%d.tool_result.content: %w", j, err)
 				}
 			}
-			all = append(all, provider.Result(b.ToolUseID, inner.text(points), b.IsError))
+			all = append(all, provider.Result(b.ToolUseID, inner.joinText(points), b.IsError))
 		case "":
 			return nil, fmt.Errorf("content.%d.type: field required", j)
 		default:
@@ -187,11 +187,11 @@ func (c content) neutral(points *int) ([]provider.Block, error) {
 
 type object = map[string]any
 
-func (messages) fail(kind, message, id string) any {
+func (messages) errorBody(kind, message, id string) any {
 	return object{"type": "error", "error": object{"type": kind, "message": message}, "request_id": id}
 }
 
-func (messages) usage(u provider.Usage, output int64) object {
+func (messages) usageForm(u provider.Usage, output int64) object {
 	return object{
 		"input_tokens": u.Input, "output_tokens": output, "cache_read_input_tokens": u.CacheRead,
 		"cache_creation_input_tokens": u.CacheWrite5m + u.CacheWrite1h,
@@ -199,10 +199,10 @@ func (messages) usage(u provider.Usage, output int64) object {
 	}
 }
 
-func (m messages) whole(r Request, s Step) any {
+func (m messages) wholeAnswer(r Request, s Step) any {
 	blocks := []any{}
 	for _, b := range s.Blocks {
-		form := whole(b)
+		form := blockForm(b)
 		if input, ok := form["input"].(string); ok {
 			form["input"] = object{}
 			if json.Valid([]byte(input)) {
@@ -213,12 +213,12 @@ func (m messages) whole(r Request, s Step) any {
 	}
 	return object{
 		"id": fmt.Sprintf("msg_%d", len(r.Messages)), "type": "message", "role": "assistant", "model": r.Model, "content": blocks,
-		"stop_reason": s.Stop, "stop_sequence": nil, "usage": m.usage(s.Usage, s.Usage.Output),
+		"stop_reason": s.Stop, "stop_sequence": nil, "usage": m.usageForm(s.Usage, s.Usage.Output),
 	}
 }
 
-// whole returns a block as an object, with the input of a tool as text.
-func whole(b provider.Block) object {
+// blockForm returns a block as an object, with the input of a tool as text.
+func blockForm(b provider.Block) object {
 	switch {
 	case b.Raw != nil:
 		form := object{}
@@ -232,17 +232,17 @@ func whole(b provider.Block) object {
 	return object{"type": b.Type, "text": b.Text}
 }
 
-func (m messages) stream(r Request, s Step) []event {
-	start := m.whole(r, Step{Usage: s.Usage}).(object)
-	start["stop_reason"], start["usage"] = nil, m.usage(s.Usage, 1)
+func (m messages) streamEvents(r Request, s Step) []event {
+	start := m.wholeAnswer(r, Step{Usage: s.Usage}).(object)
+	start["stop_reason"], start["usage"] = nil, m.usageForm(s.Usage, 1)
 	events := []event{{"message_start", object{"type": "message_start", "message": start}}}
 	for i, b := range s.Blocks {
 		add := func(kind string, more object) {
 			more["type"], more["index"] = kind, i
 			events = append(events, event{kind, more})
 		}
-		form := whole(b)
-		deltas := cut(form)
+		form := blockForm(b)
+		deltas := cutIntoDeltas(form)
 		if b.Raw != nil && len(deltas) == 0 {
 			add("content_block_start", object{"content_block": b.Raw})
 		} else {
@@ -257,8 +257,8 @@ func (m messages) stream(r Request, s Step) []event {
 	return append(events, event{"message_delta", last}, event{"message_stop", object{"type": "message_stop"}})
 }
 
-// cut empties the fields of a block that arrive in pieces, and returns the pieces.
-func cut(form object) (deltas []object) {
+// cutIntoDeltas empties the fields of a block that arrive in pieces, and returns the pieces.
+func cutIntoDeltas(form object) (deltas []object) {
 	for _, field := range []struct{ name, kind, key string }{
 		{"thinking", "thinking_delta", "thinking"}, {"signature", "signature_delta", "signature"},
 		{"text", "text_delta", "text"}, {"input", "input_json_delta", "partial_json"},
@@ -275,7 +275,7 @@ func cut(form object) (deltas []object) {
 		if !isText {
 			text = encode(value)
 		}
-		for _, part := range pieces(text) {
+		for _, part := range cutIntoPieces(text) {
 			deltas = append(deltas, object{"type": field.kind, field.key: part})
 		}
 	}

@@ -1,9 +1,8 @@
-// Package sdktest has a server that plays a model's, for tests without a network.
+// Package sdktest has a server in the place of a model's, for tests without a network.
 //
-// The [Server] speaks the Messages API (/v1/messages) and chat completions (/v1/chat/completions),
-// streamed and whole, and follows a script: each request takes the next [Step]. It enforces the
-// rules that real servers do and mocks forget: a conversation in which a use of a tool has no
-// result is refused with status 400.
+// The [Server] speaks the Messages API (/v1/messages) and chat completions (/v1/chat/completions), streamed and
+// whole, and follows a script: each request takes the next [Step]. It enforces the rules of real servers often
+// forgotten by mocks: a conversation in which a use of a tool has no result is refused with status 400.
 package sdktest
 
 import (
@@ -20,19 +19,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Server plays a model's server. Set its exported fields before [Server.Start], or before the first
-// request of a client in this process: requests of another one do not wait for them.
+// Server plays a model's server. Set the exported fields before [Server.Start], or before the first request of
+// a client in this process: requests of another one do not wait for them.
 type Server struct {
-	// URL is the base of the Messages API; ChatURL that of chat completions. Start sets them.
+	// URL is the base of the Messages API; ChatURL the base of chat completions. Start sets them.
 	URL, ChatURL string
-	// Key, if set, is the only credential that is accepted, else any is.
+	// Key, if set, is the only credential accepted, else any is.
 	Key string
 	// Models are the known ones; [DefaultModels] if not set.
 	Models []string
 	// Dialect is how chat completions are spoken; [OpenAI] if not set.
 	Dialect Dialect
-	// Side, if set, sees each request first; if it returns a step, the request takes that one and
-	// none of the script. Programs send such requests for titles and summaries.
+	// Side, if set, sees each request first; if it returns a step, the request takes this step and none of the
+	// script. Programs send such requests for titles and summaries.
 	Side func(Request) *Step
 
 	http     *httptest.Server
@@ -43,10 +42,10 @@ type Server struct {
 	requests []Request
 }
 
-// DefaultModels are the models that a server knows unless it is told others.
+// DefaultModels are the models known to a server by default.
 var DefaultModels = []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "gpt-test", "llama-test"}
 
-// Request is a request that the server received. Its header lacks credentials.
+// Request is a request received by the server. The header lacks credentials.
 type Request struct {
 	Path   string
 	Header http.Header
@@ -115,13 +114,13 @@ const maxBody = 64 << 20
 
 // face is how one of the APIs is read and written.
 type face interface {
-	// read fills in a request from its body, or says why it is refused.
-	read(r *Request) error
+	// readRequest fills in a request from the body, or returns the reason of a refusal.
+	readRequest(r *Request) error
 	// fail returns the body of an error.
-	fail(kind, message, id string) any
-	// whole returns the body of an answer; stream its events.
-	whole(r Request, s Step) any
-	stream(r Request, s Step) []event
+	errorBody(kind, message, id string) any
+	// wholeAnswer returns the body of an answer; streamEvents the events of it.
+	wholeAnswer(r Request, s Step) any
+	streamEvents(r Request, s Step) []event
 }
 
 // event is one of a stream. data is written as JSON, if it is not a string.
@@ -134,7 +133,7 @@ type event struct {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := durable.ReadStream(r.Body, "the request", maxBody)
 	if err != nil {
-		return // the client has gone, or its request has no end
+		return // the client has gone, or the request has no end
 	}
 	var f face = messages{}
 	switch {
@@ -151,7 +150,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		return
 	default:
-		writeJSON(w, http.StatusNotFound, f.fail("not_found_error", r.URL.Path+" does not exist here", ""))
+		writeJSON(w, http.StatusNotFound, f.errorBody("not_found_error", r.URL.Path+" does not exist here", ""))
 		return
 	}
 	s.answer(w, r, f, &Request{Path: r.URL.Path, Header: r.Header, Body: body})
@@ -165,7 +164,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Req
 	got.Header.Del("Authorization")
 	if refused == nil {
 		kind, status = "invalid_request_error", http.StatusBadRequest
-		refused = f.read(got)
+		refused = f.readRequest(got)
 	}
 	if refused == nil && !slices.Contains(s.Models, got.Model) {
 		kind, status = "not_found_error", http.StatusNotFound
@@ -174,7 +173,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Req
 	if refused != nil {
 		got.Refused = refused.Error()
 	}
-	step, number := s.next(got, Step{Status: status, Type: kind, Message: got.Refused})
+	step, number := s.nextStep(got, Step{Status: status, Type: kind, Message: got.Refused})
 	id := fmt.Sprintf("req_%d", number)
 	w.Header().Set("Request-Id", id)
 	w.Header().Set("X-Request-Id", id)
@@ -183,16 +182,16 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Req
 	}
 	switch {
 	case step.Status != 0:
-		writeJSON(w, step.Status, f.fail(step.Type, step.Message, id))
+		writeJSON(w, step.Status, f.errorBody(step.Type, step.Message, id))
 	case got.Stream:
-		s.write(w, r, f, step, f.stream(*got, step))
+		s.writeEvents(w, r, f, step, f.streamEvents(*got, step))
 	default:
-		writeJSON(w, http.StatusOK, f.whole(*got, step))
+		writeJSON(w, http.StatusOK, f.wholeAnswer(*got, step))
 	}
 }
 
-// next records a request and returns its step, which is refusal if it broke a rule.
-func (s *Server) next(got *Request, refusal Step) (Step, int) {
+// nextStep records a request and returns the step for it, which is refusal if the request broke a rule.
+func (s *Server) nextStep(got *Request, refusal Step) (Step, int) {
 	var side *Step
 	if s.Side != nil && got.Refused == "" {
 		side = s.Side(*got)
@@ -244,8 +243,8 @@ func (s *Server) modelList() any {
 	return object{"object": "list", "data": list, "has_more": false}
 }
 
-// write streams events, with the quirks of the step.
-func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step, events []event) {
+// writeEvents streams events, with the quirks of the step.
+func (s *Server) writeEvents(w http.ResponseWriter, r *http.Request, f face, step Step, events []event) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	out := http.NewResponseController(w)
 	send := func(text string) {
@@ -260,15 +259,15 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step
 	}
 	for i, e := range events {
 		if step.Quirks&Ping != 0 {
-			send(": keep-alive\n\n" + event{"ping", object{"type": "ping"}}.text())
+			send(": keep-alive\n\n" + event{"ping", object{"type": "ping"}}.formatEvent())
 		}
 		if step.Quirks&Unknown != 0 {
-			send(event{"weather_forecast", object{"type": "weather_forecast", "sunny": true}}.text())
+			send(event{"weather_forecast", object{"type": "weather_forecast", "sunny": true}}.formatEvent())
 		}
 		if i == len(events)/2 {
 			switch {
 			case step.Type != "":
-				send(event{"error", f.fail(step.Type, step.Message, "")}.text())
+				send(event{"error", f.errorBody(step.Type, step.Message, "")}.formatEvent())
 				return
 			case step.Quirks&Cut != 0:
 				return
@@ -282,11 +281,11 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f face, step Step
 				return
 			}
 		}
-		send(e.text())
+		send(e.formatEvent())
 	}
 }
 
-func (e event) text() string {
+func (e event) formatEvent() string {
 	text, ok := e.data.(string)
 	if !ok {
 		text = encode(e.data)
@@ -314,8 +313,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may have gone: nothing is to be done then
 }
 
-// pieces cuts a text as models stream it.
-func pieces(text string) []string {
+// cutIntoPieces cuts a text as models stream it.
+func cutIntoPieces(text string) []string {
 	var all []string
 	for part := range slices.Chunk([]rune(text), 6) {
 		all = append(all, string(part))

@@ -9,22 +9,22 @@ import (
 
 // Step is the server's reply to one request.
 type Step struct {
-	// Blocks are the answer. One with Raw is sent as that; a use of a tool without an ID gets one.
+	// Blocks are the answer. One with Raw is sent as Raw; a use of a tool without an ID gets one.
 	Blocks []provider.Block
 	Stop   provider.Stop
 	// Usage is the server's count; 100 tokens in and 10 out if it is zero.
 	Usage provider.Usage
-	// Status, if set, is that of an error; Type and Message explain it. With a Type alone, the
-	// answer begins as planned and breaks off in the middle with an error.
+	// Status, if set, is the status of an error; Type and Message explain it. With a Type alone, the answer
+	// begins as planned and breaks off in the middle with an error.
 	Status        int
 	Type, Message string
 	// Header is added to the answer's.
 	Header map[string]string
-	// Quirks are done besides, in an answer that is streamed.
+	// Quirks are done besides, in a streamed answer.
 	Quirks Quirk
 }
 
-// Quirk is something that happens to streams.
+// Quirk is a behavior of odd streams.
 type Quirk int
 
 // The quirks of streams.
@@ -33,7 +33,7 @@ const (
 	Split Quirk = 1 << iota
 	// Ping sends keep-alive events.
 	Ping
-	// Unknown sends an event of a kind that no client knows.
+	// Unknown sends an event of an unknown kind.
 	Unknown
 	// Cut ends the answer early, as if it were complete.
 	Cut
@@ -70,7 +70,7 @@ func Fail(status int, kind, message string) Step {
 	return Step{Status: status, Type: kind, Message: message}
 }
 
-// Break returns an answer that breaks off with an error.
+// Break returns an answer with an error in the middle.
 func Break(kind, message string) Step {
 	s := Text("This answer breaks off in the middle.")
 	s.Type, s.Message = kind, message

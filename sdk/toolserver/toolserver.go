@@ -1,17 +1,17 @@
 // Package toolserver offers the tools of an MCP server to the agents of package sdk.
 //
-// A server is a program that speaks on its standard streams, or an address of streamable HTTP. Nothing
-// starts one but [Connect], so that no project can: its command and address come from the caller.
+// A server is a program with standard streams, or an address of streamable HTTP. Nothing starts one but
+// [Connect], so no project can: the command and address come from the caller.
 //
 //	server, err := toolserver.Connect(ctx, toolserver.Options{Name: "tracker", Command: []string{"tracker-mcp"}})
 //	…
 //	defer server.Close()
 //	session, err := client.StartAgent(ctx, "pm", "Plan the next week", sdk.SessionOptions{Tools: server.Tools()})
 //
-// The tools are named <server>_<tool>, so that none stands for one of the SDK's. What a server
-// sends is bounded: a message by [MaxMessage], the time of its start by [StartTimeout], the text of
-// a result by [vfs.MaxResult]. A call that its server did not answer has failed, and the model reads why.
-// The server's declaration that a tool is idempotent, or only reads, is believed.
+// The tools are named <server>_<tool>, so none stands for one of the SDK's. Everything from a server is
+// bounded: a message by [MaxMessage], the time of the start by [StartTimeout], the text of a result by
+// [vfs.MaxResult]. A call without an answer of the server has failed, and the model reads why. The server's
+// declaration that a tool is idempotent, or only reads, is believed.
 package toolserver
 
 import (
@@ -37,7 +37,7 @@ import (
 const (
 	// MaxMessage bounds a message, in bytes. A longer one ends the connection.
 	MaxMessage = 8 << 20
-	// StartTimeout bounds the time until a server has named its tools.
+	// StartTimeout bounds the time until a server has named the tools.
 	StartTimeout = 20 * time.Second
 	// discoverTimeout is how long a server has to answer in the newest protocol before the older one
 	// is tried.
@@ -53,8 +53,8 @@ const (
 type Options struct {
 	// Name has at most 24 letters, digits and -. The names of the tools begin with it.
 	Name string
-	// Command is the program with its arguments, Dir its folder, Env its environment: by default that of
-	// [BasicEnv], which has no keys.
+	// Command is the program with arguments, Dir the folder, Env the environment: by default [BasicEnv], which
+	// has no keys.
 	Command []string
 	Dir     string
 	Env     []string
@@ -65,14 +65,14 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Server is a connection. Its methods may be called at the same time.
+// Server is a connection. Methods may be called at the same time.
 type Server struct {
 	o      Options
 	client *client.Client
 	// end ends the program, whose output is read as lines; both are nil for an address.
 	end   func()
 	lines *lines
-	// complaint is the end of its standard error.
+	// complaint is the end of the server's standard error.
 	complaint tail
 	tools     []sdk.AnyTool
 	// Skipped says which tools are not offered, and why.
@@ -81,7 +81,7 @@ type Server struct {
 
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,24}$`)
 
-// Connect starts or calls a server, and asks it for its tools. Close ends it.
+// Connect starts or calls a server, and asks it for the tools. Close ends it.
 func Connect(ctx context.Context, o Options) (*Server, error) {
 	fail := func(err error) (*Server, error) { return nil, fmt.Errorf("the tool server %q: %w", o.Name, err) }
 	switch {
@@ -91,12 +91,12 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 		return fail(errors.New("it has either a command or an address"))
 	}
 	s := &Server{o: o}
-	if err := s.open(ctx); err != nil {
+	if err := s.openConnection(ctx); err != nil {
 		return fail(err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, StartTimeout, fmt.Errorf("it did not name its tools within %s", StartTimeout))
 	defer cancel()
-	if err := s.start(ctx); err != nil {
+	if err := s.greetServer(ctx); err != nil {
 		s.Close()
 		if context.Cause(ctx) != nil {
 			err = context.Cause(ctx)
@@ -109,8 +109,8 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// open makes the connection.
-func (s *Server) open(ctx context.Context) error {
+// openConnection makes the connection.
+func (s *Server) openConnection(ctx context.Context) error {
 	var wire transport.Interface
 	var err error
 	if s.o.URL != "" {
@@ -126,22 +126,22 @@ func (s *Server) open(ctx context.Context) error {
 	return s.client.Start(context.WithoutCancel(ctx))
 }
 
-// start greets the server, and asks for its tools.
-func (s *Server) start(ctx context.Context) error {
+// greetServer greets the server, and asks for the tools.
+func (s *Server) greetServer(ctx context.Context) error {
 	var hello mcp.InitializeRequest
 	hello.Params.ClientInfo = mcp.Implementation{Name: "bmad-mcp", Version: "1"}
 	if _, err := s.client.Initialize(ctx, hello); err != nil {
-		return fmt.Errorf("it does not begin: %w", s.explain(err))
+		return fmt.Errorf("it does not begin: %w", s.explainEnd(err))
 	}
 	named, size := map[string]bool{}, 0
 	var next mcp.ListToolsRequest
 	for range maxPages {
 		page, err := s.client.ListToolsByPage(ctx, next)
 		if err != nil {
-			return fmt.Errorf("it does not name its tools: %w", s.explain(err))
+			return fmt.Errorf("it does not name its tools: %w", s.explainEnd(err))
 		}
 		for _, t := range page.Tools {
-			tool, err := s.tool(t)
+			tool, err := s.toRawTool(t)
 			more := len(tool.Schema) + len(tool.Description)
 			switch {
 			case err != nil:
@@ -169,8 +169,8 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// tool returns a tool as the SDK knows it.
-func (s *Server) tool(t mcp.Tool) (sdk.RawTool, error) {
+// toRawTool returns a tool as the SDK knows it.
+func (s *Server) toRawTool(t mcp.Tool) (sdk.RawTool, error) {
 	name := strings.Map(func(r rune) rune {
 		if r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
@@ -181,22 +181,24 @@ func (s *Server) tool(t mcp.Tool) (sdk.RawTool, error) {
 	tool := sdk.RawTool{
 		Name: s.o.Name + "_" + name, Description: strings.ToValidUTF8(visible.Fit(cmp.Or(t.Description, t.Title), maxDescription), "\uFFFD"), Schema: schema,
 		Idempotent: isTrue(t.Annotations.IdempotentHint) || isTrue(t.Annotations.ReadOnlyHint), Timeout: s.o.Timeout,
-		Run: func(ctx context.Context, input json.RawMessage) (string, error) { return s.call(ctx, t.Name, input) },
+		Run: func(ctx context.Context, input json.RawMessage) (string, error) {
+			return s.callTool(ctx, t.Name, input)
+		},
 	}
 	return tool, cmp.Or(err, tool.Check())
 }
 
 func isTrue(hint *bool) bool { return hint != nil && *hint }
 
-// call calls a tool, and returns the text of its result. The error is a result that failed.
-func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (string, error) {
+// callTool calls a tool, and returns the text of the result. The error is a failed result.
+func (s *Server) callTool(ctx context.Context, name string, input json.RawMessage) (string, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = name, input
 	result, err := s.client.CallTool(ctx, request)
 	if err != nil {
-		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, s.explain(err))
+		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, s.explainEnd(err))
 	}
-	text, err := describe(result)
+	text, err := resultText(result)
 	if err != nil {
 		return "", err
 	}
@@ -206,8 +208,8 @@ func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (
 	return text, nil
 }
 
-// explain says in our words why a connection has ended.
-func (s *Server) explain(err error) error {
+// explainEnd says in our words why a connection has ended.
+func (s *Server) explainEnd(err error) error {
 	switch {
 	case s.lines != nil && s.lines.tooLong.Load():
 		return fmt.Errorf("it has sent a message of more than %d bytes, which ended its connection", MaxMessage)
@@ -217,8 +219,8 @@ func (s *Server) explain(err error) error {
 	return err
 }
 
-// describe returns a result as text. Pictures and sounds are named, not repeated.
-func describe(r *mcp.CallToolResult) (string, error) {
+// resultText returns a result as text. Pictures and sounds are named, not repeated.
+func resultText(r *mcp.CallToolResult) (string, error) {
 	var parts []string
 	for _, c := range r.Content {
 		switch c := c.(type) {

@@ -20,11 +20,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 )
 
-// grace is the time that a program has to end by itself, then after it was asked to.
+// grace is a program's time to end by itself, then after a request to.
 const grace = time.Second
 
-// BasicEnv returns the part of this program's environment that a server needs to run: no keys, no
-// tokens. Add what it needs.
+// BasicEnv returns the part of this program's environment needed by any server: no keys, no tokens. Add what
+// the server needs.
 func BasicEnv() []string {
 	names := []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 	if runtime.GOOS == "windows" {
@@ -38,8 +38,8 @@ func BasicEnv() []string {
 	})
 }
 
-// startProgram starts the server's program. Its end closes the program's input, then ends it with the
-// programs that it has started if it does not end by itself.
+// startProgram starts the server's program. The end of the connection closes the program's input, then ends a
+// program still running with all programs started by it.
 func (s *Server) startProgram() (wire transport.Interface, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer func() {
@@ -63,7 +63,7 @@ func (s *Server) startProgram() (wire transport.Interface, err error) {
 	}
 	cmd.Stdout, cmd.Stderr = outSide, &s.complaint
 	err = cmd.Start()
-	_ = outSide.Close() // the program has its own
+	_ = outSide.Close() // the program has a copy
 	if err != nil {
 		_ = out.Close()
 		return nil, fmt.Errorf("it cannot be started: %w", err)
@@ -71,7 +71,7 @@ func (s *Server) startProgram() (wire transport.Interface, err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = group.Wait() // its exit code says nothing that its silence does not
+		_, _ = group.Wait() // the exit code says no more than the silence
 		group.End()
 	}()
 	s.end = func() {
@@ -94,7 +94,7 @@ type tail struct {
 	data []byte
 }
 
-// maxComplaint bounds the end of a program's standard error that an error repeats, in bytes.
+// maxComplaint bounds the repeated end of a program's standard error, in bytes.
 const maxComplaint = 500
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -111,7 +111,7 @@ func (t *tail) String() string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(t.data), ""))
 }
 
-// lines ends a stream at a line that is longer than MaxMessage.
+// lines ends a stream at a line longer than MaxMessage.
 type lines struct {
 	from io.Reader
 	// read counts the bytes of the line at hand.
@@ -133,7 +133,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded ends answers that are longer than MaxMessage.
+// bounded ends answers longer than MaxMessage.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 )
 
-// bash runs one simple command.
-func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
+// runBash runs one simple command.
+func (b *Toolbox) runBash(ctx context.Context, in arguments) (string, error) {
 	command := *in.Command
 	if b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return process.Same(c, command) }) {
 		output, failed := b.o.Run(ctx, process.Canonical(command))
@@ -33,7 +33,7 @@ func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 	case "echo":
 		return strings.Join(args, " "), nil
 	case "mkdir":
-		return b.mkdirs(args)
+		return b.makeFolders(args)
 	case "ls":
 		dir := "/"
 		for _, arg := range args {
@@ -43,7 +43,7 @@ func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 		}
 		return b.list(ctx, arguments{Path: &dir})
 	case "cat":
-		return b.cat(ctx, args)
+		return b.printFiles(ctx, args)
 	}
 	also := ""
 	if b.o.Run != nil && len(b.o.Commands) > 0 {
@@ -52,7 +52,7 @@ func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 	return "", fmt.Errorf("Command not allowed: %s. Supported commands: mkdir, ls, pwd, echo, cat%s", words[0], also) //nolint:staticcheck // the words that models know
 }
 
-func (b *Toolbox) mkdirs(args []string) (string, error) {
+func (b *Toolbox) makeFolders(args []string) (string, error) {
 	if b.o.ReadOnly {
 		return "", errors.New("the files are for reading")
 	}
@@ -81,7 +81,7 @@ func (b *Toolbox) mkdirs(args []string) (string, error) {
 	return "Directory created: " + strings.Join(made, ", "), nil
 }
 
-func (b *Toolbox) cat(ctx context.Context, args []string) (string, error) {
+func (b *Toolbox) printFiles(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		return "", errors.New("cat: the path is missing")
 	}
@@ -95,10 +95,10 @@ func (b *Toolbox) cat(ctx context.Context, args []string) (string, error) {
 			break
 		}
 	}
-	return excerpt(out.String(), 0, 0), nil
+	return excerptLines(out.String(), 0, 0), nil
 }
 
-// errShell is the error of a command that only a shell understands.
+// errShell is the error of a command for a shell.
 var errShell = errors.New("this is not a shell: no ; | & > < ` $( ) or several lines; run one simple command, and use write_file to write")
 
 // needsShell reports whether a character, with the one after it and in a quote, has a meaning for shells alone.
@@ -113,7 +113,7 @@ func needsShell(r, next, quote rune) bool {
 func shellWords(command string) (words []string, err error) {
 	in := []rune(strings.TrimSpace(command))
 	var word []rune
-	begun, quote := false, rune(0) // a word, which may be empty in its quotes; an open quote
+	begun, quote := false, rune(0) // a word, empty perhaps between quotes; an open quote
 	for i := 0; i < len(in); i++ {
 		r, next := in[i], rune(0)
 		if i+1 < len(in) {

@@ -15,13 +15,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 )
 
-// Dir is a folder of the disk, without anything outside of it. Files are replaced as a whole. Its
-// methods may be called at the same time.
+// Dir is a folder of the disk, without anything outside of it. Files are replaced as a whole. Methods may be
+// called at the same time.
 //
-// Files that other programs execute or obey can be read but not written, at any depth and in any
-// spelling that a disk takes for the same, because who writes them gives orders to those programs:
-// .bmad-task, hooks, settings of coding assistants, editors and package managers, jobs of CI. .git
-// cannot even be read. Nothing is written through a link.
+// Files for other programs to execute or obey can be read but not written, at any depth and in any spelling of
+// the same name on a disk, because their writer gives orders to these programs: .bmad-task, hooks, settings of
+// coding assistants, editors and package managers, jobs of CI. .git cannot even be read. Nothing is written
+// through a link.
 type Dir struct {
 	read     *durable.Dir
 	write    *os.Root
@@ -33,8 +33,8 @@ type Dir struct {
 type DirOptions struct {
 	// ReadOnly refuses every change.
 	ReadOnly bool
-	// Open are names of files, or of folders with all in them, that other programs obey and that may
-	// be written all the same, for example .github/workflows. .git and .bmad-task never may.
+	// Open are names of files, or of folders with all in them, writable although other programs obey them, for
+	// example .github/workflows. .git and .bmad-task never are.
 	Open []string
 }
 
@@ -61,8 +61,8 @@ func (d *Dir) Close() error { return errors.Join(d.read.Close(), d.write.Close()
 // hidden cannot be read.
 var hidden = obeyed.List{obeyed.Folder(".git")}
 
-// inside returns the name of a path below the folder.
-func inside(name string) (clean, rel string, err error) {
+// relativeName returns the name of a path below the folder.
+func relativeName(name string) (clean, rel string, err error) {
 	if clean, err = Clean(name); err != nil {
 		return "", "", err
 	}
@@ -75,9 +75,9 @@ func inside(name string) (clean, rel string, err error) {
 	return clean, rel, nil
 }
 
-// readable is inside for a path to read, whose links must not lead to hidden files.
-func (d *Dir) readable(name string) (clean, rel string, err error) {
-	if clean, rel, err = inside(name); err != nil {
+// readableName is inside for a path to read, whose links must not lead to hidden files.
+func (d *Dir) readableName(name string) (clean, rel string, err error) {
+	if clean, rel, err = relativeName(name); err != nil {
 		return "", "", err
 	}
 	at, links := ".", 0
@@ -102,16 +102,16 @@ const maxLinks = 40
 
 // Read implements FS.
 func (d *Dir) Read(name string) ([]byte, error) {
-	name, rel, err := d.readable(name)
+	name, rel, err := d.readableName(name)
 	if err != nil {
 		return nil, err
 	}
 	data, err := d.read.ReadFile(rel, MaxFile)
-	return data, sentence(name, err)
+	return data, modelError(name, err)
 }
 
-// sentence returns an error of the disk for the model, without the path on the disk.
-func sentence(name string, err error) error {
+// modelError returns an error of the disk for the model, without the path on the disk.
+func modelError(name string, err error) error {
 	var large *durable.TooLargeError
 	var odd *durable.NotRegularError
 	var of *fs.PathError
@@ -119,7 +119,7 @@ func sentence(name string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return absent(name)
+		return errAbsent(name)
 	case errors.Is(err, syscall.ENOTDIR):
 		return &pathError{fmt.Sprintf("%s does not exist: a file lies where its folder would", name), fs.ErrNotExist}
 	case errors.As(err, &large):
@@ -136,13 +136,13 @@ func sentence(name string, err error) error {
 
 // Stat implements FS.
 func (d *Dir) Stat(name string) (Info, error) {
-	name, rel, err := d.readable(name)
+	name, rel, err := d.readableName(name)
 	if err != nil {
 		return Info{}, err
 	}
 	info, err := d.read.Stat(rel)
 	if err != nil {
-		return Info{}, sentence(name, err)
+		return Info{}, modelError(name, err)
 	}
 	return infoOf(name, info), nil
 }
@@ -155,10 +155,10 @@ func infoOf(name string, info fs.FileInfo) Info {
 	return out
 }
 
-// List implements FS. Links that lead out, names that no path can have, and anything that is neither file nor
-// folder, are left out; links to folders too, so that a walk ends.
+// List implements FS. Links out of the folder, names that no path can have, and anything that is neither file
+// nor folder, are left out; links to folders too, so that a walk ends.
 func (d *Dir) List(name string) ([]Info, error) {
-	name, rel, err := d.readable(name)
+	name, rel, err := d.readableName(name)
 	if err != nil {
 		return nil, err
 	}
@@ -167,15 +167,15 @@ func (d *Dir) List(name string) ([]Info, error) {
 	}
 	entries, err := d.read.ReadDir(rel)
 	if err != nil {
-		return nil, sentence(name, err)
+		return nil, modelError(name, err)
 	}
 	var out []Info
 	for _, e := range entries {
 		child := path.Join(name, e.Name())
 		if e.Type().IsRegular() || e.IsDir() {
-			_, _, err = inside(child)
+			_, _, err = relativeName(child)
 		} else {
-			_, _, err = d.readable(child)
+			_, _, err = d.readableName(child)
 		}
 		if err != nil {
 			continue
@@ -196,7 +196,7 @@ func (d *Dir) List(name string) ([]Info, error) {
 
 // Write implements FS.
 func (d *Dir) Write(name string, data []byte) error {
-	name, rel, err := d.changeable(name)
+	name, rel, err := d.writableName(name)
 	if err == nil {
 		err = checkSize(name, int64(len(data)))
 	}
@@ -208,10 +208,10 @@ func (d *Dir) Write(name string, data []byte) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if made, err = d.read.MkdirAll(path.Dir(rel)); err != nil {
-			return sentence(path.Dir(name), err)
+			return modelError(path.Dir(name), err)
 		}
 	case err != nil:
-		return sentence(name, err)
+		return modelError(name, err)
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder", name)
 	case !info.Mode().IsRegular():
@@ -219,14 +219,14 @@ func (d *Dir) Write(name string, data []byte) error {
 	default:
 		mode = info.Mode().Perm()
 	}
-	if err = d.replace(rel, data, mode); err != nil {
+	if err = d.replaceFile(rel, data, mode); err != nil {
 		d.read.RemoveEmpty(made)
 	}
-	return sentence(name, err)
+	return modelError(name, err)
 }
 
-// replace writes a file beside the old one, and renames it.
-func (d *Dir) replace(rel string, data []byte, mode fs.FileMode) error {
+// replaceFile writes a file beside the old one, and renames it.
+func (d *Dir) replaceFile(rel string, data []byte, mode fs.FileMode) error {
 	temp := path.Join(path.Dir(rel), durable.TempName("new"))
 	f, err := d.write.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -250,7 +250,7 @@ func (d *Dir) replace(rel string, data []byte, mode fs.FileMode) error {
 
 // Mkdir implements FS.
 func (d *Dir) Mkdir(name string) error {
-	name, rel, err := d.changeable(name)
+	name, rel, err := d.writableName(name)
 	if err != nil {
 		return err
 	}
@@ -258,20 +258,20 @@ func (d *Dir) Mkdir(name string) error {
 		return fmt.Errorf("%s is a file, not a folder", name)
 	}
 	_, err = d.read.MkdirAll(rel)
-	return sentence(name, err)
+	return modelError(name, err)
 }
 
-// changeable refuses paths that are not the agent's to write.
-func (d *Dir) changeable(name string) (clean, rel string, err error) {
+// writableName refuses paths that the agent must not write.
+func (d *Dir) writableName(name string) (clean, rel string, err error) {
 	if d.readOnly {
 		return "", "", errors.New("the folder is for reading")
 	}
 	return d.mayWrite(name)
 }
 
-// mayWrite refuses paths that no agent may write here. An overlay asks it too, before it takes a file.
+// mayWrite refuses paths closed to every agent. An overlay asks it too, before it takes a file.
 func (d *Dir) mayWrite(name string) (clean, rel string, err error) {
-	if clean, rel, err = inside(name); err != nil {
+	if clean, rel, err = relativeName(name); err != nil {
 		return "", "", err
 	}
 	if which, ok := d.closed.Match(clean); ok {

@@ -11,7 +11,7 @@ import (
 )
 
 func (b *Toolbox) read(_ context.Context, in arguments) (string, error) {
-	name, data, err := b.load(in)
+	name, data, err := b.loadFile(in)
 	if err != nil {
 		return "", err
 	}
@@ -19,19 +19,19 @@ func (b *Toolbox) read(_ context.Context, in arguments) (string, error) {
 	if checkText(text) != nil {
 		return "", fmt.Errorf("%s is not a text file (%d bytes)", name, len(data))
 	}
-	return excerpt(text, in.Offset, in.Limit), nil
+	return excerptLines(text, in.Offset, in.Limit), nil
 }
 
-// load returns the file that a tool is used on.
-func (b *Toolbox) load(in arguments) (name string, data []byte, err error) {
-	if name, err = Clean(*in.file()); err == nil {
+// loadFile returns the file named in a tool's arguments.
+func (b *Toolbox) loadFile(in arguments) (name string, data []byte, err error) {
+	if name, err = Clean(*in.filePath()); err == nil {
 		data, err = b.files.Read(name)
 	}
 	return name, data, err
 }
 
-// store writes a file for a tool.
-func (b *Toolbox) store(name, text string) error {
+// storeFile writes a file for a tool.
+func (b *Toolbox) storeFile(name, text string) error {
 	err := b.files.Write(name, []byte(text))
 	if err == nil && b.o.Wrote != nil {
 		b.o.Wrote(name)
@@ -39,8 +39,8 @@ func (b *Toolbox) store(name, text string) error {
 	return err
 }
 
-// excerpt returns lines of a text, as many as a result can hold.
-func excerpt(text string, offset, limit int) string {
+// excerptLines returns lines of a text, as many as a result can hold.
+func excerptLines(text string, offset, limit int) string {
 	whole := offset <= 1 && limit <= 0 && len(text) <= MaxResult
 	if whole {
 		return text
@@ -57,7 +57,7 @@ func excerpt(text string, offset, limit int) string {
 	var out strings.Builder
 	for n := from; n < to; n++ {
 		if out.Len()+len(lines[n]) > MaxResult-200 {
-			if n == from { // one line that is longer than a result
+			if n == from { // one line longer than a result
 				out.WriteString(visible.Head(lines[n], MaxResult-200) + "… [the rest of this line is left out]\n")
 				n++
 			}
@@ -76,12 +76,12 @@ func excerpt(text string, offset, limit int) string {
 }
 
 func (b *Toolbox) writeFile(_ context.Context, in arguments) (string, error) {
-	name, err := Clean(*in.file())
+	name, err := Clean(*in.filePath())
 	if err == nil {
 		err = checkText(*in.Content)
 	}
 	if err == nil {
-		err = b.store(name, *in.Content)
+		err = b.storeFile(name, *in.Content)
 	}
 	if err != nil {
 		return "", err
@@ -89,7 +89,7 @@ func (b *Toolbox) writeFile(_ context.Context, in arguments) (string, error) {
 	return fmt.Sprintf("File written: %s (%d bytes)", name, len(*in.Content)), nil
 }
 
-// checkText refuses data that is not text.
+// checkText refuses binary data.
 func checkText(text string) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -101,14 +101,14 @@ func checkText(text string) error {
 }
 
 func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
-	name, data, err := b.load(in)
+	name, data, err := b.loadFile(in)
 	if err != nil {
 		return "", err
 	}
 	before, after := matchEnds(string(data), *in.OldString, *in.NewString)
 	changed, n, err := replaceText(string(data), before, after, in.ReplaceAll)
 	if err == nil {
-		err = b.store(name, changed)
+		err = b.storeFile(name, changed)
 	}
 	if err != nil {
 		return "", err
@@ -119,8 +119,8 @@ func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
 	return "File edited: " + name, nil
 }
 
-// matchEnds gives the texts of an edit the line ends of the place that it is for: models write LF, whatever the
-// file has. A text with a CR is meant as it is.
+// matchEnds gives the texts of an edit the line ends of the file: models write LF, whatever the file has. A
+// text with a CR is meant as it is.
 func matchEnds(text, before, after string) (string, string) {
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 	whole := strings.Contains(text, "\r\n") && strings.Count(text, "\n") == strings.Count(text, "\r\n")

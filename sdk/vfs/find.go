@@ -32,7 +32,7 @@ const (
 )
 
 func (b *Toolbox) list(_ context.Context, in arguments) (string, error) {
-	dir, err := Clean(in.dir())
+	dir, err := Clean(in.folderPath())
 	if err != nil {
 		return "", err
 	}
@@ -51,11 +51,11 @@ func (b *Toolbox) list(_ context.Context, in arguments) (string, error) {
 			lines = append(lines, fmt.Sprintf("%s (%d bytes)", info.Path, info.Size))
 		}
 	}
-	return join(lines, maxNames, "names"), nil
+	return joinLines(lines, maxNames, "names"), nil
 }
 
-// join joins lines up to a limit, and says how many are left out.
-func join(lines []string, most int, what string) string {
+// joinLines joins lines up to a limit, and says how many are left out.
+func joinLines(lines []string, most int, what string) string {
 	size, n := 0, 0
 	for n < len(lines) && n < most && size+len(lines[n]) < MaxResult-100 {
 		size += len(lines[n]) + 1
@@ -69,7 +69,7 @@ func join(lines []string, most int, what string) string {
 }
 
 func (b *Toolbox) glob(ctx context.Context, in arguments) (string, error) {
-	dir, match, err := globIn(in.dir(), *in.Pattern)
+	dir, match, err := globIn(in.folderPath(), *in.Pattern)
 	if err != nil {
 		return "", err
 	}
@@ -87,11 +87,10 @@ func (b *Toolbox) glob(ctx context.Context, in arguments) (string, error) {
 	if len(found) == 0 {
 		return "No files matching pattern: " + *in.Pattern + note, nil
 	}
-	return join(found, maxNames, "files") + note, nil
+	return joinLines(found, maxNames, "files") + note, nil
 }
 
-// walkFiles visits the files below a folder, or the one file. note says that the walk was cut
-// short.
+// walkFiles visits the files below a folder, or the one file. note reports a walk cut short.
 func (b *Toolbox) walkFiles(ctx context.Context, dir string, visit func(context.Context, Info) bool) (note string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxSearch)
 	defer cancel()
@@ -147,7 +146,7 @@ func quoteGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`, "}", `\}`, ",", `\,`).Replace(name)
 }
 
-// globPart finds the parts of a pattern; wild has those that stand for other texts.
+// globPart finds the parts of a pattern; wild has the wildcards among them.
 var (
 	globPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)\*\*/|\*\*|\[[^]]+\]|\\.|.`) })
 	wild     = map[string]string{"**/": `(?:[^/]*/)*`, "**": `.*`, "*": `[^/]*`, "?": `[^/]`, `\`: ""}
@@ -205,7 +204,7 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	if in.IgnoreCase {
 		text = "(?i)" + text
 	}
-	match, err := expression(text)
+	match, err := parseExpression(text)
 	if err != nil {
 		return "", err
 	}
@@ -213,14 +212,14 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	if !strings.Contains(glob, "/") {
 		glob = "**/" + glob
 	}
-	dir, only, err := globIn(in.dir(), glob)
+	dir, only, err := globIn(in.folderPath(), glob)
 	if err != nil {
 		return "", err
 	}
 	var hits []string
 	note, err := b.walkFiles(ctx, dir, func(ctx context.Context, info Info) bool {
 		if info.Path == dir || only.MatchString(info.Path) {
-			hits = append(hits, b.hits(ctx, match, info.Path, maxHits-len(hits))...)
+			hits = append(hits, b.matchingLines(ctx, match, info.Path, maxHits-len(hits))...)
 		}
 		return len(hits) < maxHits
 	})
@@ -233,11 +232,11 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	if len(hits) == maxHits {
 		note = fmt.Sprintf("\n[the search ended at %d lines; search in a folder, or for less]", maxHits)
 	}
-	return join(hits, maxHits, "lines") + note, nil
+	return joinLines(hits, maxHits, "lines") + note, nil
 }
 
-// expression reads a regular expression that can be searched for in a bounded time.
-func expression(text string) (*regexp.Regexp, error) {
+// parseExpression reads a regular expression fit for a search in a bounded time.
+func parseExpression(text string) (*regexp.Regexp, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, fmt.Errorf("the pattern is not a regular expression (RE2): %w", err)
@@ -248,8 +247,8 @@ func expression(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// hits returns the matching lines of a text file as path:line: text.
-func (b *Toolbox) hits(ctx context.Context, match *regexp.Regexp, name string, most int) []string {
+// matchingLines returns the matching lines of a text file as path:line: text.
+func (b *Toolbox) matchingLines(ctx context.Context, match *regexp.Regexp, name string, most int) []string {
 	data, err := b.files.Read(name)
 	if err != nil || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return nil

@@ -13,44 +13,44 @@ import (
 	"time"
 )
 
-// Mem keeps files in memory. Its methods may be called at the same time.
+// Mem keeps files in memory. Methods may be called at the same time.
 type Mem struct{ *layer }
 
 // NewMem returns an empty file system. clock is nil if files have no times.
 func NewMem(clock func() time.Time) *Mem { return &Mem{newLayer(nothing{}, clock)} }
 
-// nothing is the base of files that are in memory alone. It is never written to.
+// nothing is the base of files in memory alone. It is never written to.
 type nothing struct{ FS }
 
-func (nothing) Read(name string) ([]byte, error) { return nil, absent(name) }
-func (nothing) Stat(name string) (Info, error)   { return Info{}, absent(name) }
-func (nothing) List(name string) ([]Info, error) { return nil, absent(name) }
+func (nothing) Read(name string) ([]byte, error) { return nil, errAbsent(name) }
+func (nothing) Stat(name string) (Info, error)   { return Info{}, errAbsent(name) }
+func (nothing) List(name string) ([]Info, error) { return nil, errAbsent(name) }
 
 // Give adds a file for the agent to read. It counts as given until the agent changes it. The data
 // must not be changed afterwards.
 func (m *Mem) Give(name string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	name, err := m.free(name, false)
+	name, err := m.checkFree(name, false)
 	if err != nil {
 		return err
 	}
-	return m.put(name, data, "", true)
+	return m.putFile(name, data, "", true)
 }
 
-// GiveLater is Give for a file that is read when it is needed, and has about a size. It does not count to
-// the size of all files, and a snapshot leaves it out.
+// GiveLater is Give for a file read on demand, of about a size. It does not count to the size of all files, and
+// a snapshot leaves it out.
 func (m *Mem) GiveLater(name string, size int64, read func() ([]byte, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	name, err := m.free(name, false)
+	name, err := m.checkFree(name, false)
 	if err != nil {
 		return err
 	}
 	if m.nodes[name] != nil {
 		return fmt.Errorf("%s is there already", name)
 	}
-	return m.add(&node{info: Info{Path: name, Size: size, Given: true}, read: read})
+	return m.addNode(&node{info: Info{Path: name, Size: size, Given: true}, read: read})
 }
 
 // layer keeps files in memory, over another file system.
@@ -68,12 +68,12 @@ type node struct {
 	info Info
 	data []byte
 	read func() ([]byte, error) // in place of data, if it is not nil
-	// below is the hash of the file of the base at its first change; "" if there was none.
+	// below is the hash of the file of the base at the first change; "" if there was none.
 	below string
 	in    map[string]*node // the entries of a folder, by path
 }
 
-func folder(info Info) *node {
+func newFolder(info Info) *node {
 	info.Dir = true
 	return &node{info: info, in: map[string]*node{}}
 }
@@ -82,11 +82,11 @@ func newLayer(base FS, clock func() time.Time) *layer {
 	if clock == nil {
 		clock = func() time.Time { return time.Time{} }
 	}
-	return &layer{base: base, clock: clock, nodes: map[string]*node{"/": folder(Info{Path: "/", Given: true})}}
+	return &layer{base: base, clock: clock, nodes: map[string]*node{"/": newFolder(Info{Path: "/", Given: true})}}
 }
 
-// find returns the node of a path in this layer; nil if the base has to be asked.
-func (l *layer) find(name string) (clean string, n *node, err error) {
+// findNode returns the node of a path in this layer; nil if the base has to be asked.
+func (l *layer) findNode(name string) (clean string, n *node, err error) {
 	if clean, err = Clean(name); err != nil {
 		return "", nil, err
 	}
@@ -97,7 +97,7 @@ func (l *layer) find(name string) (clean string, n *node, err error) {
 
 // Read implements FS.
 func (l *layer) Read(name string) ([]byte, error) {
-	name, n, err := l.find(name)
+	name, n, err := l.findNode(name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -115,7 +115,7 @@ func (l *layer) Read(name string) ([]byte, error) {
 func (l *layer) Write(name string, data []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	name, err := l.free(name, false)
+	name, err := l.checkFree(name, false)
 	if err != nil {
 		return err
 	}
@@ -128,11 +128,11 @@ func (l *layer) Write(name string, data []byte) error {
 			return err
 		}
 	}
-	return l.put(name, bytes.Clone(data), below, false)
+	return l.putFile(name, bytes.Clone(data), below, false)
 }
 
-// put makes or replaces a file whose place is free for it. below is the hash of the one in the base.
-func (l *layer) put(name string, data []byte, below string, given bool) error {
+// putFile makes or replaces a file whose place is free for it. below is the hash of the one in the base.
+func (l *layer) putFile(name string, data []byte, below string, given bool) error {
 	now := l.clock().UTC()
 	n := &node{info: Info{Path: name, Size: int64(len(data)), Created: now, Modified: now, Given: given}, data: data, below: below}
 	size := l.size + n.info.Size
@@ -146,7 +146,7 @@ func (l *layer) put(name string, data []byte, below string, given bool) error {
 	if size > MaxMem {
 		return fmt.Errorf("the files would have more than %d bytes together", MaxMem)
 	}
-	if err := l.add(n); err != nil {
+	if err := l.addNode(n); err != nil {
 		return err
 	}
 	l.size = size
@@ -157,20 +157,20 @@ func (l *layer) put(name string, data []byte, below string, given bool) error {
 func (l *layer) Mkdir(name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	name, err := l.free(name, true)
+	name, err := l.checkFree(name, true)
 	if err != nil {
 		return err
 	}
-	if _, err := l.stat(name, l.nodes[name]); err == nil {
+	if _, err := l.statNode(name, l.nodes[name]); err == nil {
 		return nil
 	}
 	now := l.clock().UTC()
-	return l.add(folder(Info{Path: name, Created: now, Modified: now}))
+	return l.addNode(newFolder(Info{Path: name, Created: now, Modified: now}))
 }
 
-// free refuses a path that goes through a file, a file in the place of a folder, and names that Apply could
-// not write. The caller holds the lock for this and for the change.
-func (l *layer) free(name string, dir bool) (string, error) {
+// checkFree refuses a path through a file, a file in the place of a folder, and names Apply could not write.
+// The caller holds the lock for this and for the change.
+func (l *layer) checkFree(name string, dir bool) (string, error) {
 	name, err := Clean(name)
 	if err != nil {
 		return "", err
@@ -181,7 +181,7 @@ func (l *layer) free(name string, dir bool) (string, error) {
 		}
 	}
 	for at := name; ; at = path.Dir(at) {
-		info, err := l.stat(at, l.nodes[at])
+		info, err := l.statNode(at, l.nodes[at])
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -197,8 +197,8 @@ func (l *layer) free(name string, dir bool) (string, error) {
 	}
 }
 
-// add puts a file or folder in its place, unless there are too many.
-func (l *layer) add(n *node) error {
+// addNode puts a file or folder in place, unless there are too many.
+func (l *layer) addNode(n *node) error {
 	needed := 0
 	for name := n.info.Path; l.nodes[name] == nil; name = path.Dir(name) {
 		needed++
@@ -206,15 +206,15 @@ func (l *layer) add(n *node) error {
 	if len(l.nodes)+needed > MaxFiles {
 		return fmt.Errorf("there are %d files and folders already; the limit is %d", len(l.nodes), MaxFiles)
 	}
-	l.insert(n)
+	l.insertNode(n)
 	return nil
 }
 
-// insert puts a file or folder in its place, and makes the folders above it.
-func (l *layer) insert(n *node) {
+// insertNode puts a file or folder in place, and makes the folders above it.
+func (l *layer) insertNode(n *node) {
 	dir := path.Dir(n.info.Path)
 	if l.nodes[dir] == nil {
-		l.insert(folder(Info{Path: dir, Created: n.info.Modified, Modified: n.info.Modified, Given: n.info.Given}))
+		l.insertNode(newFolder(Info{Path: dir, Created: n.info.Modified, Modified: n.info.Modified, Given: n.info.Given}))
 	}
 	l.nodes[n.info.Path] = n
 	l.nodes[dir].in[n.info.Path] = n
@@ -222,15 +222,15 @@ func (l *layer) insert(n *node) {
 
 // Stat implements FS.
 func (l *layer) Stat(name string) (Info, error) {
-	name, n, err := l.find(name)
+	name, n, err := l.findNode(name)
 	if err != nil {
 		return Info{}, err
 	}
-	return l.stat(name, n)
+	return l.statNode(name, n)
 }
 
-// stat describes the file or folder of a path, of which the layer has a node or nil.
-func (l *layer) stat(name string, n *node) (Info, error) {
+// statNode describes the file or folder of a path, of which the layer has a node or nil.
+func (l *layer) statNode(name string, n *node) (Info, error) {
 	if n == nil || n.info.Dir {
 		if below, err := l.base.Stat(name); err == nil || n == nil {
 			below.Given = true
@@ -242,7 +242,7 @@ func (l *layer) stat(name string, n *node) (Info, error) {
 
 // List implements FS.
 func (l *layer) List(name string) ([]Info, error) {
-	name, n, err := l.find(name)
+	name, n, err := l.findNode(name)
 	if err != nil {
 		return nil, err
 	}
@@ -251,12 +251,12 @@ func (l *layer) List(name string) ([]Info, error) {
 	}
 	out, err := l.base.List(name)
 	if n == nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return given(out), err
+		return markGiven(out), err
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	shared := map[string]bool{}
-	out = slices.DeleteFunc(given(out), func(info Info) bool {
+	out = slices.DeleteFunc(markGiven(out), func(info Info) bool {
 		over := n.in[info.Path]
 		shared[info.Path] = over != nil && over.info.Dir
 		return over != nil && !over.info.Dir
@@ -271,8 +271,8 @@ func (l *layer) List(name string) ([]Info, error) {
 	return out, nil
 }
 
-// given marks files and folders as those of the base.
-func given(infos []Info) []Info {
+// markGiven marks files and folders as the base's.
+func markGiven(infos []Info) []Info {
 	for i := range infos {
 		infos[i].Given = true
 	}
@@ -290,7 +290,7 @@ func (l *layer) sortedNodes() []*node {
 }
 
 // walk visits all files and folders below a folder, each folder before its content. It ends with fs.SkipAll if
-// visit returns false. A folder below that cannot be listed hides nothing but itself.
+// visit returns false. A folder without a list hides nothing but itself.
 func walk(fsys FS, dir string, visit func(Info) bool) error {
 	infos, err := fsys.List(dir)
 	if err != nil {
@@ -304,7 +304,7 @@ func walk(fsys FS, dir string, visit func(Info) bool) error {
 	return nil
 }
 
-// Documents returns the files that an agent has made or changed, sorted by path.
+// Documents returns the files made or changed by an agent, sorted by path.
 func Documents(fsys FS) []Info {
 	var out []Info
 	_ = walk(fsys, "/", func(info Info) bool {

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Overlay reads another file system, and keeps changes in memory. Its methods may be called at the
-// same time.
+// Overlay reads another file system, and keeps changes in memory. Methods may be called at the same time.
 type Overlay struct{ *layer }
 
 // NewOverlay returns an overlay without changes. clock is nil if changes have no times.
@@ -23,13 +22,13 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Change is a file that an overlay has made or changed.
+// Change is a file made or changed in an overlay.
 type Change struct {
 	Path string
-	// New is true for a file that the base does not have.
+	// New is true for a file without one in the base.
 	New           bool
 	Before, After []byte
-	// conflict is true if the file of the base is not the one that was changed.
+	// conflict is true if the base has another file than at the change.
 	conflict bool
 }
 
@@ -56,7 +55,7 @@ func (o *Overlay) Changes() ([]Change, error) {
 	return out, nil
 }
 
-// ConflictError is a file that somebody has changed below an overlay.
+// ConflictError is a file changed by somebody below an overlay.
 type ConflictError struct{ Path string }
 
 // Error names the file.
@@ -64,9 +63,9 @@ func (e *ConflictError) Error() string {
 	return e.Path + " was changed by somebody else since the agent began to change it; nothing was written"
 }
 
-// Apply writes the changes to the base, and makes new folders, after somebody has seen them. If a file below was
-// changed in the meantime, the error is a *[ConflictError] and nothing is written. If a write
-// fails, those before it stay; Apply can be called again.
+// Apply writes the changes to the base, and makes new folders, after somebody has seen them. If a file below
+// was changed in the meantime, the error is a *[ConflictError] and nothing is written. If a write fails,
+// earlier ones stay; Apply can be called again.
 func (o *Overlay) Apply(ctx context.Context) error {
 	changes, err := o.Changes()
 	if err != nil {
@@ -88,7 +87,7 @@ func (o *Overlay) Apply(ctx context.Context) error {
 		if n := o.nodes[c.Path]; n != nil { // it may have been restored meanwhile
 			applied := *n
 			applied.below = hash(c.After)
-			o.insert(&applied)
+			o.insertNode(&applied)
 		}
 		o.mu.Unlock()
 	}

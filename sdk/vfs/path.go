@@ -12,12 +12,12 @@ import (
 
 // The limits of a file system in memory, and of files on a disk.
 const (
-	// MaxFile is the size of a file, MaxMem that of all files in memory, in bytes.
+	// MaxFile is the size of a file, MaxMem the size of all files in memory, in bytes.
 	MaxFile = 4 << 20
 	MaxMem  = 64 << 20
 	// MaxFiles is how many files and folders there can be in memory.
 	MaxFiles = 20_000
-	// maxPath is the length of a path, maxName that of a name in it, in bytes.
+	// maxPath is the length of a path, maxName the length of a name in it, in bytes.
 	maxPath = 1024
 	maxName = 255
 )
@@ -47,8 +47,8 @@ func Clean(name string) (string, error) {
 	return name, nil
 }
 
-// absent returns the error of a file that does not exist.
-func absent(name string) error { return &pathError{"File not found: " + name, fs.ErrNotExist} }
+// errAbsent is the error of a missing file.
+func errAbsent(name string) error { return &pathError{"File not found: " + name, fs.ErrNotExist} }
 
 // pathError is a sentence for the model with a cause for programs.
 type pathError struct {
@@ -59,7 +59,7 @@ type pathError struct {
 func (e *pathError) Error() string { return e.text }
 func (e *pathError) Unwrap() error { return e.cause }
 
-// checkSize refuses a file that is too large.
+// checkSize refuses too large a file.
 func checkSize(name string, size int64) error {
 	if size > MaxFile {
 		return fmt.Errorf("%s would have %d bytes, more than the limit of %d", name, size, MaxFile)

@@ -18,7 +18,7 @@ type Entry struct {
 	// Text is the content if it is UTF-8, else Base64 is.
 	Text   string `json:"text,omitempty"`
 	Base64 string `json:"base64,omitempty"`
-	// Base is the SHA-256 of the file that an [Overlay] has replaced, in hex.
+	// Base is the SHA-256 of the file replaced by an [Overlay], in hex.
 	Base string `json:"base_sha256,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func (l *layer) Snapshot() Snapshot {
 func (l *layer) Restore(s Snapshot) error {
 	fresh := newLayer(nothing{}, l.clock)
 	for _, e := range s.Entries {
-		if err := fresh.restore(e); err != nil {
+		if err := fresh.restoreEntry(e); err != nil {
 			return fmt.Errorf("the entry %q of the snapshot cannot be used: %w", e.Path, err)
 		}
 	}
@@ -55,19 +55,19 @@ func (l *layer) Restore(s Snapshot) error {
 	return nil
 }
 
-// restore adds an entry to a layer that nobody uses yet.
-func (l *layer) restore(e Entry) error {
-	data, err := e.data()
+// restoreEntry adds an entry to a layer not in use yet.
+func (l *layer) restoreEntry(e Entry) error {
+	data, err := e.decodeData()
 	if err != nil {
 		return err
 	}
-	if e.Path, err = l.free(e.Path, e.Dir); err != nil {
+	if e.Path, err = l.checkFree(e.Path, e.Dir); err != nil {
 		return err
 	}
 	if e.Dir {
 		err = l.Mkdir(e.Path)
 	} else {
-		err = l.put(e.Path, data, e.Base, e.Given)
+		err = l.putFile(e.Path, data, e.Base, e.Given)
 	}
 	if err == nil {
 		e.Size = int64(len(data))
@@ -76,7 +76,7 @@ func (l *layer) restore(e Entry) error {
 	return err
 }
 
-func (e Entry) data() ([]byte, error) {
+func (e Entry) decodeData() ([]byte, error) {
 	if e.Base64 == "" {
 		return []byte(e.Text), nil
 	}

@@ -19,17 +19,16 @@ const MaxResult = 30_000
 
 // ToolOptions configure a [Toolbox].
 type ToolOptions struct {
-	// ReadOnly leaves out the tools that write.
+	// ReadOnly leaves out the tools for writing.
 	ReadOnly bool
-	// Commands are command lines that the agent may run as they are, by Run.
+	// Commands are command lines for the agent to run as they are, by Run.
 	Commands []string
 	Run      func(ctx context.Context, command string) (output string, failed bool)
-	// Wrote, if not nil, is called with the path of each file that a tool has written.
+	// Wrote, if not nil, is called with the path of each file after a tool has written it.
 	Wrote func(name string)
 }
 
-// Toolbox has the tools by which an agent works on files. Its methods may be called at the same
-// time.
+// Toolbox has an agent's file tools. Methods may be called at the same time.
 type Toolbox struct {
 	files FS
 	o     ToolOptions
@@ -39,13 +38,13 @@ type Toolbox struct {
 // tool is a tool with its function.
 type tool struct {
 	provider.Tool
-	// run returns the result for the model. An error is a result that failed.
+	// run returns the result for the model. An error is a failed result.
 	run func(b *Toolbox, ctx context.Context, in arguments) (string, error)
-	// writes is true for a tool that changes files.
+	// writes is true for a tool with changes of files.
 	writes bool
 }
 
-// arguments are those of all tools; the second names are the ones of other programs' agents.
+// arguments are the arguments of all tools; the second names are from other programs' agents.
 type arguments struct {
 	FilePath   *string `json:"file_path"`
 	Path       *string `json:"path"`
@@ -62,16 +61,16 @@ type arguments struct {
 	Command    *string `json:"command"`
 }
 
-// file returns the path of a file.
-func (a arguments) file() *string {
+// filePath returns the path of a file.
+func (a arguments) filePath() *string {
 	if a.FilePath != nil {
 		return a.FilePath
 	}
 	return a.Path
 }
 
-// dir returns the path of a folder.
-func (a arguments) dir() string {
+// folderPath returns the path of a folder.
+func (a arguments) folderPath() string {
 	for _, given := range []*string{a.Path, a.Directory, a.FilePath} {
 		if given != nil && *given != "" {
 			return *given
@@ -82,23 +81,23 @@ func (a arguments) dir() string {
 
 // allTools are the tools in the order in which models see them.
 var allTools = []tool{
-	{Tool: schema("read_file", "Read a text file. A long one is returned in pieces: go on with offset, which counts lines from 1.",
+	{Tool: newTool("read_file", "Read a text file. A long one is returned in pieces: go on with offset, which counts lines from 1.",
 		`"file_path":{"type":"string","description":"absolute path"},"offset":{"type":"integer","description":"first line"},"limit":{"type":"integer","description":"number of lines"}`, "file_path"), run: (*Toolbox).read},
-	{Tool: schema("write_file", "Write a file, with the folders above it, or replace the whole of its content.",
+	{Tool: newTool("write_file", "Write a file, with the folders above it, or replace the whole of its content.",
 		`"file_path":{"type":"string","description":"absolute path"},"content":{"type":"string"}`, "file_path", "content"), run: (*Toolbox).writeFile, writes: true},
-	{Tool: schema(EditFile, "Replace a text in a file, literally. old_string has to occur exactly once, unless replace_all is true.",
+	{Tool: newTool(EditFile, "Replace a text in a file, literally. old_string has to occur exactly once, unless replace_all is true.",
 		`"file_path":{"type":"string","description":"absolute path"},"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"}`, "file_path", "old_string", "new_string"), run: (*Toolbox).edit, writes: true},
-	{Tool: schema("list_files", "List the files and folders in a folder, with their sizes.",
+	{Tool: newTool("list_files", "List the files and folders in a folder, with their sizes.",
 		`"path":{"type":"string","description":"absolute path; / by default"}`), run: (*Toolbox).list},
-	{Tool: schema("glob_pattern", "Find files by a pattern: * stops at /, ** crosses it; ?, [a-z] and {a,b} work.",
+	{Tool: newTool("glob_pattern", "Find files by a pattern: * stops at /, ** crosses it; ?, [a-z] and {a,b} work.",
 		`"pattern":{"type":"string"},"path":{"type":"string","description":"folder to search; / by default"}`, "pattern"), run: (*Toolbox).glob},
-	{Tool: schema("grep_search", "Find the lines that match a regular expression (RE2) in all files of a folder.",
+	{Tool: newTool("grep_search", "Find the lines that match a regular expression (RE2) in all files of a folder.",
 		`"pattern":{"type":"string"},"path":{"type":"string","description":"file or folder to search; / by default"},"glob":{"type":"string","description":"only files of this pattern"},"case_insensitive":{"type":"boolean"}`, "pattern"), run: (*Toolbox).grep},
-	{Tool: schema("bash_command", "Run one simple command: mkdir, ls, pwd, echo or cat. It is not a shell.",
-		`"command":{"type":"string"}`, "command"), run: (*Toolbox).bash},
+	{Tool: newTool("bash_command", "Run one simple command: mkdir, ls, pwd, echo or cat. It is not a shell.",
+		`"command":{"type":"string"}`, "command"), run: (*Toolbox).runBash},
 }
 
-func schema(name, description, properties string, required ...string) provider.Tool {
+func newTool(name, description, properties string, required ...string) provider.Tool {
 	text := `{"type":"object","properties":{` + properties + `}`
 	if len(required) > 0 {
 		text += `,"required":["` + strings.Join(required, `","`) + `"]`
@@ -130,8 +129,8 @@ func (b *Toolbox) Tools() []provider.Tool {
 	return out
 }
 
-// Execute uses a tool, and returns its result for the model; failed marks it as an error. input is
-// JSON as the model wrote it.
+// Execute uses a tool, and returns the result for the model; failed marks it as an error. input is JSON as the
+// model wrote it.
 func (b *Toolbox) Execute(ctx context.Context, name, input string) (text string, failed bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -141,10 +140,10 @@ func (b *Toolbox) Execute(ctx context.Context, name, input string) (text string,
 	}()
 	at := slices.IndexFunc(b.tools, func(t tool) bool { return t.Name == name })
 	if at < 0 {
-		return fmt.Sprintf("Unknown tool: %s. There are: %s", name, strings.Join(b.names(), ", ")), true
+		return fmt.Sprintf("Unknown tool: %s. There are: %s", name, strings.Join(b.toolNames(), ", ")), true
 	}
 	t := b.tools[at]
-	in, err := t.parse(input)
+	in, err := t.parseInput(input)
 	if err == nil {
 		text, err = t.run(b, ctx, in)
 	}
@@ -154,7 +153,7 @@ func (b *Toolbox) Execute(ctx context.Context, name, input string) (text string,
 	return text, false
 }
 
-func (b *Toolbox) names() []string {
+func (b *Toolbox) toolNames() []string {
 	var names []string
 	for _, t := range b.tools {
 		names = append(names, t.Name)
@@ -162,8 +161,8 @@ func (b *Toolbox) names() []string {
 	return names
 }
 
-// parse reads the input of a tool.
-func (t tool) parse(input string) (in arguments, err error) {
+// parseInput reads the input of a tool.
+func (t tool) parseInput(input string) (in arguments, err error) {
 	var form struct {
 		Required []string `json:"required"`
 	}
@@ -184,7 +183,7 @@ func (t tool) parse(input string) (in arguments, err error) {
 		return in, fmt.Errorf("the input of %s is not JSON of its schema (%w); %s", t.Name, err, required)
 	}
 	given := map[string]bool{
-		"file_path": in.file() != nil, "content": in.Content != nil, "old_string": in.OldString != nil, "new_string": in.NewString != nil,
+		"file_path": in.filePath() != nil, "content": in.Content != nil, "old_string": in.OldString != nil, "new_string": in.NewString != nil,
 		"pattern": in.Pattern != nil, "command": in.Command != nil,
 	}
 	for _, key := range form.Required {
@@ -195,8 +194,7 @@ func (t tool) parse(input string) (in arguments, err error) {
 	return in, nil
 }
 
-// Truncate makes a text a result that can be sent to a model: of at most [MaxResult] bytes and a few
-// words, in valid UTF-8.
+// Truncate makes a text a result fit for a model: of at most [MaxResult] bytes and a few words, in valid UTF-8.
 func Truncate(text string) string {
 	if len(text) > MaxResult+500 {
 		text = text[:MaxResult] + "… [the rest is left out]"
@@ -204,7 +202,7 @@ func Truncate(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// cutEnd shortens an output to its end, which has the summary.
+// cutEnd shortens an output to the end, which has the summary.
 func cutEnd(text string) string {
 	if len(text) <= MaxResult {
 		return text

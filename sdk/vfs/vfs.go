@@ -1,4 +1,4 @@
-// Package vfs has the files that an agent works on, and the tools by which it does.
+// Package vfs has the files of an agent, and the tools for working on them.
 //
 // Paths are absolute, begin with a slash and lie inside the file system, however they are written:
 // /docs/prd.md, whatever folder it stands for. A [Mem] keeps files in memory, a [Dir] works on a
@@ -8,14 +8,13 @@ package vfs
 
 import "time"
 
-// FS is a file system. Its methods may be called at the same time. Errors are sentences for the
-// model.
+// FS is a file system. Methods may be called at the same time. Errors are sentences for the model.
 type FS interface {
 	// Read returns the content of a file.
 	Read(name string) ([]byte, error)
-	// Write makes a file, and the folders above it, or replaces its content.
+	// Write makes a file, and the folders above it, or replaces the content.
 	Write(name string, data []byte) error
-	// Mkdir makes a folder, and those above it.
+	// Mkdir makes a folder, and all folders above it.
 	Mkdir(name string) error
 	// Stat describes a file or folder.
 	Stat(name string) (Info, error)
@@ -30,7 +29,6 @@ type Info struct {
 	Size     int64     `json:"size"`
 	Created  time.Time `json:"created,omitzero"`
 	Modified time.Time `json:"modified,omitzero"`
-	// Given is true for a file that the agent was given and has not changed: a template, not a
-	// document of its own.
+	// Given is true for a file given to the agent and not changed: a template, not a document by the agent.
 	Given bool `json:"given,omitempty"`
 }

@@ -16,28 +16,28 @@ import (
 // kept blocks of the assistant anew, with other escapes.
 type object = map[string]any
 
-// message is one of a request; its content are objects and kept blocks.
+// message is a message of a request; the content are objects and kept blocks.
 type message struct {
 	Role    provider.Role `json:"role"`
 	Content []any         `json:"content"`
 }
 
-// body returns a request as JSON.
-func (c *Client) body(r provider.Request) ([]byte, error) {
+// requestBody returns a request as JSON.
+func (c *Client) requestBody(r provider.Request) ([]byte, error) {
 	form := object{"model": c.model, "max_tokens": r.MaxTokens, "stream": true}
 	if len(r.Tools) > 0 {
 		form["tools"] = r.Tools
 	}
 	if strings.TrimSpace(r.System) != "" {
 		system := object{"type": "text", "text": r.System}
-		c.mark(system)
+		c.markForCache(system)
 		form["system"] = []object{system}
 	}
 	var messages []message
 	for _, m := range r.Messages {
 		var content []any
 		for _, b := range m.Blocks {
-			if sent := outgoing(b); sent != nil {
+			if sent := blockForm(b); sent != nil {
 				content = append(content, sent)
 			}
 		}
@@ -54,7 +54,7 @@ func (c *Client) body(r provider.Request) ([]byte, error) {
 	for _, m := range slices.Backward(messages) {
 		if m.Role == provider.User {
 			if users++; users <= 2 {
-				c.mark(m.Content[len(m.Content)-1])
+				c.markForCache(m.Content[len(m.Content)-1])
 			}
 		}
 	}
@@ -66,17 +66,17 @@ func (c *Client) body(r provider.Request) ([]byte, error) {
 	return bytes.TrimSpace(data.Bytes()), err
 }
 
-// mark asks the server to keep everything up to a block: the end of the system prompt, which no
+// markForCache asks the server to keep everything up to a block: the end of the system prompt, which no
 // turn changes, and the last but one of the user's messages, up to which the next call is the same.
-func (c *Client) mark(block any) {
+func (c *Client) markForCache(block any) {
 	if b, ok := block.(object); ok && c.cache {
 		b["cache_control"] = object{"type": "ephemeral"}
 	}
 }
 
-// outgoing returns the form of a block, or nil for one that cannot be sent: an empty text, or one
-// that only another provider understands.
-func outgoing(b provider.Block) any {
+// blockForm returns the form of a block, or nil for one not to be sent: an empty text, or another provider's
+// own.
+func blockForm(b provider.Block) any {
 	switch {
 	case b.Raw != nil:
 		return b.Raw
@@ -90,8 +90,8 @@ func outgoing(b provider.Block) any {
 	return nil
 }
 
-// readBlock returns a block of an answer, with Raw if its other fields do not say all of it. input
-// is the text that the model wrote for a tool, as it came.
+// readBlock returns a block of an answer, with Raw if the other fields do not say all of it. input is the
+// model's text for a tool, as it came.
 func readBlock(b api.ContentBlockUnion, input string) (provider.Block, bool) {
 	k := provider.Block{Type: provider.Opaque}
 	switch b.Type {
@@ -106,7 +106,7 @@ func readBlock(b api.ContentBlockUnion, input string) (provider.Block, bool) {
 			return k, true // cut off: the library has emptied the input in the raw block
 		}
 	}
-	if !says(k, b.RawJSON()) {
+	if !saysAll(k, b.RawJSON()) {
 		var raw bytes.Buffer
 		if json.Compact(&raw, []byte(b.RawJSON())) == nil {
 			k.Raw = raw.Bytes()
@@ -115,10 +115,10 @@ func readBlock(b api.ContentBlockUnion, input string) (provider.Block, bool) {
 	return k, k.Raw != nil || k.Type == provider.ToolUse || strings.TrimSpace(k.Text) != ""
 }
 
-// says reports whether a block without Raw would be sent in the form in which it came. Fields that are null
-// or empty lists say nothing.
-func says(b provider.Block, raw string) bool {
-	data, err := json.Marshal(outgoing(b))
+// saysAll reports whether a block without Raw would be sent in the form in which it came. Fields with null or
+// empty lists say nothing.
+func saysAll(b provider.Block, raw string) bool {
+	data, err := json.Marshal(blockForm(b))
 	var sent, came map[string]any
 	if err != nil || json.Unmarshal(data, &sent) != nil || json.Unmarshal([]byte(raw), &came) != nil {
 		return false

@@ -37,7 +37,7 @@ type Options struct {
 	// Timeout bounds a call, 10 minutes if it is 0; Idle the time without a byte of the answer,
 	// one minute if it is 0.
 	Timeout, Idle time.Duration
-	// NoPromptCache has the server read every prompt in full, at its full price.
+	// NoPromptCache has the server read every prompt in full, at full price.
 	NoPromptCache bool
 	// Wait replaces the wait before a call is repeated, for tests.
 	Wait func(context.Context, time.Duration) error
@@ -82,15 +82,15 @@ func (c *Client) Info() provider.Info { return provider.Info{Provider: "anthropi
 
 // Send returns the model's answer.
 func (c *Client) Send(ctx context.Context, r provider.Request, on func(provider.Delta)) (*provider.Response, error) {
-	body, err := c.body(r)
+	body, err := c.requestBody(r)
 	if err != nil {
 		return nil, &provider.Error{Message: "the request cannot be written: " + err.Error(), Err: err}
 	}
-	return c.caller.Do(ctx, on, func(ctx context.Context) (*provider.Response, error) { return c.once(ctx, body, on) })
+	return c.caller.Do(ctx, on, func(ctx context.Context) (*provider.Response, error) { return c.callOnce(ctx, body, on) })
 }
 
-// once makes one call.
-func (c *Client) once(ctx context.Context, body []byte, on func(provider.Delta)) (*provider.Response, error) {
+// callOnce makes one call.
+func (c *Client) callOnce(ctx context.Context, body []byte, on func(provider.Delta)) (*provider.Response, error) {
 	var res *http.Response
 	stream := c.service.NewStreaming(ctx, api.MessageNewParams{}, option.WithRequestBody("application/json", body), option.WithResponseInto(&res))
 	defer func() { _ = stream.Close() }() // the answer is read, or given up
@@ -101,7 +101,7 @@ func (c *Client) once(ctx context.Context, body []byte, on func(provider.Delta))
 		if err := m.Accumulate(event); err != nil {
 			return nil, wire.Malformed(err)
 		}
-		announce(event, on)
+		announceDelta(event, on)
 		if event.Type == "content_block_delta" && event.Delta.Type == "input_json_delta" {
 			inputs[event.Index] = append(inputs[event.Index], event.Delta.PartialJSON...)
 		}
@@ -118,7 +118,7 @@ func (c *Client) once(ctx context.Context, body []byte, on func(provider.Delta))
 		return nil, errors.New("the stream ended before the answer did")
 	}
 	answer := &provider.Response{
-		Message: provider.Message{Role: provider.Assistant}, Stop: provider.Stop(m.StopReason), Model: m.Model, Usage: usage(m.Usage),
+		Message: provider.Message{Role: provider.Assistant}, Stop: provider.Stop(m.StopReason), Model: m.Model, Usage: usageOf(m.Usage),
 	}
 	if res != nil {
 		answer.RequestID = res.Header.Get("Request-Id")
@@ -131,7 +131,7 @@ func (c *Client) once(ctx context.Context, body []byte, on func(provider.Delta))
 	return answer, nil
 }
 
-func announce(event api.MessageStreamEventUnion, on func(provider.Delta)) {
+func announceDelta(event api.MessageStreamEventUnion, on func(provider.Delta)) {
 	if on == nil {
 		return
 	}
@@ -144,9 +144,9 @@ func announce(event api.MessageStreamEventUnion, on func(provider.Delta)) {
 	}
 }
 
-// usage counts cache writes whose lifetime the server does not name as the short ones, which are
+// usageOf counts cache writes whose lifetime the server does not name as the short ones, which are
 // the default.
-func usage(u api.Usage) provider.Usage {
+func usageOf(u api.Usage) provider.Usage {
 	long := u.CacheCreation.Ephemeral1hInputTokens
 	return provider.Usage{
 		Input: u.InputTokens, CacheWrite5m: max(u.CacheCreationInputTokens-long, 0), CacheWrite1h: long,

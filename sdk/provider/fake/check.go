@@ -7,9 +7,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Check names the first rule that a conversation breaks, of those that servers enforce: messages
-// alternate and begin with the user's; every use of a tool is answered in the next message, before
-// any text; no text is empty. The assistant's may be the last, because so a paused turn goes on.
+// Check names the first rule of servers broken by a conversation: messages alternate and begin with the user's;
+// every use of a tool is answered in the next message, before any text; no text is empty. The assistant's may
+// be the last, because so a paused turn goes on.
 func Check(messages []provider.Message) error {
 	if len(messages) == 0 || messages[0].Role != provider.User {
 		return fmt.Errorf("messages: the first message must be the user's")

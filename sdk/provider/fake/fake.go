@@ -1,7 +1,7 @@
-// Package fake is a provider that follows a script, for tests of agents.
+// Package fake is a provider with a script, for tests of agents.
 //
-// Each call takes the next step of the script. The rules for conversations that real servers
-// enforce hold here too: a request that breaks one fails as it would there.
+// Each call takes the next step of the script. The rules of real servers for conversations hold here too: a
+// request against one fails as it would there.
 package fake
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Model is the name of the model. [Prices] has its price.
+// Model is the name of the model. [Prices] has the price.
 const Model = "fake-1"
 
 // Step is the work of the model in one call.
@@ -29,8 +29,8 @@ type Step struct {
 	Usage provider.Usage
 	// Err, if set, is returned instead of an answer.
 	Err error
-	// Before, if set, is called with the request before the answer; its error ends the call. It
-	// may wait for the context, as a slow server lets its caller wait.
+	// Before, if set, is called with the request before the answer; an error of it ends the call. It may wait
+	// for the context, as a slow server lets a caller wait.
 	Before func(context.Context, provider.Request) error
 }
 
@@ -60,7 +60,7 @@ func Calls(steps ...Step) Step {
 	return all
 }
 
-// Fail returns a call that fails.
+// Fail returns a failing call.
 func Fail(err error) Step { return Step{Err: err} }
 
 func inputOf(input any) string {
@@ -103,7 +103,7 @@ func (p *Provider) Info() provider.Info { return provider.Info{Provider: "fake",
 
 // Send answers with the next step.
 func (p *Provider) Send(ctx context.Context, r provider.Request, on func(provider.Delta)) (*provider.Response, error) {
-	step, err := p.next(r)
+	step, err := p.takeStep(r)
 	if err = cmp.Or(err, ctx.Err()); err == nil && step.Before != nil {
 		err = step.Before(ctx, r)
 	}
@@ -113,21 +113,22 @@ func (p *Provider) Send(ctx context.Context, r provider.Request, on func(provide
 	m := provider.Message{Role: provider.Assistant, Blocks: slices.Clone(step.Blocks)}
 	for i, b := range m.Blocks {
 		if b.Type == provider.ToolUse && b.ID == "" {
-			// The length of the conversation keeps ids apart, also for one that another provider goes on with.
+			// The length of the conversation keeps ids apart, also for a conversation continued by another
+			// provider.
 			m.Blocks[i].ID = fmt.Sprintf("fake_%d_%d", len(r.Messages), i)
 		}
 		if on != nil {
-			announce(b, on)
+			announceBlock(b, on)
 		}
 	}
 	if step.Usage == (provider.Usage{}) {
-		step.Usage = provider.Usage{Input: tokens(promptOf(r)), Output: tokens(m.Blocks)}
+		step.Usage = provider.Usage{Input: countTokens(promptOf(r)), Output: countTokens(m.Blocks)}
 	}
 	return &provider.Response{Message: m, Stop: step.Stop, Usage: step.Usage, Model: Model, RequestID: fmt.Sprintf("req_fake_%d", len(r.Messages))}, nil
 }
 
-// next records a request, checks it and takes a step.
-func (p *Provider) next(r provider.Request) (Step, error) {
+// takeStep records a request, checks it and takes a step.
+func (p *Provider) takeStep(r provider.Request) (Step, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept := r
@@ -152,7 +153,7 @@ func (p *Provider) next(r provider.Request) (Step, error) {
 	return step, nil
 }
 
-func announce(b provider.Block, on func(provider.Delta)) {
+func announceBlock(b provider.Block, on func(provider.Delta)) {
 	switch b.Type {
 	case provider.ToolUse:
 		on(provider.Delta{Tool: b.Name})
@@ -176,7 +177,7 @@ func promptOf(r provider.Request) []provider.Block {
 	return all
 }
 
-func tokens(blocks []provider.Block) (n int64) {
+func countTokens(blocks []provider.Block) (n int64) {
 	for _, b := range blocks {
 		n += int64(len(b.Text) + len(b.Name) + len(b.Input))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// chunk is a part of an answer, or a whole one of a server that does not stream.
+// chunk is a part of an answer, or a whole one of a server without streams.
 type chunk struct {
 	Model   string          `json:"model"`
 	Error   json.RawMessage `json:"error"`
@@ -30,8 +30,7 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// UnmarshalJSON reads a count. One that cannot be read is negative, which no budget takes for a
-// count.
+// UnmarshalJSON reads a count. An unreadable one is negative, which no budget takes for a count.
 func (u *usage) UnmarshalJSON(data []byte) error {
 	type plain usage
 	if json.Unmarshal(data, (*plain)(u)) != nil {
@@ -80,18 +79,18 @@ type reader struct {
 	calls   []*started
 	finish  string
 	refused bool
-	// ended is true once nothing of the answer is missing, except perhaps its count.
+	// ended is true once the answer is complete, except perhaps for the count.
 	ended bool
 	usage provider.Usage
 }
 
-// started is a tool's use whose input is on its way.
+// started is a tool's use with the input on its way.
 type started struct {
 	index int
 	block provider.Block
 }
 
-func (a *reader) add(c chunk) {
+func (a *reader) addChunk(c chunk) {
 	if c.Model != "" {
 		a.model = c.Model
 	}
@@ -106,10 +105,10 @@ func (a *reader) add(c chunk) {
 		a.refused = a.refused || p.Refusal != ""
 		if text := p.Content + p.Refusal; text != "" {
 			a.text.WriteString(text)
-			a.tell(provider.Delta{Text: text})
+			a.announce(provider.Delta{Text: text})
 		}
 		for _, part := range p.Calls {
-			a.call(part)
+			a.addCallPart(part)
 		}
 	}
 	if first.FinishReason != "" {
@@ -117,30 +116,30 @@ func (a *reader) add(c chunk) {
 	}
 }
 
-func (a *reader) tell(d provider.Delta) {
+func (a *reader) announce(d provider.Delta) {
 	if a.on != nil {
 		a.on(d)
 	}
 }
 
-// call adds a part to the use that it belongs to.
-func (a *reader) call(part callPart) {
-	s := a.belongs(part)
+// addCallPart adds a part to its tool use.
+func (a *reader) addCallPart(part callPart) {
+	s := a.findCall(part)
 	if s == nil {
 		s = &started{index: len(a.calls), block: provider.Block{Type: provider.ToolUse, ID: part.ID, Name: part.Function.Name}}
 		if part.Index != nil {
 			s.index = *part.Index
 		}
 		a.calls = append(a.calls, s)
-		a.tell(provider.Delta{Tool: s.block.Name})
+		a.announce(provider.Delta{Tool: s.block.Name})
 	}
 	s.block.Input += string(part.Function.Arguments)
 }
 
-// belongs finds the use that a part goes on with: by its index and id, as far as it has them, else
-// the newest. A part with another id, or with a name if the input is complete, begins a new one,
-// because some servers give all uses the same index, or none.
-func (a *reader) belongs(part callPart) *started {
+// findCall finds the use continued by a part: by index and id, as far as the part has them, else the newest. A
+// part with another id, or with a name if the input is complete, begins a new use, because some servers give
+// all uses the same index, or none.
+func (a *reader) findCall(part callPart) *started {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		s := a.calls[i]
 		switch {
@@ -158,8 +157,8 @@ func (a *reader) belongs(part callPart) *started {
 	return nil
 }
 
-// response returns the whole answer.
-func (a *reader) response(id string) *provider.Response {
+// wholeResponse returns the whole answer.
+func (a *reader) wholeResponse(id string) *provider.Response {
 	r := &provider.Response{Message: provider.Message{Role: provider.Assistant}, Usage: a.usage, Model: a.model, RequestID: id}
 	if strings.TrimSpace(a.text.String()) != "" {
 		r.Message.Blocks = append(r.Message.Blocks, provider.TextBlock(a.text.String()))

@@ -1,7 +1,7 @@
-// Package openai sends conversations to servers with the API of chat completions: that of OpenAI,
-// and others, for example Ollama, vLLM, LM Studio and LiteLLM, with their differences.
+// Package openai sends conversations to servers with the API of chat completions: OpenAI, and others, for
+// example Ollama, vLLM, LM Studio and LiteLLM, with their differences.
 //
-// Thoughts that a server sends beside its answer are left out.
+// Thoughts beside an answer are left out.
 package openai
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Options say which model to ask, and how.
 type Options struct {
-	// Model is the model's name at its server.
+	// Model is the server's name for the model.
 	Model string
 	// APIKey is the credential: without it the variable OPENAI_API_KEY, or else none is sent.
 	APIKey string
@@ -49,8 +49,8 @@ type Client struct {
 	url    string
 	key    wire.Key
 	caller *wire.Caller
-	// bound is the name of the bound of an answer: the newer models of OpenAI refuse the older one,
-	// and other servers know only that.
+	// bound is the name of the bound of an answer: the newer models of OpenAI refuse the older name, and other
+	// servers know only the older one.
 	bound string
 }
 
@@ -89,36 +89,36 @@ func (c *Client) Info() provider.Info { return provider.Info{Provider: "openai",
 
 // Send returns the model's answer.
 func (c *Client) Send(ctx context.Context, r provider.Request, on func(provider.Delta)) (*provider.Response, error) {
-	body, err := c.body(r)
+	body, err := c.requestBody(r)
 	if err != nil {
 		return nil, &provider.Error{Message: "the request cannot be written: " + err.Error(), Err: err}
 	}
 	answer, err := c.caller.Do(ctx, on, func(ctx context.Context) (*provider.Response, error) {
-		return c.once(ctx, body, &reader{on: on, before: r.Messages})
+		return c.callOnce(ctx, body, &reader{on: on, before: r.Messages})
 	})
 	if err != nil {
 		return nil, err
 	}
 	if answer.Usage.Prompt() == 0 && answer.Usage.Output == 0 {
-		answer.Usage = provider.Usage{Input: tokens(string(body)), Estimated: true}
+		answer.Usage = provider.Usage{Input: estimateTokens(string(body)), Estimated: true}
 		for _, b := range answer.Message.Blocks {
-			answer.Usage.Output += tokens(b.Text + b.Name + b.Input)
+			answer.Usage.Output += estimateTokens(b.Text + b.Name + b.Input)
 		}
 	}
 	return answer, nil
 }
 
-// tokens estimates: four characters are a token.
-func tokens(text string) int64 { return int64(utf8.RuneCountInString(text)+3) / 4 }
+// estimateTokens estimates: four characters are a token.
+func estimateTokens(text string) int64 { return int64(utf8.RuneCountInString(text)+3) / 4 }
 
-// maxWhole bounds an answer that is not streamed.
+// maxWhole bounds an answer in one piece, in bytes.
 const maxWhole = 16 << 20
 
 // errEnd ends a stream at its last event.
 var errEnd = errors.New("the stream is at its end")
 
-// once makes one call.
-func (c *Client) once(ctx context.Context, body []byte, answer *reader) (*provider.Response, error) {
+// callOnce makes one call.
+func (c *Client) callOnce(ctx context.Context, body []byte, answer *reader) (*provider.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (c *Client) once(ctx context.Context, body []byte, answer *reader) (*provid
 		if given := bytes.TrimSpace(chunk.Error); len(given) > 0 && string(given) != "null" {
 			return c.caller.Fail(res.StatusCode, res.Header, data)
 		}
-		answer.add(chunk)
+		answer.addChunk(chunk)
 		return nil
 	}
 	if streamed {
@@ -171,5 +171,5 @@ func (c *Client) once(ctx context.Context, body []byte, answer *reader) (*provid
 	default:
 		return nil, fmt.Errorf("the stream (%s) ended before the answer did", kind)
 	}
-	return answer.response(res.Header.Get("X-Request-Id")), nil
+	return answer.wholeResponse(res.Header.Get("X-Request-Id")), nil
 }

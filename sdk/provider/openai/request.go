@@ -10,8 +10,8 @@ import (
 // object is a part of a request.
 type object = map[string]any
 
-// body returns a request as JSON.
-func (c *Client) body(r provider.Request) ([]byte, error) {
+// requestBody returns a request as JSON.
+func (c *Client) requestBody(r provider.Request) ([]byte, error) {
 	form := object{"model": c.model, "stream": true, "stream_options": object{"include_usage": true}, c.bound: r.MaxTokens}
 	var tools, messages []object
 	for _, t := range r.Tools {
@@ -24,15 +24,15 @@ func (c *Client) body(r provider.Request) ([]byte, error) {
 		messages = append(messages, object{"role": "system", "content": r.System})
 	}
 	for _, m := range r.Messages {
-		messages = append(messages, outgoing(m)...)
+		messages = append(messages, toMessages(m)...)
 	}
 	form["messages"] = messages
 	return json.Marshal(form)
 }
 
-// outgoing returns a message of ours as those of the API, in which each result of a tool is a
-// message by itself. Blocks that only another provider understands are left out.
-func outgoing(m provider.Message) (all []object) {
+// toMessages returns a message of ours as messages of the API, in which each result of a tool is a message by
+// itself. Blocks of other providers are left out.
+func toMessages(m provider.Message) (all []object) {
 	var calls []object
 	for _, b := range m.Blocks {
 		switch b.Type {

@@ -33,9 +33,9 @@ func main() {
 	}
 	ctx := context.Background()
 	self, err := os.Executable()
-	check(err)
+	exitOn(err)
 	calendar, err := toolserver.Connect(ctx, toolserver.Options{Name: "calendar", Command: []string{self, "serve"}})
-	check(err)
+	exitOn(err)
 	defer calendar.Close()
 
 	stock := sdk.Tool[item, int]{Name: "stock", Description: "Count an item in the shop.", Idempotent: true,
@@ -47,16 +47,16 @@ func main() {
 		fake.Text(`{"item":"boxes","price":"twelve"}`), // goes back to the model
 		fake.Text(`{"item":"boxes","price":12,"until":"12-25"}`))
 	client, err := sdk.New(sdk.Options{Provider: model, Prices: fake.Prices()})
-	check(err)
+	exitOn(err)
 	defer client.Close()
 	conversation, err := client.StartConversation(ctx, "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{
 		Agent:      &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "seller", Name: "Ada"}, Persona: sdk.Persona{Role: "Plans sales"}},
 		Tools:      append(calendar.Tools(), stock),
 		OnQuestion: func(_ context.Context, q sdk.Question) (string, error) { fmt.Println(q.Question); return "12", nil },
 	}})
-	check(err)
+	exitOn(err)
 	sale, turn, err := sdk.Output[plan]{}.Ask(ctx, conversation, "Plan a sale")
-	check(err)
+	exitOn(err)
 	for _, call := range turn.Tools {
 		fmt.Println(call.Name, call.Result)
 	}
@@ -70,10 +70,10 @@ func serveCalendar() {
 		func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText("12-25"), nil
 		})
-	check(server.ServeStdio(s))
+	exitOn(server.ServeStdio(s))
 }
 
-func check(err error) {
+func exitOn(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,8 +54,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// body counts the bytes of an answer, and the time in which none come. The time of its reader does
-// not count.
+// body counts the bytes of an answer, and the time of silence in it. The reader's own time does not count.
 type body struct {
 	io.ReadCloser
 	cancel context.CancelCauseFunc

@@ -1,5 +1,5 @@
-// Package wire has the parts that the providers over HTTP share: the source of the credential,
-// the failures that are worth another call, and the time that a stream may be silent.
+// Package wire has the common parts of the providers over HTTP: the source of the credential, the failures
+// worth another call, and the longest silence of a stream.
 package wire
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Options are those that every provider has. Zero values stand for the defaults.
+// Options are common to all providers. Zero values stand for the defaults.
 type Options struct {
 	HTTPClient *http.Client
 	MaxRetries *int
@@ -24,7 +24,7 @@ type Options struct {
 	Wait       func(context.Context, time.Duration) error
 }
 
-// Caller makes calls and repeats those that may succeed later.
+// Caller makes calls and repeats the ones with a chance to succeed later.
 type Caller struct {
 	// HTTP has the bounds of the options.
 	HTTP    *http.Client
@@ -41,7 +41,7 @@ const (
 	defaultIdle                 = time.Minute
 	// maxAnswer bounds an answer; the longest of a model is a few megabytes.
 	maxAnswer = 64 << 20
-	// mostWait is the longest wait that a server can ask for: with a longer one the call fails.
+	// mostWait is the longest wait on a server's wish: with a longer one the call fails.
 	mostWait = 2 * time.Minute
 )
 
@@ -85,10 +85,10 @@ var errTimeout = errors.New("timeout")
 // Once makes one call.
 type Once func(context.Context) (*provider.Response, error)
 
-// Do makes a call, and repeats it if that may help. Each repetition is announced to on.
+// Do makes a call, and repeats it if a repetition may help. Each one is announced to on.
 func (c *Caller) Do(ctx context.Context, on func(provider.Delta), once Once) (*provider.Response, error) {
 	for attempt := 1; ; attempt++ {
-		answer, failed := c.try(ctx, once)
+		answer, failed := c.callOnce(ctx, once)
 		switch {
 		case failed == nil:
 			return answer, nil
@@ -99,7 +99,7 @@ func (c *Caller) Do(ctx context.Context, on func(provider.Delta), once Once) (*p
 		}
 		after := failed.After
 		if after <= 0 {
-			after = backoff(attempt)
+			after = backoffTime(attempt)
 		}
 		if on != nil {
 			on(provider.Delta{Retry: &provider.Retry{Attempt: attempt + 1, After: after, Because: failed}})
@@ -110,8 +110,8 @@ func (c *Caller) Do(ctx context.Context, on func(provider.Delta), once Once) (*p
 	}
 }
 
-// try makes a call within its time.
-func (c *Caller) try(parent context.Context, once Once) (*provider.Response, *provider.Error) {
+// callOnce makes a call within the time limit.
+func (c *Caller) callOnce(parent context.Context, once Once) (*provider.Response, *provider.Error) {
 	ctx, cancel := context.WithTimeoutCause(parent, c.timeout, errTimeout)
 	defer cancel()
 	answer, err := once(ctx)
@@ -121,7 +121,7 @@ func (c *Caller) try(parent context.Context, once Once) (*provider.Response, *pr
 	if known, ok := errors.AsType[*provider.Error](err); ok {
 		return nil, known
 	}
-	failed := &provider.Error{Message: c.scrub(err.Error()), Err: err}
+	failed := &provider.Error{Message: c.removeKey(err.Error()), Err: err}
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
 		failed.Message = fmt.Sprintf("the answer took longer than %s", c.timeout)
@@ -133,8 +133,9 @@ func (c *Caller) try(parent context.Context, once Once) (*provider.Response, *pr
 	return nil, failed
 }
 
-// backoff doubles from half a second to eight, less up to a quarter, so that many callers do not come back at once.
-func backoff(attempt int) time.Duration {
+// backoffTime doubles from half a second to eight, less up to a quarter, so many callers do not come back at
+// once.
+func backoffTime(attempt int) time.Duration {
 	d := min(500*time.Millisecond<<(attempt-1), 8*time.Second)
 	return d - rand.N(d/4) //nolint:gosec // G404: spreads calls, guards nothing
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// ErrMalformed is an answer that is not in the form of its API.
+// ErrMalformed is an answer not in the form of the API.
 var ErrMalformed = errors.New("the answer is malformed")
 
-// kinds are the errors that come in the middle of a stream, as the status that they would have had before it.
+// kinds are the errors in the middle of a stream, with their status before one.
 var kinds = map[string]int{
 	"overloaded_error": 529, "api_error": 500, "timeout_error": 504, "rate_limit_error": 429, "invalid_request_error": 400,
 	"authentication_error": 401, "permission_error": 403, "not_found_error": 404, "server_error": 500, "rate_limit_exceeded": 429,
@@ -27,7 +27,7 @@ var kinds = map[string]int{
 func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Error {
 	e := &provider.Error{Status: status}
 	e.Type, e.Message = readError(body)
-	e.Message = c.scrub(e.Message)
+	e.Message = c.removeKey(e.Message)
 	e.RequestID = cmp.Or(header.Get("Request-Id"), header.Get("X-Request-Id"))
 	if status < http.StatusBadRequest {
 		e.Status = kinds[e.Type]
@@ -35,7 +35,7 @@ func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Err
 	switch e.Status {
 	case http.StatusUnauthorized:
 		// The server's own words may repeat a part of the key.
-		e.Message = "the server at " + c.base + " refuses the request: " + c.key.complaint()
+		e.Message = "the server at " + c.base + " refuses the request: " + c.key.explainRefusal()
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		e.Retryable = true
 	case 0:
@@ -46,7 +46,7 @@ func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Err
 	if should, err := strconv.ParseBool(header.Get("X-Should-Retry")); err == nil {
 		e.Retryable = should
 	}
-	e.After = after(header)
+	e.After = retryAfter(header)
 	return e
 }
 
@@ -60,13 +60,13 @@ func readError(body []byte) (kind, message string) {
 		explanation
 		Error explanation `json:"error"`
 	}
-	_ = json.Unmarshal(body, &form) // fields that cannot be read stay empty
+	_ = json.Unmarshal(body, &form) // unreadable fields stay empty
 	message = cmp.Or(form.Error.Message, form.Message, strings.TrimSpace(string(body)))
 	return cmp.Or(form.Error.Type, form.Type), visible.Fit(message, 1000)
 }
 
-// after returns how long the server asks to wait; a date counts from the server's own.
-func after(h http.Header) time.Duration {
+// retryAfter returns how long the server asks to wait; a date counts from the server's own.
+func retryAfter(h http.Header) time.Duration {
 	ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64)
 	if err != nil {
 		ms, err = strconv.ParseFloat(h.Get("Retry-After"), 64)

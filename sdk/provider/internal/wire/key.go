@@ -10,11 +10,11 @@ import (
 // Key is a credential. The pointer keeps it out of the output of %+v.
 type Key struct {
 	value *string
-	// From is the field or variable that it came from.
+	// From is the field or variable with the key.
 	From string
 }
 
-// Source is a place that may have a credential.
+// Source is a possible place of a credential.
 type Source struct{ Value, From string }
 
 // Variable returns the source of an environment variable.
@@ -48,16 +48,16 @@ func (k Key) Secret() string {
 	return *k.value
 }
 
-// complaint names the source of a key that is refused, and the next move.
-func (k Key) complaint() string {
+// explainRefusal names the source of a refused key, and the next move.
+func (k Key) explainRefusal() string {
 	if !k.Set() {
 		return "it wants a key, and none is set"
 	}
 	return "the key came from " + k.From + "; check that it is complete, valid and meant for this server"
 }
 
-// scrub removes the key from a text.
-func (c *Caller) scrub(text string) string {
+// removeKey removes the key from a text.
+func (c *Caller) removeKey(text string) string {
 	if !c.key.Set() {
 		return text
 	}

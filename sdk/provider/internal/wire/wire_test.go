@@ -169,7 +169,7 @@ func TestAfter(t *testing.T) {
 		{http.Header{"Retry-After": {"Sun, 22 Nov 2026 10:00:09 GMT"}}, 0},
 		{http.Header{"Retry-After": {"Sun, 22 Nov 2026 10:00:09 GMT"}, "Date": {"Sun, 22 Nov 2026 10:01:00 GMT"}}, 0},
 	} {
-		if got := after(c.header); got != c.want {
+		if got := retryAfter(c.header); got != c.want {
 			t.Errorf("%v: %s; want %s", c.header, got, c.want)
 		}
 	}
@@ -178,7 +178,7 @@ func TestAfter(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	for attempt, want := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 8 * time.Second} {
 		for range 100 {
-			if got := backoff(attempt + 1); got > want || got < want*3/4 {
+			if got := backoffTime(attempt + 1); got > want || got < want*3/4 {
 				t.Fatalf("wait %d is %s; want %s or up to a quarter less", attempt+1, got, want)
 			}
 		}
