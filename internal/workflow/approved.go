@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// ApprovedText is a text that a gate has let through: a saved artifact, or the record of the
-// submission that it was saved from.
+// ApprovedText is a text after its gate: a saved artifact, or the record of the submission behind
+// the artifact.
 type ApprovedText struct {
 	Stage StageID
 	ContentRef
@@ -13,8 +13,8 @@ type ApprovedText struct {
 	Artifact bool
 }
 
-// Approved returns the texts that count as approved, in order of stages. Those of a stage that was
-// reopened, or that is out of date, do not.
+// Approved returns the approved texts, in order of stages, without the texts of stages that were
+// reopened or are out of date.
 func (s *Session) Approved() []ApprovedText {
 	var out []ApprovedText
 	for _, st := range s.Definition().Stages {
@@ -34,10 +34,9 @@ func (s *Session) Approved() []ApprovedText {
 	return out
 }
 
-// Altered returns the approved texts that are not as they were approved. find returns the hash of each
-// as it is now, "" if it cannot be read, and whether it is another text, or missing; line ends do not
-// count. v is the result of checking the session: an adoption that its key does not vouch for does not
-// count.
+// Altered returns the approved texts that differ from their approved form. find returns the present
+// hash of a text, "" if it cannot be read, and whether it is another text, or missing; line ends do
+// not count. v is the result of checking the session: an adoption counts only if v vouches for it.
 func (s *Session) Altered(v Verification, find func(ApprovedText) (sha256 string, modified, missing bool)) []Alteration {
 	var out []Alteration
 	for _, text := range s.Approved() {
@@ -54,8 +53,8 @@ func (s *Session) Altered(v Verification, find func(ApprovedText) (sha256 string
 	return out
 }
 
-// Accepted reports whether a person has adopted an approved text as it is now, since the stage was
-// last worked on, in an entry that the key vouches for.
+// Accepted reports whether a person has adopted an approved text in its present form, after the
+// last work on the stage, in an entry that v vouches for.
 func (s *Session) Accepted(a Alteration, v Verification) bool {
 	for i, e := range slices.Backward(s.History) {
 		if e.From != e.To && e.FromStage() == a.Stage {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// DefaultName is the workflow of a session that names none.
+// DefaultName is the workflow of a session without a name of one.
 const DefaultName = "bmad"
 
 //go:embed definitions/*.yaml definitions/schema.json
@@ -31,17 +31,17 @@ func BuiltinText(name string) string {
 
 // Schema returns the JSON Schema of the YAML of a definition, for editors.
 func Schema() string {
-	data, _ := builtin.ReadFile("definitions/schema.json") // it is in the binary
+	data, _ := builtin.ReadFile("definitions/schema.json") // embedded, so it is always there
 	return string(data)
 }
 
-// builtins are read once: they cannot change.
+// builtins are read once, as they never change.
 var builtins = sync.OnceValue(func() []*Definition {
 	var out []*Definition
 	for _, name := range []string{DefaultName, "quick", "plan", "fix"} {
 		d, problems := Read(name, []byte(BuiltinText(name)))
 		if problems != nil {
-			panic(problems) // a mistake in this package, which its tests find
+			panic(problems) // a mistake in this package, which the tests find
 		}
 		out = append(out, d)
 	}

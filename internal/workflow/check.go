@@ -11,12 +11,13 @@ import (
 var (
 	nameForm     = pattern.New(`^[a-z][a-z0-9-]{0,31}$`)
 	artifactForm = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.md$`)
-	// reserved are words that can stand in the place of a stage's name, in arguments and settings.
+	// reserved are words with another meaning in arguments and settings, so they cannot be ids of
+	// stages.
 	reserved = []string{"session", "history", "sessions", "workflow", "all", "task"}
 )
 
-// checkDefinition completes a definition with its defaults and finds the mistakes that no single value
-// shows. It runs on a definition whose values have all been read.
+// checkDefinition completes a definition with the defaults and finds the mistakes beyond single
+// values. All values of the definition have been read before.
 func (r *reader) checkDefinition(name string) {
 	d := r.d
 	if d.Name == "" {
@@ -37,7 +38,7 @@ func (r *reader) checkDefinition(name string) {
 	r.checkOrder()
 }
 
-// Check reports the first mistake of a definition that comes from a session file.
+// Check reports the first mistake of a definition from a session file.
 func (d *Definition) Check() error {
 	if n := len(d.Stages); n > maxStages {
 		return lang.Errorf("%d stages; at most %d are accepted", n, maxStages)
@@ -49,7 +50,7 @@ func (d *Definition) Check() error {
 	return nil
 }
 
-// checkStage checks one stage by itself, and fills in the values that its kind implies.
+// checkStage checks one stage by itself, and fills in the values implied by its kind.
 func (r *reader) checkStage(i int) {
 	st, at := &r.d.Stages[i], r.lineFinder(i)
 	switch {
@@ -103,7 +104,7 @@ func (r *reader) checkOwes(i int) {
 	}
 }
 
-// fillDefaults fills in the words and engines that a stage does not name.
+// fillDefaults fills in the missing words and engines of a stage.
 func (st *Stage) fillDefaults() {
 	if st.Role == "" {
 		st.Role = strings.ToUpper(string(st.ID[0])) + string(st.ID[1:])
@@ -116,7 +117,8 @@ func (st *Stage) fillDefaults() {
 	}
 }
 
-// defaultDocument and defaultDescription are the words for the document of a stage without names.
+// defaultDocument and defaultDescription are the words for the document of a stage without words of
+// its own.
 func (s Stage) defaultDocument(l lang.Language) string { return l.Say("%s report", s.ID) }
 func (s Stage) defaultDescription(l lang.Language) string {
 	return l.Say("writes the %s", s.DocumentIn(l))
@@ -138,7 +140,7 @@ func (s Stage) DescriptionIn(l lang.Language) string {
 	return l.Word(s.Description)
 }
 
-// checkFiles checks the names of the files that a stage reads and writes.
+// checkFiles checks the names of the files of a stage.
 func (r *reader) checkFiles(i int) {
 	st, at := r.d.Stages[i], r.lineFinder(i)
 	for key, name := range map[string]string{"prompt": st.Prompt, "rubric": st.Rubric} {
@@ -173,7 +175,7 @@ func (r *reader) checkOrder() {
 		if st.Kind == KindBuild && i > 0 && !decided {
 			r.addMistake(at(""), "no gate before the build stage %q: give an earlier stage the gate score or approval, or let the workflow begin with the build, which then stops for its scope", st.ID)
 		}
-		// A verdict asks a person only when it fails.
+		// A verdict asks a person only after a failure.
 		scoped := i == 0 && st.Kind == KindBuild
 		decided = decided || scoped || st.Gate == GateScore || st.Gate == GateApproval
 		if other := files[strings.ToLower(st.Artifact)]; st.Artifact != "" && other != "" {
@@ -198,7 +200,7 @@ func (r *reader) checkTarget(i int, key string, target StageID, why lang.Text) {
 	}
 }
 
-// lineFinder returns a function that finds the line of a key of stage i, or that of the stage.
+// lineFinder returns a function from a key of stage i to its line, or to the line of the stage.
 func (r *reader) lineFinder(i int) func(key string) int {
 	return func(key string) int {
 		if line := r.lines[i][key]; line > 0 {

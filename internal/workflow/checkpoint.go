@@ -6,32 +6,33 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Checkpoint is one machine's record of a session as it last changed it. It is kept outside
-// the project and reveals a session file that was replaced by an older one.
+// Checkpoint is one machine's record of a session after the machine's last change. It is kept
+// outside the project and reveals the replacement of a session file by an older one.
 type Checkpoint struct {
 	// Entries and Revision are the number of entries and the session's revision.
 	Entries  int `json:"entries"`
 	Revision int `json:"revision"`
-	// Head is the hash of the newest entry; "" in a record of an older program. Each entry has the hash of the one before
-	// it, so that no signature up to it needs to be checked again.
+	// Head is the hash of the newest entry; "" in a record of an older program. Each entry has the hash of the
+	// previous one, so no signature up to Head needs another check.
 	Head string    `json:"head"`
 	At   time.Time `json:"at"`
-	// File is the hash of the session's stored form: a file that has it needs no other check.
+	// File is the hash of the session's stored form: a file with this hash needs no other check.
 	File string `json:"file,omitempty"`
-	// Members are those, beside this machine, whose entries it rests on: it holds as long as their keys count.
+	// Members are the other machines whose entries the session rests on: the record holds as long as their keys
+	// count.
 	Members []Member `json:"members,omitempty"`
 	// Strict is true if the policy of a stage was strict.
 	Strict bool `json:"strict,omitempty"`
-	// Broken is the first entry that did not count, 0 if all did, and Problem says why.
+	// Broken is the first entry that did not count, 0 if all did, and Problem the reason.
 	Broken  int    `json:"broken,omitempty"`
 	Problem string `json:"problem,omitempty"`
-	// Foreign is true if the file was written with another key, or without one. The other
-	// fields are then empty.
+	// Foreign is true if the file was written with another key, or without one. The other fields
+	// are then empty.
 	Foreign bool `json:"-"`
 }
 
-// Checkpoint returns the record of a session that this machine has just signed; ok is false if there is nothing to
-// record. before is what was found before the change.
+// Checkpoint returns the record of a session just signed by this machine; ok is false if there is nothing to
+// record. before is the result of the check before the change.
 func (s *Session) Checkpoint(before Verification) (c Checkpoint, ok bool) {
 	if len(s.History) == 0 || s.Last().Signature == "" {
 		return c, false
@@ -46,8 +47,9 @@ func (s *Session) Checkpoint(before Verification) (c Checkpoint, ok bool) {
 	return c, true
 }
 
-// compareToCheckpoint compares a session with this machine's record. It returns the first entry that differs, and how; 0 if none
-// does. A session may be ahead of its record, which is written after it, by entries of this machine or another one.
+// compareToCheckpoint compares a session with this machine's record. It returns the first entry that differs, and
+// how; 0 if none does. A session may be ahead of the record, which is written later, by entries of this machine or
+// another one.
 func (s *Session) compareToCheckpoint(c *Checkpoint) (entry int, problem lang.Text) {
 	n, on := len(s.History), c.At.UTC().Format("2006-01-02 15:04:05 MST")
 	switch {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Clone returns a copy of the session that shares nothing with it that can be changed.
+// Clone returns a deep copy of the session.
 func (s *Session) Clone() *Session {
 	return cloneValue(reflect.ValueOf(s).Elem()).Addr().Interface().(*Session)
 }
 
-// cloneValue returns a copy of a value, which can be addressed. Fields that are not exported are
-// copied as they are: here only times have them.
+// cloneValue returns a copy of an addressable value. Unexported fields are copied as they are: here
+// only times have them.
 func cloneValue(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
@@ -48,7 +48,7 @@ func cloneValue(v reflect.Value) reflect.Value {
 	return out
 }
 
-// hasReferences reports whether values of a type can have something that can be changed in place.
+// hasReferences reports whether values of a type can contain something changeable in place.
 func hasReferences(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:

@@ -11,11 +11,11 @@ type Comment struct {
 	// From and To are lines of the draft, counted from 1; both are 0 for the whole document.
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
-	// Quote is the text of these lines, or its beginning, as the person saw it.
+	// Quote is the text of these lines, or the beginning of it, as the person saw it.
 	Quote string      `json:"quote,omitempty"`
 	Kind  CommentKind `json:"kind"`
 	Text  string      `json:"text,omitempty"`
-	// Replace is the text that the person would write instead of the quoted one.
+	// Replace is the person's text for the quoted one.
 	Replace string `json:"replace,omitempty"`
 	Extra   Extra  `json:",unknown"`
 }
@@ -47,18 +47,17 @@ func CommentKinds() []CommentKind {
 	return []CommentKind{CommentChange, CommentQuestion, CommentRemove, CommentEdit}
 }
 
-// ChangeRequest is a comment that the next submission of a stage has to take up.
+// ChangeRequest is a comment for the next submission of a stage to take up.
 type ChangeRequest struct {
 	Comment
-	// Stage is the one whose document was commented on, if that is another than the one
-	// that works next.
+	// Stage is the stage whose document was commented on, if another one works next.
 	Stage StageID `json:"stage,omitempty"`
-	// Round is the submission that was commented on, SHA256 the hash of its text.
+	// Round is the submission under the comment, SHA256 the hash of its text.
 	Round  int           `json:"round,omitempty"`
 	SHA256 string        `json:"sha256,omitempty"`
 	At     time.Time     `json:"at"`
 	Status RequestStatus `json:"status"`
-	// SettledIn is the submission that settled it, Note its author's words about it.
+	// SettledIn is the submission that settled the request, Note the author's words about it.
 	SettledIn int    `json:"settled_in,omitempty"`
 	Note      string `json:"note,omitempty"`
 }

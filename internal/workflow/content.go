@@ -35,7 +35,7 @@ func Summarize(text string) string {
 	return text
 }
 
-// Hash returns the SHA-256 of a text as references and artifacts record it.
+// Hash returns the SHA-256 of a text in the form of references and artifacts.
 func Hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -47,7 +47,7 @@ type Question struct {
 	Question string `json:"question"`
 	// Context explains why the question matters.
 	Context string `json:"context,omitempty"`
-	// Options are the answers that the stage offers; the person may give another.
+	// Options are the stage's suggested answers; the person may give another.
 	Options []string `json:"options,omitempty"`
 	// Status is empty for an open question.
 	Status QuestionStatus `json:"status,omitempty"`
@@ -60,27 +60,27 @@ type QuestionStatus string
 // The question statuses.
 const (
 	QuestionAnswered QuestionStatus = "answered"
-	// QuestionSkipped: the person does not want to answer it.
+	// QuestionSkipped: the person does not want to answer.
 	QuestionSkipped QuestionStatus = "skipped"
-	// QuestionLeftOpen: they gave no answer to it, but to others.
+	// QuestionLeftOpen: the person answered others, but not this one.
 	QuestionLeftOpen QuestionStatus = "left_open"
 )
 
 // Open reports whether the question still waits for the person.
 func (q Question) Open() bool { return q.Status == "" }
 
-// Candidate is one of the drafts that several engines handed in for the same round.
+// Candidate is one engine's draft of a round for which several engines were asked.
 type Candidate struct {
 	Engine Engine `json:"engine"`
 	// Score is the claimed score, or the estimate if Estimated is true; nil in a report.
 	Score     *float64 `json:"score,omitempty"`
 	Estimated bool     `json:"score_is_estimate,omitempty"`
 	Verdict   Verdict  `json:"verdict,omitempty"`
-	// AuditScore is that of our own audit of this draft.
+	// AuditScore is the score of our own audit of this draft.
 	AuditScore float64 `json:"audit_score"`
-	// Path is the text that the engine handed in, relative to the project.
+	// Path is the engine's text, relative to the project.
 	Path string `json:"path,omitempty"`
-	// Taken is true for the draft that the stage goes on with, Because the reason.
+	// Taken is true for the draft with which the stage goes on, Because the reason.
 	Taken   bool   `json:"taken,omitempty"`
 	Because string `json:"because,omitempty"`
 	Extra   Extra  `json:",unknown"`
@@ -101,7 +101,7 @@ const (
 // Passes reports whether the work continues to the next stage after a verdict.
 func (v Verdict) Passes() bool { return v == Pass || v == PassWithRisk }
 
-// Finding is a defect that a review or QA stage reports.
+// Finding is a defect in the report of a review or QA stage.
 type Finding struct {
 	ID string `json:"id"`
 	// Severity is critical, major or minor.
@@ -112,7 +112,7 @@ type Finding struct {
 	Fix     string `json:"fix,omitempty"`
 	// Status is empty or "open" while the finding applies, then fixed or withdrawn.
 	Status string `json:"status,omitempty"`
-	// Check is the id of the check that shows it.
+	// Check is the id of the check that shows the defect.
 	Check string `json:"check,omitempty"`
 	Extra Extra  `json:",unknown"`
 }
@@ -128,18 +128,18 @@ func OpenFindings(all []Finding) []Finding {
 // Criterion is the row of a report for one criterion.
 type Criterion struct {
 	ID string `json:"id"`
-	// Criterion is its text in the requirements, or in the report if they do not have it.
+	// Criterion is the text in the requirements, or in the report if the requirements have none.
 	Criterion string `json:"criterion,omitempty"`
 	// Result is one of [Results].
 	Result   string `json:"result"`
 	Evidence string `json:"evidence,omitempty"`
-	// Check names the checks that show the result, by their ids.
+	// Check names the ids of the checks behind the result.
 	Check string `json:"check,omitempty"`
-	// Why is the reason of a row that was not tested.
+	// Why is the reason for not testing.
 	Why string `json:"why,omitempty"`
-	// From is the round from which the row is carried over; 0 if it was tested in this one.
+	// From is the round of a row carried over; 0 if it was tested in this one.
 	From int `json:"from,omitempty"`
-	// Sprint is that of a criterion which is out of scope.
+	// Sprint is the sprint of a criterion out of scope.
 	Sprint int `json:"sprint,omitempty"`
 	// Proved is true if the server itself ran the checks of a passed row.
 	Proved bool  `json:"proved,omitempty"`
@@ -159,31 +159,32 @@ func Results() []string {
 	return []string{ResultPass, ResultFail, ResultNotTested, ResultOutOfScope}
 }
 
-// Check is a command that a report names, with its result.
+// Check is a command of a report, with the result.
 type Check struct {
 	ID      string `json:"id"`
 	Command string `json:"command"`
 	Exit    int    `json:"exit"`
-	// Output is the part of its output that the report quotes, or the end of it if the server ran
-	// the command.
+	// Output is the part of the command's output quoted in the report, or the end of it if the
+	// server ran the command.
 	Output string `json:"output,omitempty"`
-	// Server is true if the server ran the command itself: exit and output are its own.
+	// Server is true if the server itself ran the command: exit and output are then from the
+	// server.
 	Server bool  `json:"server,omitempty"`
 	Extra  Extra `json:",unknown"`
 }
 
-// Owes names the rows that the report of a verdict stage owes.
+// Owes names the rows required in the report of a verdict stage.
 type Owes string
 
-// The kinds of rows that reports owe.
+// The kinds of required rows.
 const (
 	// OwesCriteria: a row for each criterion in scope.
 	OwesCriteria Owes = "criteria"
-	// OwesFindings: the list of findings, and the commands that were run.
+	// OwesFindings: the list of findings, and the commands run.
 	OwesFindings Owes = "findings"
 )
 
-// Proof is the share of a report's passed rows that commands run by the server have to prove.
+// Proof is the share of a report's passed rows to be proved by commands of the server.
 type Proof string
 
 // The demands for proof, from the loosest on.
@@ -202,7 +203,7 @@ func FailedCriteria(all []Criterion) []Criterion {
 type Resolution struct {
 	ID  string `json:"id"`
 	How string `json:"how,omitempty"`
-	// Declined is true if the author gives a reason against it. The change request keeps it.
+	// Declined is true if the author gives a reason against the request, which keeps the reason.
 	Declined bool  `json:"-"`
 	Extra    Extra `json:",unknown"`
 }
@@ -234,8 +235,8 @@ type Artifact struct {
 	SavedAt time.Time `json:"saved_at"`
 	// Stale is true after an earlier stage was reopened.
 	Stale bool `json:"stale,omitempty"`
-	// Text refers to its bytes; nil if an older program saved it. Replaces is the hash of the artifact
-	// before it, "" if there was none.
+	// Text refers to the artifact's bytes; nil if an older program saved it. Replaces is the hash
+	// of the previous artifact, "" if there was none.
 	Text     *ContentRef `json:"text,omitempty"`
 	Replaces string      `json:"replaces,omitempty"`
 	Extra    Extra       `json:",unknown"`

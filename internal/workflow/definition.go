@@ -10,18 +10,18 @@ type Definition struct {
 	Name string `json:"name"`
 	// Hash identifies the content: two definitions with one hash are the same.
 	Hash string `json:"hash"`
-	// Description describes the workflow, and When the work that it fits, in one line each.
+	// Description describes the workflow, and When the fitting work, in one line each.
 	Description string  `json:"description,omitempty"`
 	When        string  `json:"when,omitempty"`
 	Stages      []Stage `json:"stages"`
 	Extra       Extra   `json:",unknown"`
 }
 
-// DefaultGateScore is the score of 100 that a score gate asks for unless the definition or
-// the configuration says otherwise.
+// DefaultGateScore is the score of 100 for a score gate without one in the definition or the
+// configuration.
 const DefaultGateScore = 90
 
-// Clone returns a copy that shares nothing that is changed in place.
+// Clone returns a deep copy.
 func (d *Definition) Clone() *Definition {
 	out := *d
 	out.Stages = slices.Clone(d.Stages)
@@ -90,14 +90,14 @@ func (d *Definition) JudgesOf(id StageID) []Stage {
 	return out
 }
 
-// StartsByBuilding reports whether st is a build stage with nothing before it that a person
-// has decided on. It begins with a scope, which they approve.
+// StartsByBuilding reports whether st is a build stage without an earlier decision of a person. It
+// begins with a scope, for a person to approve.
 func (d *Definition) StartsByBuilding(st Stage) bool {
 	return st.Kind == KindBuild && d.First().ID == st.ID
 }
 
-// StagesOf lists the stages of several definitions, each id once: the stage of the first
-// definition that has it. A nil definition has none.
+// StagesOf lists the stages of several definitions, each id once, from the first definition with
+// it. A nil definition has none.
 func StagesOf(definitions ...*Definition) []Stage {
 	var out []Stage
 	for _, d := range definitions {
@@ -113,8 +113,9 @@ func StagesOf(definitions ...*Definition) []Stage {
 	return out
 }
 
-// Keeping returns a definition whose stages have at least some rules, by their ids. The settings loosen no gate of a run
-// that has begun: a file of the project, or a variable, can change around one step. Pauses are a comfort and follow them.
+// Keeping returns a definition whose stages have at least some rules, by their ids. The settings loosen no gate of
+// a run that has begun: a file of the project, or a variable, can change around one step. Pauses are a comfort and
+// follow the settings.
 func (w *Definition) Keeping(rules map[StageID]Policy) *Definition {
 	out := w.Clone()
 	for i, st := range w.Stages {

@@ -1,16 +1,16 @@
-// Package workflow holds the rules of a run, as pure values and functions: it
-// reads no clock, no file and no network.
+// Package workflow holds the rules of a run, as pure values and functions, without a clock,
+// files or the network.
 //
-// A [Definition] is the ordered list of stages, as data. A [Stage] is a role with its
-// kind, its engines, its gate and the name of its artifact. A [Session] is one run for one
-// objective, with a copy of its definition; its [State] is that of the current stage. A caller
-// requests an [Action]; its outcome is an [Event], fired on the one transition table in
-// machine.go; the step taken is a [Transition], kept in the session's history.
+// A [Definition] is the ordered list of stages, as data. A [Stage] is a role with a kind,
+// engines, a gate and the name of an artifact. A [Session] is one run for one objective, with
+// a copy of the definition and the [State] of the current stage. A caller requests an
+// [Action]; the outcome is an [Event], fired on the one transition table in machine.go; the
+// step taken is a [Transition], kept in the session's history.
 //
 // # Doors
 //
 //   - [Definition], [Session], [Verification]: the rules; workflow itself imports only the ground.
-//   - intake reads what was handed in for a stage.
+//   - intake reads the submission for a stage.
 //   - verdict derives the verdict of a report from its rows.
 //   - audit scores a document by a rubric.
 //   - lesson has what a run takes from the project memory and leaves there.
@@ -24,13 +24,13 @@
 //     gate; with audited scoring the audit has to reach it too (TestEstimateOpensNoGate,
 //     TestInflatedScoreIsHeldByTheAudit).
 //   - Each entry of the history has the hash of the previous one and of the session after it,
-//     and the signature of the machine that wrote it. It counts under a key that counts for the
-//     account it names, and what does not count does not happen: a session that rests on it goes
-//     on under no policy that promises a person. A later entry never hides an earlier change; only
-//     a person accepts one (TestTamperingShows, TestMembersForge, TestMemberWithAProgramOfTheirOwn,
-//     TestHistoryIsSigned, TestAdoption).
-//   - The entries of others are steps that the rules allow, and keep the reader's rules of who says
-//     yes (TestMembersKeepTheRules).
+//     and the signature of the machine that wrote it. An entry counts if the key counts for the
+//     account in the entry. Other entries have no effect: a session resting on one goes on under
+//     no policy that promises a person. A later entry never hides an earlier change; only a
+//     person accepts one (TestTamperingShows, TestMembersForge,
+//     TestMemberWithAProgramOfTheirOwn, TestHistoryIsSigned, TestAdoption).
+//   - The entries of others are steps allowed by the rules, and keep the reader's rules of who
+//     says yes (TestMembersKeepTheRules).
 //   - A signed history names its project. If another folder still holds the session, this one
 //     is a copy, which needs an adoption; otherwise it was moved
 //     (TestApprovalsOfAnotherProject, TestMovedProjectIsToldOnce).

@@ -16,7 +16,7 @@ type Audit struct {
 	Extra    Extra          `json:",unknown"`
 }
 
-// AuditFinding is one defect that an audit found.
+// AuditFinding is one defect found by an audit.
 type AuditFinding struct {
 	// ID names the rule, for example "AC-MISSING".
 	ID string `json:"id"`
@@ -40,19 +40,19 @@ type Evidence struct {
 	ExitCode int   `json:"exit_code"`
 	TookMS   int64 `json:"took_ms"`
 	TimedOut bool  `json:"timed_out,omitempty"`
-	// Tail is the end of its output, of both streams.
+	// Tail is the end of the command's output, of both streams.
 	Tail string `json:"tail,omitempty"`
 	// NotRun is the reason why the command was not run; then only Command and At are set.
 	NotRun string `json:"not_run,omitempty"`
 	// SetBy is the setter of the command.
 	SetBy Setter `json:"set_by,omitempty"`
-	// Changed describes how the configured command differs from the one that the session
-	// keeps; ChangedTo is the configured one, "" if there is none. Both are empty once the
-	// person has accepted the difference.
+	// Changed describes the difference of the configured command from the session's; ChangedTo is
+	// the configured one, "" if there is none. Both are empty once the person has accepted the
+	// difference.
 	Changed   string  `json:"changed,omitempty"`
 	ChangedTo *string `json:"changed_to,omitempty"`
-	// Notes are facts that the person should know besides the result, for example a script that
-	// has changed since they allowed the command.
+	// Notes are facts for the person besides the result, for example a script that has changed
+	// since they allowed the command.
 	Notes []string `json:"notes,omitempty"`
 	Extra Extra    `json:",unknown"`
 }
@@ -62,7 +62,7 @@ func (e *Evidence) Failed() bool {
 	return e != nil && e.NotRun == "" && (e.ExitCode != 0 || e.TimedOut)
 }
 
-// Progress compares a report's findings with those of the previous report.
+// Progress compares a report's findings with the previous report's.
 type Progress struct {
 	Fixed     int `json:"fixed"`
 	Open      int `json:"open"`
@@ -76,25 +76,25 @@ type Progress struct {
 // Setter is the origin of a setting.
 type Setter string
 
-// The setters. An environment variable is a setter of its own: the person may have set it, and
-// so may a file of the project that configures how a host starts the server.
+// The setters. An environment variable is a setter of its own: it may come from the person, or from
+// a file of the project that configures a host's start of the server.
 const (
 	SetByPerson      Setter = "person"
 	SetByProject     Setter = "project"
 	SetByEnvironment Setter = "environment"
 )
 
-// VerifyCommand is the command that checks the submissions of a stage. It is kept in the
-// session, so that an edit of the configuration cannot remove it.
+// VerifyCommand is the command for checking the submissions of a stage. It is kept in the session,
+// so that an edit of the configuration cannot remove it.
 type VerifyCommand struct {
 	// Command is "" if the person has removed it.
 	Command string    `json:"command"`
 	SetBy   Setter    `json:"set_by"`
 	At      time.Time `json:"at"`
-	// Instead is the configured command if it differs and does not count, "" if none is
-	// configured; nil if the configuration names Command.
+	// Instead is the configured command if it differs and does not count, "" if none is configured;
+	// nil if the configuration names Command.
 	Instead *string `json:"instead,omitempty"`
-	// Accepted is true once the person has decided at a gate that showed Instead.
+	// Accepted is true once the person has decided at a gate with Instead on show.
 	Accepted bool  `json:"accepted,omitempty"`
 	Extra    Extra `json:",unknown"`
 }

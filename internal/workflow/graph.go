@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Graph draws the transition table as a mermaid state diagram. A label has the event and, if
-// the stage changes, the next one.
+// Graph draws the transition table as a mermaid state diagram. A label has the event and, if the
+// stage changes, the next one.
 func Graph() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
@@ -65,8 +65,8 @@ func (d *Definition) arrowLabel(st Stage) string {
 	return ""
 }
 
-// Graph draws a run as a mermaid flowchart: its stages with their rounds, and the steps between
-// them that it has taken.
+// Graph draws a run as a mermaid flowchart: the stages with their rounds, and the steps taken
+// between them.
 func (s *Session) Graph() string {
 	d := s.Definition()
 	var b strings.Builder
@@ -120,7 +120,7 @@ func (s *Session) progressMark(id StageID) string {
 	return ""
 }
 
-// describeRounds says how often a stage was submitted, and with which result.
+// describeRounds returns the number of a stage's rounds, with their result.
 func (s *Session) describeRounds(id StageID) string {
 	r := s.Record(id)
 	if r.Iteration == 0 {

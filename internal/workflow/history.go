@@ -13,8 +13,8 @@ type Transition struct {
 	At time.Time `json:"at"`
 	// Standing is a hash of the session after this entry.
 	Standing string `json:"standing,omitempty"`
-	// Project is the id of the project that the session belongs to from this entry on, if that
-	// differs from the entries before.
+	// Project is the id of the session's project from this entry on, if the entries before name
+	// another.
 	Project string `json:"project,omitempty"`
 	Action  Action `json:"action"`
 	Event   Event  `json:"event"`
@@ -29,29 +29,29 @@ type Transition struct {
 	Score     *float64 `json:"score,omitempty"`
 	Verdict   Verdict  `json:"verdict,omitempty"`
 	// AuditScore, FindingsOpen and ExitCode are the server's own findings about a submission: the
-	// next one replaces them in the record. ExitCode is that of the verify command.
+	// next one replaces them in the record. ExitCode is the verify command's.
 	AuditScore   *float64 `json:"audit_score,omitempty"`
 	FindingsOpen *int     `json:"findings_open,omitempty"`
 	ExitCode     *int     `json:"exit_code,omitempty"`
-	// Path is the document that the transition concerned, relative to the project.
+	// Path is the document of the transition, relative to the project.
 	Path     string `json:"path,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`
 	Feedback string `json:"feedback,omitempty"`
-	// Skipped are the ids of the questions that the person skipped.
+	// Skipped are the ids of the questions skipped by the person.
 	Skipped []string `json:"skipped,omitempty"`
 	// Sources are the files a submission was read from, relative to the project.
 	Sources []string `json:"sources,omitempty"`
-	// Kept is the path of an edited working copy that a submission replaced.
+	// Kept is the path of an edited working copy, replaced by a submission.
 	Kept string `json:"kept,omitempty"`
-	// Edit describes in words the person's edit, or the part of it that a submission takes back.
+	// Edit describes in words the person's edit, or the part of it undone by a submission.
 	Edit string `json:"edit,omitempty"`
-	// Grant is the human's decision that the transition carried out.
+	// Grant is the human's decision, carried out by the transition.
 	Grant *Grant `json:"grant,omitempty"`
-	// Policy describes a change of policy in words, and Rules has the policies of the stages from this entry on, if it
-	// starts the run, changes them, or accepts others.
+	// Policy describes a change of policy in words, and Rules has the policies of the stages from this entry on, if
+	// it starts the run, changes them, or accepts others.
 	Policy string             `json:"policy,omitempty"`
 	Rules  map[StageID]Policy `json:"rules,omitempty"`
-	// VerifyCommands are the session's from this entry on, if the entry changed them.
+	// VerifyCommands are the session's commands from this entry on, if the entry changed them.
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
 	// Evidence describes the result of a submission's verify command in words.
 	Evidence string `json:"evidence,omitempty"`
@@ -63,18 +63,18 @@ type Transition struct {
 	Returned []string `json:"returned,omitempty"`
 	// Judged is the hash of the findings about a submission; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
-	// Adoption describes the changes that a person accepts by this entry.
+	// Adoption describes the changes accepted by the person of this entry.
 	Adoption *Adoption `json:"adoption,omitempty"`
-	// Commit is the one that was checked out, if the step is about a plan or a report.
+	// Commit is the checked-out commit, if the step is about a plan or a report.
 	Commit string `json:"commit,omitempty"`
-	// Parts are the hashes of the parts of the session that the step has changed.
+	// Parts are the hashes of the parts of the session changed by the step.
 	Parts map[string]string `json:"parts,omitempty"`
-	// Found says in words how the session had been changed before this entry, by other hands.
+	// Found describes the changes by other hands before this entry.
 	Found string `json:"found,omitempty"`
-	// Keys are those of others that count for the session by the word of the person who takes this step.
+	// Keys are keys of others, which count for the session by the word of this step's person.
 	Keys []Member `json:"keys,omitempty"`
-	// Prev is the hash of the previous entry, and Signature the one of the machine that has taken the step, over
-	// all that the entry says; see [Session.Signing].
+	// Prev is the hash of the previous entry, and Signature the signature over the whole entry by the machine that
+	// took the step; see [Session.Signing].
 	Prev      string `json:"prev,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	Extra     Extra  `json:",unknown"`
@@ -99,7 +99,7 @@ func stageOf(place string) StageID {
 	return StageID(stage)
 }
 
-// bringsDocument reports whether an entry is one of a document, report or edit that was handed in.
+// bringsDocument reports whether an entry hands in a document, report or edit.
 func (t Transition) bringsDocument() bool {
 	switch t.Event {
 	case EventQuestioned, EventScoredBelow, EventScoredReady, EventPlanned, EventScoped, EventDelivered, EventFailed, EventDoubted,
@@ -114,8 +114,8 @@ func stateOf(place string) State {
 	return State(state)
 }
 
-// hash returns the hash of an entry with its signature, over its canonical JSON, so that a program that does not know a
-// key computes the same.
+// hash returns the hash of an entry with its signature, over the canonical JSON, so that programs with and without
+// knowledge of a key compute the same.
 func (t Transition) hash() string { return Hash(canonicalJSON(t)) }
 
 func entryHashes(history []Transition) []string {
@@ -129,10 +129,10 @@ func entryHashes(history []Transition) []string {
 // combineHashes returns the hash of entries, by their own hashes.
 func combineHashes(hashes []string) string { return Hash([]byte(strings.Join(hashes, "\n") + "\n")) }
 
-// Adoption is the part of an entry that records that a person has accepted a session which
-// was changed outside this program.
+// Adoption is the record of a person's acceptance of a session that was changed outside this
+// program.
 type Adoption struct {
-	// Problem describes the change, and From is the first entry it concerns, from 1; 0 if it concerns texts alone.
+	// Problem describes the change, and From is the first entry concerned, from 1; 0 if only texts are.
 	Problem string `json:"problem"`
 	From    int    `json:"from"`
 	// Revision is the session's revision afterwards: records of earlier ones no longer count.
@@ -140,20 +140,20 @@ type Adoption struct {
 	// Past is a hash of all earlier entries: they are accepted as they are, and must not change
 	// again.
 	Past string `json:"past"`
-	// Texts are the approved texts that are accepted as they are.
+	// Texts are the approved texts accepted in their present form.
 	Texts []Alteration `json:"texts,omitempty"`
 	// Elsewhere is true if the earlier entries were made in another folder or project: nobody decided them here.
 	Elsewhere bool  `json:"elsewhere,omitempty"`
 	Extra     Extra `json:",unknown"`
 }
 
-// Alteration is an approved text that is not as it was approved, which no person has accepted.
+// Alteration is a change of an approved text that no person has accepted.
 type Alteration struct {
 	Stage StageID `json:"stage"`
-	// Path is that of the text, relative to the project.
+	// Path is the path of the text, relative to the project.
 	Path    string `json:"path"`
 	Missing bool   `json:"missing,omitempty"`
-	// SHA256 is the hash of the text as it is now; "" if it is missing or cannot be read.
+	// SHA256 is the present hash of the text; "" if it is missing or cannot be read.
 	SHA256 string `json:"sha256,omitempty"`
 	// Record is true for the record of a submission, false for a saved artifact.
 	Record bool  `json:"record,omitempty"`
@@ -187,7 +187,7 @@ type Span struct {
 	Extra Extra `json:",unknown"`
 }
 
-// mergeSpans sorts spans and merges those that touch.
+// mergeSpans sorts spans and merges adjacent ones.
 func mergeSpans(list []Span) []Span {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Span) int { return a.From - b.From })

@@ -14,8 +14,8 @@ type entryVerdict int
 const (
 	counts entryVerdict = iota
 	notSigned
-	ofStranger // signed with a key that does not count for the account that the entry names
-	changed    // the signature is not one of this entry at this place
+	ofStranger // the signer's key does not count for the account in the entry
+	changed    // the signature is not of this entry at this place
 )
 
 // judgedEntry is an entry with the verdict on it.
@@ -36,8 +36,8 @@ type judged struct {
 	strangers []string
 }
 
-// judgeEntries checks the signature of each entry, and whether its key counts. c is the record of this machine; nil if there is
-// none.
+// judgeEntries checks the signature of each entry, and whether the key counts. c is the record of this machine; nil
+// if there is none.
 func (s *Session) judgeEntries(signer Signer, k *Known, c *Checkpoint) judged {
 	h := judged{session: s, entries: make([]judgedEntry, len(s.History)), hashes: entryHashes(s.History)}
 	h.fit = s.compareStanding()
@@ -55,8 +55,8 @@ func (s *Session) judgeEntries(signer Signer, k *Known, c *Checkpoint) judged {
 		key, err := signature.MadeBy(e.Signature)
 		isOwn := key == own
 		isMember := slices.ContainsFunc(k.Members, func(m Member) bool { return m.Key == key && m.Subject != "" && m.Subject == e.Subject })
-		isRecorded := from <= i && i < to                     // the record vouches for its signature
-		if err == nil && !isRecorded && (isOwn || isMember) { // that of a stranger counts for nothing, valid or not
+		isRecorded := from <= i && i < to                     // the record vouches for the signature
+		if err == nil && !isRecorded && (isOwn || isMember) { // a stranger's signature counts for nothing, valid or not
 			key, err = s.signerOf(i)
 		}
 		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, isOwn
@@ -77,7 +77,7 @@ func (s *Session) judgeEntries(signer Signer, k *Known, c *Checkpoint) judged {
 	return h
 }
 
-// signerOf returns the key that has signed an entry, from 0.
+// signerOf returns the key that signed an entry, from 0.
 func (s *Session) signerOf(i int) (signature.Key, error) {
 	message := s.signedMessage(i)
 	if message == nil { // all entries without a form would be one
@@ -109,13 +109,13 @@ func (s *Session) BegunBy(who Person, own signature.Key) bool {
 	return err == nil && key == own
 }
 
-// isLinked reports whether an entry, from 0, has the hash of the one before it.
+// isLinked reports whether an entry, from 0, has the hash of the previous one.
 func (h judged) isLinked(i int) bool {
 	return i == 0 || h.session.History[i].Prev == h.hashes[i-1]
 }
 
-// recordedRange returns the range of entries, from 0, whose signatures were checked before this machine recorded the session:
-// those that are linked to the recorded one.
+// recordedRange returns the range of entries, from 0, whose signatures were checked before this machine recorded
+// the session: the entries linked to the recorded one.
 func (h judged) recordedRange(c *Checkpoint) (from, to int) {
 	if c == nil || c.Broken > 0 || c.Entries < 1 || c.Entries > len(h.entries) || h.hashes[c.Entries-1] != c.Head {
 		return 0, 0
@@ -127,8 +127,8 @@ func (h judged) recordedRange(c *Checkpoint) (from, to int) {
 	return from, c.Entries
 }
 
-// findProject returns the project of a history: the first that it names, or a later one by this machine, by an adoption that
-// counts, or by an older program. ruled is true if adoptions of others accept nothing here.
+// findProject returns the project of a history: the first one named, or a later one by this machine, by an adoption
+// that counts, or by an older program. ruled is true if adoptions of others accept nothing here.
 func (h judged) findProject(ruled bool) (id string) {
 	for i, e := range h.session.History {
 		one := h.entries[i]
@@ -140,8 +140,8 @@ func (h judged) findProject(ruled bool) (id string) {
 	return id
 }
 
-// uncountedSpans returns the entries that do not count, and those that were made elsewhere. ruled is true if adoptions of
-// others accept nothing here.
+// uncountedSpans returns the entries that do not count, and the entries made elsewhere. ruled is true if adoptions
+// of others accept nothing here.
 func (h judged) uncountedSpans(ruled bool) (out []Span) {
 	for i, e := range h.entries {
 		a := h.session.History[i].Adoption
@@ -155,7 +155,7 @@ func (h judged) uncountedSpans(ruled bool) (out []Span) {
 	return mergeSpans(out)
 }
 
-// firstAfter returns the first entry, from 1, after the accepted ones that has one of some verdicts, and why it does
+// firstAfter returns the first entry, from 1, after the accepted ones with one of some verdicts, and why it does
 // not count; 0 if there is none.
 func (h judged) firstAfter(accepted int, verdicts ...entryVerdict) (entry int, problem lang.Text) {
 	for i := accepted; i < len(h.entries); i++ {
@@ -177,7 +177,7 @@ func (h judged) firstAfter(accepted int, verdicts ...entryVerdict) (entry int, p
 	return 0, lang.Text{}
 }
 
-// foundBefore returns the first entry after an adoption that names a change before it, or that accepts one in the name
+// foundBefore returns the first entry after an adoption that records an earlier change, or accepts one in the name
 // of somebody whose acceptance does not count here; 0 if there is none.
 func (h judged) foundBefore(accepted *Adopted) (entry int, problem lang.Text) {
 	from := 0
@@ -197,8 +197,8 @@ func (h judged) foundBefore(accepted *Adopted) (entry int, problem lang.Text) {
 	return 0, lang.Text{}
 }
 
-// findAdoption returns the newest adoption that counts; nil if there is none. The problem is that of one that does not
-// fit the entries before it. ruled is true if an adoption by somebody else accepts nothing here.
+// findAdoption returns the newest adoption that counts; nil if there is none. The problem is about an adoption that
+// does not fit the entries before it. ruled is true if an adoption by somebody else accepts nothing here.
 func (h judged) findAdoption(ruled bool) (a *Adopted, problem lang.Text) {
 	for i, e := range slices.Backward(h.session.History) {
 		if e.Adoption == nil || e.Adoption.From == 0 || e.Event != EventAdopted || h.entries[i].verdict != counts {

@@ -31,7 +31,7 @@ type rule struct {
 
 var working = []State{Generating, Refining}
 
-// table is the one transition table: every change of state is a row of it.
+// table is the one transition table, with a row for every change of state.
 var table = []rule{
 	{EventQuestioned, working, Clarifying, stay},
 	{EventScoredBelow, working, Refining, stay},
@@ -56,9 +56,8 @@ var table = []rule{
 	{EventCancelled, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval}, Cancelled, stay},
 }
 
-// nextState fires one event on a machine that exists for this one call only: a machine of
-// this library becomes unusable after a cancelled context, and a kept one could diverge from
-// the stored state.
+// nextState fires one event on a machine made for this call only: a machine of this library becomes
+// unusable after a cancelled context, and a kept one could diverge from the stored state.
 func nextState(ctx context.Context, from State, e Event) (State, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -81,8 +80,8 @@ func nextState(ctx context.Context, from State, e Event) (State, error) {
 }
 
 // Fire moves the session by the event of an entry for its history: state, stage, stage statuses and
-// history together. earlier is the stage to which [EventReopened] goes back. An event that the table
-// does not have for the current state is refused and changes nothing.
+// history together. earlier is the stage to which [EventReopened] goes back. An event without a row
+// for the current state is refused and changes nothing.
 func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, earlier StageID) error {
 	i := slices.IndexFunc(table, func(r rule) bool { return r.event == entry.Event })
 	if i < 0 {
@@ -120,7 +119,7 @@ func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, ear
 	case next, finish:
 		s.Current().Status = Done
 	case back, jump:
-		// Reopening work that failed, or whose pass is in doubt, counts as sending it back.
+		// Reopening failed work, or work with a doubted pass, counts as sending it back.
 		st, _ := w.Stage(s.CurrentStage)
 		failed := s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 		if r.move == back || failed {
@@ -141,8 +140,8 @@ func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, ear
 	return nil
 }
 
-// rewind sets the stages after target back to pending; their artifacts become stale, because
-// the documents they are based on will change.
+// rewind sets the stages after target back to pending; their artifacts become stale, because the
+// documents behind them will change.
 func (w *Definition) rewind(s *Session, target StageID) {
 	for i, st := range w.Stages {
 		r := s.Record(st.ID)

@@ -9,7 +9,7 @@ import (
 // Member is somebody who works on a project, by the public key of one of their machines.
 type Member struct {
 	Key signature.Key `json:"key"`
-	// Subject is the account that the machine's programs run in, Name the person's name as git has it.
+	// Subject is the account of the machine's programs, Name the person's name in git.
 	Subject string `json:"subject,omitempty"`
 	Name    string `json:"name,omitempty"`
 }
@@ -25,8 +25,8 @@ func (m Member) Who() string {
 	return m.Key.Fingerprint()
 }
 
-// Signers returns those who have signed entries of the history, by what the entries and the signatures say, which is
-// not checked: each key with each account once.
+// Signers returns the people who signed entries of the history, by the unchecked words of entries and signatures:
+// each key with each account once.
 func (s *Session) Signers() (out []Member) {
 	for _, e := range s.History {
 		if key, err := signature.MadeBy(e.Signature); err == nil {

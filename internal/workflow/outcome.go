@@ -4,11 +4,11 @@ import "slices"
 
 // Reading has the facts about a submission that decide its outcome.
 type Reading struct {
-	// Claimed is the score that the submission states for itself; nil if it states none.
+	// Claimed is the submission's own score; nil if it states none.
 	Claimed *float64
 	// Audited is the score of the audit; nil if there is none.
 	Audited *float64
-	// Returned is true if a report does not have the form that it owes.
+	// Returned is true if a report lacks the required form.
 	Returned bool
 	// Exhausted is true if another round below the gate, or another return, needs the person's
 	// consent.
@@ -18,13 +18,13 @@ type Reading struct {
 	Verdict   Verdict
 	// Doubted is true if something speaks against a pass.
 	Doubted bool
-	// Scoping is true for a scope, which a workflow that starts with a build requires first.
+	// Scoping is true for a scope, which a workflow starting with a build requires first.
 	Scoping bool
 }
 
-// Outcome returns the event that a submission leads to. first is true for the first
-// submission of the stage: its questions are put to the person at any score, because an early
-// high score is easily claimed, while an answer adds knowledge.
+// Outcome returns the event of a submission. first is true for the first submission of the stage:
+// its questions are put to the person at any score, because an early high score is easily claimed,
+// while an answer adds knowledge.
 func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	if r.Scoping {
 		if r.Questions {
@@ -64,10 +64,9 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	return w.finishedIfLast(st, EventDelivered)
 }
 
-// Decision returns the event of a person's decision at the gate at which s waits: yes continues; no
-// sends a document back to its stage, failed work to the stage that was judged, and asks for a
-// report anew that speaks against no work. A blocked stage runs again with the person's words,
-// after either.
+// Decision returns the event of a person's decision at the gate of s: yes continues; no sends a
+// document back to its stage, failed work to the judged stage, and asks for another report if this
+// one speaks against no work. After either, a blocked stage runs again with the person's words.
 func (w *Definition) Decision(s *Session, yes bool) Event {
 	st, _ := w.Stage(s.CurrentStage)
 	blocked := st.Gate == GateVerdict && s.Current().Verdict == Blocked
@@ -94,8 +93,8 @@ func (w *Definition) Scoping(s *Session) bool {
 	return ok && w.StartsByBuilding(st) && s.Current().ApprovedScope == nil
 }
 
-// Current returns the session's stage as it is now: a build stage without an approved scope
-// submits the scope first, at a gate of its own.
+// Current returns the session's present stage: a build stage without an approved scope submits the
+// scope first, at a gate of its own.
 func (w *Definition) Current(s *Session) Stage {
 	st, _ := w.Stage(s.CurrentStage)
 	if w.Scoping(s) {
@@ -115,7 +114,7 @@ func (w *Definition) finishedIfLast(st Stage, e Event) Event {
 	return e
 }
 
-// Allowed lists the actions that a session accepts now: those of its state, except reopen if
+// Allowed lists the actions possible in the session now: the actions of the state, except reopen if
 // there is no earlier stage.
 func (w *Definition) Allowed(s *Session) []Action {
 	allowed := s.CurrentState.Allowed()

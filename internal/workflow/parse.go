@@ -21,7 +21,7 @@ const (
 	maxLine   = 200 // characters of a text, a name or a list item
 )
 
-// Problem is a mistake in a definition, at a line of its file.
+// Problem is a mistake in a definition, at a line of the file.
 type Problem struct {
 	Line int    `json:"line"`
 	Text string `json:"text"` // in English, or in the language of [Problem.Translated]
@@ -36,12 +36,12 @@ func (p Problem) Translated(l lang.Language) Problem {
 	return p
 }
 
-// In returns the problem as a person reads it, with its line.
+// In returns the problem for people, with the line.
 func (p Problem) In(l lang.Language) string {
 	return l.Say("line %d: %s", p.Line, p.Translated(l).Text)
 }
 
-// String returns the problem as a person reads it in English.
+// String returns the problem for people, in English.
 func (p Problem) String() string { return p.In(lang.English) }
 
 // Read reads the definition in a file <name>.yaml, and lists its mistakes in the order of lines.
@@ -66,8 +66,8 @@ func Read(name string, data []byte) (*Definition, []Problem) {
 // reader gathers a definition and its mistakes.
 type reader struct {
 	d *Definition
-	// lines has the line of each stage, by its position, keyed by the name of a field; "" is
-	// the stage's own.
+	// lines has the line of each stage, by its position, keyed by the name of a field; "" is the
+	// stage's own.
 	lines    []map[string]int
 	top      map[string]int
 	problems []Problem
@@ -98,8 +98,8 @@ func (r *reader) readDocument(data []byte) {
 	r.top = r.readFields(root.Content[0], reflect.ValueOf(r.d).Elem(), lang.T("a definition"))
 }
 
-// readFields fills the fields of a struct from a mapping, by the names of their JSON form, and
-// returns the lines of its keys.
+// readFields fills the fields of a struct from a mapping, by their JSON names, and returns the
+// lines of the keys.
 func (r *reader) readFields(n *yaml.Node, into reflect.Value, what lang.Text) map[string]int {
 	lines := map[string]int{"": n.Line}
 	if n.Kind != yaml.MappingNode {
@@ -157,7 +157,7 @@ func (r *reader) readValue(key string, n *yaml.Node, field reflect.Value) {
 		field.SetBool(n.Value == "true")
 	case float64:
 		f, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil || !(f >= 0 && f <= 100) { // written so that NaN is refused too
+		if err != nil || !(f >= 0 && f <= 100) { // in this form NaN is refused too
 			r.addMistake(n.Line, "%s: want a number from 0 to 100, not %q", key, n.Value)
 			return
 		}
@@ -168,7 +168,7 @@ func (r *reader) readValue(key string, n *yaml.Node, field reflect.Value) {
 	}
 }
 
-// checkText refuses a value that is not one short line.
+// checkText refuses any value but one short line.
 func (r *reader) checkText(key string, n *yaml.Node) {
 	switch {
 	case n.Kind != yaml.ScalarNode:

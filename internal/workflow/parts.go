@@ -8,11 +8,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// A session has parts that can change apart from each other: the run itself, which is the same from its start on, the
-// rules of its gates, its sprints, the rest, and the record of each stage. Each entry has the hashes of those that its step has changed, so that a step of somebody else
-// shows as one if it touches what it is not about, for example the document of a stage that was approved.
+// A session has parts that can change apart from each other: the run itself, which is the same from its start on,
+// the rules of the gates, the sprints, the rest, and the record of each stage. Each entry has the hashes of the
+// parts changed by its step. So a step of somebody else is seen if it touches anything else, for example the
+// document of an approved stage.
 
-// The names of the parts that are not of a stage, which cannot be those of stages. ofRun never changes.
+// The names of the parts besides the stages, which cannot be names of stages. ofRun never changes.
 const (
 	ofRun     = "run"
 	ofPolicy  = "+policy"
@@ -41,7 +42,7 @@ func (s *Session) partHashes() map[string]string {
 
 func partHash(v any) string { return Hash(canonicalJSON(v, known))[:partDigits] }
 
-// recordedParts returns the parts as a history says, and the shape of the program that has written each.
+// recordedParts returns the hashes of the parts by a history, and the shape of the program behind each.
 func recordedParts(history []Transition) (parts, shapes map[string]string) {
 	parts, shapes = map[string]string{}, map[string]string{}
 	for _, e := range history {
@@ -53,18 +54,19 @@ func recordedParts(history []Transition) (parts, shapes map[string]string) {
 	return parts, shapes
 }
 
-// changedParts returns the parts that a history does not have as they are.
+// changedParts returns the parts whose hashes differ from a history.
 func (s *Session) changedParts(history []Transition) map[string]string {
 	recorded, shapes := recordedParts(history)
 	out := s.partHashes()
 	for name := range recorded {
-		out[name] += "" // one that is gone
+		out[name] += "" // a removed part
 	}
 	maps.DeleteFunc(out, func(name, hash string) bool { return recorded[name] == hash && shapes[name] == standingShape() })
 	return out
 }
 
-// describeChangedParts names the parts that are not as the history has them, or what else of a session an entry covers.
+// describeChangedParts names the parts that differ from the history, else the remainder of the session covered by
+// an entry.
 func (s *Session) describeChangedParts() lang.Text {
 	var out []lang.Text
 	for _, name := range slices.Sorted(maps.Keys(s.changedParts(s.History))) {
@@ -76,7 +78,7 @@ func (s *Session) describeChangedParts() lang.Text {
 	return lang.Join(out, ", ")
 }
 
-// silentlyChangedPart names a part that was changed in no step that says so; "" if there is none.
+// silentlyChangedPart names a part changed in a step that does not say so; "" if there is none.
 func (s *Session) silentlyChangedPart() string {
 	recorded, shapes := recordedParts(s.History)
 	now := s.partHashes()
@@ -88,13 +90,13 @@ func (s *Session) silentlyChangedPart() string {
 	return ""
 }
 
-// partsOfStep returns the parts that a step may change: those of the stages from which and to which it leads, and of the one
-// whose work they judge; if it goes back, of all from its target on.
+// partsOfStep returns the parts that a step may change: the stages at both ends of the step, and the one whose work
+// they judge; if the step goes back, all from its target on.
 func (w *Definition) partsOfStep(e Transition) (out []string) {
 	switch {
 	case e.Event == EventPolicyChanged:
 		return []string{ofPolicy, ofRest}
-	case e.Event == EventAdopted: // of rules that ask for less, which count for the reader only by an adoption of theirs
+	case e.Event == EventAdopted: // of looser rules, which count for the reader only by the reader's own adoption
 		return []string{ofPolicy}
 	case e.Event == EventReopened || e.Event == EventSentBack:
 		out = w.IDs()[max(w.Index(e.ToStage()), 0):]

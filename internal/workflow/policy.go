@@ -22,14 +22,14 @@ const (
 // GateModes lists the gate modes, the loosest first.
 func GateModes() []GateMode { return []GateMode{GateRelay, GateAuto, GateStrict} }
 
-// ScoringMode selects the scores that have to reach a score gate.
+// ScoringMode selects the scores required at a score gate.
 type ScoringMode string
 
 // The scoring modes, the loosest first.
 const (
-	// ScoringClaimed: the score that the submission states for itself.
+	// ScoringClaimed: the submission's own score.
 	ScoringClaimed ScoringMode = "claimed"
-	// ScoringAudited: that score and the audit's.
+	// ScoringAudited: the submission's own score and the audit's.
 	ScoringAudited ScoringMode = "audited"
 )
 
@@ -62,8 +62,8 @@ type Policy struct {
 	Pause PauseMode `json:"pause,omitempty"`
 	// GateScore is nil for a stage without a score gate.
 	GateScore *float64 `json:"gate_score,omitempty"`
-	// AuditFloor is the audit of 100 below which no yes that was given beforehand counts; nil for a
-	// stage whose gate does not go by its document.
+	// AuditFloor is the audit of 100 below which no yes given beforehand counts; nil for a stage
+	// whose gate does not go by its document.
 	AuditFloor *float64 `json:"audit_floor,omitempty"`
 	// Verdict is in runs of older versions. It has no effect: the rows of a report count.
 	Verdict string `json:"verdict,omitempty"`
@@ -71,8 +71,8 @@ type Policy struct {
 	Proved Proof `json:"proved,omitempty"`
 	// Approvers are the subjects whose yes counts: nil is everybody's, an empty list nobody's.
 	Approvers []string `json:"approvers,omitzero"`
-	// FourEyes wants the yes of a person who has not written what they let pass. Quorum is the number of people
-	// whose yes a gate wants; 0 is one.
+	// FourEyes wants the yes of a person who has not written the text. Quorum is the number of people whose yes a
+	// gate wants; 0 is one.
 	FourEyes *bool `json:"four_eyes,omitempty"`
 	Quorum   int   `json:"quorum,omitempty"`
 	Extra    Extra `json:",unknown"`

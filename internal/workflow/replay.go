@@ -8,17 +8,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// replay checks that the entries after an adoption that count are steps that the rules allow: each goes on where the
-// one before it ended, by a row of the transition table, and a gate is passed by a person's decision. rules are those of
-// the reader for each stage, which the steps of others have to keep; this machine's own were taken by the rules of their
-// time. It returns the first entry that does not, and why; 0 if all do.
+// replay checks the entries after an adoption that count: each has to be a step allowed by the rules, from the end
+// of the previous one, by a row of the transition table, and with a person's decision for passing a gate. rules are
+// the reader's rules for each stage, for the steps of others to keep; this machine's own steps were taken by the
+// rules of their time. It returns the first offending entry, and why; 0 if there is none.
 func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, problem lang.Text) {
 	s, from := h.session, 1
 	w := s.Definition()
 	if accepted != nil {
 		from = accepted.Entry
 	}
-	var about []string // of the entries of one change, of which the last has the parts
+	var about []string // of the entries of one change; the last one has the parts
 	for i := from; i < len(s.History); i++ {
 		e := s.History[i]
 		about = append(about, w.partsOfStep(e)...)
@@ -53,8 +53,8 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 	return 0, lang.Text{}
 }
 
-// checkFirstEntry checks a first entry that somebody else has signed: that it starts the run, at the first stage of a workflow
-// which runs may follow here, and with nothing done. It is empty if it does.
+// checkFirstEntry checks a first entry signed by somebody else: it has to start the run, at the first stage of a
+// workflow allowed here, and with nothing done. It returns an empty text for a good one.
 func (h judged) checkFirstEntry(k *Known) lang.Text {
 	if len(h.entries) == 0 || h.entries[0].verdict != counts || h.entries[0].own {
 		return lang.Text{}
@@ -85,8 +85,8 @@ func (h judged) checkFirstEntry(k *Known) lang.Text {
 	return lang.Text{}
 }
 
-// stepOf reports whether the rules have an entry as a step, from where it begins to where it ends, and whether that
-// passes a gate at which a person decides.
+// stepOf reports whether the rules have an entry as a step between its two ends, and whether the step passes a
+// person's gate.
 func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 	if !isMove(e) { // only an edit brings another text
 		return false, e.From == e.To && (e.Event == EventEdited || e.Judged == "")
@@ -104,7 +104,7 @@ func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 	}
 	onward := r.move == next || r.move == finish
 	byItself := onward && !state.Gated()
-	if byItself && (st.Gate == GateScore || st.Gate == GateApproval) { // only a person passes it
+	if byItself && (st.Gate == GateScore || st.Gate == GateApproval) { // only a person passes the gate
 		return false, false
 	}
 	return onward && !byItself || e.Event == EventScopeApproved, w.moveLeadsTo(r.move, st, to)
@@ -125,12 +125,12 @@ func actionOf(e Transition) bool {
 	case e.Event == EventAnswered, e.Event == EventSkipped:
 		return e.Action == ActionAnswer || slices.Contains(decisions, e.Action)
 	case e.Event == EventPolicyChanged:
-		return true // it comes with any other
+		return true // a policy change comes with any action
 	}
 	return slices.Contains(decisions, e.Action)
 }
 
-// documentAt returns the hash of the newest document of a stage that a history has.
+// documentAt returns the hash of a stage's newest document in a history.
 func documentAt(history []Transition, stage StageID) string {
 	for _, e := range slices.Backward(history) {
 		if e.FromStage() == stage && e.bringsDocument() && e.SHA256 != "" {
@@ -140,8 +140,8 @@ func documentAt(history []Transition, stage StageID) string {
 	return ""
 }
 
-// matchesEvent reports whether an entry of somebody else is by the action of its event, and brings a document only if its event
-// does.
+// matchesEvent reports whether an entry of somebody else has the action of its event, and a document only if the
+// event brings one.
 func (w *Definition) matchesEvent(history []Transition, e Transition) bool {
 	switch {
 	case !actionOf(e):
@@ -154,16 +154,16 @@ func (w *Definition) matchesEvent(history []Transition, e Transition) bool {
 	return e.SHA256 == "" || e.SHA256 == documentAt(history, e.FromStage())
 }
 
-// isOfWaiting reports whether the yes of an entry is to the document that waited at its gate.
+// isOfWaiting reports whether the yes of an entry is to the document waiting at its gate.
 func (w *Definition) isOfWaiting(history []Transition, e Transition) bool {
 	st, _ := w.Stage(e.FromStage())
-	if e.Grant.SHA256 == "" { // an act of a person, for which a report waits, is about no text
+	if e.Grant.SHA256 == "" { // an act of a person at the gate of a report is about no text
 		return st.Gate == GateVerdict
 	}
 	return e.Grant.SHA256 == documentAt(history, st.ID)
 }
 
-// otherThan names a part that is none of some others; "" if there is none.
+// otherThan names a part besides some others; "" if there is none.
 func otherThan(parts map[string]string, about []string) string {
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if !slices.Contains(about, name) {
@@ -189,7 +189,7 @@ func (w *Definition) moveLeadsTo(m move, from Stage, to StageID) bool {
 	return to == from.ID
 }
 
-// hasApproval reports whether an entry has a person's yes to the text that waited at its gate.
+// hasApproval reports whether an entry has a person's yes to the text waiting at its gate.
 func (t Transition) hasApproval() bool {
 	g := t.Grant
 	switch {
@@ -199,7 +199,7 @@ func (t Transition) hasApproval() bool {
 	return g.SHA256 == "" || t.SHA256 == "" || g.SHA256 == t.SHA256
 }
 
-// hasApprovedScope reports whether a person has approved a scope for a stage since it was begun or taken back.
+// hasApprovedScope reports whether a person has approved a scope for a stage since the stage was begun or reopened.
 func hasApprovedScope(history []Transition, stage StageID) bool {
 	for _, e := range slices.Backward(history) {
 		if e.ToStage() == stage && (e.Event == EventScopeApproved || e.FromStage() != stage) {
@@ -209,9 +209,8 @@ func hasApprovedScope(history []Transition, stage StageID) bool {
 	return false
 }
 
-// satisfiesPolicy reports whether a gate was passed by an entry, from 0, as a policy wants it: by enough people of those who
-// may say yes, none of whom has written what they let pass if four eyes have to see it, and by a person's own act if
-// only that counts.
+// satisfiesPolicy reports whether an entry, from 0, passed a gate by the rules of a policy: by enough people of the
+// approvers, none of them a writer of the text under four eyes, and by a person's own act under a strict gate.
 func satisfiesPolicy(history []Transition, i int, p Policy) bool {
 	e := history[i]
 	if p.Gate == GateStrict && !e.Grant.Channel.Strict() {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// OpenRequests returns the change requests that wait for the next submission.
+// OpenRequests returns the change requests for the next submission.
 func (r *Record) OpenRequests() []ChangeRequest {
 	return slices.DeleteFunc(slices.Clone(r.ChangeRequests), func(c ChangeRequest) bool { return !c.Open() })
 }
 
-// RoundRequests returns the change requests that were made on a round of a stage's document.
+// RoundRequests returns the change requests about a round of a stage's document.
 func (s *Session) RoundRequests(stage StageID, round int) []ChangeRequest {
 	var out []ChangeRequest
 	for _, st := range s.Definition().Stages {
@@ -65,7 +65,7 @@ func (s *Session) NumberComments(round int, comments []Comment) []Comment {
 }
 
 // AddRequests records the comments of a decision as open change requests of the stage that works
-// next. made has the fields that they have in common.
+// next. made has the fields common to all of them.
 func (r *Record) AddRequests(comments []Comment, made ChangeRequest) {
 	for _, c := range comments {
 		made.Comment, made.Status = c, RequestOpen
@@ -73,8 +73,8 @@ func (r *Record) AddRequests(comments []Comment, made ChangeRequest) {
 	}
 }
 
-// Unmentioned returns the ids of the open change requests that a submission says nothing about,
-// or that it declines without a reason.
+// Unmentioned returns the ids of the open change requests that a submission does not mention, or
+// declines without a reason.
 func (r *Record) Unmentioned(resolved []Resolution) []string {
 	var out []string
 	for _, c := range r.OpenRequests() {
@@ -85,7 +85,7 @@ func (r *Record) Unmentioned(resolved []Resolution) []string {
 	return out
 }
 
-// SettleRequests enters the outcomes of open change requests that a submission states.
+// SettleRequests enters a submission's outcomes of open change requests.
 func (r *Record) SettleRequests(resolved []Resolution, round int) {
 	for i := range r.ChangeRequests {
 		c := &r.ChangeRequests[i]
@@ -100,7 +100,7 @@ func (r *Record) SettleRequests(resolved []Resolution, round int) {
 	}
 }
 
-// DropRequests ends the open change requests of a stage that they no longer concern.
+// DropRequests ends the open change requests of a stage when they no longer concern it.
 func (r *Record) DropRequests(status RequestStatus) {
 	for i := range r.ChangeRequests {
 		if r.ChangeRequests[i].Open() {
@@ -109,8 +109,8 @@ func (r *Record) DropRequests(status RequestStatus) {
 	}
 }
 
-// Handed returns the comments with which people let the session go on to the stage that works
-// now: those of every yes that its gate has counted.
+// Handed returns the people's comments for the present stage: the comments of every yes counted at
+// the gate before.
 func (s *Session) Handed() []Comment {
 	for i, t := range slices.Backward(s.History) {
 		switch {

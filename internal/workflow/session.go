@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// FormatVersion is the version of the session format written by this build.
-// Version 0 is a file without the field.
+// FormatVersion is the version of the session format written by this build. Version 0 is a file
+// without the field.
 const FormatVersion = 1
 
-// Session is one run for one objective. Its JSON form is the file on disk; unknown keys are
-// kept in Extra and written back.
+// Session is one run for one objective. Its JSON form is the file on disk; unknown keys are kept in
+// Extra and written back.
 type Session struct {
 	SessionID    string  `json:"session_id"`
 	TaskName     string  `json:"task_name"`
@@ -20,8 +20,8 @@ type Session struct {
 	Objective    string  `json:"objective"`
 	CurrentStage StageID `json:"current_stage"`
 	CurrentState State   `json:"current_state"`
-	// Workflow is the definition that the session was started with; nil in a session of an
-	// older server, which runs by the default one.
+	// Workflow is the definition at the start of the session; nil in a session of an older server,
+	// which runs by the default one.
 	Workflow *Definition `json:"workflow,omitempty"`
 	// Stages has an entry for every stage of the workflow.
 	Stages map[StageID]*Record `json:"stages"`
@@ -38,11 +38,11 @@ type Session struct {
 	History  []Transition `json:"history"`
 	// Policy has the policy of each stage's gate, as it was last in force.
 	Policy map[StageID]Policy `json:"policy,omitempty"`
-	// VerifyCommands are the commands that check submissions, by stage; the newest ones in
-	// the history take precedence (KeptVerify).
+	// VerifyCommands are the commands for checking submissions, by stage; the newest ones in the
+	// history take precedence (KeptVerify).
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
-	// Seals are those of older programs, over the newest entry. Each entry has a signature instead, and the list, which
-	// other programs look for, is empty once the session has gone on.
+	// Seals are signatures of older programs, over the newest entry. Each entry has a signature instead. Other
+	// programs look for the list, which is empty once the session has gone on.
 	Seals []json.RawMessage `json:"seals,omitzero"`
 	Extra Extra             `json:",unknown"`
 }
@@ -62,61 +62,60 @@ type Record struct {
 	Status          Status      `json:"status"`
 	ClaudeResultRef *ContentRef `json:"claude_result_ref,omitempty"`
 	CodexResultRef  *ContentRef `json:"codex_result_ref,omitempty"`
-	// FinalResultRef is the document of the latest submission, extracted from its envelope.
+	// FinalResultRef is the document of the latest submission, without the envelope.
 	FinalResultRef *ContentRef `json:"final_result_ref,omitempty"`
-	// Candidates are the drafts of the latest round if more than one engine was asked, in the
-	// order in which the engines are.
+	// Candidates are the drafts of the latest round if more than one engine was asked, in the order
+	// of the engines.
 	Candidates []Candidate `json:"candidates,omitempty"`
 	// Score is the claimed score, or the estimate if none was claimed.
 	Score *float64 `json:"score,omitempty"`
-	// ClaimedScore is the score that the submission stated for itself; only this one can reach
-	// a gate.
+	// ClaimedScore is the submission's own score; only this one can reach a gate.
 	ClaimedScore   *float64 `json:"claimed_score,omitempty"`
 	EstimatedScore *float64 `json:"estimated_score,omitempty"`
-	// ScoreNote explains which of several stated scores was used, or why a stated value is not
-	// a score.
+	// ScoreNote explains the choice from several stated scores, or why a stated value is not a
+	// score.
 	ScoreNote string `json:"score_note,omitempty"`
-	// Verdict is derived from the rows of the report. Objections speak against a pass, so that the
-	// person is asked, or name the rows that the report of a failure lacks.
+	// Verdict is derived from the rows of the report. Objections speak against a pass, so the
+	// person is asked, or name the rows missing in the report of a failure.
 	Verdict    Verdict      `json:"verdict,omitempty"`
 	Objections []string     `json:"objections,omitempty"`
 	Findings   []Finding    `json:"findings,omitempty"`
 	Criteria   []Criterion  `json:"criteria,omitempty"`
 	Checks     []Check      `json:"checks,omitempty"`
 	Resolved   []Resolution `json:"resolved,omitempty"`
-	// Returned are the reasons why the latest report was returned to the assistant; empty if it
-	// was judged. Everything else is about the last report that was.
+	// Returned are the reasons why the latest report was returned to the assistant; empty if it was
+	// judged. The other fields are about the last judged report.
 	Returned []string `json:"returned,omitempty"`
-	// Questions are all that were put to the person, each with its status; Answers has the
-	// answers, by question id. Older sessions keep settled questions apart, in Asked.
+	// Questions are all questions put to the person, each with a status; Answers has the answers,
+	// by question id. Older sessions keep settled questions apart, in Asked.
 	Questions []Question        `json:"questions,omitempty"`
 	Asked     []Question        `json:"asked,omitempty"`
 	Answers   map[string]string `json:"answers,omitempty"`
 	Gaps      []string          `json:"gaps,omitempty"`
-	// FoundGaps are those of the gaps that the server has found; the submission states the others.
+	// FoundGaps are the gaps found by the server; the submission states the others.
 	FoundGaps []string `json:"found_gaps,omitempty"`
 	// Feedback is the person's latest feedback, for the next round.
 	Feedback string `json:"feedback,omitempty"`
-	// ChangeRequests are the comments of all rounds that the stage had to take up.
+	// ChangeRequests are the comments of all rounds for the stage to take up.
 	ChangeRequests []ChangeRequest `json:"change_requests,omitempty"`
 	// Scope lists the sprints of the latest dev submission.
 	Scope []int `json:"scope,omitempty"`
-	// ApprovedScope is the scope that a person has approved before the stage builds.
+	// ApprovedScope is the scope approved by a person before the stage builds.
 	ApprovedScope *ContentRef `json:"approved_scope,omitempty"`
 	Approved      bool        `json:"approved"`
 	// Iteration counts the submissions of this stage.
 	Iteration int       `json:"iteration"`
 	Artifact  *Artifact `json:"artifact,omitempty"`
-	// Audit is that of the latest submission's document.
+	// Audit is the audit of the latest submission's document.
 	Audit *Audit `json:"audit,omitempty"`
 	// Evidence is the result of the verify command at the latest submission.
 	Evidence *Evidence `json:"evidence,omitempty"`
-	// Policy is the one with which the stage reached its gate. It can be tightened while the
-	// gate is pending, but not loosened.
+	// Policy is the policy at the time when the stage reached its gate. It can be tightened while
+	// the gate is pending, but not loosened.
 	Policy *Policy `json:"policy,omitempty"`
 	// AnswerChannels has the channel of each answer, by question id.
 	AnswerChannels map[string]Channel `json:"answer_channels,omitempty"`
-	// Progress compares the findings with those of the previous report.
+	// Progress compares the findings with the previous report's.
 	Progress *Progress `json:"progress,omitempty"`
 	// Needs names the things that a blocked stage needs from the person.
 	Needs string `json:"needs,omitempty"`
@@ -125,7 +124,7 @@ type Record struct {
 	Extra    Extra  `json:",unknown"`
 }
 
-// NewSession returns a session at the first stage, generating, with the start in its history.
+// NewSession returns a session at the first stage, generating, with the start in the history.
 func (w *Definition) NewSession(id, objective, cwd, by string, at time.Time) *Session {
 	s := &Session{
 		SessionID: id, Objective: objective, Cwd: cwd,
@@ -150,13 +149,13 @@ func (s *Session) Definition() *Definition {
 	return s.Workflow
 }
 
-// Note adds an entry to the history that does not move the session.
+// Note adds an entry to the history without moving the session.
 func (s *Session) Note(t Transition) {
 	t.From, t.To = s.Place(), s.Place()
 	s.Append(t)
 }
 
-// Record returns the record of a stage. If the stored session has none, it adds an empty one.
+// Record returns the record of a stage. If the stored session has none, Record adds an empty one.
 func (s *Session) Record(id StageID) *Record {
 	if s.Stages == nil {
 		s.Stages = map[StageID]*Record{}
@@ -172,7 +171,7 @@ func (s *Session) Record(id StageID) *Record {
 // Current returns the record of the current stage.
 func (s *Session) Current() *Record { return s.Record(s.CurrentStage) }
 
-// Place returns "stage/state", as the history writes it.
+// Place returns "stage/state", in the form of the history.
 func (s *Session) Place() string { return string(s.CurrentStage) + "/" + string(s.CurrentState) }
 
 // Last returns the newest entry of the history; the zero entry if there is none.
@@ -217,7 +216,7 @@ func (s *Session) MarkSprints(numbers []int, status SprintStatus) {
 	}
 }
 
-// SetArtifact records a saved deliverable of a stage and lists its path once, in order of stages.
+// SetArtifact records a saved deliverable of a stage and lists the path once, in order of stages.
 func (s *Session) SetArtifact(w *Definition, id StageID, a Artifact) {
 	r := s.Record(id)
 	if r.Artifact != nil {
@@ -243,8 +242,7 @@ func (r *Record) Refs() []*ContentRef {
 	return slices.DeleteFunc([]*ContentRef{r.FinalResultRef, r.ClaudeResultRef, r.CodexResultRef, r.ApprovedScope}, func(ref *ContentRef) bool { return ref == nil })
 }
 
-// InlineDraft returns the document that a session of format 0 can contain; "" if there is
-// none.
+// InlineDraft returns the document inside a session of format 0; "" if there is none.
 func (r *Record) InlineDraft() string {
 	var text string
 	if json.Unmarshal(r.Extra["draft"], &text) != nil {
@@ -253,10 +251,10 @@ func (r *Record) InlineDraft() string {
 	return text
 }
 
-// Judged returns a hash of the findings about the stage's latest submission and of the policy
-// at that time: everything that the gate shows and decides by.
+// Judged returns a hash of the findings about the stage's latest submission and of the policy at
+// that time: of everything behind the decision at the gate.
 func (r *Record) Judged() string {
-	data, err := encodeForHash(struct { // an empty value is not stored, so it must not count
+	data, err := encodeForHash(struct { // empty values are not stored, so they must not count
 		Score      *float64    `json:"score,omitempty"`
 		Claimed    *float64    `json:"claimed,omitempty"`
 		Verdict    Verdict     `json:"verdict,omitempty"`
@@ -285,25 +283,25 @@ func (r *Record) Met(p Policy) bool {
 	return p.Met(r.ClaimedScore, audited)
 }
 
-// GateMet reports whether the document about which the session asks has reached its gate, so that
-// the person can take it without answering.
+// GateMet reports whether the document under question has reached its gate, so that the person can
+// take it without answering.
 func (s *Session) GateMet() bool {
 	rec := s.Current()
 	return s.CurrentState == Clarifying && rec.Policy != nil && rec.Met(*rec.Policy)
 }
 
-// Doubted reports whether something speaks against the pass that the latest submission states.
+// Doubted reports whether something speaks against the pass stated by the latest submission.
 func (r *Record) Doubted() bool { return r.Verdict.Passes() && len(r.Objections) > 0 }
 
-// Held reports whether the latest submission failed, or states a pass that is in doubt.
+// Held reports whether the latest submission failed, or states a doubted pass.
 func (r *Record) Held() bool { return r.Verdict == Fail || r.Doubted() }
 
-// Spent reports whether the stage's report was returned as often as it may be, so that the
-// person decides without a verdict.
+// Spent reports whether the stage's report was returned as often as possible, so that the person
+// decides without a verdict.
 func (r *Record) Spent() bool { return len(r.Returned) > 0 && r.Verdict == "" }
 
-// Evidence returns that for the work which a stage judges: its own, or that of the stage whose
-// work it judges.
+// Evidence returns the evidence for the work judged by a stage: the stage's own, or that of the
+// stage behind the work.
 func (s *Session) Evidence(st Stage) *Evidence {
 	if e := s.Record(st.ID).Evidence; e != nil {
 		return e
@@ -319,7 +317,7 @@ func (s *Session) FailedWork(st Stage) bool {
 	return r.Verdict == Fail || failed || s.Evidence(st).Failed() || len(OpenFindings(r.Findings)) > 0
 }
 
-// MaxReturns is the number of times in a row that a report is returned before the person decides.
+// MaxReturns is the number of times in a row a report is returned before the person decides.
 const MaxReturns = 3
 
 // Returns counts how often in a row the report of the current stage was returned.
@@ -337,19 +335,19 @@ func (s *Session) Returns() int {
 	return n
 }
 
-// OpenQuestions returns the questions that wait for the person.
+// OpenQuestions returns the questions waiting for the person.
 func (r *Record) OpenQuestions() []Question {
 	return slices.DeleteFunc(slices.Clone(r.Questions), func(q Question) bool { return !q.Open() })
 }
 
-// SettledQuestions returns the questions that were put to the person and no longer wait.
+// SettledQuestions returns the questions put to the person and no longer waiting.
 func (r *Record) SettledQuestions() []Question {
 	settled := slices.DeleteFunc(slices.Clone(r.Questions), Question.Open)
 	return append(slices.Clone(r.Asked), settled...)
 }
 
-// DropOpenQuestions removes the questions that wait for the person: they were not put to them,
-// or the document that they are about is worked over.
+// DropOpenQuestions removes the questions waiting for the person: they were never shown, or their
+// document is revised.
 func (r *Record) DropOpenQuestions() { r.Questions = slices.DeleteFunc(r.Questions, Question.Open) }
 
 // KnowsQuestion reports whether id was ever asked in this stage.
@@ -358,9 +356,9 @@ func (r *Record) KnowsQuestion(id string) bool {
 	return slices.ContainsFunc(r.Questions, same) || slices.ContainsFunc(r.Asked, same)
 }
 
-// Strict reports whether the gate of any stage requires the person's own act, or the yes of certain people, by the given
-// stages or by the session. The current stage alone would not be enough: an edit of the session
-// would change that first.
+// Strict reports whether the gate of any stage requires the person's own act, or the yes of certain people, by the
+// given stages or by the session. The current stage alone would not be enough: an edit of the session would change
+// that first.
 func (s *Session) Strict(stages []Stage) bool {
 	for _, st := range stages {
 		rules := []Policy{st.Rules, s.Policy[st.ID]}
@@ -374,9 +372,9 @@ func (s *Session) Strict(stages []Stage) bool {
 	return false
 }
 
-// KeptVerify returns the verify commands of the session. Those of the newest entry that has
-// any take precedence over the session's own: entries are linked, while a key is easily removed
-// from the file.
+// KeptVerify returns the verify commands of the session. Commands of the newest entry with any take
+// precedence over the session's own: entries are linked, while a key is easily removed from the
+// file.
 func (s *Session) KeptVerify() map[StageID]VerifyCommand {
 	for _, e := range slices.Backward(s.History) {
 		if e.VerifyCommands != nil {
@@ -386,17 +384,17 @@ func (s *Session) KeptVerify() map[StageID]VerifyCommand {
 	return maps.Clone(s.VerifyCommands)
 }
 
-// KeepVerify sets the verify commands of the session, and returns them for the entry of the
-// history that records the change.
+// KeepVerify sets the verify commands of the session, and returns them for the history's entry
+// about the change.
 func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]VerifyCommand {
 	s.VerifyCommands = commands
 	return maps.Clone(commands)
 }
 
-// Append adds an entry to the history. [Session.Signing] links and signs it.
+// Append adds an entry to the history. [Session.Signing] links and signs the entry.
 func (s *Session) Append(t Transition) { s.History = append(s.History, t) }
 
-// Moved returns the newest entry that is not an adoption; the zero entry if there is none.
+// Moved returns the newest entry besides adoptions; the zero entry if there is none.
 func (s *Session) Moved() Transition {
 	for i := len(s.History) - 1; i >= 0; i-- {
 		if s.History[i].Event != EventAdopted {
@@ -406,7 +404,7 @@ func (s *Session) Moved() Transition {
 	return Transition{}
 }
 
-// Summary is an entry of a list of sessions. Its fields are those of [Session].
+// Summary is an entry of a list of sessions, with fields of [Session].
 type Summary struct {
 	SessionID    string
 	TaskName     string

@@ -10,37 +10,38 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 )
 
-// Signer is the key of this machine, which is kept outside of the projects.
+// Signer is the key of this machine, kept outside of the projects.
 type Signer interface {
-	// Public returns the key that everyone can check its signatures with.
+	// Public returns the public key, for checking the signatures.
 	Public() signature.Key
-	// Sign returns the signature of a message as [signature.Signer] makes it.
+	// Sign returns the signature of a message in the form of [signature.Signer].
 	Sign(message []byte) (string, error)
-	// MAC authenticates a text that only this machine checks: always the same for the same message.
+	// MAC authenticates a text for checks on this machine alone: always the same for the same
+	// message.
 	MAC(message string) string
 }
 
-// SignNew signs the first entry of a session that was just created in a project; project is its id, "" if it has
+// SignNew signs the first entry of a session just created in a project; project is the project's id, "" if it has
 // none.
 func (s *Session) SignNew(signer Signer, project string) error {
 	return s.signNewEntries(signer, project, Verification{}, 0, s.Revision)
 }
 
-// Signing is called with a session before it is changed, and the result of checking it. The function it returns signs
-// the entries that were added since, for the next revision and in a project with an id. They say what was found before
-// them, so that they do not make a changed session look sound.
+// Signing is called with a session before a change, and the result of the session's check. The returned function
+// signs the entries added since, for the next revision and in a project with an id. The entries record the result
+// of the check, so they do not make a changed session look sound.
 func (s *Session) Signing(signer Signer, before Verification) func(project string) error {
 	entries := len(s.History)
 	return func(project string) error { return s.signNewEntries(signer, project, before, entries, s.Revision+1) }
 }
 
-// signNewEntries links the entries after a number of them, has the newest one record the project and the state of the session at
-// a revision, and signs them.
+// signNewEntries links the entries after a number of them, has the newest one record the project and the state of
+// the session at a revision, and signs them.
 func (s *Session) signNewEntries(signer Signer, project string, before Verification, entries, revision int) error {
 	if len(s.History) == entries {
 		return nil
 	}
-	s.Seals = []json.RawMessage{} // they are about a history that has gone on
+	s.Seals = []json.RawMessage{} // seals of a history that has gone on
 	last := &s.History[len(s.History)-1]
 	last.Standing, last.Parts = s.standingHash(revision), s.changedParts(s.History[:len(s.History)-1])
 	if signer != nil && project != s.Project() {
@@ -80,9 +81,9 @@ func (s *Session) signEntry(signer Signer, i int) (err error) {
 	return err
 }
 
-// signedMessage returns the text that the signature of an entry is about: a line with the session's id and the number of the
-// entry, from 1, and the canonical JSON of the entry without its signature. That has the hash of the entry before it,
-// and of the session after it. It is nil if the entry has no JSON form.
+// signedMessage returns the text under the signature of an entry: a line with the session's id and the number of
+// the entry, from 1, and the canonical JSON of the entry without the signature, but with the hashes of the previous
+// entry and of the session afterwards. It returns nil if the entry has no JSON form.
 func (s *Session) signedMessage(i int) []byte {
 	e := s.History[i]
 	e.Signature = ""
@@ -93,8 +94,8 @@ func (s *Session) signedMessage(i int) []byte {
 	return append(fmt.Appendf(nil, "entry %d of %s\n", i+1, s.SessionID), text...)
 }
 
-// newKeys returns the keys, of those that count here by the word of this machine's person, that the history does not
-// name yet.
+// newKeys returns the keys, of those that count here by the word of this machine's person, not yet named in the
+// history.
 func newKeys(history []Transition, used []Member) (out []Member) {
 	for _, m := range used {
 		if !slices.ContainsFunc(history, func(e Transition) bool { return slices.Contains(e.Keys, m) }) {
@@ -104,8 +105,9 @@ func newKeys(history []Transition, used []Member) (out []Member) {
 	return out
 }
 
-// Adopt adds and signs the entry by which a person accepts the session, and its approved texts, as they are. The entry
-// keeps the problem; entries that did not count still do not. From it on the session belongs to the project with the id.
+// Adopt adds and signs the entry by which a person accepts the session, and its approved texts, as they are. The
+// entry keeps the problem; entries that did not count still do not. From this entry on the session belongs to the
+// project with the id.
 func (s *Session) Adopt(signer Signer, project string, found Verification, t Transition) error {
 	t.Event = EventAdopted
 	t.Adoption = &Adoption{

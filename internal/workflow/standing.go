@@ -12,15 +12,15 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// uncovered are the keys of a session that standing leaves out: its folder, which can be moved, the format, the time of
-// the last change, and the history, of which each entry is signed.
+// uncovered are the keys of a session left out of standingHash: the folder, which can be moved, the format, the
+// time of the last change, and the history, whose entries are signed.
 var uncovered = []string{"cwd", "version", "updated_at", "history", "seals"}
 
-// standingHash returns a hash of the session after its newest entry, at a revision: of everything that later decisions rely
-// on. Unknown keys are left out, because people and other programs may put in their own.
+// standingHash returns a hash of the session after the newest entry, at a revision: of the basis of all later decisions. Unknown
+// keys are left out, because people and other programs may put in their own.
 //
-// It begins with the shape of the covered keys: a program that knows other keys computes
-// another hash for the same session, which is not a change.
+// The text begins with the shape of the covered keys: a program with other keys computes another hash for the same
+// session, which is not a change.
 func (s *Session) standingHash(revision int) string {
 	whole := *s
 	whole.Cwd, whole.Version, whole.Revision, whole.UpdatedAt, whole.History, whole.Seals = "", 0, revision, time.Time{}, nil, nil
@@ -39,10 +39,10 @@ func (s *Session) standingHash(revision int) string {
 // known leaves the unknown keys out.
 var known = json.DiscardUnknownMembers(true)
 
-// isEmpty reports whether a record is one that [Session.Record] adds if it is missing.
+// isEmpty reports whether a record equals a missing one, as added by [Session.Record].
 func (r *Record) isEmpty() bool {
 	if r.Status != Pending || r.Iteration > 0 || r.FinalResultRef != nil {
-		return false // most of those that are not
+		return false // the quick answer for most records
 	}
 	return bytes.Equal(canonicalJSON(r, known), emptyRecord())
 }
@@ -52,14 +52,14 @@ var emptyRecord = sync.OnceValue(func() []byte { return canonicalJSON(Record{Sta
 // fits is the result of a comparison of a session with its newest entry.
 type fits int
 
-// The results of that comparison.
+// The results of compareStanding.
 const (
 	fitting fits = iota
 	unfitting
-	incomparable // a program that covers other keys has written the entry
+	incomparable // a program with other covered keys has written the entry
 )
 
-// compareStanding compares a session with the hash in its newest entry.
+// compareStanding compares a session with the hash in the newest entry.
 func (s *Session) compareStanding() fits {
 	recorded := s.Last().Standing
 	switch shape, _, _ := strings.Cut(recorded, ":"); {
@@ -71,7 +71,7 @@ func (s *Session) compareStanding() fits {
 	return fitting
 }
 
-// standingShape names the keys that standing covers, and the way in which it computes the hash.
+// standingShape names the keys covered by standingHash, and the way of computing the hash.
 var standingShape = sync.OnceValue(func() string {
 	keys := []string{"canonical"}
 	var add func(t reflect.Type, path string)

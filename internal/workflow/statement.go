@@ -1,7 +1,7 @@
 package workflow
 
-// Statement returns the canonical text of a decision about a run, which the machine of its person signs: the
-// decision, its person and its text, but none of their words.
+// Statement returns the canonical text of a decision about a run, for the signature of the person's machine: the
+// decision, the person and the text, but none of the person's words.
 func (g Grant) Statement(session, task string) []byte {
 	return canonicalJSON(struct {
 		Session   string    `json:"session"`
@@ -21,5 +21,5 @@ func (g Grant) Statement(session, task string) []byte {
 	})
 }
 
-// timeLayout is that of times in signed statements.
+// timeLayout is the layout of times in signed statements.
 const timeLayout = "2006-01-02T15:04:05.999999999Z07:00"

@@ -8,13 +8,14 @@ import (
 // Step is one entry of a session's history.
 type Step struct {
 	Transition
-	// Waited is the time that the session had waited for the human; nil if it had not.
+	// Waited is the time for which the session had waited for the human; nil if it had not.
 	Waited *time.Duration
-	// Unvouched is true for a decision in an entry that nothing vouches for.
+	// Unvouched is true for a decision in an entry without anything to vouch for it.
 	Unvouched bool
 }
 
-// Unsigned returns the step without its signatures and hashes of parts, which a model has no use for.
+// Unsigned returns the step without the signatures and hashes of parts, which are of no use to a
+// model.
 func (s Step) Unsigned() Step {
 	s.Signature, s.Parts = "", nil
 	if s.Grant != nil {
@@ -25,8 +26,8 @@ func (s Step) Unsigned() Step {
 	return s
 }
 
-// MarshalJSON writes the entry as the session file has it, whether nothing vouches for its
-// decision, and the seconds that the session had waited for the human before it.
+// MarshalJSON writes the entry in the form of the session file, whether nothing vouches for the
+// decision, and the seconds of waiting for the human before it.
 func (s Step) MarshalJSON() ([]byte, error) {
 	data, err := Marshal(s.Transition)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
 }
 
-// Steps returns the events of a session, the oldest first. v is the result of its check.
+// Steps returns the events of a session, the oldest first. v is the result of the session's check.
 func (s *Session) Steps(v Verification) []Step {
 	steps := make([]Step, len(s.History))
 	var moved *time.Time // last, before the entry
@@ -53,7 +54,7 @@ func (s *Session) Steps(v Verification) []Step {
 			continue
 		}
 		if answers := []Action{ActionAnswer, ActionConfirm, ActionApprove}; moved != nil && slices.Contains(answers, e.Action) {
-			// A clock that was set back shows no wait rather than a negative one.
+			// A clock set back shows no wait rather than a negative one.
 			steps[i].Waited = new(max(e.At.Sub(*moved), 0))
 		}
 		moved = &steps[i].At

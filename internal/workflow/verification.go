@@ -14,43 +14,45 @@ type Verification struct {
 	Entries int         `json:"entries"`
 	// Unvouched are the entries that do not count.
 	Unvouched []Span `json:"unvouched,omitempty"`
-	// Broken is the first entry that was changed, or that does not count although the session rests on it, and BrokenAt
-	// its time.
+	// Broken is the first entry that was changed, or that does not count although the session rests on it, and
+	// BrokenAt the time of the entry.
 	Broken   int        `json:"broken,omitempty"`
 	BrokenAt *time.Time `json:"broken_at,omitempty"`
 	// Problem describes the result for people.
 	Problem string `json:"problem,omitempty"`
 	// Adopted is the entry by which a person has accepted the changes before it.
 	Adopted *Adopted `json:"adopted,omitempty"`
-	// Members are those whose entries count by the word of this machine's person, or of the list of signers.
+	// Members are the people whose entries count by the word of this machine's person, or of the list of signers.
 	Members []Member `json:"members,omitempty"`
-	// Strangers are the fingerprints of the keys that signed entries, and of which nobody here has said whose they are.
+	// Strangers are the fingerprints of signing keys without a known owner here.
 	Strangers []string `json:"strangers,omitempty"`
-	// Displaced is true if the history shows no change, but is that of another project, or a copy.
+	// Displaced is true if the history shows no change, but is of another project, or a copy.
 	Displaced bool `json:"displaced,omitempty"`
 	// MovedFrom is the folder in which this machine recorded the session, if the project was moved
 	// since, and the session was not changed here yet.
 	MovedFrom string `json:"moved_from,omitempty"`
 
-	// Kept are the rules that the run keeps: the strictest that it has had since somebody accepted others whose word
-	// counts for that.
+	// Kept are the rules for the run to keep: the strictest ones since an adoption of others by somebody whose word
+	// counts for rules.
 	Kept map[StageID]Policy `json:"-"`
 
-	// Loose names the first step of this machine that passed a gate with less than the rules ask for now.
+	// Loose names the first step of this machine through a gate with less than the rules ask for
+	// now.
 	Loose lang.Text `json:"-"`
 
-	// Altered are the approved texts that are not as they were approved. The history may hold all
+	// Altered are the approved texts that differ from their approved form. The history may hold all
 	// the same.
 	Altered []Alteration `json:"altered,omitempty"`
 
 	problem lang.Text
-	// Unsigned is true if it rests on entries that nobody has signed.
+	// Unsigned is true if the session rests on unsigned entries.
 	Unsigned bool `json:"-"`
-	// incomparable is true if only a program that covers other keys could compare the session with its newest entry.
+	// incomparable is true if only a program with other covered keys could compare the session with its newest
+	// entry.
 	incomparable bool
 }
 
-// In returns the result with its problem in a language.
+// In returns the result with the problem in a language.
 func (v Verification) In(l lang.Language) Verification {
 	if !v.problem.Empty() {
 		v.Problem = v.problem.In(l)
@@ -66,7 +68,7 @@ func (v Verification) Reason() lang.Text {
 	return v.problem
 }
 
-// ChainStatus is the degree to which a history can be trusted to be unchanged.
+// ChainStatus is the degree of trust in a history to be unchanged.
 type ChainStatus string
 
 // The statuses of a chain.
@@ -79,31 +81,30 @@ const (
 	ChainAdopted ChainStatus = "adopted"
 )
 
-// Unchecked is the result for a session at which nobody has looked.
+// Unchecked is the result for a session before any check.
 func Unchecked() Verification {
 	return Verification{Status: ChainPartly, problem: lang.T("it was not checked, because there are too many")}.In(lang.English)
 }
 
-// Unreadable is the result for a stored session that is none, and why.
+// Unreadable is the result for a stored session without a readable form, and why.
 func Unreadable(why lang.Text) Verification {
 	return Verification{Status: ChainChanged, Broken: 1, problem: why}.In(lang.English)
 }
 
-// Changed reports whether the session was changed by anyone else, and nobody has accepted that.
+// Changed reports whether the session was changed by anyone else, without anybody's acceptance.
 func (v Verification) Changed() bool { return v.Status == ChainChanged }
 
-// Sound reports whether every entry that the session rests on counts. A session that was not checked is taken to be
-// sound.
+// Sound reports whether every entry under the session counts. An unchecked session counts as sound.
 func (v Verification) Sound() bool {
 	return v.Status == ChainHolds || v.Status == ChainAdopted || v.Status == ""
 }
 
-// Vouches reports whether an entry counts; it is counted from 1.
+// Vouches reports whether an entry counts, from 1.
 func (v Verification) Vouches(entry int) bool {
 	return !slices.ContainsFunc(v.Unvouched, func(span Span) bool { return span.From <= entry && entry <= span.To })
 }
 
-// Adopted is an adoption as a check of the history reports it.
+// Adopted is an adoption in the result of a history's check.
 type Adopted struct {
 	Entry   int       `json:"entry"`
 	By      string    `json:"by"`

@@ -6,12 +6,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// An entry of a history counts if it has the signature of a key that counts for the account that it names: this
-// machine's own key, or one of [Known].Members. An adoption that counts accepts everything before it. A session is
-// sound if every entry since then counts, and the session is as the newest entry says.
+// An entry of a history counts if it has the signature of a key of the entry's account: this machine's own key, or
+// one of [Known].Members. An adoption that counts accepts everything before it. A session is sound if every entry
+// since then counts, and the session agrees with the newest entry.
 
-// Verify checks a session with the key of this machine, signer, which may be nil, and compares it with the record of
-// the machine about it and its folder; nil compares it with nothing.
+// Verify checks a session with the key of this machine, signer, which may be nil, and compares it with the
+// machine's record of the session and its folder; nil compares with nothing.
 func (s *Session) Verify(signer Signer, k *Known) Verification {
 	if k == nil {
 		k = &Known{}
@@ -20,9 +20,9 @@ func (s *Session) Verify(signer Signer, k *Known) Verification {
 	return s.verify(signer, k, false).In(lang.English)
 }
 
-func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
+func (s *Session) verify(signer Signer, k *Known, ignoreFolder bool) Verification {
 	where := whereabouts{}
-	if !anywhere {
+	if !ignoreFolder {
 		where = s.findWhereabouts(k)
 	}
 	h := s.judgeEntries(signer, k, where.record)
@@ -44,7 +44,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	if entry, problem := h.firstChange(&v, k, where.record); !problem.Empty() {
 		return broken(ChainChanged, entry, problem)
 	}
-	if !anywhere {
+	if !ignoreFolder {
 		if problem := s.describeDisplacement(k, where, h.findProject(ruled)); !problem.Empty() {
 			v.Displaced, v.Unvouched = true, []Span{{From: 1, To: len(s.History)}}
 			return broken(ChainChanged, 1, problem)
@@ -70,7 +70,7 @@ func (s *Session) verify(signer Signer, k *Known, anywhere bool) Verification {
 	return v
 }
 
-// acceptedCount returns the number of the entries that an adoption accepts as they are.
+// acceptedCount returns the number of entries before an adoption, all accepted.
 func (a *Adopted) acceptedCount() int {
 	if a == nil {
 		return 0
@@ -78,8 +78,8 @@ func (a *Adopted) acceptedCount() int {
 	return a.Entry - 1
 }
 
-// keptRules returns the rules that the run keeps: the strictest of its entries, and of what it has now, since the newest
-// entry by which somebody has accepted others. ruled is true if only this machine's person can.
+// keptRules returns the rules for the run to keep: the strictest of the entries, and of the session's present ones,
+// since the newest adoption of others. ruled is true if only this machine's person can adopt others.
 func (h judged) keptRules(ruled bool) map[StageID]Policy {
 	kept := h.session.Policy
 	for i, e := range slices.Backward(h.session.History) {
@@ -90,8 +90,8 @@ func (h judged) keptRules(ruled bool) map[StageID]Policy {
 	return kept
 }
 
-// firstChange returns the first entry that shows a change since an adoption, and the change; the text is empty if there
-// is none.
+// firstChange returns the first entry with signs of a change since an adoption, and the change; the text is empty
+// if there is none.
 func (h judged) firstChange(v *Verification, k *Known, c *Checkpoint) (entry int, problem lang.Text) {
 	s, adopted := h.session, v.Adopted
 	if entry, problem = h.firstAfter(adopted.acceptedCount(), changed); entry > 0 {
@@ -133,9 +133,9 @@ func (h judged) firstDoubt(adopted *Adopted) (entry int, problem lang.Text) {
 	return h.firstAfter(adopted.acceptedCount(), notSigned, ofStranger)
 }
 
-// firstLoose says which step of this machine since an adoption was the first that passed a gate with less than the rules
-// here ask for now; the text is empty if there is none. The rules can have been made stricter since, or removed while
-// the step was done.
+// firstLoose describes this machine's first step since an adoption through a gate with less than the rules here ask
+// for now; the text is empty if there is none. The rules can have been made stricter since, or removed while the
+// step was done.
 func (h judged) firstLoose(adopted *Adopted, rules map[StageID]Policy) lang.Text {
 	s := h.session
 	for i := adopted.acceptedCount(); i < len(s.History); i++ {
@@ -148,7 +148,8 @@ func (h judged) firstLoose(adopted *Adopted, rules map[StageID]Policy) lang.Text
 	return lang.Text{}
 }
 
-// describeMisfit describes how the session differs from its history; it is empty if it does not.
+// describeMisfit describes the difference of the session from its history; it is empty if there is
+// none.
 func (s *Session) describeMisfit(fit fits) lang.Text {
 	if len(s.History) == 0 {
 		return lang.Text{}

@@ -6,26 +6,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Every signed history names its project: the first entry that is signed there has the project's id. So neither a
-// session file that was put into another project, nor one that was put back after the machine has forgotten it, counts
-// there.
+// Every signed history names its project: the first entry signed there has the project's id. So a session file does
+// not count in another project, nor put back into its own after the machine has forgotten it.
 
-// Known has the facts that a machine keeps about a session besides its file.
+// Known has the facts kept by a machine about a session besides the file.
 type Known struct {
-	// Checkpoint is its record of the session in this folder; nil if there is none.
+	// Checkpoint is the machine's record of the session in this folder; nil if there is none.
 	Checkpoint *Checkpoint
 	// Project is the id of the project in this folder; "" if it has none.
 	Project string
-	// Shared is true if that is its name in a store of a team.
+	// Shared is true if Project is the project's name in a store of a team.
 	Shared bool
-	// Elsewhere are its records of the session in other folders, as far as they matter: if
-	// there is none of this folder, or the session is ahead of it.
+	// Elsewhere are the machine's records of the session in other folders, as far as they matter:
+	// if this folder has none, or the session is ahead of it.
 	Elsewhere []Elsewhere
-	// Members are those whose keys count beside this machine's, each for their subject: the person has said whose they
-	// are.
+	// Members are the people whose keys count beside this machine's, each for their subject: the person has said
+	// whose they are.
 	Members []Member
-	// Rules are the policies of the stages, by the settings here. If it matters at a gate who says yes, steps of others
-	// have to keep them, and somebody else's adoption accepts nothing here.
+	// Rules are the policies of the stages, by the settings here. If it matters at a gate who says yes, steps of
+	// others have to keep them, and somebody else's adoption accepts nothing here.
 	Rules map[StageID]Policy
 	// MayFollow reports whether runs of others may follow a workflow here; nil takes every one.
 	MayFollow func(*Definition) bool
@@ -36,7 +35,7 @@ type Elsewhere struct {
 	// Folder is the real path of the other project.
 	Folder string
 	Checkpoint
-	// Holds is true if the session is still there; Same is true if the folder is this one, by
+	// Holds is true if the session is still in Folder; Same is true if Folder is this folder, by
 	// another path.
 	Holds, Same bool
 }
@@ -49,10 +48,10 @@ func (k *Known) Strict() bool {
 	return k.Checkpoint != nil && k.Checkpoint.Strict || slices.ContainsFunc(k.Elsewhere, func(e Elsewhere) bool { return e.Strict })
 }
 
-// Project returns the id of the project that the history names; "" if it names none.
+// Project returns the project id in the history; "" if there is none.
 func (s *Session) Project() string { return s.projectAt(len(s.History)) }
 
-// projectAt returns the project that the first n entries name.
+// projectAt returns the project id in the first n entries.
 func (s *Session) projectAt(n int) string {
 	for i := min(n, len(s.History)) - 1; i >= 0; i-- {
 		if id := s.History[i].Project; id != "" {
@@ -62,12 +61,12 @@ func (s *Session) projectAt(n int) string {
 	return ""
 }
 
-// whereabouts is the relation of a session to the folder that it is in.
+// whereabouts is the relation of a session to its folder.
 type whereabouts struct {
-	// record is the checkpoint that the session is compared with; nil if there is none.
+	// record is the checkpoint for a comparison with the session; nil if there is none.
 	record *Checkpoint
-	// copyOf is the folder that still holds the session, of which this one is a copy; movedFrom is
-	// the one that it was recorded in, and that no longer holds it. At most one is not empty.
+	// copyOf is the folder of the original, if this session is a copy of one still there; movedFrom
+	// is the recorded folder, if it no longer holds the session. At most one is not empty.
 	copyOf, movedFrom string
 }
 
@@ -89,22 +88,22 @@ func (s *Session) findWhereabouts(k *Known) (w whereabouts) {
 	return w
 }
 
-// contains reports whether a history has the entries that a checkpoint records.
+// contains reports whether a history has the entries of a checkpoint.
 func (s *Session) contains(c Checkpoint) bool {
 	return 1 <= c.Entries && c.Entries <= len(s.History) && s.History[c.Entries-1].hash() == c.Head
 }
 
 // describeDisplacement describes why a session does not belong to its folder; it is empty if it does.
 //
-// A record of this folder is stronger than the id in it, which anybody can edit or remove: it
-// vouches for the project that the recorded entries name.
+// A record of this folder is stronger than the id in it, which anybody can edit or remove: the record vouches for the
+// project named by the recorded entries.
 func (s *Session) describeDisplacement(k *Known, w whereabouts, named string) lang.Text {
 	recorded := k.Checkpoint != nil && s.projectAt(k.Checkpoint.Entries) == named
 	known := recorded || named == "" || named == k.Project
 	switch {
 	case w.copyOf != "":
 		return lang.T("it is a copy of the run in %s, which is still there", w.copyOf)
-	case named == "" && w.record == nil && s.Last().Signature != "": // a copy of a run of any folder would look like it
+	case named == "" && w.record == nil && s.Last().Signature != "": // a copy of a run of any folder would look the same
 		return lang.T("it names no project, and this machine has no record of it")
 	case known:
 		return lang.Text{}
@@ -116,5 +115,5 @@ func (s *Session) describeDisplacement(k *Known, w whereabouts, named string) la
 	return lang.T("it belongs to another project (%s), and this folder is %s by its %s", named, k.Project, ProjectFile)
 }
 
-// ProjectFile holds the id of a project, relative to its folder.
+// ProjectFile holds the id of a project, relative to the project's folder.
 const ProjectFile = ".bmad-task/project"

@@ -9,8 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// Codex is wished for if an objective has its name as a word. The name inside a longer one, in
-// a path or in code is not a wish, and an objective that rules the engine out once has none.
+// An objective wishes for Codex if it has the name as a word. The name inside a longer one, in a
+// path or in code is not a wish, and an objective that rules the engine out once has none.
 
 // wishesCodex reports whether an objective asks for the engine Codex.
 func wishesCodex(objective string) bool {
@@ -52,18 +52,18 @@ func inName(r rune) bool {
 	return r == '_' || '0' <= r && r <= '9' || unicode.Is(unicode.Latin, r)
 }
 
-// ruledOut reports whether the words around a name say that it is not wanted.
+// ruledOut reports whether the words around a name rule it out.
 func ruledOut(before, after string) bool {
 	if i := strings.LastIndexAny(before, ".;:!?,。；：！？，"); i >= 0 {
 		before = before[i+1:] // another clause
 	}
-	before = whyNot.ReplaceAllString(before, "") // asks for it
+	before = whyNot.ReplaceAllString(before, "") // a question for it
 	return negation.MatchString(before) || chineseNegation.MatchString(before) || negated.MatchString(after)
 }
 
 var (
 	whyNot = pattern.New(`\bwhy (?:not|don['’]?t (?:we|you|i))\b`)
-	// negation matches a negation that nothing but words for a use separates from the name.
+	// negation matches a negation with at most words for a use before the name.
 	negation = pattern.New(`(?:^|[^\p{L}])(?:no|not|never|nor|without|avoid|avoiding|exclude|excluding|skip|skipping` +
 		`|disable|except|except for|cannot|(?:instead|rather|other) (?:of|than)|(?:do|does|did|ca|wo|is|are|should` +
 		`|would|must|need)n['’]?t)\s` +
@@ -72,14 +72,14 @@ var (
 		`|relying|depend|depending|any|the|a|an|openai|engine|please|claude|or|and)\s+){0,6}["'“‘*]*$`)
 	chineseNegation = pattern.New(`(?:不|别|別|勿|无需|无须|無需|禁止|禁用|避免|而非|没有|沒有)(?:再|去|要|想|得|能|可|可以|准|许|允许|必|需要|是|使用|用|采用` +
 		`|採用|调用|調用|借助|依赖|依賴|通过|让|引入|任何|openai|claude|的|和|或|或者|与|、|[\s“「"])*$`)
-	// negated matches words behind the name that take it back.
+	// negated matches words behind the name against it.
 	negated = pattern.New(`^["'”’*]*\s*(?:(?:(?:is|are|was|must|should|shall|will|can) ?not|(?:is|must|should|wo` +
 		`|ca)n['’]?t|not) (?:be )?(?:wanted|needed|required|used|involved)\b|(?:不要|不用|不可以|不需要|别|禁用)(?:$` +
 		`|[用使，。；,.;\s]))`)
 )
 
-// EnginesFor returns the engines the stage asks for, given the objective: codex
-// joins a CodexOnRequest stage when the objective asks for it.
+// EnginesFor returns the engines for the stage, given the objective: codex joins a CodexOnRequest
+// stage when the objective asks for it.
 func (s Stage) EnginesFor(objective string) []Engine {
 	engines := slices.Clone(s.Engines)
 	if s.CodexOnRequest && !slices.Contains(engines, Codex) && wishesCodex(objective) {

@@ -2,13 +2,13 @@ package workflow
 
 import "slices"
 
-// Writers returns the subjects who answer for the newest round of the current stage: who handed it in, or edited it at
-// its gate. "" is among them if that is not known: of an older program, or since somebody has adopted the session as
-// other hands have changed it.
+// Writers returns the subjects behind the newest round of the current stage: the one who handed it in, or edited it
+// at the gate. "" is among them for somebody unknown: a user of an older program, or since an adoption of the
+// session with changes by other hands.
 func (s *Session) Writers() []string { return WritersAt(s.History, s.CurrentStage) }
 
-// WritersAt returns the accounts that answer for the newest document of a stage at the end of a history: who has handed it
-// in or edited it, and "" for somebody unknown.
+// WritersAt returns the accounts behind the newest document of a stage at the end of a history: the one who has
+// handed it in or edited it, and "" for somebody unknown.
 func WritersAt(history []Transition, stage StageID) []string {
 	var out []string
 	for _, e := range slices.Backward(history) {
@@ -22,8 +22,8 @@ func WritersAt(history []Transition, stage StageID) []string {
 	return append(out, "")
 }
 
-// Given returns the yeses to a text with which the gate of the current stage is still pending, one of each person, the
-// oldest first. Another round, or an edit, has none.
+// Given returns the yeses to a text at the pending gate of the current stage, one of each person, the oldest first.
+// Another round, or an edit, has none.
 func (s *Session) Given(sha256 string) []Grant { return givenAt(s.History, sha256) }
 
 // givenAt returns the yeses to a text at the end of a history.
