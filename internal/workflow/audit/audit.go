@@ -4,10 +4,10 @@
 //
 // A [Rubric] is the rules for one stage, as data: a list of checks. A check has
 // a kind, which is code (kinds.go lists them), and parameters, which are the
-// rubric's. If a document fails a check, that is a finding and
-// costs points; the score is 100 minus all of them. The earlier documents of a
-// run are read for tracing only: a promise of one document must be met in the
-// next. rubrics/README.md describes the format for those who write their own.
+// rubric's. Each failed check is a finding and costs points; the score is 100
+// minus all of them. The earlier documents of a run are read for tracing only: a
+// promise of one document must be met in the next. rubrics/README.md describes
+// the format for authors of rubrics.
 package audit
 
 import (
@@ -26,13 +26,13 @@ const (
 	maxSummary  = 160 // bytes
 )
 
-// finding is a finding with its form in a summary.
+// finding is a finding with a form for a summary.
 type finding struct {
 	workflow.AuditFinding
 	brief string
 }
 
-// tooLong returns the finding of a document of which only a part was read.
+// tooLong returns the finding of a document too long to be read whole.
 func tooLong(document string, l lang.Language) []finding {
 	if len(document) <= maxRead {
 		return nil
@@ -44,7 +44,7 @@ func tooLong(document string, l lang.Language) []finding {
 	}, problem}}
 }
 
-// Audit judges a document by the rubric, in its context.
+// Audit judges a document by the rubric, in the context of the run.
 func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	s := &document{text: readText(readablePart(body), r.sectionNames()), earlier: map[workflow.StageID]*text{}, wanted: b}
 	for stage, doc := range b.Earlier {

@@ -2,8 +2,7 @@ package audit
 
 import "github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 
-// check is one rule of a rubric. Which of the parameters it may have depends on
-// its kind.
+// check is one rule of a rubric. The kind decides about the possible parameters.
 type check struct {
 	ID, Kind, Severity string
 	// Points are for the miss as a whole; Each for every item, up to Cap.
@@ -18,13 +17,13 @@ type check struct {
 	What  string
 	From  string
 	Only  string
-	// Through are ids that may stand for the traced ones.
+	// Through are ids in place of the traced ones.
 	Through []string
 	Alone   float64
 	Min, At int
 	// Full is the percentage at which a share costs all points.
 	Full int
-	// UnlessTitle takes the check away from documents whose title has one of the words.
+	// UnlessTitle exempts documents with one of the words in the title.
 	UnlessTitle []string
 }
 

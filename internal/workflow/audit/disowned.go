@@ -26,19 +26,18 @@ type disownLanguage struct {
 	han    bool // Chinese
 	rules  []disownRule
 	unless []string
-	// topics are words that may be the subject of a document.
+	// topics are possible subjects of a document.
 	topics []string
-	// needs are the parts of each rule that a clause has to have, as bits; by word says which
-	// of them a word may belong to. Few clauses have all parts of a rule, and only they are
-	// matched with it.
+	// needs are the required parts of each rule in a clause, as bits; byWord has the parts possible
+	// for a word. Few clauses have all parts of a rule, and only they are matched with the rule.
 	needs  []uint32
 	byWord map[string][]rulePart
 }
 
-// disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
+// disownRule is one rule: all parts in one clause, or anywhere in the sentence.
 type disownRule []places
 
-// places are those of a part of a rule, in their order.
+// places are the places of a part of a rule, in their order.
 type places []place
 
 // rulePart is one part of one rule.
@@ -90,13 +89,13 @@ func readDisowned() (*disownRules, error) {
 	return d, nil
 }
 
-// place is what a rule has in one place of a clause.
+// place is the content of a rule at one place of a clause.
 type place struct {
-	// texts are the words that may stand here, the longest first; maybe is true if none has to.
+	// texts are the possible words, the longest first; maybe is true if none of them is required.
 	texts []string
 	maybe bool
-	// gap is the number of words or characters that may stand here, whatever they are. edge is '^' or '$' at
-	// the beginning or end of a clause, and ' ' behind a whole word.
+	// gap is the number of arbitrary words or characters possible here. edge is '^' or '$' at the beginning or end
+	// of a clause, and ' ' behind a whole word.
 	gap  int
 	edge byte
 }
@@ -129,7 +128,7 @@ func readPart(part string, sets map[string][]string, han bool) (places, error) {
 	return out, nil
 }
 
-// inClause returns words as they stand in a clause, the longest first.
+// inClause returns words in the form of clauses, the longest first.
 func inClause(words []string, han bool) []string {
 	out := slices.Clone(words)
 	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
@@ -141,8 +140,7 @@ func inClause(words []string, han bool) []string {
 	return out
 }
 
-// find returns the first part of a clause that matches, as a regular expression would; from is -1 if there
-// is none.
+// find returns the first match in a clause, as a regular expression would; from is -1 if there is none.
 func (p places) find(clause string) (from, to int) {
 	for from := range clause {
 		if to := p.matchEnd(clause, from); to >= 0 {
@@ -152,7 +150,7 @@ func (p places) find(clause string) (from, to int) {
 	return -1, -1
 }
 
-// matchEnd returns the end of the match that begins somewhere in a clause, or -1.
+// matchEnd returns the end of the match at a place of a clause, or -1.
 func (p places) matchEnd(clause string, at int) int {
 	if len(p) == 0 {
 		return at
@@ -195,8 +193,8 @@ func lengthOfFirst(clause string) int {
 	return len(clause)
 }
 
-// indexRule notes by which words, or Chinese characters, a clause can be told to lack a part
-// of the rule that was added last. keys has those of the parts of earlier rules.
+// indexRule notes the words, or Chinese characters, without which a clause lacks a part of the
+// newest rule. keys has the words of earlier rules' parts.
 func (l *disownLanguage) indexRule(rule string, sets, keys map[string][]string) {
 	number, needs := uint32(len(l.rules)-1), uint32(0) //nolint:gosec // there are some hundred rules
 	for i, part := range strings.Fields(rule) {
@@ -222,8 +220,8 @@ func (l *disownLanguage) indexRule(rule string, sets, keys map[string][]string) 
 	l.needs = append(l.needs, needs)
 }
 
-// longestWord returns the word of a phrase that fewest clauses have, or the first character of
-// a Chinese one.
+// longestWord returns the word of a phrase found in the fewest clauses, or the first character of a
+// Chinese one.
 func longestWord(phrase string, han bool) string {
 	if han {
 		return string([]rune(phrase)[:1])
@@ -237,7 +235,7 @@ func longestWord(phrase string, han bool) string {
 	return longest
 }
 
-// candidateRules returns the rules of which a sentence has all parts, in whatever order.
+// candidateRules returns the rules with all parts in a sentence, in whatever order.
 func (l disownLanguage) candidateRules(clauses []string) []int {
 	if len(clauses) == 0 {
 		return nil // as most sentences have none of the other language
@@ -268,7 +266,7 @@ func (l disownLanguage) candidateRules(clauses []string) []int {
 	return out
 }
 
-// findDisowned finds a sentence that says of the document that nothing in it is so.
+// findDisowned finds a sentence that takes back the whole document.
 func findDisowned(_ check, s *document) *miss {
 	findings := s.reportedFindings() // of the work, not of the report
 	topic := s.prose().topicWords()
@@ -287,7 +285,7 @@ func findDisowned(_ check, s *document) *miss {
 // quoted matches words of somebody else, or a text of the product.
 var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
 
-// topicWords returns the words of invention that a document has in three sentences or more.
+// topicWords returns the words of invention in at least three sentences of a document.
 func (p *prose) topicWords() map[string]bool {
 	rules := disownings()
 	count, out := map[string]int{}, map[string]bool{}
@@ -311,13 +309,13 @@ func (p *prose) topicWords() map[string]bool {
 }
 
 var (
-	// plainly are the hashes of the sentences read last that take nothing back, whatever the topic: most of a
-	// document are the same in its next round, and in another document of the run.
+	// plainly are the hashes of the last sentences without a retraction, whatever the topic: most of a document are
+	// the same in the next round, and in another document of the run.
 	plainly = recent.New[uint64, struct{}](4000)
 	seed    = maphash.MakeSeed()
 )
 
-// disownsDocument reports whether a sentence takes the document back, which is about the topic.
+// disownsDocument reports whether a sentence takes back the document, whose subject is the topic.
 func disownsDocument(raw string, topic map[string]bool) bool {
 	hash := maphash.String(seed, raw)
 	if _, known := plainly.Get(hash); known {
@@ -334,8 +332,8 @@ func disownsDocument(raw string, topic map[string]bool) bool {
 	return false
 }
 
-// matchesClauses reports whether a sentence, by its clauses, takes the document back. topic has the words
-// of the document's subject.
+// matchesClauses reports whether a sentence, by its clauses, takes the document back. topic has the words of the
+// document's subject.
 func (l disownLanguage) matchesClauses(clauses []string, topic map[string]bool) bool {
 	for _, i := range l.candidateRules(clauses) {
 		hit := true
@@ -355,7 +353,7 @@ func (l disownLanguage) matchesClauses(clauses []string, topic map[string]bool) 
 	return false
 }
 
-// hasNegation reports whether the words behind it are denied: "none of the figures is …".
+// hasNegation reports whether a text denies the words behind it: "none of the figures is …".
 func hasNegation(before string) bool {
 	words := strings.Fields(before)
 	for _, w := range words[max(0, len(words)-6):] {
@@ -379,7 +377,8 @@ func containsPhrase(clause string, phrases []string) bool {
 
 func endsClause(r rune) bool { return strings.ContainsRune(",;:，、：；()（）—–|", r) }
 
-// inClauseWord reports whether a character belongs to a word, behind one of its characters or not.
+// inClauseWord reports whether a character belongs to a word, behind another one of the word or
+// not.
 func inClauseWord(c rune, behind bool) bool {
 	switch {
 	case c >= 'a' && c <= 'z':

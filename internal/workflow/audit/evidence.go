@@ -68,7 +68,7 @@ func (d *text) hasShell() bool {
 	return false
 }
 
-// hasFigures reports whether at least n lines give one.
+// hasFigures reports whether at least n lines have a figure.
 func (d *text) hasFigures(n int) bool {
 	for i := range d.Lines {
 		if n > 0 && d.hasFigure(i) {

@@ -16,7 +16,7 @@ type identifier struct {
 	number []int  // 1, 2 of 1.2
 }
 
-// foundID is an id as it is written, with its place in a text.
+// foundID is an id in its written form, with the place in a text.
 type foundID struct {
 	prefix, number string
 	from, to       int
@@ -28,7 +28,7 @@ func (f foundID) id() identifier { return identifier{f.prefix, parseNumber(f.num
 const idNumber = `(\d{1,4}(?:\.\d{1,4}){0,2})`
 
 var (
-	// latinID matches the id that begins a text, and hanID one in Chinese, behind which any text may follow.
+	// latinID matches the id at the beginning of a text, and hanID one in Chinese, before any text.
 	latinID = pattern.New(`^(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|AC|BG|TR|R|T|Q|SEC|PERF)[-_]?` + idNumber + `)[a-z]?\b`)
 	hanID   = pattern.New(`^(?:功能需求|需求)[ -]?` + idNumber)
 )
@@ -36,7 +36,7 @@ var (
 // maxID is more than an id takes, in bytes.
 const maxID = 40
 
-// idsIn returns the ids of a text in their order. It looks for their first characters by itself, because
+// idsIn returns the ids of a text in their order. The search for their first characters is code of its own, because
 // every line of every document is searched for ids.
 func idsIn(s string) iter.Seq[foundID] {
 	return func(yield func(foundID) bool) {
@@ -54,8 +54,8 @@ func idsIn(s string) iter.Seq[foundID] {
 	}
 }
 
-// idAt reads the id that begins at a place. One in Chinese stands behind anything but a letter or a Chinese
-// character, which belongs to its place, and to no other id if it is not before free.
+// idAt reads the id at a place. A Chinese id stands behind anything but a letter or a Chinese character, which
+// belongs to the place, and to no other id if the place is not before free.
 func idAt(s string, at, free int) (foundID, bool) {
 	rest := s[at:min(len(s), at+maxID)]
 	switch c := s[at]; {

@@ -12,13 +12,13 @@ import (
 var (
 	// spanTo matches the text between the ends of a range.
 	spanTo = pattern.New("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
-	// alsoOf matches the text between the numbers of a list that names its prefix once.
+	// alsoOf matches the text between the numbers of a list after one prefix.
 	alsoOf = pattern.New("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
 	// reference matches the text behind an id that begins a line without being explained there.
 	reference = pattern.New(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
 )
 
-// mentions is the set of ids that a text names, ranges included.
+// mentions is the set of ids in a text, ranges included.
 type mentions struct {
 	single map[string]bool
 	ranges []idRange
@@ -31,7 +31,7 @@ type idRange struct {
 
 var wildcard = pattern.New(`\b(US|FR|NFR|AC)[-_](\d{1,4})\.[xX*]`)
 
-// mentionsIn collects the ids that the lines name.
+// mentionsIn collects the ids in the lines.
 func mentionsIn(lines []string) mentions {
 	m := mentions{single: map[string]bool{}}
 	for _, l := range lines {
@@ -61,7 +61,7 @@ func mentionsIn(lines []string) mentions {
 	return m
 }
 
-// add names an id, and the id that it is a part of: a text about FR-1.2 is about FR-1.
+// add adds an id, and with FR-1.2 also FR-1, the whole.
 func (m *mentions) add(id identifier) { m.single[id.String()] = true }
 
 func (m *mentions) addRange(from identifier, to []int) {
@@ -103,7 +103,7 @@ func (m mentions) hasPrefix(prefix string) bool {
 	return false
 }
 
-// definition is the line that explains an id, and does not only name it.
+// definition is the line with the explanation of an id, beyond its name.
 type definition struct {
 	id   identifier
 	line int
@@ -161,7 +161,7 @@ func definitionAt(d *markdown.Document, i int) (definition, bool) {
 	return definition{id, i, form, plain}, true
 }
 
-// bracketedID is the id of a story behind its title: "Ring the bell [US-1]".
+// bracketedID is the id of a story behind the title: "Ring the bell [US-1]".
 var bracketedID = pattern.New(`[\[(（]US-?(\d{1,4})[\])）]`)
 
 // leadingID reads an id at the beginning of s, behind emphasis and brackets.

@@ -7,15 +7,15 @@ import (
 
 // kind is one way of checking.
 type kind struct {
-	// keys are the parameters it takes beside the common ones, needs those it must have.
+	// keys are the parameters besides the common ones, needs the required ones.
 	keys, needs []string
-	// whats are the values of "what", if it has that key.
+	// whats are the values of "what", if the kind has this key.
 	whats []string
 	// find returns what is missing or wrong; nil if nothing is.
 	find func(check, *document) *miss
 }
 
-// kinds are the checks that a rubric can be made of.
+// kinds are the possible checks of a rubric.
 var kinds = map[string]kind{
 	"section":      {keys: []string{"name", "also", "ids"}, needs: []string{"name"}, find: findSection},
 	"figures":      {keys: []string{"name", "also"}, needs: []string{"name"}, find: findFigures},
@@ -39,7 +39,7 @@ var kinds = map[string]kind{
 	"objective":    {keys: []string{"at", "full"}, find: findOffObjective},
 }
 
-// retired are kinds that rubrics of projects may still have, and that find nothing any more.
+// retired are kinds without any findings, still possible in rubrics of projects.
 var retired = setOf([]string{"echoed", "evidence", "gibberish", "instructed", "places", "repeated", "restated", "templated"})
 
 func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }

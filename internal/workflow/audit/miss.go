@@ -14,27 +14,27 @@ import (
 // Limits of the text of a finding.
 const (
 	maxText = 300 // bytes
-	// listed is how many items it names before it says "…".
+	// listed is the number of items before "…".
 	listed = 12
 )
 
-// miss is one thing that a check found missing or wrong.
+// miss is one missing or wrong thing, found by a check.
 type miss struct {
 	line int // from 0; -1 for the document as a whole
 	name string
 	// either are names of the rubric's in place of name, any of which would do.
 	either []string
-	// accepts are the names by which the check finds one of them in another language.
+	// accepts are the names under which the check finds one of them in another language.
 	accepts []string
 	items   []lang.Text // listed in the finding
 	n       int         // how many there are; len(items) if items are listed
-	// share scales the points of a check that does not count items; 0 is 1.
+	// share scales the points of a check without a count of items; 0 is 1.
 	share   float64
-	problem string // in place of the check's text, to be filled in like it
+	problem string // in place of the check's text, filled in likewise
 	want    string // a figure for the text
 }
 
-// describeMiss describes a miss in the words and points of its check.
+// describeMiss describes a miss in the words and points of the check.
 func (c check) describeMiss(l miss, in lang.Language) workflow.AuditFinding {
 	f := workflow.AuditFinding{ID: c.ID, Severity: c.Severity, Line: l.line + 1, Points: c.Points}
 	if c.Each > 0 {
@@ -59,7 +59,7 @@ func (l *miss) addItem(line int, item lang.Text) {
 	l.items = append(l.items, item)
 }
 
-// orNil returns a miss that has items; nil otherwise.
+// orNil returns a miss with items; nil otherwise.
 func (l miss) orNil() *miss {
 	if len(l.items) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (l miss) count() int { return max(l.n, len(l.items)) }
 func (l miss) shortProblem(f workflow.AuditFinding, in lang.Language) string {
 	text := f.Problem
 	if len(l.items) > 2 {
-		// The list behind its colon is shortened.
+		// The list behind the colon is shortened.
 		if head, _, ok := strings.Cut(text, in.Word(": ")); ok {
 			return in.Say("%s (%s, %s …)", head, l.items[0], l.items[1])
 		}

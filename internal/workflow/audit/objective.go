@@ -14,36 +14,36 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
 )
 
-// leastCompared is how many words a document has that can be held against an objective:
-// a shorter one may speak of one part of it alone.
+// leastCompared is the least number of words in a document for a comparison with an objective: a
+// shorter one may speak of one part of it alone.
 const leastCompared = 60
 
-// How much a document of the subject has of the text that it is held against. Of a text each unit
-// counts from 0 to 1, by how often the document has it. The figures were chosen on the pairs of
+// How much a document of the subject has of the text under comparison. Of a text each unit counts
+// from 0 to 1, by how often the document has it. The figures were chosen on the pairs of
 // testdata/subjects/first.yaml.
 const (
-	// enough units make a document one of the subject, whatever the length of the objective; few
-	// do not, whatever their share: one word that a long document has once.
+	// enough units make a document one of the subject, whatever the length of the objective; few do
+	// not, whatever their share: one word once in a long document.
 	enough, few = 1.8, 0.4
 	// ofObjective is the percentage of the objective's units, unless the rubric has another.
 	ofObjective = 15
-	// ofEarlier is that of the units of an earlier document, which a later stage says again in words
-	// of its own.
+	// ofEarlier is the share of the units of an earlier document, which a later stage says again in
+	// other words.
 	ofEarlier = 7
-	// abroad is that if both are in different languages, of the units that the lexicon knows;
-	// leastKnown is how many those have to be.
+	// abroad is the share between different languages, of the units in the lexicon; leastKnown is
+	// their least number.
 	abroad, leastKnown = 12, 2
-	// said is how often an earlier document has a unit that counts, be it as a concept.
+	// said is the least count of a unit in an earlier document, be it as a concept.
 	said = 2 * 0.85
 )
 
-// findOffObjective finds a document that speaks of something else than the objective, the
-// person's answers, and the earlier documents.
+// findOffObjective finds a document that speaks of something else than the objective, the person's
+// answers, and the earlier documents.
 func findOffObjective(c check, s *document) *miss {
 	if s.prose().size < leastCompared || len(byWords.importantUnits(s.wanted.Objective, byWords.generic())) == 0 {
 		return nil
 	}
-	// Most documents are seen to speak of it by their beginning, and without the concepts, which take long to read.
+	// Most documents speak of it plainly in their beginning, and without the concepts, which take long to read.
 	if s.saysAtOnce() {
 		return nil
 	}
@@ -60,8 +60,8 @@ func findOffObjective(c check, s *document) *miss {
 // beginning is how much of a document is looked at first, in bytes.
 const beginning = 3 << 10
 
-// saysAtOnce reports whether the beginning of a long document has enough of the objective for the whole of it. The
-// rest counts as words of something else, as many as it could have.
+// saysAtOnce reports whether the beginning of a long document has enough of the objective for the whole. The rest
+// counts as words of something else, as many as possible.
 func (s *document) saysAtOnce() bool {
 	all := strings.Join(s.Lines, "\n") + "\n"
 	end := min(beginning, len(all)-1)
@@ -81,8 +81,8 @@ func (s *document) saysAtOnce() bool {
 // comparer is one way to compare texts: by their words, or also by their meanings.
 type comparer struct {
 	lexicon func() *recall.Lexicon
-	// generic are the units that tie a text to nothing: of words of objectives, and of the rubrics,
-	// which the documents of all subjects have.
+	// generic are the units without a subject: words of objectives and of the rubrics, common to
+	// documents of all subjects.
 	generic, ofStages func() map[string]bool
 }
 
@@ -104,16 +104,16 @@ func newComparer(lexicon func() *recall.Lexicon) comparer {
 	return comparer{lexicon, names(func() string { return lists().generic }), names(rubricTexts)}
 }
 
-// importantUnits returns the units of a text that say something of its subject.
+// importantUnits returns the units of a text about its subject.
 func (by comparer) importantUnits(text string, generic map[string]bool) []recall.Unit {
 	return slices.DeleteFunc(by.lexicon().Units(readablePart(text)), func(u recall.Unit) bool { return u.Weak || generic[u.Name] })
 }
 
 // share is how much of the units of a text a document has.
 type share struct {
-	units, known int         // that the document could have; those of them that are of another language
+	units, known int         // possible in the document; the ones of another language
 	sum          float64     // of the weights
-	missing      []lang.Text // those that it hardly has
+	missing      []lang.Text // hardly in the document
 	speaks       bool        // of the same subject
 }
 
@@ -122,8 +122,8 @@ func (s share) isComparable() bool { return s.units > s.known || s.known >= leas
 
 func (s share) percent() float64 { return 100 * s.sum / float64(max(s.units, 1)) }
 
-// compareObjective holds the document against the objective. It speaks of the same subject also if the
-// answers or an earlier document do.
+// compareObjective compares the document with the objective. The same subject in the answers or an
+// earlier document is enough.
 func (s *document) compareObjective(by comparer, at int) share {
 	here := by.lexicon().Count(strings.Join(s.Lines, "\n"))
 	wants := func(text string) share {
@@ -150,8 +150,8 @@ func (s *document) compareObjective(by comparer, at int) share {
 	return of
 }
 
-// shareOf counts those units of a text that the document could have: of a language that it is in, or
-// known to the lexicon.
+// shareOf counts the units of a text possible in the document: of one of the document's languages,
+// or known to the lexicon.
 func (s *document) shareOf(here *recall.Counts, text string, units []recall.Unit) (out share) {
 	words, chinese := s.hasLanguageOf(text)
 	for _, u := range units {
@@ -177,7 +177,7 @@ func (s *document) shareOf(here *recall.Counts, text string, units []recall.Unit
 	return out
 }
 
-// hasLanguageOf reports whether the document has words of the language that a text is in, and Chinese.
+// hasLanguageOf reports whether the document has words of a text's language, and Chinese.
 func (s *document) hasLanguageOf(text string) (words, chinese bool) {
 	p := s.prose()
 	here, small := p.mainLanguage(), readText(readablePart(text), nil).prose().countSmallWords()

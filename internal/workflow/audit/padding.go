@@ -32,7 +32,7 @@ func (d *text) wordCount() int {
 	return words + int(math.Ceil(wordsOf(han)))
 }
 
-// findShort finds a document that is too short for its stage.
+// findShort finds a document too short for the stage.
 func findShort(c check, s *document) *miss {
 	n := s.wordCount()
 	if n >= c.Min {

@@ -25,7 +25,7 @@ func lowerAll(words []string) []string {
 	return out
 }
 
-// patterns keeps those that were made, by their expressions: few rubrics are in use at a time.
+// patterns keeps compiled patterns, by their expressions: few rubrics are in use at a time.
 var patterns = recent.New[string, *pattern.Pattern](1000)
 
 func patternOf(expression string) *pattern.Pattern {
@@ -49,7 +49,8 @@ func wordPattern(words []string) *pattern.Pattern {
 	return patternOf(`(?i)` + strings.Join(parts, "|"))
 }
 
-// phrasePattern matches a line in lower case that [markdown.MatchesName] finds one of the phrases in.
+// phrasePattern matches lines, in lower case, in which [markdown.MatchesName] finds one of the
+// phrases.
 func phrasePattern(phrases []string) *pattern.Pattern {
 	var parts []string
 	for _, p := range lowerAll(phrases) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// A marker, for example TODO, is left over if it begins a line or a cell, stands
-// alone in it, or has a colon behind it. Elsewhere a text may be about it.
+// A marker, for example TODO, is left over if it begins a line or a cell, stands alone in it, or
+// has a colon behind it. Elsewhere a text may be about it.
 var (
 	marker = pattern.New(`(?:^|[|:：(（\[【]|[.!?] |[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME` +
 		`|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
@@ -34,13 +34,13 @@ var (
 		`|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
 	notLeft     = pattern.New(`(?i)\b(?:no|without|any|zero|never|removed?|grep|search(?:ed)? for|means|word|marker)\b[^|.]{0,24}$|(?:没有|无|不含|清除|搜索)[^|。]{0,12}$`)
 	quoteBefore = "\"'“‘「『”"
-	// spokenOf are the words behind it if it is a thing of the product: a TODO list, TBD items.
+	// spokenOf are the words behind a marker in a thing of the product: a TODO list, TBD items.
 	spokenOf = []string{"list", "lists", "item", "items", "app", "apps", "application", "file", "files", "entry",
 		"entries", "comment", "comments", "task", "tasks", "manager", "marker", "markers", "is", "are", "and", "or",
 		"in", "was", "were", "has"}
 )
 
-// findPlaceholders finds the texts that were left to be filled in.
+// findPlaceholders finds unfilled texts.
 func findPlaceholders(c check, s *document) *miss {
 	var lines []int
 	_, title := s.Title()
@@ -55,7 +55,7 @@ func findPlaceholders(c check, s *document) *miss {
 	return atLines(lines)
 }
 
-// suspect matches lines that may have such a text.
+// suspect matches lines with a possible placeholder.
 var suspect = pattern.New(`(?i)todo|tb[dc]|fixme|xxx|to be |lorem|[\[<]|\{\{|markdown document|as a|作为|given|待|此处|请在此`)
 
 func hasPlaceholder(l string) bool {
@@ -81,7 +81,7 @@ func hasPlaceholder(l string) bool {
 	return false
 }
 
-// hasMarker reports whether a line has a marker, for example TODO, that is not spoken of.
+// hasMarker reports whether a line has a marker, for example TODO, other than as a subject.
 func hasMarker(l string) bool {
 	for _, re := range []*pattern.Pattern{marker, markerColon, toBeDone} {
 		at := re.FindStringSubmatchIndex(l)

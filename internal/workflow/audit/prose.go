@@ -8,15 +8,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 )
 
-// sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
+// sentence is a sentence, or a cell of a table, written for a reader.
 type sentence struct {
-	line int // its beginning
-	// raw is the sentence as it is written, without code.
+	line int // the first line
+	// raw is the sentence in its written form, without code.
 	raw string
-	// words are those of alphabets, in lower case, without ids, figures, paths and the
-	// words that the form of a story or a criterion brings along.
+	// words are the words of alphabets, in lower case, without ids, figures, paths and the words
+	// from the form of a story or a criterion.
 	words []*word
-	// han are the Chinese characters in one piece, without such words.
+	// han are the Chinese characters in one piece, without words of the form.
 	han []rune
 }
 
@@ -30,8 +30,8 @@ func (s sentence) size() float64 { return float64(len(s.words)) + wordsOf(len(s.
 // prose is the text of a document outside code and headings, read once.
 type prose struct {
 	sentences []sentence
-	size      float64 // of all of them, in words
-	words     int     // of them, words of alphabets
+	size      float64 // of all sentences, in words
+	words     int     // of alphabets
 	han       int     // Chinese characters
 	known     vocabulary
 }
@@ -39,7 +39,7 @@ type prose struct {
 func readProse(d *markdown.Document) *prose {
 	r := proseReader{d: d, out: &prose{known: newVocabulary()}, skip: map[int]bool{}}
 	for _, h := range d.Heads {
-		// A bold line with text behind it is read for that text.
+		// A bold line before text is read for the text.
 		r.skip[h.Line] = h.Rest == ""
 	}
 	for _, t := range d.Tables {
@@ -57,7 +57,7 @@ type proseReader struct {
 	d    *markdown.Document
 	out  *prose
 	skip map[int]bool
-	// buf is the paragraph so far, starts has the offset of each of its lines.
+	// buf is the paragraph so far, starts has the offset of each line.
 	buf    strings.Builder
 	starts []lineStart
 }
@@ -194,7 +194,7 @@ func eachRun(text string, f func(run string, han bool)) {
 	}
 }
 
-// wordsOfRun returns the words of a run: none if it is a path, a name of a program or a figure.
+// wordsOfRun returns the words of a run: none for a path, a name of a program or a figure.
 func (v vocabulary) wordsOfRun(written string) []*word {
 	words, known := v.runs[written]
 	if !known {
@@ -220,8 +220,8 @@ func (v vocabulary) wordsOf(run string) (words []*word) {
 	return words
 }
 
-// withoutSteps removes the words of the form: "as a …, I want …, so that …" and "given …,
-// when …, then …".
+// withoutSteps removes the words of the form: "as a …, I want …, so that …" and "given …, when …,
+// then …".
 func withoutSteps(words []*word) []*word {
 	if len(words) == 0 {
 		return words
@@ -268,19 +268,19 @@ func (p *prose) mainLanguage() (name string) {
 	return name
 }
 
-// word is a word of alphabets with the facts that checks ask for, found once for a document that
-// may have it a hundred times.
+// word is a word of alphabets with the facts for checks, found once even if a document has the word
+// a hundred times.
 type word struct {
 	text string // in lower case
-	// spoken are the languages that it is a small word of.
+	// spoken are the languages in which it is a small word.
 	spoken []string
-	// times is how often the document has it.
+	// times is the number of the word's places in the document.
 	times int
-	// filler are its entries in the classes of filler.
+	// filler are the word's entries in the classes of filler.
 	filler []fillerWord
 }
 
-// vocabulary has the words of a document, and those of each run as it is written.
+// vocabulary has the words of a document, and the words of each run by its spelling.
 type vocabulary struct {
 	words map[string]*word
 	runs  map[string][]*word
@@ -302,7 +302,7 @@ func (v vocabulary) lookUpWord(written string) *word {
 	return w
 }
 
-// longestPhrase returns the length of the longest phrase that words begin with.
+// longestPhrase returns the length of the longest phrase at the beginning of words.
 func longestPhrase(phrases [][]string, words []*word) (n int) {
 	for _, p := range phrases {
 		if len(p) > n && beginWithPhrase(words, p) {
@@ -312,7 +312,7 @@ func longestPhrase(phrases [][]string, words []*word) (n int) {
 	return n
 }
 
-// beginWithPhrase reports whether words begin with those of a phrase.
+// beginWithPhrase reports whether words begin with a phrase.
 func beginWithPhrase(words []*word, phrase []string) bool {
 	for i, text := range phrase {
 		if i == len(words) || words[i].text != text {

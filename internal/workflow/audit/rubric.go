@@ -45,8 +45,8 @@ func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
 	return data, nil
 }
 
-// Load returns the rubric of a stage of a workflow: from own, if that is not nil and has one,
-// else the built-in one, else the built-in one of the stage's kind.
+// Load returns the rubric of a stage of a workflow: from own, if own is not nil and has one, else
+// the built-in one, else the built-in one of the stage's kind.
 func Load(own fs.FS, d *workflow.Definition, st workflow.Stage) (Rubric, error) {
 	if !st.Audited() {
 		return Rubric{}, fault.New(fault.InvalidArgument, "the report of stage %q is judged by its rows, and not audited", st.ID).
@@ -66,7 +66,7 @@ func Load(own fs.FS, d *workflow.Definition, st workflow.Stage) (Rubric, error) 
 	return r, err
 }
 
-// Builtin reports whether there is a built-in rubric of the stage's own, and not only of its kind.
+// Builtin reports whether there is a built-in rubric of the stage's own, and not only of the kind.
 func Builtin(st workflow.Stage) bool {
 	_, err := fs.Stat(builtin, "rubrics/"+FileName(st))
 	return err == nil
@@ -93,7 +93,7 @@ func loadBuiltin(st workflow.Stage) (Rubric, error) {
 	return r, err
 }
 
-// parsed keeps the built-in rubrics by name: they cannot change.
+// parsed keeps the built-in rubrics by name, as they never change.
 var parsed sync.Map
 
 // sectionNames returns the section names of the rubric.
@@ -182,7 +182,7 @@ func mistakeAt(name string, line int, format string, args ...any) error {
 		WithHint("correct that line of the rubric; nothing was changed")
 }
 
-// common are the keys that every check may have.
+// common are the keys of all checks.
 var common = []string{"id", "kind", "severity", "points", "each", "cap", "problem", "fix", "unless_title"}
 
 func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error) {
@@ -217,7 +217,7 @@ func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error
 	return c, c.completeParameters(name, n.Line)
 }
 
-// kindOf returns the kind that a check names, and the line.
+// kindOf returns the kind of a check, and the line.
 func kindOf(n *yaml.Node) (kind string, line int) {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == "kind" {
@@ -227,7 +227,7 @@ func kindOf(n *yaml.Node) (kind string, line int) {
 	return kind, line
 }
 
-// completeParameters returns an error if a check lacks a parameter that its kind needs.
+// completeParameters returns an error if a check lacks a required parameter of the kind.
 func (c *check) completeParameters(name string, line int) error {
 	for _, n := range append([]string{c.Name}, c.Also...) {
 		mark := ""
@@ -287,7 +287,7 @@ func (c *check) setParameter(key string, value *yaml.Node) (err error) {
 	return err
 }
 
-// checkValue rejects a text that is not one of the values of its key.
+// checkValue rejects a text outside the values of a key.
 func (c *check) checkValue(key string) error {
 	switch {
 	case key == "id" && !checkID.MatchString(c.ID):
@@ -336,7 +336,7 @@ func readTexts(n *yaml.Node) ([]string, error) {
 // Rubric is the rules for one stage, as data.
 type Rubric struct {
 	Stage workflow.StageID
-	// Retired are the kinds of its checks that find nothing any more.
+	// Retired are the kinds of checks without any findings.
 	Retired []string
 
 	checks []check

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Scan is the audit of one file, as code scanners are to see it.
+// Scan is the audit of one file, in the form for code scanners.
 type Scan struct {
 	// Version is the program's.
 	Version string

@@ -13,7 +13,7 @@ func findSection(c check, s *document) *miss {
 	found := s.Sections(c.Names)
 	names := wholeNames(c.Names)
 	for _, t := range s.Tables {
-		// A table that is headed so needs no heading of its own.
+		// A table headed so needs no heading of its own.
 		if markdown.MatchesName(markdown.NameOf(t.Header[0]), names) && len(t.Rows) > 0 {
 			return nil
 		}
@@ -115,7 +115,7 @@ func (d *text) hasFigure(i int) bool {
 	return counted.MatchString(bare) || countedHan.MatchString(bare)
 }
 
-// findFigures looks at sections that are there and filled, but have no figure.
+// findFigures looks for sections with content, but without a figure.
 func findFigures(c check, s *document) *miss {
 	sections := s.Sections(c.Names)
 	at := slices.IndexFunc(sections, s.hasContent)

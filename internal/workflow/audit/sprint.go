@@ -26,8 +26,8 @@ var (
 
 func isStory(head string) bool { return storyHead.MatchString(head) && !notStory.MatchString(head) }
 
-// rowStories reads the stories of a sprint that is a row of a table: those of the row, else
-// those anywhere whose ids have its number, as in S2-1.
+// rowStories reads the stories of a sprint in a row of a table: the stories of the row, else the
+// ones anywhere whose ids have the row's number, as in S2-1.
 func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 	for _, line := range sp.Rows {
 		for _, cell := range d.Rows[line].Cells {
@@ -59,8 +59,8 @@ func (d *text) sprintStories(sp markdown.Sprint) []story {
 	return d.storiesIn(sp)
 }
 
-// storiesIn reads the stories of a section: its sub-headings with an id, else its rows,
-// else its items.
+// storiesIn reads the stories of a section: the sub-headings with an id, else the rows, else the
+// items.
 func (d *text) storiesIn(sp markdown.Sprint) []story {
 	var heads, rows, items []story
 	for _, h := range d.HeadsIn(sp.Line+1, sp.End) {
@@ -98,10 +98,10 @@ func (d *text) storiesIn(sp markdown.Sprint) []story {
 	return items
 }
 
-// ofSprint is a bold label that speaks of the sprint again, behind its last story.
+// ofSprint is a bold label about the sprint again, behind the last story.
 var ofSprint = pattern.New(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
 
-// bareID is the id that begins a text.
+// bareID is the id at the beginning of a text.
 var bareID = pattern.New(`^[A-Za-z0-9.-]+`)
 
 func idOf(s string) string {
@@ -119,8 +119,8 @@ func findNoSprints(_ check, s *document) *miss {
 	return &miss{line: -1}
 }
 
-// findSprintsWithout lists the sprints that nowhere begin a line with one of the
-// words. A section for all sprints, or a column of an overview, serves too.
+// findSprintsWithout lists the sprints without a line that begins with one of the words. A section
+// for all sprints, or a column of an overview, serves too.
 func findSprintsWithout(c check, s *document) *miss {
 	sprints := s.planned()
 	if len(sprints) == 0 {

@@ -59,8 +59,7 @@ func (d *text) readStories() []story {
 	return out
 }
 
-// endStories gives each story the lines up to the next one, or to the end of
-// the section that it stands in.
+// endStories gives each story the lines up to the next one, or to the end of the section around it.
 func (d *text) endStories(stories []story) {
 	next, around := 0, []markdown.Heading(nil)
 	for k := range stories {
@@ -93,7 +92,7 @@ func endAtNext(stories []story) {
 	}
 }
 
-// listsOthers reports whether a line stands in a section that only lists ids.
+// listsOthers reports whether a line stands in a section of mere lists of ids.
 func (d *text) listsOthers(line int) bool {
 	if row, ok := d.Rows[line]; ok {
 		t := d.Tables[row.Table]
@@ -107,7 +106,7 @@ func (d *text) listsOthers(line int) bool {
 	return d.mapped()[line]
 }
 
-// findStoriesWithoutCriteria lists the stories that nobody could test.
+// findStoriesWithoutCriteria lists untestable stories.
 func findStoriesWithoutCriteria(_ check, s *document) *miss {
 	stories := s.userStories()
 	if len(stories) == 0 {
@@ -131,8 +130,8 @@ func findStoriesWithoutCriteria(_ check, s *document) *miss {
 	return out.orNil()
 }
 
-// namedByCriteria returns the story numbers that criteria of the document refer
-// to, and how many criteria refer to none.
+// namedByCriteria returns the story numbers in criteria of the document, and the number of criteria
+// without one.
 func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	named = map[string]bool{}
 	accepted := s.LinesOf(s.Sections([]string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}))

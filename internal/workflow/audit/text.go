@@ -11,33 +11,33 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// text is a document with the facts that several checks ask for. Lines count from 0 here and
-// from 1 in findings.
+// text is a document with the facts for several checks. Lines count from 0 here and from 1 in
+// findings.
 type text struct {
 	*markdown.Document
-	// criterion is true for each line that states an acceptance criterion.
+	// criterion is true for each line with an acceptance criterion.
 	criterion []bool
-	// defined returns the definitions of ids, prose its sentences, named the ids that
-	// it names, planned the sprints of a plan; each is read when it is first asked for, whichever
-	// call asks.
+	// defined returns the definitions of ids, prose the sentences, named the mentioned ids, planned
+	// the sprints of a plan; each is read at the first call, by whichever check.
 	defined func() []definition
 	prose   func() *prose
 	named   func() mentions
 	planned func() []markdown.Sprint
-	// mapped returns the lines of sections that only list ids, omitted those of sections on omissions.
+	// mapped returns the lines of sections that only list ids, omitted the lines of sections on
+	// omissions.
 	mapped, omitted func() []bool
 }
 
-// story is a user story with the lines that belong to it.
+// story is a user story with its lines.
 type story struct {
 	id        string
-	nth       int // of a story without an id, its place among them
+	nth       int // the place among the stories without an id
 	number    []int
 	line, end int
 	form      byte
 }
 
-// mapping are headings below which ids are named and not explained.
+// mapping are headings of sections in which ids are named and not explained.
 var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases",
 	"release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope",
 	"追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表",
@@ -60,8 +60,7 @@ func readText(document string, names []string) *text {
 	return d
 }
 
-// definitionsOf returns the lines that explain ids of the prefixes, in the order of
-// the document.
+// definitionsOf returns the lines explaining ids of the prefixes, in the order of the document.
 func (d *text) definitionsOf(prefixes ...string) []definition {
 	var out []definition
 	for _, def := range d.defined() {
@@ -72,11 +71,11 @@ func (d *text) definitionsOf(prefixes ...string) []definition {
 	return out
 }
 
-// maxRead is how much of a document is read, in bytes: more than anybody would read, and as much as
-// costs a second or two of a processor if each line is one to look at.
+// maxRead is the part of a document to be read, in bytes: more than anybody would read, and a
+// second or two of a processor if each line needs a look.
 const maxRead = 1 << 20
 
-// readablePart returns the part of a document that is read: whole lines, if it has some.
+// readablePart returns the part of a document to be read: whole lines, if there are some.
 func readablePart(document string) string {
 	if len(document) <= maxRead {
 		return document
@@ -92,7 +91,7 @@ type document struct {
 	*text
 	earlier map[workflow.StageID]*text
 	wanted  Background
-	stories []story // read by the first check that asks
+	stories []story // read by the first check in need
 }
 
 // Background is the context of a document. Missing context costs no points.
@@ -107,14 +106,14 @@ type Background struct {
 	Plan    workflow.StageID
 }
 
-// kept are the documents of earlier stages that were read last: they do not change while the later
-// stages are audited, and each audit is traced to all of them.
+// kept are the last read documents of earlier stages: they do not change while the later stages are
+// audited, and each audit is traced to all of them.
 var kept = recent.New[string, *text](8)
 
-// maxKept is the size of a document that is kept, in bytes; its text takes several times as much memory.
+// maxKept is the size of a document for keeping, in bytes; its text takes several times as much memory.
 const maxKept = 256 << 10
 
-// readEarlier returns the text of a document, which several calls may share.
+// readEarlier returns the text of a document, possibly shared by several calls.
 func readEarlier(document string) *text {
 	if found, ok := kept.Get(document); ok {
 		return found

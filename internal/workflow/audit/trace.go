@@ -10,8 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// findUntraced lists the ids that an earlier document explains and this one
-// never names.
+// findUntraced lists the ids explained in an earlier document and absent from this one.
 func findUntraced(c check, s *document) *miss {
 	from := s.earlier[workflow.StageID(c.From)]
 	here := s.named()
@@ -48,14 +47,14 @@ func findUntraced(c check, s *document) *miss {
 	return out.orNil()
 }
 
-// promisedDefinitions returns the definitions of a document but for those that it leaves out.
+// promisedDefinitions returns the definitions of a document without the ones left out.
 func (d *text) promisedDefinitions(prefixes []string) []definition {
 	omitted := d.omitted()
 	return slices.DeleteFunc(d.definitionsOf(prefixes...), func(def definition) bool { return omitted[def.line] })
 }
 
-// servedThrough reports whether the ids that a definition names in its own line
-// stand for it here: a requirement of US-1 is met in the stories of US-1.
+// servedThrough reports whether the ids in a definition's own line stand for it here: a requirement
+// of US-1 is met in the stories of US-1.
 func servedThrough(through, bodies []string, here mentions) bool {
 	if len(through) == 0 {
 		return false
@@ -74,7 +73,7 @@ func servedThrough(through, bodies []string, here mentions) bool {
 var priority = pattern.New(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须` +
 	`|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
 
-// readPriorities returns the priority of each definition, from its line or its heading.
+// readPriorities returns the priority of each definition, from the line or the heading.
 func readPriorities(d *text, defs []definition) []string {
 	byHeading := make(map[int]string)
 	for _, h := range d.Heads {
@@ -96,8 +95,8 @@ func readPriorities(d *text, defs []definition) []string {
 
 var headPriority = pattern.New(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
-// essentialDefinitions keeps the definitions that the first release cannot do without; all of
-// them if the document gives no priorities.
+// essentialDefinitions keeps the definitions necessary for the first release; all of them if the
+// document gives no priorities.
 func essentialDefinitions(d *text, defs []definition) []definition {
 	tag := readPriorities(d, defs)
 	for _, level := range [][]string{{"must", "p0", "必须", "必需", "必做", "high", "高"}, {"p1"}} {
@@ -114,8 +113,8 @@ func essentialDefinitions(d *text, defs []definition) []definition {
 	return defs
 }
 
-// inScope keeps the criteria of the sprints that this document is about, if
-// it names some of the plan's sprints and not all.
+// inScope keeps the criteria of the sprints in this document, if it names some of the plan's
+// sprints and not all.
 func (s *document) inScope(defs []definition) []definition {
 	plan := s.earlier[s.wanted.Plan]
 	sprints := plan.planned()
@@ -150,8 +149,8 @@ func (s *document) inScope(defs []definition) []definition {
 
 var sprintNamed = pattern.New(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(?:–|-|to|and|至|到|、|和)\s*(\d{1,3}))?`)
 
-// findDuplicates lists ids that are explained twice in the same way: two
-// headings, two items or two rows of one section.
+// findDuplicates lists ids explained twice in the same way: two headings, two items or two rows of
+// one section.
 func findDuplicates(c check, s *document) *miss {
 	section := s.SectionOf()
 	seen := map[string]int{}

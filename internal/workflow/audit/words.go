@@ -19,7 +19,7 @@ var wordFiles embed.FS
 type wordLists struct {
 	Story, Criterion [][]string
 	chineseSteps     *strings.Replacer
-	// spoken are the languages that a small word belongs to, languages all of them.
+	// spoken are the languages in which a word is a small one, languages all of them.
 	spoken    map[string][]string
 	languages []string
 	generic   string // words, with space between them
@@ -46,8 +46,8 @@ type fillerWord struct {
 // lists returns the word lists.
 var lists = embeddedOnce(readLists)
 
-// embeddedOnce returns a function that reads a part of the program at its first call. One that
-// cannot be read is a mistake in the program, which every test of the package shows.
+// embeddedOnce returns a function that reads a part of the program at its first call. Unreadable
+// text is a mistake in the program, which every test of the package shows.
 func embeddedOnce[T any](read func() (T, error)) func() T {
 	return sync.OnceValue(func() T {
 		out, err := read()
@@ -149,7 +149,7 @@ func setOf(words []string) map[string]bool {
 //go:embed rubrics/*.yaml
 var builtin embed.FS
 
-// rubricTexts returns the built-in rubrics, and the words that are generic anyway.
+// rubricTexts returns the built-in rubrics, and the always generic words.
 func rubricTexts() string {
 	var b strings.Builder
 	b.WriteString(lists().generic)
