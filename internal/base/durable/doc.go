@@ -12,15 +12,13 @@
 //     bytes: else the name may come back holding nothing), rename over the name (all or
 //     nothing), fsync of the folder (the name: else the old file may come back).
 //     2 fsyncs, 1 rename.
-//   - [Dir.ReplaceAfter]: the same for a file that refers to others. Their fsyncs and that of
-//     its bytes wait for nothing but each other's end, so the disk gets them all at once;
-//     the rename comes after them.
-//   - [Dir.CreateUnsynced] for each of several files, then one SyncDir of their
-//     folder: n+1 fsyncs, no rename. A file that only a later write refers to needs
-//     no rename: half of it means nothing.
-//   - [Dir.MkdirAll]: a sync of the folder above for each folder that is made, and
-//     once for each that this process finds, because its creator may have died
-//     before that.
+//   - [Dir.ReplaceAfter]: the same for a file with references to others. Their fsyncs and the file's own
+//     wait for nothing but each other's end, so the disk gets them all at once; the rename comes after
+//     them.
+//   - [Dir.CreateUnsynced] for each of several files, then one SyncDir of their folder: n+1 fsyncs, no
+//     rename. A file needs no rename if only a later write refers to it: half of the file means nothing.
+//   - [Dir.MkdirAll]: a sync of the folder above for each new folder, and once for each folder found by
+//     this process, because its creator may have died before the sync.
 //
 // # Guarantees
 //
@@ -35,23 +33,21 @@
 //
 // # Limits
 //
-//   - A disk that loses what it has confirmed, or a write cache without a battery
-//     that ignores flushes, loses writes regardless of the program.
+//   - A disk loses writes regardless of the program if it loses confirmed data, or has a write cache
+//     without a battery and ignores flushes.
 //   - Windows cannot sync a folder: a rename there is as durable as NTFS makes it. The
 //     bytes are flushed, and the name never holds a part.
-//   - On network file systems (NFS, SMB, sshfs) and on folders that a synchronising
-//     program replaces (for example Dropbox), renames are atomic for one client; locks hold
-//     across machines only if the mount passes flock on (Linux NFS does since 2.6.12,
-//     unless mounted with local_lock); fsync guarantees only what the server guarantees. Use
-//     one machine at a time there.
+//   - On network file systems (NFS, SMB, sshfs) and on folders kept by a synchronising program (for
+//     example Dropbox), renames are atomic for one client; locks hold across machines only if the mount
+//     passes flock on (Linux NFS does since 2.6.12, unless mounted with local_lock); fsync guarantees only
+//     what the server guarantees. Use one machine at a time there.
 //   - tmpfs and overlays in memory lose everything with the power, fsync or not.
 //
 // # Invariants
 //
 //   - A unique name is created exclusively and not checked first, because another process may
 //     come between (TestCreateIsExclusive).
-//   - Paths go through a [Dir], so that no link leads out (TestNothingLeadsOut).
-//   - Every file that others can write is read through this package: regular files only, with
-//     a limit, because a repository may contain pipes and huge files (TestReadsAreBounded,
-//     TestNothingWaits).
+//   - Paths go through a [Dir], so no link leads out (TestNothingLeadsOut).
+//   - This package reads every file which others can write: regular files only, with a limit, because a
+//     repository may contain pipes and huge files (TestReadsAreBounded, TestNothingWaits).
 package durable

@@ -33,7 +33,7 @@ func IsTemp(base string) (of string, ok bool) {
 	return base[1:at], err == nil && len(random) == tempBytes
 }
 
-// TempName returns a new temporary name for a file, from which IsTemp tells the name of that.
+// TempName returns a new temporary name for a file, recognized by IsTemp.
 func TempName(of string) string {
 	suffix := make([]byte, tempBytes)
 	_, _ = rand.Read(suffix) // it never fails: https://pkg.go.dev/crypto/rand#Read
@@ -43,9 +43,8 @@ func TempName(of string) string {
 // tempBytes is the length of the random part of a temporary name.
 const tempBytes = 8
 
-// UnconfirmedError reports a change that is visible but that the disk did not confirm: a
-// power loss may undo it. Trying again does not help, since a disk that failed once may
-// confirm data that it has dropped.
+// UnconfirmedError reports a visible change without the disk's confirmation: a power loss may undo it.
+// Trying again does not help, since a disk may confirm dropped data after a failure.
 type UnconfirmedError struct {
 	Name string
 	Err  error
@@ -99,13 +98,13 @@ func (d *Dir) Names(name string) (names []string, err error) {
 	return names, err
 }
 
-// Exists reports whether there is anything of that name.
+// Exists reports whether a file, folder or other entry has the name.
 func (d *Dir) Exists(name string) bool {
 	_, err := d.Lstat(name)
 	return err == nil
 }
 
-// LeadsOut reports whether a name is a symbolic link that cannot be followed inside the folder.
+// LeadsOut reports whether a name is a symbolic link to a place outside the folder.
 func (d *Dir) LeadsOut(name string) bool {
 	info, err := d.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -126,7 +125,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	if err == nil && !info.IsDir() {
 		return nil, &NotFolderError{d.Join(name)}
 	}
-	if err == nil && d.isSettled(name, info) {
+	if err == nil && d.isKnownDurable(name, info) {
 		return nil, nil
 	}
 	if made, err = d.MkdirAll(path.Dir(name)); err != nil {
@@ -144,11 +143,11 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 		d.RemoveEmpty(made)
 		return nil, err
 	}
-	d.settle(name)
+	d.noteDurable(name)
 	return made, nil
 }
 
-// NotFolderError says that a file is in the place of a folder.
+// NotFolderError reports a file in the place of a folder.
 type NotFolderError struct{ Name string }
 
 // Error names the file.
@@ -157,26 +156,26 @@ func (e *NotFolderError) Error() string { return e.Name + " is a file, not a fol
 // Unwrap lets callers find the error of the system.
 func (e *NotFolderError) Unwrap() error { return syscall.ENOTDIR }
 
-// folders holds the folders whose names this process knows to be durable, by path:
-// one that another process made may not be, and to sync each every time would double the
-// price of an action. One that was forgotten is synced again.
+// folders holds the folders with durable names, by path, as far as this process knows. Another process may
+// have left a new folder undurable, and a sync of each on every call would double the price of an action. A
+// forgotten folder is synced again.
 var folders = recent.New[string, fs.FileInfo](maxFolders)
 
-// maxFolders bounds the folders that are known to be durable: a session has three.
+// maxFolders bounds the folders known to be durable: a session has three.
 const maxFolders = 6000
 
-func (d *Dir) isSettled(name string, now fs.FileInfo) bool {
+func (d *Dir) isKnownDurable(name string, now fs.FileInfo) bool {
 	then, ok := folders.Get(d.Join(name))
 	return ok && (os.SameFile(then, now) || then.Sys() != nil && then.Sys() == now.Sys())
 }
 
-func (d *Dir) settle(name string) {
+func (d *Dir) noteDurable(name string) {
 	if info, err := d.Stat(name); err == nil {
 		folders.Put(d.Join(name), info)
 	}
 }
 
-// RemoveEmpty removes those of the folders made by MkdirAll that are empty.
+// RemoveEmpty removes the empty ones of the folders made by MkdirAll.
 func (d *Dir) RemoveEmpty(made []string) {
 	for _, name := range slices.Backward(made) {
 		if d.Remove(name) == nil { // fails unless it is empty
@@ -185,8 +184,7 @@ func (d *Dir) RemoveEmpty(made []string) {
 	}
 }
 
-// Move renames a file or folder durably. An error other than *UnconfirmedError
-// means that nothing was renamed.
+// Move renames a file or folder durably. After an error other than *UnconfirmedError, nothing was renamed.
 func (d *Dir) Move(from, to string) error {
 	if err := d.Rename(from, to); err != nil {
 		return err
@@ -194,7 +192,7 @@ func (d *Dir) Move(from, to string) error {
 	return d.Confirm(to)
 }
 
-// Confirm makes a name durable that is visible already. Its error is an *UnconfirmedError.
+// Confirm makes an already visible name durable. Every error is an *UnconfirmedError.
 func (d *Dir) Confirm(name string) error {
 	if err := d.SyncDir(path.Dir(name)); err != nil {
 		return &UnconfirmedError{Name: name, Err: err}
@@ -202,13 +200,13 @@ func (d *Dir) Confirm(name string) error {
 	return nil
 }
 
-// Replace writes a file so that its name holds either the old bytes or all of the new ones,
-// whatever happens; if it returns nil, the new ones. An error other than *UnconfirmedError means
-// that the old ones are still there.
+// Replace writes a file. At every moment its name holds either the old bytes or all of the new ones; if
+// Replace returns nil, the new ones. After an error other than *UnconfirmedError, the old ones are still
+// there.
 func (d *Dir) Replace(name string, data []byte) error { return d.ReplaceAfter(nil, name, data) }
 
-// ReplaceAfter is Replace for a file that refers to others: their syncs are done at the same
-// time as that of its own bytes, and all of them before its name changes.
+// ReplaceAfter is Replace for a file with references to others: their syncs run together with the sync of
+// the file's own bytes, all of them before the name changes.
 func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error {
 	folder, base := path.Split(name)
 	temp := folder + TempName(base)
@@ -227,7 +225,7 @@ func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error
 	return err
 }
 
-// Ignore keeps a subfolder out of version control, unless it has a file of its own that does.
+// Ignore keeps a subfolder out of version control, unless the subfolder has an IgnoreFile already.
 func (d *Dir) Ignore(folder string) error {
 	name := path.Join(folder, IgnoreFile)
 	if d.Exists(name) {
@@ -236,11 +234,11 @@ func (d *Dir) Ignore(folder string) error {
 	return d.Replace(name, []byte("*\n"))
 }
 
-// IgnoreFile is the file by which git ignores those of a folder.
+// IgnoreFile is the file which tells git the ignored names of a folder.
 const IgnoreFile = ".gitignore"
 
 // AppendLines adds whole lines to a file, durably, and makes the file if it is missing. A crash can leave a
-// part of them; the next call then begins on a line of its own.
+// part of the lines; the next call then begins on a new line.
 func (d *Dir) AppendLines(name string, lines []byte) error {
 	missing := !d.Exists(name)
 	f, torn, err := d.Append(name)
@@ -263,16 +261,15 @@ func (d *Dir) AppendLines(name string, lines []byte) error {
 	return err
 }
 
-// Unsynced is a file that is written, but not durable yet.
+// Unsynced is a written file, not durable yet.
 type Unsynced struct {
 	dir  *Dir
 	name string
 	file File // nil once it is closed
 }
 
-// Write writes a file that must not exist yet; the error matches fs.ErrExist if it does. A
-// crash can leave a part of the file, so the name must mean nothing until something else refers
-// to it. Sync or Drop ends it.
+// Write writes a new file; for an existing one the error matches fs.ErrExist. A crash can leave a part of
+// the file, so the name must mean nothing until something else refers to it. Sync or Drop ends it.
 func (d *Dir) Write(name string, data []byte) (*Unsynced, error) {
 	f, err := d.Create(name)
 	if err != nil {
@@ -289,7 +286,7 @@ func (d *Dir) Write(name string, data []byte) (*Unsynced, error) {
 	return u, nil
 }
 
-// Sync makes the bytes durable; the name becomes durable by the next SyncDir of its folder.
+// Sync makes the bytes durable; the next SyncDir of the folder makes the name durable.
 func (u *Unsynced) Sync() error { return errors.Join(u.file.Sync(), u.close()) }
 
 // Drop removes the file.
@@ -316,8 +313,7 @@ func (d *Dir) CreateUnsynced(name string, data []byte) error {
 	return nil
 }
 
-// Together does steps that do not depend on each other, at once if the file system can, and returns the errors
-// of all.
+// Together does independent steps, at once if the file system can, and returns all their errors.
 func (d *Dir) Together(steps []func() error) error {
 	at, ok := d.FS.(AtOnce)
 	if !ok || len(steps) == 1 {

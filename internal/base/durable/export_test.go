@@ -4,7 +4,7 @@ import "io/fs"
 
 // Entries lists an open folder, for tests of its bound.
 func Entries(f fs.ReadDirFile, name string, limit int) ([]fs.DirEntry, error) {
-	return entries(f.ReadDir, fs.DirEntry.Name, name, limit)
+	return listEntries(f.ReadDir, fs.DirEntry.Name, name, limit)
 }
 
 // Awaited returns how many of this process hold or await the lock file at a path.

@@ -10,10 +10,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFile takes the lock of a file in a folder, and notes the holder in it unless that is "".
-// It closes the file, which was opened to see that it is one.
+// lockFile takes the lock of a file in a folder, and writes the holder into it unless holder is "". It
+// closes the file, which the caller opened only to check its kind.
 func lockFile(root *os.Root, f *os.File, name, holder string) (unlock func() error, ok bool, err error) {
-	_, err = regular(f, name)
+	_, err = regularSize(f, name)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, false, err
 	}

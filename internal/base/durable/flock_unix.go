@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockFile takes the lock of an open file, and notes the holder in it unless that is "". The file is closed
-// when the lock is released, or if it is not taken.
+// lockFile takes the lock of an open file, and writes the holder into it unless holder is "". The file is
+// closed when the lock is released, or if it is not taken.
 func lockFile(_ *os.Root, f *os.File, name, holder string) (unlock func() error, ok bool, err error) {
 	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
@@ -20,7 +20,7 @@ func lockFile(_ *os.Root, f *os.File, name, holder string) (unlock func() error,
 		return nil, false, &os.PathError{Op: "flock", Path: name, Err: err}
 	}
 	release := func() error { return errors.Join(flock(f, syscall.LOCK_UN), f.Close()) }
-	size, err := regular(f, name)
+	size, err := regularSize(f, name)
 	if err != nil {
 		return nil, false, errors.Join(err, release())
 	}
@@ -28,7 +28,7 @@ func lockFile(_ *os.Root, f *os.File, name, holder string) (unlock func() error,
 		return release, true, nil
 	}
 	// For the message of a caller that waits in vain; it may fail without harm.
-	if size > 0 { // left by a holder that was killed
+	if size > 0 { // left by a killed holder
 		_ = f.Truncate(0)
 	}
 	_, _ = f.WriteAt([]byte(holder), 0)

@@ -5,34 +5,34 @@ import (
 	"io/fs"
 )
 
-// FS is the file system below a [Dir]: one folder, every name relative to it, with forward slashes,
-// and none of them able to lead out of it. Each method of [Writer] and [File] is one step; a crash
-// can come between any two. The package comment says which steps survive a power loss.
+// FS is the file system below a [Dir]: one folder, every name relative to it, with forward slashes, and
+// none of them able to lead out of it. Each method of [Writer] and [File] is one step; a crash can come
+// between any two. The package comment lists the steps which survive a power loss.
 //
-// [OpenDir] uses the operating system's; package durabletest has one that fails
-// or loses power at any step.
+// [OpenDir] uses the file system of the operating system; package durabletest has one with failures or a
+// power loss at any step.
 type FS interface {
 	Writer
 	// Tree is the folder for reading. To open a file of it never waits.
 	Tree() fs.FS
-	// TryLock takes the lock file of that name, making it if it is missing, and notes the holder in it unless
-	// that is "". ok is false if somebody alive holds it.
+	// TryLock takes the lock file of a name, making it if it is missing, and writes the holder into it
+	// unless holder is "". ok is false while a living process holds the lock.
 	TryLock(name, holder string) (unlock func() error, ok bool, err error)
 	io.Closer
 }
 
-// AtOnce is an FS that can do several steps at once.
+// AtOnce is an FS with a way to do several steps at once.
 type AtOnce interface {
-	// Together does steps that do not depend on each other, and returns the errors of all.
+	// Together does independent steps, and returns all their errors.
 	Together(steps []func() error) error
 }
 
 // Writer changes a folder.
 type Writer interface {
-	// Create makes a file that must not exist; the error matches fs.ErrExist if it does.
+	// Create makes a new file; for an existing one the error matches fs.ErrExist.
 	Create(name string) (File, error)
-	// Append opens a regular file for writing at its end, and makes it if it is missing. torn is true if its
-	// last byte does not end a line.
+	// Append opens a regular file for writing at its end, and makes it if it is missing. torn reports
+	// whether the last byte does not end a line.
 	Append(name string) (f File, torn bool, err error)
 	Mkdir(name string) error
 	Rename(from, to string) error

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// group says whether a folder is shared by the accounts of its group: it can write in it, and new files are the group's.
-// Then new files and folders can be written by the group, whatever the umask of an account is, and the others have no
-// more rights than in the folder.
+// group describes a folder shared by the accounts of its group, who can write in it and own new files as a
+// group. The group can then write new files and folders too, whatever the umask of an account, and others
+// have no more rights than in the folder.
 type group struct {
 	once   sync.Once
 	shared bool
@@ -38,9 +38,9 @@ func (o osFS) isShared() bool {
 	return o.group.shared
 }
 
-// share lets the group write a new file or folder. One that is not empty may be an older one that a member of the group
-// has put here, and stays as it is. Without the permission to do so, it is that of another account.
-func (o osFS) share(f *os.File) {
+// shareWithGroup lets the group write a new file or folder. One with contents may be an older one from a member of
+// the group, and keeps its rights. Missing permission means another account's file.
+func (o osFS) shareWithGroup(f *os.File) {
 	if !o.isShared() {
 		return
 	}

@@ -15,13 +15,13 @@ import (
 // LockTimeout bounds the wait for a lock if neither the caller's context nor the folder does.
 const LockTimeout = 10 * time.Second
 
-// lockPoll is the time between two attempts to take a lock that another process holds.
+// lockPoll is the time between two attempts to take a lock from another process.
 const lockPoll = 5 * time.Millisecond
 
-// maxHolder limits the bytes of a lock file, which has one line about its holder.
+// maxHolder limits the bytes of a lock file, a line about the holder.
 const maxHolder = 4 << 10
 
-// BusyError says that a lock was held by someone alive for the whole wait.
+// BusyError reports a lock held by a living process for the whole wait.
 type BusyError struct {
 	Name   string
 	Holder string
@@ -38,9 +38,9 @@ type Lock struct {
 	key    string
 }
 
-// Lock takes the lock file of that name, making it if it is missing. The file is never removed or
-// renamed: two processes must always meet on the same one. The system releases the lock of a
-// process that dies. The wait ends with ctx or after the timeout, with a *BusyError.
+// Lock takes the lock file of a name, making it if it is missing. The file is never removed or renamed: two
+// processes must always meet on the same one. The system releases the lock of a dead process. The wait ends
+// with ctx or after the timeout, with a *BusyError.
 func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(d.LockTimeout, LockTimeout))
 	defer cancel()
@@ -49,7 +49,7 @@ func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 	// keep out another goroutine on every system.
 	waited, err := local.acquire(ctx, key)
 	if err != nil {
-		return nil, d.busy(name, err)
+		return nil, d.busyError(name, err)
 	}
 	holder := fmt.Sprintf("process %d since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
 	retry := time.NewTicker(lockPoll)
@@ -57,7 +57,7 @@ func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 	for ; ; waited = true {
 		if err := ctx.Err(); err != nil {
 			local.release(key)
-			return nil, d.busy(name, err)
+			return nil, d.busyError(name, err)
 		}
 		unlock, ok, err := d.TryLock(name, holder)
 		switch {
@@ -93,7 +93,7 @@ func (d *Dir) Holder(name string) (string, error) {
 	return "another process", nil // a lock can keep others from reading, too
 }
 
-func (d *Dir) busy(name string, err error) error {
+func (d *Dir) busyError(name string, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -137,7 +137,7 @@ func (l *localLocks) acquire(ctx context.Context, key string) (waited bool, err 
 	case s.place <- struct{}{}:
 		return waited, nil
 	case <-ctx.Done():
-		l.leave(key, s)
+		l.leaveSlot(key, s)
 		return waited, ctx.Err()
 	}
 }
@@ -147,10 +147,10 @@ func (l *localLocks) release(key string) {
 	s := l.slots[key]
 	l.mu.Unlock()
 	<-s.place
-	l.leave(key, s)
+	l.leaveSlot(key, s)
 }
 
-func (l *localLocks) leave(key string, s *slot) {
+func (l *localLocks) leaveSlot(key string, s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s.users--; s.users == 0 {

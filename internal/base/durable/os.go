@@ -19,7 +19,7 @@ const (
 // osFS is a folder of the operating system.
 type osFS struct {
 	root *os.Root
-	// near are the folders in it that are kept open; with nil, none are.
+	// near are the open folders in it; nil keeps none.
 	near *near
 	// file and dir are the permissions of new files and folders.
 	file, dir fs.FileMode
@@ -27,16 +27,15 @@ type osFS struct {
 	group *group
 }
 
-// ordinary returns the file system of a folder as the person has set it up.
-func ordinary(root *os.Root) osFS {
+// ordinaryFS returns the file system of a folder with the person's own settings.
+func ordinaryFS(root *os.Root) osFS {
 	return osFS{root: root, file: fileMode, dir: dirMode, group: &group{}}
 }
 
 // OpenDir opens an existing folder; the error for a file matches syscall.ENOTDIR.
-func OpenDir(name string) (*Dir, error) { return openDir(name, ordinary(nil)) }
+func OpenDir(name string) (*Dir, error) { return openDir(name, ordinaryFS(nil)) }
 
-// OpenPrivateDir opens an existing folder in which the files and folders that are made are
-// private to their owner.
+// OpenPrivateDir opens an existing folder. New files and folders in it are private to their owner.
 func OpenPrivateDir(name string) (*Dir, error) {
 	return openDir(name, osFS{file: 0o600, dir: 0o700})
 }
@@ -56,7 +55,7 @@ func openDir(name string, with osFS) (*Dir, error) {
 	return NewDir(name, with), nil
 }
 
-// ErrOutside is the error for a folder that does not lie in the required one.
+// ErrOutside is the error for a folder outside the required one.
 var ErrOutside = errors.New("the folder lies elsewhere")
 
 // OpenDirIn opens an existing folder in another one, through which no link leads out while it is opened either.
@@ -67,12 +66,12 @@ func OpenDirIn(root, rel, path string) (*Dir, error) {
 		return nil, err
 	}
 	if rel == "." {
-		return NewDir(path, ordinary(around)), nil
+		return NewDir(path, ordinaryFS(around)), nil
 	}
 	defer func() { _ = around.Close() }()
 	inner, err := around.OpenRoot(rel)
 	if err == nil {
-		return NewDir(path, ordinary(inner)), nil
+		return NewDir(path, ordinaryFS(inner)), nil
 	}
 	if info, statErr := around.Stat(rel); statErr == nil && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
@@ -90,7 +89,7 @@ func (o osFS) Create(name string) (File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL | openFlags
 	f, err := o.open(name, flags)
 	if errors.Is(err, fs.ErrNotExist) { // others may have replaced the folder
-		o.near.forget(".")
+		o.near.forgetFolder(".")
 		f, err = o.open(name, flags)
 	}
 	if err != nil {
@@ -120,25 +119,25 @@ func (o osFS) Append(name string) (File, bool, error) {
 
 // open opens a file without waiting for it.
 func (o osFS) open(name string, flags int) (f *os.File, err error) {
-	err = o.at("openat", name, func(in *os.Root, name string) error {
+	err = o.inOpenFolder("openat", name, func(in *os.Root, name string) error {
 		f, err = in.OpenFile(name, flags, o.file)
 		return err
 	})
 	if err == nil && flags&os.O_CREATE != 0 {
-		o.share(f)
+		o.shareWithGroup(f)
 	}
 	return f, err
 }
 
 func (o osFS) Mkdir(name string) error {
-	o.near.forget(name) // the earlier one is gone
-	return o.at("mkdirat", name, func(in *os.Root, name string) error {
+	o.near.forgetFolder(name) // the earlier one is gone
+	return o.inOpenFolder("mkdirat", name, func(in *os.Root, name string) error {
 		err := in.Mkdir(name, o.dir)
 		if err != nil || !o.isShared() {
 			return err
 		}
 		if f, err := in.Open(name + "/"); err == nil {
-			o.share(f)
+			o.shareWithGroup(f)
 			_ = f.Close() // nothing was written
 		}
 		return nil
@@ -146,23 +145,23 @@ func (o osFS) Mkdir(name string) error {
 }
 
 func (o osFS) Rename(from, to string) error {
-	o.near.forget(from)
-	o.near.forget(to)
+	o.near.forgetFolder(from)
+	o.near.forgetFolder(to)
 	if path.Dir(from) != path.Dir(to) {
 		return o.root.Rename(from, to)
 	}
-	return o.at("renameat", from, func(in *os.Root, name string) error {
+	return o.inOpenFolder("renameat", from, func(in *os.Root, name string) error {
 		return in.Rename(name, path.Join(path.Dir(name), path.Base(to)))
 	})
 }
 
 func (o osFS) Remove(name string) error {
-	o.near.forget(name)
-	return o.at("removeat", name, func(in *os.Root, name string) error { return in.Remove(name) })
+	o.near.forgetFolder(name)
+	return o.inOpenFolder("removeat", name, func(in *os.Root, name string) error { return in.Remove(name) })
 }
 
 func (o osFS) Close() error {
-	o.near.forget(".")
+	o.near.forgetFolder(".")
 	return o.root.Close()
 }
 
@@ -190,15 +189,15 @@ func (o osFS) SyncDir(name string) error {
 }
 
 func (o osFS) TryLock(name, holder string) (func() error, bool, error) {
-	// Opening through the root keeps a planted link from leading the lock out of the folder,
-	// and all who look for the lock now meet on the file that has the name now.
+	// Opening through the root keeps a planted link from leading the lock out of the folder, and everyone
+	// in search of the lock now meets on the same file.
 	f, err := openQuietly(name, func() (*os.File, error) {
 		return o.root.OpenFile(name, os.O_CREATE|os.O_RDWR|openFlags, fileMode)
 	}, func() (fs.FileInfo, error) { return o.root.Stat(name) })
 	if err != nil {
 		return nil, false, err
 	}
-	o.share(f)
+	o.shareWithGroup(f)
 	unlock, ok, err := lockFile(o.root, f, name, holder)
 	return unlock, ok, err
 }

@@ -12,23 +12,21 @@ import (
 )
 
 // MaxEntries bounds the listing of one folder: far above the number of files in one folder of a project of
-// years, and few enough that a folder stuffed by a program costs a moment, not the memory.
+// years, and few enough to list a stuffed folder in a moment, and in little memory.
 const MaxEntries = 200_000
 
-// MaxText bounds the read of a document or a session of unknown size: more
-// than ten times the largest submission that is accepted by default.
+// MaxText bounds the read of a document or a session of unknown size: more than ten times the largest
+// submission accepted by default.
 const MaxText = 64 << 20
 
-// maxRecorded bounds the limit that follows from a recorded size: it is the largest submission that can be
-// configured.
+// maxRecorded bounds a limit derived from a recorded size: the largest configurable submission.
 const maxRecorded = 1 << 30
 
 // TextLimit returns the limit for reading a text of which a size was recorded: MaxText, or the size if it is
 // larger.
 func TextLimit(recorded int64) int64 { return max(MaxText, min(recorded, maxRecorded)) }
 
-// NotRegularError says that a name does not hold a regular file, so that to read it could
-// wait for ever, or never end.
+// NotRegularError reports a name without a regular file: reading it could wait for ever, or never end.
 type NotRegularError struct {
 	Name string
 	Mode fs.FileMode
@@ -39,7 +37,7 @@ func (e *NotRegularError) Error() string {
 	return fmt.Sprintf("%s is %s, not a regular file", e.Name, e.Kind())
 }
 
-// Kind names the thing that is there instead of a file.
+// Kind names the thing in the place of the file.
 func (e *NotRegularError) Kind() string {
 	switch {
 	case e.Mode.IsDir():
@@ -54,10 +52,10 @@ func (e *NotRegularError) Kind() string {
 	return "a special file"
 }
 
-// TooLargeError says that a file holds more than is read of it.
+// TooLargeError reports a file over the limit of the read.
 type TooLargeError struct {
 	Name string
-	// Size is that of the file when it was opened; it may have grown since.
+	// Size is the size of the file when it was opened; it may have grown since.
 	Size, Limit int64
 }
 
@@ -72,7 +70,7 @@ func (e *TooLargeError) Error() string {
 // Grew reports whether the file was within the limit when it was opened.
 func (e *TooLargeError) Grew() bool { return e.Size <= e.Limit }
 
-// TooManyError says that a folder holds more entries than are listed.
+// TooManyError reports a folder with more entries than the limit.
 type TooManyError struct {
 	Name  string
 	Limit int
@@ -92,10 +90,10 @@ func (e *TooLargeError) Unwrap() error { return fs.ErrInvalid }
 // Unwrap lets callers tell these errors of files from others.
 func (e *TooManyError) Unwrap() error { return fs.ErrInvalid }
 
-// ReadFile reads a whole file that others can write: it does not wait for a pipe or a
-// device, and returns a [*NotRegularError] for anything but a regular file. A file of more
-// than limit bytes is a [*TooLargeError]; its size is asked before anything is read, and
-// one that grows is read no further than that.
+// ReadFile reads a whole file of any author: it does not wait for a pipe or a device, and returns a
+// [*NotRegularError] for anything but a regular file. A file of more than limit bytes is a
+// [*TooLargeError]; the size is asked before the read, and a growing file is read no further than the
+// limit.
 func (d *Dir) ReadFile(name string, limit int64) ([]byte, error) {
 	return ReadFile(d.Tree(), name, limit)
 }
@@ -118,7 +116,7 @@ func ReadHead(fsys fs.FS, name string, limit int64) (data []byte, more bool, err
 		return nil, false, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	size, err := regular(f, name)
+	size, err := regularSize(f, name)
 	if err != nil {
 		return nil, false, err
 	}
@@ -129,8 +127,8 @@ func ReadHead(fsys fs.FS, name string, limit int64) (data []byte, more bool, err
 	return data, false, err
 }
 
-// ReadPath reads a whole file by its path of the system, as [Dir.ReadFile] does: for files
-// of the person's own that lie in no folder that is open. Links are followed.
+// ReadPath reads a whole file by its path of the system, as [Dir.ReadFile] does: for the person's own files
+// outside every open folder. Links are followed.
 func ReadPath(name string, limit int64) ([]byte, error) {
 	f, err := openQuietly(name, func() (*os.File, error) {
 		return os.OpenFile(name, openFlags, 0) //nolint:gosec // the callers' paths are the person's
@@ -153,7 +151,7 @@ func ReadStream(r io.Reader, name string, limit int64) ([]byte, error) {
 }
 
 func readRegular(f fs.File, name string, limit int64) ([]byte, error) {
-	size, err := regular(f, name)
+	size, err := regularSize(f, name)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +168,8 @@ func readRegular(f fs.File, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// regular returns the size of an open file, if it is a regular one.
-func regular(f fs.File, name string) (int64, error) {
+// regularSize returns the size of an open file, if it is a regular one.
+func regularSize(f fs.File, name string) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -195,7 +193,7 @@ func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A regular file gives less than was asked for at its end only.
+		// A regular file gives less than the requested bytes at its end only.
 		if n > 0 && int64(len(data)) == size && len(data) < cap(data) {
 			return data, nil
 		}
@@ -205,8 +203,8 @@ func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
 	}
 }
 
-// openQuietly opens something without waiting for it. The error for a thing that cannot be opened because of
-// its kind, for example a socket, names the kind.
+// openQuietly opens a file, folder or other entry without waiting for it. If the kind of an entry, for
+// example a socket, prevents opening it, the error names the kind.
 func openQuietly(name string, open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*os.File, error) {
 	f, err := open()
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -218,8 +216,8 @@ func openQuietly(name string, open func() (*os.File, error), stat func() (fs.Fil
 	return nil, err
 }
 
-// quietTree is a folder of the system for reading, in which nothing waits: to open a pipe
-// that nobody writes to does not.
+// quietTree is a folder of the system for reading without a wait: opening a pipe without a writer returns
+// at once.
 type quietTree struct{ fs osFS }
 
 // Open implements fs.FS. Anything but a folder or a regular file is a *NotRegularError.
@@ -262,7 +260,7 @@ func (t quietTree) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return entries(f.ReadDir, fs.DirEntry.Name, name, MaxEntries)
+	return listEntries(f.ReadDir, fs.DirEntry.Name, name, MaxEntries)
 }
 
 // Names lists the names in a folder as ReadDir does.
@@ -272,11 +270,11 @@ func (t quietTree) Names(name string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return entries(f.Readdirnames, func(base string) string { return base }, name, MaxEntries)
+	return listEntries(f.Readdirnames, func(base string) string { return base }, name, MaxEntries)
 }
 
-// entries lists an open folder that has at most limit entries, by their names.
-func entries[E any](read func(n int) ([]E, error), base func(E) string, name string, limit int) ([]E, error) {
+// listEntries lists an open folder of at most limit entries, by their names.
+func listEntries[E any](read func(n int) ([]E, error), base func(E) string, name string, limit int) ([]E, error) {
 	var list []E
 	for {
 		some, err := read(1024)
@@ -296,7 +294,7 @@ func entries[E any](read func(n int) ([]E, error), base func(E) string, name str
 
 // Stat implements fs.StatFS.
 func (t quietTree) Stat(name string) (info fs.FileInfo, err error) {
-	err = t.fs.at("statat", name, func(in *os.Root, name string) error {
+	err = t.fs.inOpenFolder("statat", name, func(in *os.Root, name string) error {
 		info, err = fs.Stat(in.FS(), name)
 		return err
 	})
@@ -305,7 +303,7 @@ func (t quietTree) Stat(name string) (info fs.FileInfo, err error) {
 
 // Lstat implements fs.ReadLinkFS.
 func (t quietTree) Lstat(name string) (info fs.FileInfo, err error) {
-	err = t.fs.at("statat", name, func(in *os.Root, name string) error {
+	err = t.fs.inOpenFolder("statat", name, func(in *os.Root, name string) error {
 		info, err = fs.Lstat(in.FS(), name)
 		return err
 	})

@@ -2,9 +2,9 @@ package durable
 
 import "os"
 
-// Stillness tells at next to no cost that nothing in a folder has changed: the system notes the
-// changes from its creation on. Not noted are writes through another name of a
-// file or through a memory map, so that a still folder has to be looked at from time to time too.
+// Stillness shows at next to no cost whether a folder is unchanged: the system notes the changes from its
+// creation on. Writes through another name of a file or through a memory map are not noted, so a still
+// folder has to be looked at from time to time too.
 type Stillness struct {
 	folder identity
 	notes  *os.File
@@ -22,18 +22,18 @@ func (d *Dir) Stillness(name string) *Stillness {
 		return nil
 	}
 	s := &Stillness{identityOf(info), notes}
-	if at, err := os.Stat(d.Join(name)); err != nil || !s.is(VersionOf(at)) {
+	if at, err := os.Stat(d.Join(name)); err != nil || !s.isSameFolder(VersionOf(at)) {
 		s.Close() // the path leads elsewhere now
 		return nil
 	}
 	return s
 }
 
-// Holds reports whether nothing in the subfolder has changed since it was called before. Once it
-// has reported that the folder is another one, it never holds again.
+// Holds reports whether nothing in the subfolder has changed since the call before. Once it has reported
+// another folder in its place, it never holds again.
 func (s *Stillness) Holds(d *Dir, name string) bool {
 	quiet := s.notes != nil && nothingIn(s.notes)
-	if info, err := d.Stat(name); err != nil || !s.is(VersionOf(info)) {
+	if info, err := d.Stat(name); err != nil || !s.isSameFolder(VersionOf(info)) {
 		s.Close()
 		return false
 	}
@@ -51,6 +51,6 @@ func (s *Stillness) Close() {
 	}
 }
 
-func (s *Stillness) is(v Version) bool {
+func (s *Stillness) isSameFolder(v Version) bool {
 	return v.mode.IsDir() && v.device == s.folder.device && v.file == s.folder.file
 }

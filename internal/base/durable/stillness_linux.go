@@ -6,18 +6,18 @@ import (
 	"syscall"
 )
 
-// noting are the file systems that report every change to the one machine that they are mounted
-// on: ext2 to ext4, XFS, Btrfs, F2FS, ZFS and tmpfs.
+// noting are the file systems which report every change to their one machine: ext2 to ext4, XFS, Btrfs,
+// F2FS, ZFS and tmpfs.
 var noting = []int64{0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x2FC12FC1, 0x01021994}
 
-// noted are the changes that are noted: of the files of a folder, and of the folder itself.
+// noted are the kinds of changes to note: of the files of a folder, and of the folder itself.
 const noted = syscall.IN_CREATE | syscall.IN_MODIFY | syscall.IN_ATTRIB | syscall.IN_DELETE | syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO |
 	syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR
 
 // notesOf has the system note the changes in a folder; nil if it cannot.
 func notesOf(folder string) *os.File {
 	var at syscall.Statfs_t
-	if syscall.Statfs(folder, &at) != nil || !slices.Contains(noting, int64(at.Type)) { //nolint:unconvert // its type differs by architecture
+	if syscall.Statfs(folder, &at) != nil || !slices.Contains(noting, int64(at.Type)) { //nolint:unconvert // the field's type differs by architecture
 		return nil
 	}
 	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
@@ -32,7 +32,7 @@ func notesOf(folder string) *os.File {
 	return notes
 }
 
-// nothingIn takes the notes that there are, and reports whether there are none.
+// nothingIn takes the pending notes, and reports whether there were none.
 func nothingIn(notes *os.File) bool {
 	conn, err := notes.SyscallConn()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 func identityOf(info fs.FileInfo) identity {
 	if is, ok := info.Sys().(*syscall.Stat_t); ok {
-		return identity{uint64(is.Dev), is.Ino, is.Ctimespec.Nano()} //nolint:gosec // a number that is only compared
+		return identity{uint64(is.Dev), is.Ino, is.Ctimespec.Nano()} //nolint:gosec // a number only for comparisons
 	}
 	return identity{}
 }

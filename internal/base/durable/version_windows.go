@@ -9,7 +9,7 @@ import (
 // opened for it.
 func identityOf(info fs.FileInfo) identity {
 	if is, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
-		return identity{file: uint64(is.CreationTime.Nanoseconds())} //nolint:gosec // a number that is only compared
+		return identity{file: uint64(is.CreationTime.Nanoseconds())} //nolint:gosec // a number only for comparisons
 	}
 	return identity{}
 }

@@ -1,11 +1,10 @@
-// Package durabletest is a disk that fails and loses power on demand, for tests of writes through package
-// durable.
+// Package durabletest is a disk with failures and power losses on demand, for tests of writes through
+// package durable.
 //
-// A [Disk] is a tree of folders in memory. Like a real one it keeps two states: the one that
-// programs see, and the one that a power loss leaves. A write moves into the second by the sync of
-// its file, a name by the sync of its folder. Every change is a numbered [Step]; a [Fault] makes
-// one of them the last, or an error. [Disk.Images] are all the disks a power loss can leave, and
-// [Sweep] tries every fault at every step.
+// A [Disk] is a tree of folders in memory. Like a real one it keeps two states: the visible one, and the
+// one left by a power loss. A write moves into the second by the sync of its file, a name by the sync of
+// its folder. Every change is a numbered [Step]; a [Fault] makes one of them the last, or an error.
+// [Disk.Images] are all possible disks after a power loss, and [Sweep] tries every fault at every step.
 package durabletest
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
-// Step is a change that a program asks of the disk.
+// Step is a change requested by a program.
 type Step struct {
 	// Op is create, write, fsync, close, mkdir, rename, remove, fsync folder or lock.
 	Op   string
@@ -54,7 +53,7 @@ type node struct {
 // writes counts the writes to all disks.
 var writes atomic.Int64
 
-// change is one change of names that is not durable yet; a rename touches two folders.
+// change is one change of names, not durable yet; a rename touches two folders.
 type change struct {
 	from, to         *node
 	fromName, toName string
@@ -74,7 +73,7 @@ func newFolder() *node {
 // process go by the path, so if two disks are used at once, their paths have to differ.
 func (d *Disk) Dir(path string) *durable.Dir { return durable.NewDir(path, view{d}) }
 
-// Steps returns the changes that were asked for so far.
+// Steps returns the requested changes so far.
 func (d *Disk) Steps() []Step {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,26 +95,26 @@ func (d *Disk) Copy() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := New()
-	out.root = d.root.copy(func(n *node) map[string]*node { return n.entries }, func(n *node) []byte { return n.data })
+	out.root = d.root.copyTree(func(n *node) map[string]*node { return n.entries }, func(n *node) []byte { return n.data })
 	return out
 }
 
-// copy returns the tree below n, with the names and bytes that entries and data return for each node.
-func (n *node) copy(entries func(*node) map[string]*node, data func(*node) []byte) *node {
+// copyTree returns the tree below n, with names from entries and bytes from data for each node.
+func (n *node) copyTree(entries func(*node) map[string]*node, data func(*node) []byte) *node {
 	if !n.folder {
 		body := data(n)
 		return &node{data: body, synced: body, written: n.written}
 	}
 	out := newFolder()
 	for name, child := range entries(n) {
-		out.entries[name] = child.copy(entries, data)
+		out.entries[name] = child.copyTree(entries, data)
 	}
 	out.kept = maps.Clone(out.entries)
 	return out
 }
 
-// find returns the node of a path, as programs see it.
-func (d *Disk) find(name string) (*node, error) {
+// findNode returns the node of a path in the visible state.
+func (d *Disk) findNode(name string) (*node, error) {
 	n := d.root
 	if name == "." {
 		return n, nil
@@ -131,17 +130,17 @@ func (d *Disk) find(name string) (*node, error) {
 	return n, nil
 }
 
-// folder returns the folder that holds a name, and the name in it.
-func (d *Disk) folder(name string) (*node, string, error) {
-	n, err := d.find(path.Dir(name))
+// folderOf returns the folder of a path, and the last name of the path.
+func (d *Disk) folderOf(name string) (*node, string, error) {
+	n, err := d.findNode(path.Dir(name))
 	if err == nil && !n.folder {
 		err = syscall.ENOTDIR
 	}
 	return n, path.Base(name), err
 }
 
-// rename records and does a change of names.
-func (d *Disk) rename(c change) {
+// changeNames records and does a change of names.
+func (d *Disk) changeNames(c change) {
 	if c.from != nil {
 		delete(c.from.entries, c.fromName)
 	}
@@ -151,8 +150,8 @@ func (d *Disk) rename(c change) {
 	d.names = append(d.names, c)
 }
 
-// keep makes a change of names durable.
-func (c change) keep() {
+// makeDurable makes a change of names durable.
+func (c change) makeDurable() {
 	if c.from != nil && c.from.kept[c.fromName] == c.what {
 		delete(c.from.kept, c.fromName)
 	}
@@ -161,9 +160,8 @@ func (c change) keep() {
 	}
 }
 
-// Fingerprint tells disks apart by the things that programs act on: not by the random parts of
-// temporary names, nor by the contents of temporary files and of locks, which are read by people
-// alone.
+// Fingerprint tells disks apart by everything with an effect on programs: not by the random parts of
+// temporary names, nor by the contents of temporary files and of locks, which only people read.
 func (d *Disk) Fingerprint() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

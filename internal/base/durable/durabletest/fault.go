@@ -24,19 +24,19 @@ const (
 	HalfWrite
 	// Broken: this one step fails with EIO; a write has done half of its work.
 	Broken
-	// Full: from this step on, each step that needs space, for example a write, fails with ENOSPC, until the
-	// next Plan.
+	// Full: from this step on, each step in need of space, for example a write, fails with ENOSPC, until
+	// the next Plan.
 	Full
 	// ReadOnly: from this step on, every change fails with EROFS, until the next Plan.
 	ReadOnly
-	// Kill: the process dies at the step, and the power stays on: its changes that are not
-	// durable are visible to the next process, and still not durable.
+	// Kill: the process dies at the step, and the power stays on: changes not yet durable are visible to
+	// the next process, and still not durable.
 	Kill
 	// Denied: from this step on, every change fails with EACCES, until the next Plan.
 	Denied
 )
 
-// Kinds lists the failures that Sweep tries.
+// Kinds lists the failures tried by Sweep.
 func Kinds() []Kind { return []Kind{PowerLoss, HalfWrite, Kill, Broken, Full, ReadOnly, Denied} }
 
 // String names the kind.
@@ -53,8 +53,8 @@ type Fault struct {
 
 var errPower = errors.New("the power is off")
 
-// step counts a step, and returns its error if it fails. The caller holds the lock.
-func (d *Disk) step(op, name string) error {
+// countStep counts a step, and returns the step's error if it fails. The caller holds the lock.
+func (d *Disk) countStep(op, name string) error {
 	n := len(d.steps)
 	d.steps = append(d.steps, Step{op, name})
 	var cause error
@@ -80,10 +80,10 @@ func (d *Disk) step(op, name string) error {
 	if cause == nil {
 		return nil
 	}
-	return fail(op, name, cause)
+	return pathError(op, name, cause)
 }
 
-// partOf returns the number of bytes that a failing write of n bytes writes.
+// partOf returns the number of bytes written by a failing write of n bytes.
 func (d *Disk) partOf(n int) int {
 	if d.fault.Kind == PowerLoss || d.fault.Kind == Kill || d.fault.Kind == ReadOnly || d.fault.Kind == Denied || d.dead && len(d.steps)-1 != d.fault.Step {
 		return 0
@@ -91,14 +91,12 @@ func (d *Disk) partOf(n int) int {
 	return n / 2
 }
 
-// manyNames bounds the number of names that Images leaves out: the images double with every name that is not
-// durable.
+// manyNames bounds the undurable names in Images: the images double with every one.
 const manyNames = 8
 
-// Images returns the disks that a power loss now can leave, each once: any of the changes of names
-// that are not durable can be there or not, whatever their order, and of bytes that are not synced
-// all, the first half, zeros or none. The first is the visible state, which the death of the
-// process leaves.
+// Images returns the possible disks after a power loss now, each once: any undurable changes of names can
+// be there or not, whatever their order, and of unsynced bytes all, the first half, zeros or none. The
+// first image is the visible state, left by the death of the process.
 func (d *Disk) Images() []*Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,14 +121,14 @@ func (d *Disk) Images() []*Disk {
 	}
 	for set := (1 << len(d.names)) - 1; set >= 0; set-- {
 		for _, left := range bytesLeft {
-			add(d.image(set, left))
+			add(d.imageWith(set, left))
 		}
 	}
 	return out
 }
 
-// image returns the disk on which the changes of names in a bit set were kept.
-func (d *Disk) image(set int, left func(*node) []byte) *Disk {
+// imageWith returns the disk with the changes of names in a bit set.
+func (d *Disk) imageWith(set int, left func(*node) []byte) *Disk {
 	undo := map[*node]map[string]*node{}
 	for i, c := range d.names {
 		if set&(1<<i) == 0 {
@@ -141,19 +139,18 @@ func (d *Disk) image(set int, left func(*node) []byte) *Disk {
 				undo[folder] = maps.Clone(folder.kept)
 			}
 		}
-		c.keep()
+		c.makeDurable()
 	}
 	out := New()
-	out.root = d.root.copy(func(n *node) map[string]*node { return n.kept }, left)
+	out.root = d.root.copyTree(func(n *node) map[string]*node { return n.kept }, left)
 	for folder, kept := range undo {
 		folder.kept = kept
 	}
 	return out
 }
 
-// Outcome is a disk after a fault, with the error that the program got to see.
-// After a power loss there is one for every disk that it can leave, and the error
-// counts for nothing: nobody received it.
+// Outcome is a disk after a fault, with the program's error. After a power loss there is one for every
+// possible disk, and the error counts for nothing: nobody received it.
 type Outcome struct {
 	Fault Fault
 	// At is the step it happened at.
@@ -176,28 +173,26 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("%s at step %d (%s %s)", o.Fault.Kind, o.Fault.Step, o.At.Op, o.At.Name)
 }
 
-// Sweep does something on copies of a disk with every kind of fault at every step of
-// it, and passes each different outcome to check; after an error that somebody
-// received, every one. It returns the steps of the
-// undisturbed work and the number of outcomes.
+// Sweep does something on copies of a disk with every kind of fault at every step of it, and passes each
+// different outcome to check; after a received error, every one. It returns the steps of the undisturbed
+// work and the number of outcomes.
 func Sweep(t testing.TB, before *Disk, do func(*Disk) error, check func(Outcome)) (steps []Step, outcomes int) {
 	t.Helper()
-	return sweep(t, 1, before, do, check)
+	return sweepEvery(t, 1, before, do, check)
 }
 
 // Sample is Sweep for long work: it tries each kind of fault at each fourth step, the next kind at the
-// steps beside those, so that no step is without a fault. With BMAD_EVERY_CUT set, as in .ci/run, it
-// is Sweep.
+// steps beside them, so no step is without a fault. With BMAD_EVERY_CUT set, as in .ci/run, it is Sweep.
 func Sample(t testing.TB, before *Disk, do func(*Disk) error, check func(Outcome)) (steps []Step, outcomes int) {
 	t.Helper()
 	every := 4
 	if os.Getenv("BMAD_EVERY_CUT") != "" {
 		every = 1
 	}
-	return sweep(t, every, before, do, check)
+	return sweepEvery(t, every, before, do, check)
 }
 
-func sweep(t testing.TB, every int, before *Disk, do func(*Disk) error, check func(Outcome)) (steps []Step, outcomes int) {
+func sweepEvery(t testing.TB, every int, before *Disk, do func(*Disk) error, check func(Outcome)) (steps []Step, outcomes int) {
 	t.Helper()
 	smooth := before.Copy()
 	if err := do(smooth); err != nil {

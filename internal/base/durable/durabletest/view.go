@@ -19,45 +19,45 @@ type view struct{ *Disk }
 func (v view) Tree() fs.FS  { return tree(v) }
 func (v view) Close() error { return nil }
 
-func fail(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
+func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
 
 func (v view) Create(name string) (durable.File, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.step("create", name); err != nil {
+	if err := v.countStep("create", name); err != nil {
 		return nil, err
 	}
 	if !fs.ValidPath(name) {
-		return nil, fail("create", name, fs.ErrInvalid)
+		return nil, pathError("create", name, fs.ErrInvalid)
 	}
-	folder, base, err := v.folder(name)
+	folder, base, err := v.folderOf(name)
 	if err == nil && folder.entries[base] != nil {
 		err = fs.ErrExist
 	}
 	if err != nil {
-		return nil, fail("create", name, err)
+		return nil, pathError("create", name, err)
 	}
 	n := &node{}
-	v.rename(change{to: folder, toName: base, what: n})
+	v.changeNames(change{to: folder, toName: base, what: n})
 	return &writer{v.Disk, n, name}, nil
 }
 
 func (v view) Append(name string) (durable.File, bool, error) {
 	v.mu.Lock()
-	n, err := v.find(path.Clean(name))
+	n, err := v.findNode(path.Clean(name))
 	v.mu.Unlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err := v.Create(name)
 		return f, false, err
 	}
 	if err != nil || n.folder {
-		return nil, false, fail("append", name, fs.ErrInvalid)
+		return nil, false, pathError("append", name, fs.ErrInvalid)
 	}
 	return &writer{v.Disk, n, name}, len(n.data) > 0 && n.data[len(n.data)-1] != '\n', nil
 }
 
-// Together implements durable.AtOnce: in one of two orders, by the step of the fault to come, so that a cut can
-// leave any one of them done.
+// Together implements durable.AtOnce: in one of two orders, by the step of the fault to come, so a cut can
+// leave any one of the steps done.
 func (v view) Together(steps []func() error) error {
 	v.mu.Lock()
 	backwards := v.fault.Step%2 == 1
@@ -76,81 +76,81 @@ func (v view) Together(steps []func() error) error {
 func (v view) Mkdir(name string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.step("mkdir", name); err != nil {
+	if err := v.countStep("mkdir", name); err != nil {
 		return err
 	}
-	folder, base, err := v.folder(name)
+	folder, base, err := v.folderOf(name)
 	if err == nil && folder.entries[base] != nil {
 		err = fs.ErrExist
 	}
 	if err != nil {
-		return fail("mkdir", name, err)
+		return pathError("mkdir", name, err)
 	}
-	v.rename(change{to: folder, toName: base, what: newFolder()})
+	v.changeNames(change{to: folder, toName: base, what: newFolder()})
 	return nil
 }
 
 func (v view) Rename(from, to string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.step("rename", to); err != nil {
+	if err := v.countStep("rename", to); err != nil {
 		return err
 	}
-	source, sourceName, err := v.folder(from)
+	source, sourceName, err := v.folderOf(from)
 	if err != nil {
-		return fail("rename", from, err)
+		return pathError("rename", from, err)
 	}
-	target, targetName, err := v.folder(to)
+	target, targetName, err := v.folderOf(to)
 	if err != nil {
-		return fail("rename", to, err)
+		return pathError("rename", to, err)
 	}
 	n, old := source.entries[sourceName], target.entries[targetName]
 	switch {
 	case n == nil:
-		return fail("rename", from, fs.ErrNotExist)
+		return pathError("rename", from, fs.ErrNotExist)
 	case old != nil && (old.folder != n.folder || len(old.entries) > 0):
-		return fail("rename", to, fs.ErrExist)
+		return pathError("rename", to, fs.ErrExist)
 	}
-	v.rename(change{from: source, fromName: sourceName, to: target, toName: targetName, what: n})
+	v.changeNames(change{from: source, fromName: sourceName, to: target, toName: targetName, what: n})
 	return nil
 }
 
 func (v view) Remove(name string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.step("remove", name); err != nil {
+	if err := v.countStep("remove", name); err != nil {
 		return err
 	}
-	folder, base, err := v.folder(name)
+	folder, base, err := v.folderOf(name)
 	if err != nil {
-		return fail("remove", name, err)
+		return pathError("remove", name, err)
 	}
 	n := folder.entries[base]
 	switch {
 	case n == nil:
-		return fail("remove", name, fs.ErrNotExist)
+		return pathError("remove", name, fs.ErrNotExist)
 	case len(n.entries) > 0:
-		return fail("remove", name, fs.ErrExist)
+		return pathError("remove", name, fs.ErrExist)
 	}
-	v.rename(change{from: folder, fromName: base, what: n})
+	v.changeNames(change{from: folder, fromName: base, what: n})
 	return nil
 }
 
 func (v view) SyncDir(name string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.step("fsync folder", name); err != nil {
+	if err := v.countStep("fsync folder", name); err != nil {
 		return err
 	}
-	n, err := v.find(path.Clean(name))
+	n, err := v.findNode(path.Clean(name))
 	if err != nil {
-		return fail("fsync", name, err)
+		return pathError("fsync", name, err)
 	}
 	v.names = slices.DeleteFunc(v.names, func(c change) bool {
 		if c.from != n && c.to != n {
 			return false
 		}
-		c.keep()
+		c.makeDurable()
 		return true
 	})
 	return nil
@@ -159,12 +159,12 @@ func (v view) SyncDir(name string) error {
 func (v view) TryLock(name, holder string) (func() error, bool, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.step("lock", name); err != nil {
+	if err := v.countStep("lock", name); err != nil {
 		return nil, false, err
 	}
-	folder, base, err := v.folder(name)
+	folder, base, err := v.folderOf(name)
 	if err != nil || !fs.ValidPath(name) {
-		return nil, false, fail("lock", name, fs.ErrInvalid)
+		return nil, false, pathError("lock", name, fs.ErrInvalid)
 	}
 	if v.locks[name] {
 		return nil, false, nil
@@ -191,7 +191,7 @@ type writer struct {
 func (w *writer) Write(data []byte) (int, error) {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
-	err := w.disk.step("write", w.name)
+	err := w.disk.countStep("write", w.name)
 	if err != nil {
 		data = data[:w.disk.partOf(len(data))]
 	}
@@ -202,7 +202,7 @@ func (w *writer) Write(data []byte) (int, error) {
 func (w *writer) Sync() error {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
-	if err := w.disk.step("fsync", w.name); err != nil {
+	if err := w.disk.countStep("fsync", w.name); err != nil {
 		return err
 	}
 	w.node.synced = w.node.data
@@ -212,19 +212,19 @@ func (w *writer) Sync() error {
 func (w *writer) Close() error {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
-	return w.disk.step("close", w.name)
+	return w.disk.countStep("close", w.name)
 }
 
 // tree is a disk for reading.
 type tree view
 
-func (t tree) node(op, name string) (*node, error) {
+func (t tree) nodeOf(op, name string) (*node, error) {
 	if !fs.ValidPath(name) {
-		return nil, fail(op, name, fs.ErrInvalid)
+		return nil, pathError(op, name, fs.ErrInvalid)
 	}
-	n, err := t.find(name)
+	n, err := t.findNode(name)
 	if err != nil {
-		return nil, fail(op, name, err)
+		return nil, pathError(op, name, err)
 	}
 	return n, nil
 }
@@ -233,7 +233,7 @@ func (t tree) node(op, name string) (*node, error) {
 func (t tree) Open(name string) (fs.File, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n, err := t.node("open", name)
+	n, err := t.nodeOf("open", name)
 	if err != nil {
 		return nil, err
 	}
@@ -244,9 +244,9 @@ func (t tree) Open(name string) (fs.File, error) {
 func (t tree) ReadFile(name string) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n, err := t.node("open", name)
+	n, err := t.nodeOf("open", name)
 	if err == nil && n.folder {
-		err = fail("read", name, fs.ErrInvalid)
+		err = pathError("read", name, fs.ErrInvalid)
 	}
 	if err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (t tree) ReadFile(name string) ([]byte, error) {
 func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n, err := t.node("open", name)
+	n, err := t.nodeOf("open", name)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 func (t tree) Stat(name string) (fs.FileInfo, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n, err := t.node("stat", name)
+	n, err := t.nodeOf("stat", name)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,9 @@ func (t tree) Stat(name string) (fs.FileInfo, error) {
 func (t tree) Lstat(name string) (fs.FileInfo, error) { return t.Stat(name) }
 
 // ReadLink always fails.
-func (t tree) ReadLink(name string) (string, error) { return "", fail("readlink", name, fs.ErrInvalid) }
+func (t tree) ReadLink(name string) (string, error) {
+	return "", pathError("readlink", name, fs.ErrInvalid)
+}
 
 type reader struct {
 	info
