@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// longest is the length of a word in bytes after which the rest is left out, for example of a key or
-// checksum, which nobody looks for by its end.
+// longest is the greatest length of a word in bytes. The rest is left out, for example of a key or
+// checksum, which nobody looks up by its end.
 const longest = 64
 
 // token is a word of a text, in small letters.
@@ -44,7 +44,7 @@ func tokens(text string) (out []token) {
 			}
 			out = append(out, token{text: simplify(all[at:end]), han: true})
 		case inWord(all[at]):
-			for in(end, inWord) || in(end, joins) && in(end+1, inWord) {
+			for in(end, inWord) || in(end, isJoiner) && in(end+1, inWord) {
 				end++
 			}
 			out = appendWord(out, string(all[at:end]))
@@ -54,12 +54,12 @@ func tokens(text string) (out []token) {
 	return out
 }
 
-// appendWord adds a word with everything that is joined to it without a space.
+// appendWord adds a word with all text joined to it without a space.
 func appendWord(out []token, whole string) []token {
 	first := len(out)
 	var wholes []string
-	for _, segment := range strings.FieldsFunc(whole, joins) {
-		humps := camel(segment)
+	for _, segment := range strings.FieldsFunc(whole, isJoiner) {
+		humps := splitCamel(segment)
 		for _, part := range humps {
 			out = append(out, token{text: visible.Head(part, longest)})
 		}
@@ -81,7 +81,7 @@ func appendWord(out []token, whole string) []token {
 	return out
 }
 
-func joins(r rune) bool { return strings.ContainsRune(`_-./\:@`, r) }
+func isJoiner(r rune) bool { return strings.ContainsRune(`_-./\:@`, r) }
 
 // joinParts returns a compound as one word. Between digits it keeps a point.
 func joinParts(compound string) string {
@@ -89,7 +89,7 @@ func joinParts(compound string) string {
 	var before rune
 	for _, r := range compound {
 		switch {
-		case !joins(r):
+		case !isJoiner(r):
 			b.WriteRune(unicode.ToLower(r))
 		case unicode.IsDigit(before):
 			b.WriteByte('.')
@@ -99,8 +99,8 @@ func joinParts(compound string) string {
 	return b.String()
 }
 
-// camel splits userId and HTTPServer at their humps.
-func camel(s string) []string {
+// splitCamel splits userId and HTTPServer at their humps.
+func splitCamel(s string) []string {
 	if !strings.ContainsFunc(s, unicode.IsUpper) {
 		return []string{s}
 	}
@@ -153,13 +153,13 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// stems has the forms under which a word is found: the word without its marks, its English stem, and
-// its French stems with and without its marks.
+// stems are the forms under which a word is found: the word without marks, the English stem, and the French
+// stems with and without marks.
 type stems struct{ folded, en, fr, accented string }
 
 func stemsOf(text string) stems { return stemsIn(text, true, true) }
 
-// stemsIn leaves out the stems of a language that is not asked for.
+// stemsIn returns the stems of a word, without those of an unwanted language.
 func stemsIn(text string, en, fr bool) stems {
 	folded := fold(text)
 	s := stems{folded, folded, folded, folded}
@@ -197,7 +197,7 @@ func eachBigram(run string, f func(string)) {
 	}
 }
 
-// feature is what a text has, by a number of its kind: a word of the index, a concept of the lexicon, or a gram.
+// feature is a word of the index, a concept of the lexicon, or a gram, by a number of its kind.
 type feature uint64
 
 const (
@@ -207,23 +207,23 @@ const (
 	spelling // of words of an index or a lexicon
 )
 
-// features are those of a text, with repetitions.
+// features are the features of a text, with repetitions.
 type features []feature
 
 // wordGrams adds the groups of three letters of a word.
 func wordGrams(to features, word string) features {
-	threes(word, func(g uint32) { to = append(to, gram|feature(g)) })
+	eachTrigram(word, func(g uint32) { to = append(to, gram|feature(g)) })
 	return to
 }
 
-// pinyinGrams adds a number for each two neighbouring syllables of a run, so that characters
-// that sound alike, and both ways to write one, are the same.
+// pinyinGrams adds a number for each two neighbouring syllables of a run, so characters with a similar
+// sound are the same, and so are both ways to write one.
 func pinyinGrams(to features, run string) features {
 	before, n := uint32(0), 0
 	for _, r := range run {
 		h := uint32(hashBasis)
 		for _, l := range strings.TrimSpace(unidecode.Unidecode(string(r))) {
-			h = hash(h, l)
+			h = hashRune(h, l)
 		}
 		if n++; n > 1 {
 			to = append(to, gram|feature(before*hashPrime^h))
@@ -236,8 +236,8 @@ func pinyinGrams(to features, run string) features {
 	return to
 }
 
-// each calls f with every feature once, and its count. The order is always the same, because sums of
-// fractions depend on it.
+// each calls f with every feature once, and the feature's count. The order is always the same, because sums
+// of fractions depend on it.
 func (all features) each(f func(one feature, n int)) {
 	slices.Sort(all)
 	for i := 0; i < len(all); {
@@ -276,7 +276,7 @@ func readWords(weak bool) map[string]bool {
 	return out
 }
 
-// glue are the stop words that do not count in a term, for example in rate of change and taux du change.
+// glue are the stop words without weight in a term, for example in rate of change and taux du change.
 var glue = map[string]bool{"a": true, "an": true, "the": true, "of": true, "to": true, "for": true, "and": true, "de": true, "du": true,
 	"des": true, "d": true, "la": true, "le": true, "les": true, "l": true, "au": true, "aux": true, "un": true, "une": true, "en": true, "et": true, "s": true}
 

@@ -22,8 +22,8 @@ func digestOf(d Doc, buffer []byte) (digest, []byte) {
 	return sha256.Sum256(all), all
 }
 
-// Pack makes the index compact, and returns it in the form that Load reads: without the texts of the
-// documents, but with the words in them.
+// Pack makes the index compact, and returns it in the form read by Load: without the texts of the
+// documents, but with their words.
 func (x *Index) Pack() []byte {
 	out := append([]byte(version), x.lexicon.sum()...)
 	out = binary.AppendUvarint(out, uint64(len(x.keys)))
@@ -46,7 +46,7 @@ func (x *Index) Pack() []byte {
 		own[int(id)-x.packedWords.len()] = text
 	}
 	var ends, texts []byte
-	ids := map[uint32]uint32{}                                   // new ones of the words that a document has
+	ids := map[uint32]uint32{}                                   // new numbers of the words in documents
 	for id := range uint32(x.packedWords.len() + len(x.words)) { // #nosec G115 -- below 2^32 words
 		if len(x.postsOf(id)) > 0 {
 			ids[id] = uint32(len(ids)) // #nosec G115 -- below 2^32 words
@@ -61,7 +61,7 @@ func (x *Index) Pack() []byte {
 	out = appendText(appendText(out, ends), texts)
 	var all []entry
 	for _, e := range x.entries() {
-		moved := entry{e.key, e.list[:0]} // in the place of a list that is not needed any more
+		moved := entry{e.key, e.list[:0]} // in the place of a list which is no longer needed
 		if e.key < concept {
 			moved.key = feature(ids[uint32(e.key)]) // #nosec G115 -- the number of a word
 		}
@@ -83,24 +83,24 @@ func (x *Index) Pack() []byte {
 	return out
 }
 
-// unpack takes the words and lists from a packed index, in place of those that are there, and returns the
-// digests of its documents.
+// unpack takes the words and lists from a packed index, in place of the present ones, and returns the
+// digests of the packed documents.
 func (x *Index) unpack(r *reader) (docs []document, digests []digest, ok bool) {
-	if r.take(uint64(len(version))) != version || r.take(sha256.Size) != x.lexicon.sum() {
+	if r.readBytes(uint64(len(version))) != version || r.readBytes(sha256.Size) != x.lexicon.sum() {
 		return nil, nil, false
 	}
-	for n := r.number(); n > 0 && !r.broken; n-- {
-		d := document{Doc: Doc{Key: r.text()}}
+	for n := r.readNumber(); n > 0 && !r.broken; n-- {
+		d := document{Doc: Doc{Key: r.readText()}}
 		var sum digest
-		copy(sum[:], r.take(sha256.Size))
-		d.length = float32(r.number())
-		norm := r.take(4)
+		copy(sum[:], r.readBytes(sha256.Size))
+		d.length = float32(r.readNumber())
+		norm := r.readBytes(4)
 		if !r.broken {
 			d.norm = math.Float32frombits(binary.LittleEndian.Uint32([]byte(norm)))
 		}
 		docs, digests = append(docs, d), append(digests, sum)
 	}
-	w, t := words{r.text(), r.text()}, r.table()
+	w, t := words{r.readText(), r.readText()}, r.readTable()
 	if r.broken || r.rest != "" || len(w.ends)%4 != 0 {
 		return nil, nil, false
 	}
@@ -108,9 +108,9 @@ func (x *Index) unpack(r *reader) (docs []document, digests []digest, ok bool) {
 	return docs, digests, true
 }
 
-// Load returns an index of documents, whose keys differ, and the number of those that it had to take apart,
-// or to leave out, because a packed index did not have them as they are. If that one is not whole, or is of
-// another version or lexicon, it has none.
+// Load returns an index of documents with different keys. fresh counts the documents taken apart again or
+// dropped, because the packed index did not have them in their present form. A packed index which is
+// damaged, or of another version or lexicon, has none.
 func Load(l *Lexicon, data []byte, docs []Doc) (x *Index, fresh int) {
 	x = New(l)
 	r := reader{rest: string(data)}
@@ -138,19 +138,19 @@ func Load(l *Lexicon, data []byte, docs []Doc) (x *Index, fresh int) {
 			missing = append(missing, d)
 		}
 	}
-	fresh = len(missing) + x.leave(known)
+	fresh = len(missing) + x.dropUnknown(known)
 	for _, d := range missing {
 		x.Put(d)
 	}
 	return x, fresh
 }
 
-// leave drops the packed documents that are not known, and returns their number. Without their texts it has
-// to look at every list.
-func (x *Index) leave(known []bool) (n int) {
+// dropUnknown drops the unknown packed documents, and returns their number. Without their texts it has to look at
+// every list.
+func (x *Index) dropUnknown(known []bool) (n int) {
 	for slot := range known {
 		if !known[slot] {
-			x.vacate(uint32(slot)) // #nosec G115 -- below 2^24 documents
+			x.freeSlot(uint32(slot)) // #nosec G115 -- below 2^24 documents
 			n++
 		}
 	}

@@ -16,41 +16,43 @@ import (
 //go:embed lexicon.packed
 var builtinData string
 
-// Builtin returns the lexicon of software work and its everyday domains that comes with the
-// program.
+// Builtin returns the program's own lexicon of software work and its everyday domains.
 var Builtin = sync.OnceValue(func() *Lexicon { return unpack(builtinData, false) })
 
-// Lexicon holds concepts: words and phrases of several languages that mean the same. It does
-// not change, so that any number of indexes may share it.
+// Lexicon holds concepts: words and phrases of several languages with the same meaning. It does not change,
+// so any number of indexes may share it.
 type Lexicon struct {
 	// terms has a meaning for each concept of a term, and longer for each beginning of one at the end of a
-	// word. The key is the hash of the kind of the term, and of its words or run.
+	// word. The key is the hash of the term's kind, and of its words or run.
 	terms table
-	// count is the number of concepts, longestRun that of the characters of a term without spaces.
+	// count is the number of concepts, longestRun the number of characters in the longest term without
+	// spaces.
 	count, longestRun int
 	bilingual         bool // without the meanings by French terms
-	// near returns the table that finds the words in single, which are terms, by a misspelt word. It is
-	// made for the first word that is looked for.
+	// near returns the table for finding the words in single, which are terms, by a misspelt word. The
+	// first search makes the table.
 	near   func() *table
 	single []string
-	// sum returns what tells the lexicon from others.
+	// sum returns the digest of the lexicon, which identifies it.
 	sum func() string
 }
 
-// longer stands for a term that goes on. Others are meanings.
+// longer stands for the beginning of a longer term. Other values are meanings.
 const longer posting = 0
 
-// meaning is a concept as a table has it. An odd one is known by a French term only, or stands alone without.
-func meaning(concept int, french bool) posting {
+// newMeaning returns a concept in the form of a table. An odd value comes from a French term, or from a
+// concept with fewer than two others; a bilingual lexicon skips it.
+func newMeaning(concept int, isOdd bool) posting {
 	m := posting(concept+1) << 1 // #nosec G115 -- a line of a file
-	if french {
+	if isOdd {
 		m++
 	}
 	return m
 }
 
-// meanings returns the concepts of a key; known is false if no term has it or begins with it.
-func (l *Lexicon) meanings(key feature) (concepts []int32, goesOn, known bool) {
+// meaningsOf returns the concepts of a key. goesOn reports whether a longer term begins with it; known is
+// false for a key of neither kind.
+func (l *Lexicon) meaningsOf(key feature) (concepts []int32, goesOn, known bool) {
 	list := l.terms.get(key)
 	for _, m := range list {
 		switch {
@@ -63,7 +65,7 @@ func (l *Lexicon) meanings(key feature) (concepts []int32, goesOn, known bool) {
 	return concepts, goesOn, len(list) > 0
 }
 
-// term is a word or a phrase of a language, with the keys that find it.
+// term is a word or a phrase of a language, with its keys.
 type term struct {
 	language, text string
 	keys           []string
@@ -84,7 +86,7 @@ const (
 	Alone                         // there are fewer than two terms
 )
 
-// LineError is a line of a lexicon that is left out.
+// LineError is a skipped line of a lexicon.
 type LineError struct {
 	Line int
 	Flaw Flaw
@@ -93,8 +95,8 @@ type LineError struct {
 }
 
 // ParseLexicon reads concepts, one on a line: a cell for each language, separated by tabs, with the
-// language's tag and its terms, separated by bars, for example en|invoice|bill. It skips empty lines
-// and lines that begin with #. The errors name the lines that are left out.
+// language's tag and the terms, separated by bars, for example en|invoice|bill. It skips empty lines and
+// lines with # in front. The errors name the skipped lines.
 func ParseLexicon(tsv []byte) (*Lexicon, []LineError) {
 	var concepts [][]term
 	var left []LineError
@@ -113,7 +115,7 @@ func ParseLexicon(tsv []byte) (*Lexicon, []LineError) {
 		}
 		concepts = append(concepts, terms)
 	}
-	return build(concepts), left
+	return buildLexicon(concepts), left
 }
 
 func parseConcept(line string) (out []term, flaw LineError) {
@@ -144,21 +146,21 @@ func parseConcept(line string) (out []term, flaw LineError) {
 	return out, LineError{}
 }
 
-// With returns a lexicon that has the concepts of both. A term of both has the meanings of both.
+// With returns a lexicon with the concepts of both. A term of both has the meanings of both.
 func (l *Lexicon) With(more *Lexicon) *Lexicon {
 	both := newLexicon(table{packed: l.terms.packed, live: maps.Clone(l.terms.live)}, slices.Clone(l.single))
 	both.count, both.longestRun = l.count+more.count, max(l.longestRun, more.longestRun)
 	for _, word := range more.single {
-		if _, _, known := l.meanings(hashOf(asWritten, word)); !known {
+		if _, _, known := l.meaningsOf(hashOf(asWritten, word)); !known {
 			both.single = append(both.single, word)
 		}
 	}
 	for _, e := range more.terms.entries() {
 		for _, m := range e.list {
 			if m != longer {
-				m += meaning(l.count, false) - meaning(0, false)
+				m += newMeaning(l.count, false) - newMeaning(0, false)
 			}
-			both.add(e.key, m)
+			both.addMeaning(e.key, m)
 		}
 	}
 	return both
@@ -185,7 +187,7 @@ func sumOf(packed []byte) string {
 	return string(sum[:])
 }
 
-func build(concepts [][]term) *Lexicon {
+func buildLexicon(concepts [][]term) *Lexicon {
 	l := newLexicon(table{}, nil)
 	l.count = len(concepts)
 	for i, terms := range concepts {
@@ -197,14 +199,14 @@ func build(concepts [][]term) *Lexicon {
 		}
 		for _, t := range terms {
 			for _, key := range t.keys {
-				l.addKey(key, meaning(i, t.language == "fr" || others < 2))
+				l.addKey(key, newMeaning(i, t.language == "fr" || others < 2))
 			}
 		}
 	}
 	return l
 }
 
-// pack returns the lexicon in the form that unpack reads.
+// pack returns the lexicon in the form read by unpack.
 func (l *Lexicon) pack() []byte {
 	out := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(l.count)), uint64(l.longestRun)) // #nosec G115 -- counts
 	return appendTable(appendText(out, strings.Join(l.single, " ")), l.terms.entries())
@@ -212,8 +214,8 @@ func (l *Lexicon) pack() []byte {
 
 func unpack(data string, bilingual bool) *Lexicon {
 	r := reader{rest: data}
-	count, longestRun, single := r.number(), r.number(), strings.Fields(r.text())
-	l := newLexicon(table{packed: r.table()}, single)
+	count, longestRun, single := r.readNumber(), r.readNumber(), strings.Fields(r.readText())
+	l := newLexicon(table{packed: r.readTable()}, single)
 	l.count, l.longestRun, l.bilingual = int(count), int(longestRun), bilingual // #nosec G115 -- a file of the program
 	l.sum = sync.OnceValue(func() string { return sumOf([]byte(data)) })
 	return l
@@ -222,23 +224,23 @@ func unpack(data string, bilingual bool) *Lexicon {
 func (l *Lexicon) addKey(key string, m posting) {
 	kind, words := key[:2], key[2:]
 	if kind == asRun {
-		l.add(hashOf(key), m)
+		l.addMeaning(hashOf(key), m)
 		l.longestRun = max(l.longestRun, utf8.RuneCountInString(words))
 		return
 	}
-	if _, _, known := l.meanings(hashOf(key)); kind == asWritten && !known && spelt(words) {
+	if _, _, known := l.meaningsOf(hashOf(key)); kind == asWritten && !known && canBeMisspelt(words) {
 		l.single = append(l.single, words)
 	}
-	l.add(hashOf(key), m)
+	l.addMeaning(hashOf(key), m)
 	for i := len(kind); i < len(key); i++ {
 		if key[i] == ' ' {
-			l.add(hashOf(key[:i]), longer)
+			l.addMeaning(hashOf(key[:i]), longer)
 		}
 	}
 }
 
-// add adds a meaning to a key. Of an odd one and the even one of the same concept the even one stays.
-func (l *Lexicon) add(key feature, m posting) {
+// addMeaning adds a meaning to a key. If the even one and the odd one of a concept meet, the even one stays.
+func (l *Lexicon) addMeaning(key feature, m posting) {
 	list := l.terms.get(key)
 	at, _ := slices.BinarySearch(list, m&^1)
 	switch {
@@ -266,8 +268,7 @@ const (
 	asRun     = "r "
 )
 
-// keysOf returns the keys of a term: as written, and by its stems. A term that could not be found has
-// none.
+// keysOf returns the keys of a term: as written, and by the stems. A term without a findable word has none.
 func keysOf(language, text string) []string {
 	keys := []string{asWritten}
 	switch language {
@@ -307,16 +308,16 @@ func keysOf(language, text string) []string {
 	return keys
 }
 
-// scan calls f with the concepts of each term in the words of a text. No term goes across a nil word.
-func (l *Lexicon) scan(words []*stems, f func(from, to int, concepts []int32)) {
+// eachTerm calls f with the concepts of each term in the words of a text. No term goes across a nil word.
+func (l *Lexicon) eachTerm(words []*stems, f func(from, to int, concepts []int32)) {
 	for i := 0; i < len(words) && l.count > 0; i++ {
-		l.from(words, i, func(to int, concepts []int32) { f(i, to, concepts) })
+		l.eachTermAt(words, i, func(to int, concepts []int32) { f(i, to, concepts) })
 	}
 }
 
-// from calls f with the concepts of the terms that begin at one word, shorter ones first. If a term is
-// there as written, those that share only its stems do not count.
-func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) {
+// eachTermAt calls f with the concepts of the terms beginning at one word, shorter ones first. If a term is there
+// as written, terms with only the same stems do not count.
+func (l *Lexicon) eachTermAt(words []*stems, i int, f func(to int, concepts []int32)) {
 	if words[i] == nil || glue[words[i].folded] {
 		return
 	}
@@ -334,10 +335,10 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 				continue
 			}
 			if to > i {
-				keys[k] = keys[k].hash(" ")
+				keys[k] = keys[k].withText(" ")
 			}
-			keys[k] = keys[k].hash(stem)
-			concepts, goesOn, known := l.meanings(keys[k])
+			keys[k] = keys[k].withText(stem)
+			concepts, goesOn, known := l.meaningsOf(keys[k])
 			gone[k], further = !known, further || goesOn
 			for _, c := range concepts {
 				if !whole || k == 0 {
@@ -366,37 +367,37 @@ func (l *Lexicon) scanRun(run string, f func(term string, concepts []int32)) {
 	}
 }
 
-// termsAt calls f with the end of each beginning of a run from a place on, of at most so many characters, and
-// with the concepts of the term that it is; nil if it is none.
+// termsAt calls f with the end of each text which begins at a place of a run and has at most so many
+// characters, and with the concepts of the text as a term; nil if it is not a term.
 func (l *Lexicon) termsAt(run string, at, most int, f func(end int, concepts []int32)) {
 	key := hashOf(asRun)
 	for n, end := 0, at; n < most && end < len(run); n++ {
 		_, size := utf8.DecodeRuneInString(run[end:])
-		key = key.hash(run[end : end+size])
+		key = key.withText(run[end : end+size])
 		end += size
-		concepts, _, _ := l.meanings(key)
+		concepts, _, _ := l.meaningsOf(key)
 		f(end, concepts)
 	}
 }
 
-// misspelt calls f with the concepts of words with a very similar spelling.
-func (l *Lexicon) misspelt(word string, f func(concepts []int32, likeness float64)) {
-	l.near().alike(word, func(id uint32, shared int) {
+// eachSimilarWord calls f with the concepts of words with a very similar spelling.
+func (l *Lexicon) eachSimilarWord(word string, f func(concepts []int32, likeness float64)) {
+	l.near().eachWordAlike(word, func(id uint32, shared int) {
 		if like := likeness(word, l.single[id], shared, true); like >= 0.8 {
-			concepts, _, _ := l.meanings(hashOf(asWritten, l.single[id]))
+			concepts, _, _ := l.meaningsOf(hashOf(asWritten, l.single[id]))
 			f(concepts, like)
 		}
 	})
 }
 
-// asPrefix is the likeness of a word to one that begins with it.
+// asPrefix is the likeness of a word to a longer word.
 const asPrefix = 0.6
 
-// shortest is the least number of letters of a word that is found by a similar spelling.
+// shortest is the least number of letters of a word to be found by a similar spelling.
 const shortest = 4
 
-// spelt reports whether a word is of letters only, and long enough to be misspelt.
-func spelt(word string) bool {
+// canBeMisspelt reports whether a word consists of letters only, enough of them to be misspelt.
+func canBeMisspelt(word string) bool {
 	n := 0
 	for _, r := range word {
 		if r < 'a' || r > 'z' {
@@ -413,39 +414,39 @@ const (
 	hashPrime = 16777619
 )
 
-func hash(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
+func hashRune(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
 
 // hashOf returns the number of a text by the same method, in more bits.
 func hashOf(parts ...string) feature {
 	f := feature(14695981039346656037)
 	for _, p := range parts {
-		f = f.hash(p)
+		f = f.withText(p)
 	}
 	return f
 }
 
-func (f feature) hash(text string) feature {
+func (f feature) withText(text string) feature {
 	for i := range len(text) {
 		f = (f ^ feature(text[i])) * 1099511628211
 	}
 	return f
 }
 
-// threes calls f with a number for each three neighbouring letters of a word, whose beginning and end
+// eachTrigram calls f with a number for each three neighbouring letters of a word. The word's beginning and end
 // count as letters.
-func threes(word string, f func(uint32)) {
+func eachTrigram(word string, f func(uint32)) {
 	n := 0
 	var a, b rune = 0, ' '
 	for _, r := range word + " " {
 		if n++; n > 1 {
-			f(hash(hash(hash(hashBasis, a), b), r))
+			f(hashRune(hashRune(hashRune(hashBasis, a), b), r))
 		}
 		a, b = b, r
 	}
 }
 
-// likeness judges two spellings from 0 to 1: by the letters that they share, or by the number of slips
-// between them if the query's word is unknown.
+// likeness judges two spellings from 0 to 1: by the shared letters, or by the number of slips between the
+// spellings if the query's word is unknown.
 func likeness(query, known string, shared int, unknown bool) float64 {
 	dice := 2 * float64(shared) / float64(len(query)+len(known))
 	best := 0.0
@@ -455,24 +456,24 @@ func likeness(query, known string, shared int, unknown bool) float64 {
 	if !unknown {
 		return best
 	}
-	if slips := distance(query, known, 2); slips == 1 || slips == 2 && len(query) >= 7 {
+	if slips := editDistance(query, known, 2); slips == 1 || slips == 2 && len(query) >= 7 {
 		best = max(best, 1-float64(slips)/float64(len(query)))
 	}
 	return best
 }
 
-// distance counts the letters to add, remove, change or swap with their neighbour. If there are more than most,
-// it is greater than that.
-func distance(a, b string, most int) int {
+// editDistance counts the letters to add, remove, change or swap with their neighbour. The result is greater
+// than most if there are more.
+func editDistance(a, b string, most int) int {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
 	if a == "" || b == "" || most == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
 		return len(a) + len(b)
 	}
-	least := min(distance(a[1:], b[1:], most-1), distance(a[1:], b, most-1), distance(a, b[1:], most-1))
+	least := min(editDistance(a[1:], b[1:], most-1), editDistance(a[1:], b, most-1), editDistance(a, b[1:], most-1))
 	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
-		least = min(least, distance(a[2:], b[2:], most-1))
+		least = min(least, editDistance(a[2:], b[2:], most-1))
 	}
 	return 1 + least
 }

@@ -45,7 +45,7 @@ func TestLexiconIsPacked(t *testing.T) {
 		return names
 	}
 	for name, pair := range map[string][2]*Lexicon{
-		"all": {read, unpack(string(data), false)}, "with more": {build(nil).With(read), unpack(string(data), false).With(build(nil))}, "two": {two, unpack(string(data), true)},
+		"all": {read, unpack(string(data), false)}, "with more": {buildLexicon(nil).With(read), unpack(string(data), false).With(buildLexicon(nil))}, "two": {two, unpack(string(data), true)},
 	} {
 		if want, got := words(pair[0]), words(pair[1]); len(want) < 1000 || !slices.Equal(want, got) {
 			t.Errorf("%s: the packed lexicon finds other units in its terms", name)

@@ -15,9 +15,9 @@ type query struct {
 	grams features
 }
 
-// unit is a part of a query that counts once, by any of its readings.
+// unit is a part of a query counted once, by any of its readings.
 type unit struct {
-	// spare is true if the unit does not count against a document that lacks it.
+	// spare reports whether a document may lack the unit without a loss.
 	spare    bool
 	readings []reading
 	// name is the same if two units mean the same.
@@ -25,7 +25,7 @@ type unit struct {
 	weak bool
 }
 
-// reading is one way in which documents have a unit, with its weight: how surely it was meant.
+// reading is one way for documents to have a unit, with its weight: how surely the person meant it.
 type reading struct {
 	posts  []posting
 	weight float64
@@ -38,21 +38,21 @@ const (
 	asPhrase   = 0.95 // a concept of several words
 	asSpelling = 0.9
 	asPart     = 0.7
-	asSure     = 0.75 // the least weight of a reading that is not a guess
+	asSure     = 0.75 // the least weight of a reading which is not a guess
 )
 
 // longestQuery bounds the work of a search, in bytes.
 const longestQuery = 8 << 10
 
-func (x *Index) query(text string) query {
+func (x *Index) readQuery(text string) query {
 	q := query{known: map[string]int{}}
 	all := tokens(visible.Head(text, longestQuery))
 	anyContent := false
 	for i, t := range all {
-		anyContent = anyContent || t.han || content(t, i)
+		anyContent = anyContent || t.han || hasContent(t, i)
 	}
 	p := parser{lexicon: x.lexicon, unit: func(u Unit) {
-		q.add(x.unit(u))
+		q.addUnit(x.unitOf(u))
 		if u.joined != "" {
 			q.addJoined(x, u.joined)
 		}
@@ -61,32 +61,32 @@ func (x *Index) query(text string) query {
 		switch {
 		case t.han:
 			q.grams = pinyinGrams(q.grams, t.text)
-			p.run(t.text)
+			p.addRun(t.text)
 		case t.joined:
 			q.addJoined(x, t.text)
 		default:
-			s, says := x.stems(t.text), content(t, i) || !anyContent
-			if says {
+			s, meaningful := x.stemsOf(t.text), hasContent(t, i) || !anyContent
+			if meaningful {
 				q.grams = wordGrams(q.grams, s.folded)
 			}
-			p.word(s, says)
+			p.addWord(s, meaningful)
 		}
 	}
 	p.endRow()
 	return q
 }
 
-// content reports whether a word says something. At the beginning of a query, "comment" is the French
-// "how".
-func content(t token, at int) bool {
+// hasContent reports whether a word has a meaning of its own. At the beginning of a query, "comment" is the
+// French "how".
+func hasContent(t token, at int) bool {
 	if at == 0 && t.text == "comment" {
 		return false
 	}
 	return len(t.text) > 1 && !stopWords()[fold(t.text)]
 }
 
-// add adds a unit, or its readings to the unit that means the same.
-func (q *query) add(u unit) {
+// addUnit adds a unit, or its readings to the unit with the same meaning.
+func (q *query) addUnit(u unit) {
 	if i, ok := q.known[u.name]; ok {
 		q.units[i].readings = append(q.units[i].readings, u.readings...)
 		return
@@ -97,46 +97,46 @@ func (q *query) add(u unit) {
 
 // addJoined adds a compound as one word, if documents have it.
 func (q *query) addJoined(x *Index, text string) {
-	s := x.stems(text)
+	s := x.stemsOf(text)
 	u := unit{spare: true, name: "=" + s.folded}
 	for _, id := range x.get(formOf(s.folded)) {
-		u.add(x.postsOf(uint32(id)), 1)
+		u.addReading(x.postsOf(uint32(id)), 1)
 	}
 	if len(u.readings) > 0 {
-		q.add(u)
+		q.addUnit(u)
 	}
 }
 
-// add adds a reading, if documents have it.
-func (u *unit) add(posts []posting, weight float64) {
+// addReading adds a reading, if documents have it.
+func (u *unit) addReading(posts []posting, weight float64) {
 	if len(posts) > 0 {
 		u.readings = append(u.readings, reading{posts, weight})
 	}
 }
 
-func (u *unit) topics(x *Index, concepts []int32, weight float64) {
+func (u *unit) addConcepts(x *Index, concepts []int32, weight float64) {
 	for _, c := range concepts {
-		u.add(x.posts(concept|feature(c)), weight) // #nosec G115 -- not negative
+		u.addReading(x.postsWith(concept|feature(c)), weight) // #nosec G115 -- not negative
 	}
 }
 
-// unit returns the readings of a part of a query.
-func (x *Index) unit(part Unit) unit {
+// unitOf returns the readings of a part of a query.
+func (x *Index) unitOf(part Unit) unit {
 	u := unit{name: part.Name, weak: part.Weak}
 	switch {
 	case part.Chinese:
 		if id, ok := x.idOf(part.Text); ok {
-			u.add(x.postsOf(id), 1)
+			u.addReading(x.postsOf(id), 1)
 		}
-		u.topics(x, part.concepts, asConcept)
+		u.addConcepts(x, part.concepts, asConcept)
 		u.spare = len(u.readings) == 0 && !part.Known() && utf8.RuneCountInString(part.Text) == 1
 	case part.stems != nil:
 		x.readWord(&u, *part.stems, part.concepts)
 	default:
-		u.topics(x, part.concepts, asPhrase)
+		u.addConcepts(x, part.concepts, asPhrase)
 		for _, w := range part.parts {
-			for _, r := range x.unit(w).readings {
-				u.add(r.posts, r.weight*asPart)
+			for _, r := range x.unitOf(w).readings {
+				u.addReading(r.posts, r.weight*asPart)
 			}
 		}
 	}
@@ -154,34 +154,34 @@ func (x *Index) readWord(u *unit, s stems, concepts []int32) {
 			}
 			taken[id] = true
 			weight := asStem
-			if x.folded(id) == s.folded {
+			if x.foldedWord(id) == s.folded {
 				weight = 1
 			}
-			u.add(x.postsOf(id), weight)
+			u.addReading(x.postsOf(id), weight)
 		}
 	}
-	u.topics(x, concepts, asConcept)
-	if !spelt(s.folded) {
+	u.addConcepts(x, concepts, asConcept)
+	if !canBeMisspelt(s.folded) {
 		return
 	}
 	unknown := len(u.readings) == 0 && len(concepts) == 0
-	x.alike(s.folded, func(id uint32, shared int) {
+	x.eachWordAlike(s.folded, func(id uint32, shared int) {
 		if taken[id] {
 			return
 		}
-		known := x.folded(id)
+		known := x.foldedWord(id)
 		if weight := asSpelling * likeness(s.folded, known, shared, unknown); weight > 0 {
-			u.add(x.postsOf(id), weight)
+			u.addReading(x.postsOf(id), weight)
 		} else if strings.HasPrefix(known, s.folded) {
-			u.add(x.postsOf(id), asPrefix)
+			u.addReading(x.postsOf(id), asPrefix)
 		}
 	})
 	if unknown {
-		x.lexicon.misspelt(s.folded, func(concepts []int32, like float64) { u.topics(x, concepts, asConcept*like) })
+		x.lexicon.eachSimilarWord(s.folded, func(concepts []int32, like float64) { u.addConcepts(x, concepts, asConcept*like) })
 	}
 }
 
-// idf returns the rarity of a unit that n documents have.
+// idf returns the rarity of a unit in n documents.
 func (x *Index) idf(n int) float64 {
 	all := float64(len(x.keys))
 	return math.Log(1 + (all-float64(n)+0.5)/(float64(n)+0.5))

@@ -2,26 +2,24 @@
 // the keys or another spelling of an identifier, or is in another language of English, French and Chinese.
 // It works in memory, calls nothing, and reads no file.
 //
-// An [Index] holds documents ([Doc]). A word of a document is found by its stems in English and
-// French; an identifier by its parts, and by all of them written together; Chinese, which writes no
-// spaces, by the terms of the lexicon in it and by pairs of characters. A concept is a line of a
-// [Lexicon]: words and phrases of several languages that mean the same. A gram is a group of three
-// letters, or of two Chinese syllables.
+// An [Index] holds documents ([Doc]). A search finds a word by its stems in English and French; an
+// identifier by its parts, and by all of them written together; Chinese, which writes no spaces, by the
+// lexicon's terms and by pairs of characters. A concept is a line of a [Lexicon]: words and phrases of
+// several languages with the same meaning. A gram is a group of three letters, or of two Chinese syllables.
 //
-// A query is taken apart into units: a phrase of the lexicon or a word. A unit has readings (the
-// word, its stems, its concept, words spelt alike), each with a weight, and counts once for a
-// document, by the best of them; its rarity is that of all documents that any reading has. The score
-// is BM25 over the units, more for a document that has the whole query, plus the cosine of the grams.
-// Coverage, cosine and proof say how much of a hit to believe ([Hit]).
+// A query is taken apart into units: a phrase of the lexicon or a word. A unit has readings (the word, its
+// stems, its concept, words spelt alike), each with a weight, and counts once for a document, by the best
+// of them. The unit is as rare as the documents with any of its readings. The score is BM25 over the units,
+// more for a document with the whole query, plus the cosine of the grams. Coverage, cosine and proof say
+// how much of a hit to believe ([Hit]).
 //
-// It knows words, not meaning. Of queries that it had not seen, among 10,146 notes, an exact word,
-// an identifier and a misspelt word find their note (nDCG@5 1.00), a question in another language
-// does so six times out of ten (0.60), and a paraphrase in words that no concept joins with those of
-// the note a little less often (0.56); among 516 notes the figures are 0.71 and 0.63. TestQuality
-// measures them. For an objective of forty words [Index.Relevant] finds 21 of 27 related notes in
-// projects of three to eight notes and 4 of 157 others, and 9 of the 27 among 10,000
-// (TestBriefings). A document that is dropped leaves its words in memory, though they find nothing,
-// until the index is packed.
+// It knows words, not meaning. Of queries new to it, among 10,146 notes, an exact word, an identifier and a
+// misspelt word find their note (nDCG@5 1.00), a question in another language does so six times out of ten
+// (0.60), and a paraphrase in words which no concept joins with the note's words a little less often
+// (0.56); among 516 notes the figures are 0.71 and 0.63. TestQuality measures them. For an objective of
+// forty words [Index.Relevant] finds 21 of 27 related notes in projects of three to eight notes and 4 of
+// 157 others, and 9 of the 27 among 10,000 (TestBriefings). A dropped document leaves its words in memory,
+// though they find nothing, until the index is packed.
 package recall
 
 import (
@@ -30,7 +28,7 @@ import (
 	"unicode/utf8"
 )
 
-// Doc is a text that can be found.
+// Doc is a text for the index.
 type Doc struct {
 	Key  string
 	Text string
@@ -40,24 +38,24 @@ type Doc struct {
 	Time int64
 }
 
-// Hit is a document that matches a query.
+// Hit is a document found by a query.
 type Hit struct {
 	Key string
 	// Score orders the hits of one query. Scores of two queries do not compare.
 	Score float64
-	// Coverage is the part of the query that the document has, from 0 to 1: each unit of the
-	// query counts by its rarity, and by how well it matches.
+	// Coverage is the document's part of the query, from 0 to 1: each unit of the query counts by its
+	// rarity, and by the quality of the match.
 	Coverage float64
 	// Cosine is the likeness of the spellings of both texts, from 0 to 1.
 	Cosine float64
-	// Proof is the common part of the query and the document, counted in words that only this
-	// document has. Unlike Coverage it does not fall with the length of the query.
+	// Proof is the common part of the query and the document, counted in words of this document alone.
+	// Unlike Coverage it does not fall with the length of the query.
 	Proof float64
 }
 
-// Weak reports whether the hit probably has nothing to do with the query: it has only a small part of it, is spelt
-// otherwise, and has no word of it, or as much as one, that is in no other document. TestWeakHits has how often this
-// is wrong.
+// Weak reports whether the hit probably has nothing to do with the query: the document has only a small
+// part of the query, is spelt otherwise, and shares less with it than one word of this document alone.
+// TestWeakHits has how often this is wrong.
 func (h Hit) Weak() bool { return h.Coverage < 0.35 && h.Cosine <= 0.4 && h.Proof < 1 }
 
 // Index holds documents and finds them. It is not safe for concurrent use while Put or Drop
@@ -72,9 +70,9 @@ type Index struct {
 	// groups of letters in them.
 	table
 	packedWords words
-	words       []stems           // those that are not packed
+	words       []stems           // the words outside packedWords
 	ids         map[string]uint32 // their numbers
-	// known has the stems of packed words that documents had since.
+	// known has the stems of packed words found again in newer documents.
 	known map[string]*stems
 }
 
@@ -83,13 +81,13 @@ type words struct{ ends, texts string }
 
 func (w words) len() int { return len(w.ends) / 4 }
 
-func (w words) text(id uint32) string { return part(w.texts, w.ends, int(id)) }
+func (w words) text(id uint32) string { return partAt(w.texts, w.ends, int(id)) }
 
-// document is a Doc in its slot. If the slot is empty, its length is below zero.
+// document is a Doc in a slot. An empty slot has a length below zero.
 type document struct {
 	Doc
 	length float32 // in words
-	norm   float32 // of its grams
+	norm   float32 // of the document's grams
 }
 
 // posting is a document's number, with the count of the word in the last 8 bits.
@@ -98,11 +96,11 @@ type posting uint32
 func (p posting) doc() uint32    { return uint32(p >> 8) }
 func (p posting) count() float64 { return float64(p & 255) }
 
-func post(doc uint32, n int) posting {
+func newPosting(doc uint32, n int) posting {
 	return posting(doc<<8) | posting(min(n, 255)) // #nosec G115 -- bounded
 }
 
-// New returns an empty index that knows the concepts of a lexicon.
+// New returns an empty index with the concepts of a lexicon.
 func New(l *Lexicon) *Index {
 	return &Index{lexicon: l, keys: map[string]uint32{}, ids: map[string]uint32{}, known: map[string]*stems{}}
 }
@@ -110,7 +108,7 @@ func New(l *Lexicon) *Index {
 // Len returns the number of documents.
 func (x *Index) Len() int { return len(x.keys) }
 
-// Put adds a document, and replaces the one with its key, if any. The cost does not grow with the
+// Put adds a document, and replaces the one with the same key, if any. The cost does not grow with the
 // number of documents, except for the copying of lists of numbers.
 func (x *Index) Put(d Doc) {
 	x.Drop(d.Key)
@@ -121,11 +119,11 @@ func (x *Index) Put(d Doc) {
 		x.docs = append(x.docs, document{})
 	}
 	x.keys[d.Key] = slot
-	c := x.contents(d)
+	c := x.contentsOf(d)
 	sum := 0.0
 	c.features.each(func(f feature, n int) {
-		p := post(slot, n)
-		x.set(f, insert(x.posts(f), p))
+		p := newPosting(slot, n)
+		x.set(f, insertPosting(x.postsWith(f), p))
 		if f >= gram {
 			sum += dampingOf(p) * dampingOf(p)
 		}
@@ -140,21 +138,21 @@ func (x *Index) Drop(key string) {
 	if !ok {
 		return
 	}
-	x.contents(x.docs[slot].Doc).features.each(func(f feature, _ int) {
-		x.set(f, remove(x.posts(f), slot))
+	x.contentsOf(x.docs[slot].Doc).features.each(func(f feature, _ int) {
+		x.set(f, removePosting(x.postsWith(f), slot))
 	})
-	x.vacate(slot)
+	x.freeSlot(slot)
 }
 
-func (x *Index) vacate(slot uint32) {
+func (x *Index) freeSlot(slot uint32) {
 	delete(x.keys, x.docs[slot].Key)
 	x.length -= float64(x.docs[slot].length)
 	x.docs[slot] = document{length: -1}
 	x.free = append(x.free, slot)
 }
 
-// intern returns the number of a word, which is new or known, with its stems.
-func (x *Index) intern(text string, w *stems) uint32 {
+// internWord returns the number of a word, a new one if the word is new, with these stems.
+func (x *Index) internWord(text string, w *stems) uint32 {
 	if id, ok := x.idOf(text); ok {
 		return id
 	}
@@ -168,7 +166,7 @@ func (x *Index) intern(text string, w *stems) uint32 {
 	return id
 }
 
-// formOf returns the feature of a form of words: a number beyond those of the other kinds.
+// formOf returns the feature of a form of words: a number beyond the other kinds of features.
 func formOf(form string) feature { return hashOf(form) | 1<<63 }
 
 // idOf returns the number of a word, if the index knows it.
@@ -184,8 +182,8 @@ func (x *Index) idOf(text string) (id uint32, ok bool) {
 	return 0, false
 }
 
-// folded returns a word of the index without its marks; "" if the number is none.
-func (x *Index) folded(id uint32) string {
+// foldedWord returns a word of the index without marks; "" for an unknown number.
+func (x *Index) foldedWord(id uint32) string {
 	packed := x.packedWords.len()
 	switch {
 	case int(id) < packed:
@@ -196,8 +194,8 @@ func (x *Index) folded(id uint32) string {
 	return ""
 }
 
-// posts returns the documents that have a feature.
-func (x *Index) posts(f feature) []posting {
+// postsWith returns the documents with a feature.
+func (x *Index) postsWith(f feature) []posting {
 	list := x.get(f)
 	if n := len(list); n > 0 && int(list[n-1].doc()) >= len(x.docs) {
 		return nil // the packed form is broken
@@ -205,10 +203,10 @@ func (x *Index) posts(f feature) []posting {
 	return list
 }
 
-// postsOf returns the documents that have a word, by its number.
-func (x *Index) postsOf(id uint32) []posting { return x.posts(word | feature(id)) }
+// postsOf returns the documents with a word, by the word's number.
+func (x *Index) postsOf(id uint32) []posting { return x.postsWith(word | feature(id)) }
 
-func insert(list []posting, p posting) []posting {
+func insertPosting(list []posting, p posting) []posting {
 	if n := len(list); n == 0 || list[n-1] < p {
 		return append(list, p)
 	}
@@ -216,15 +214,15 @@ func insert(list []posting, p posting) []posting {
 	return slices.Insert(list, at, p)
 }
 
-func remove(list []posting, doc uint32) []posting {
-	at, _ := slices.BinarySearch(list, post(doc, 0))
+func removePosting(list []posting, doc uint32) []posting {
+	at, _ := slices.BinarySearch(list, newPosting(doc, 0))
 	if at < len(list) && list[at].doc() == doc {
 		return slices.Delete(list, at, at+1)
 	}
 	return list
 }
 
-// damping returns the weight of a gram that a text has n times.
+// damping returns the weight of a gram found n times in a text.
 func damping(n int) float64 { return 1 + math.Log(float64(n)) }
 
 // dampings has the weights of all counts of a posting, because logarithms take time.
@@ -243,10 +241,10 @@ type contents struct {
 	length   int
 }
 
-func (x *Index) contents(d Doc) (c contents) {
-	x.take(&c, d.Text)
+func (x *Index) contentsOf(d Doc) (c contents) {
+	x.addText(&c, d.Text)
 	for _, e := range d.Extra {
-		x.take(&c, e)
+		x.addText(&c, e)
 	}
 	return c
 }
@@ -259,8 +257,8 @@ func (c *contents) addConcepts(concepts []int32) {
 
 func (c *contents) addWord(id uint32) { c.features = append(c.features, word|feature(id)) }
 
-// take adds the words, concepts and grams of a text.
-func (x *Index) take(c *contents, text string) {
+// addText adds the words, concepts and grams of a text.
+func (x *Index) addText(c *contents, text string) {
 	found := func(_, _ int, concepts []int32) { c.addConcepts(concepts) }
 	var phrase []*stems
 	for _, t := range tokens(text) {
@@ -269,36 +267,36 @@ func (x *Index) take(c *contents, text string) {
 			x.takeRun(c, t.text)
 			continue
 		}
-		s := x.stems(t.text)
+		s := x.stemsOf(t.text)
 		if _, ok := x.ids[t.text]; !ok && x.packedWords.len() > 0 {
 			x.known[t.text] = s
 		}
 		if t.joined {
-			x.lexicon.scan([]*stems{s}, found)
+			x.lexicon.eachTerm([]*stems{s}, found)
 		} else {
 			phrase = append(phrase, s)
 		}
 		if stopWords()[s.folded] || len(t.text) < 2 {
 			continue
 		}
-		c.addWord(x.intern(t.text, s))
+		c.addWord(x.internWord(t.text, s))
 		if !t.joined {
 			c.length++
 			c.features = wordGrams(c.features, s.folded)
 		}
 	}
-	x.lexicon.scan(phrase, found)
+	x.lexicon.eachTerm(phrase, found)
 }
 
 func (x *Index) takeRun(c *contents, run string) {
 	c.features = pinyinGrams(c.features, run)
 	eachBigram(run, func(pair string) {
-		c.addWord(x.intern(pair, x.stems(pair)))
+		c.addWord(x.internWord(pair, x.stemsOf(pair)))
 		c.length++
 	})
 	x.lexicon.scanRun(run, func(term string, concepts []int32) {
 		if utf8.RuneCountInString(term) != 2 {
-			c.addWord(x.intern(term, x.stems(term)))
+			c.addWord(x.internWord(term, x.stemsOf(term)))
 		}
 		c.addConcepts(concepts)
 	})
@@ -316,8 +314,8 @@ func gramsOf(text string) (out features) {
 	return out
 }
 
-// stems returns the stems of a word, from the index if it has them.
-func (x *Index) stems(text string) *stems {
+// stemsOf returns the stems of a word, from the index if it has them.
+func (x *Index) stemsOf(text string) *stems {
 	if id, ok := x.ids[text]; ok {
 		return &x.words[int(id)-x.packedWords.len()]
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // The parameters of BM25 for repetition and length, the weight of the cosine beside it, and the extra
-// weight of a document that has the whole query. They were chosen on the notes and queries of testdata
-// that are marked as tuned.
+// weight of a document with the whole query. They were chosen on the notes and queries of testdata marked
+// as tuned.
 const (
 	saturation  = 1.2
 	lengthBias  = 0.4
@@ -19,14 +19,14 @@ const (
 // Search returns the best documents for a query, best first, at most limit. If keep is not
 // nil, it decides by key which documents take part.
 func (x *Index) Search(text string, limit int, keep func(key string) bool) []Hit {
-	return x.boardFor(text).best(limit, keep, func(h Hit) bool { return h.Coverage > 0 || h.Cosine > 0.1 })
+	return x.boardFor(text).bestHits(limit, keep, func(h Hit) bool { return h.Coverage > 0 || h.Cosine > 0.1 })
 }
 
 func (x *Index) boardFor(text string) *board {
-	q := x.query(text)
-	b := x.board()
+	q := x.readQuery(text)
+	b := x.newBoard()
 	for _, u := range q.units {
-		b.add(u)
+		b.addUnit(u)
 	}
 	b.addGrams(q.grams)
 	return b
@@ -36,23 +36,23 @@ func (x *Index) boardFor(text string) *board {
 type board struct {
 	*Index
 	score, covered, cosine, proof []float32
-	whole, possible               float64 // the most that a document could have of covered and proof
+	whole, possible               float64 // the greatest possible covered and proof of a document
 	average                       float64 // length of a document
-	// For one unit: the points and the weight of the best reading, and the documents that have any.
+	// For one unit: the points and the weight of the best reading, and the documents with any.
 	value, match []float32
 	touched      []uint32
 }
 
-func (x *Index) board() *board {
+func (x *Index) newBoard() *board {
 	n := len(x.docs)
 	all := make([]float32, 6*n)
 	return &board{Index: x, score: all[:n], covered: all[n : 2*n], cosine: all[2*n : 3*n], value: all[3*n : 4*n], match: all[4*n : 5*n], proof: all[5*n:],
 		average: max(1, x.length/float64(max(len(x.keys), 1)))}
 }
 
-// add counts a unit: each document by its best reading. The unit is as rare as the documents that
-// surely have it, because a common guess must not make it common.
-func (b *board) add(u unit) {
+// addUnit counts a unit: each document by its best reading. The unit is as rare as the documents which surely
+// have it, because a common guess must not make it common.
+func (b *board) addUnit(u unit) {
 	for _, r := range u.readings {
 		for _, p := range r.posts {
 			d := p.doc()
@@ -94,13 +94,13 @@ func (b *board) add(u unit) {
 	b.touched = b.touched[:0]
 }
 
-// The least proof for a document to belong to a long text: the worth of one word and a half that no
-// other document has, or of eight tenths of a word for the best one among few documents. A short text
-// needs six tenths of its greatest possible proof, in which words that no document has count little.
-// Every word is as rare as among fifty documents more, because among five a word is rare by chance,
-// and weak words count less. In the projects of testdata, of three to eight notes, a long objective
-// finds 21 of 27 related notes and 4 of 157 others (17 and none without the exception for the best
-// one), short objectives 28 of 31, and 3 of 216. A missing lesson costs more than a note too many.
+// The least proof for a document to belong to a long text: the worth of one word and a half found in no
+// other document, or of eight tenths of a word for the best one among few documents. A short text needs six
+// tenths of the greatest possible proof, in which words of no document count little. Every word is as rare
+// as among fifty documents more, because among five a word is rare by chance, and weak words count less. In
+// the projects of testdata, of three to eight notes, a long objective finds 21 of 27 related notes and 4 of
+// 157 others (17 and none without the exception for the best one), short objectives 28 of 31, and 3 of 216.
+// A missing lesson costs more than a note too many.
 const (
 	enoughProof = 1.5
 	firstProof  = 0.8
@@ -112,12 +112,12 @@ const (
 	crowded = 5000
 )
 
-// rarity returns the rarity of a unit that n documents have, among background documents more.
+// rarity returns the rarity of a unit in n documents, among background documents more.
 func (b *board) rarity(n int) float64 {
 	return math.Log(1 + (float64(len(b.keys)+background-n)+0.5)/(float64(n)+0.5))
 }
 
-// proofOf returns the proof, from 0 to 1, of a unit that n documents have.
+// proofOf returns the proof, from 0 to 1, of a unit in n documents.
 func (b *board) proofOf(n int, weak bool) float32 {
 	p := b.rarity(n) / b.rarity(1)
 	if weak {
@@ -130,7 +130,7 @@ func (b *board) proofOf(n int, weak bool) float32 {
 func (b *board) addGrams(g features) {
 	sum := 0.0
 	g.each(func(f feature, n int) {
-		posts := b.posts(f)
+		posts := b.postsWith(f)
 		w := damping(n) * b.idf(len(posts))
 		sum += w * w
 		for _, p := range posts {
@@ -149,8 +149,8 @@ func (b *board) addGrams(g features) {
 	}
 }
 
-// best returns the highest scores of the documents that are kept.
-func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []Hit {
+// bestHits returns the highest scores among the documents wanted by keep.
+func (b *board) bestHits(limit int, keep func(string) bool, worth func(Hit) bool) []Hit {
 	type found struct {
 		Hit
 		time int64
@@ -190,9 +190,9 @@ func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []
 	return out
 }
 
-// Similar returns the documents whose spelling is at least that close to a text, closest first, at
-// most limit. It only looks the most frequent grams up for documents that have most of the others,
-// because no other document can be close.
+// Similar returns the documents whose spelling is at least this close to a text, closest first, at most
+// limit. It looks up the most frequent grams only for documents with most of the others, because no other
+// document can be close.
 func (x *Index) Similar(text string, limit int, least float64, keep func(key string) bool) []Hit {
 	type list struct {
 		posts  []posting
@@ -201,11 +201,11 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 	var lists []list
 	sum := 0.0
 	gramsOf(text).each(func(f feature, n int) {
-		lists = append(lists, list{x.posts(f), damping(n)})
+		lists = append(lists, list{x.postsWith(f), damping(n)})
 		sum += damping(n) * damping(n)
 	})
 	slices.SortStableFunc(lists, func(a, b list) int { return len(a.posts) - len(b.posts) })
-	b := x.board()
+	b := x.newBoard()
 	rest := sum
 	for len(lists) > 0 && rest > min(0.25, least*least)*sum {
 		rest -= lists[0].weight * lists[0].weight
@@ -221,26 +221,26 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 			continue
 		}
 		for _, l := range lists {
-			if at, _ := slices.BinarySearch(l.posts, post(uint32(d), 0)); at < len(l.posts) && l.posts[at].doc() == uint32(d) { // #nosec G115 -- below 2^24
+			if at, _ := slices.BinarySearch(l.posts, newPosting(uint32(d), 0)); at < len(l.posts) && l.posts[at].doc() == uint32(d) { // #nosec G115 -- below 2^24
 				dot += l.weight * dampingOf(l.posts[at])
 			}
 		}
 		b.cosine[d] = float32(dot / whole)
 		b.score[d] = b.cosine[d]
 	}
-	return b.best(limit, keep, func(h Hit) bool { return h.Cosine >= least-1e-6 })
+	return b.bestHits(limit, keep, func(h Hit) bool { return h.Cosine >= least-1e-6 })
 }
 
-// Relevant returns the documents that belong to a long text, for example the objective of a task with
-// the titles of its sprints, the best first. Coverage cannot judge these, because most words of an
-// objective are not even in a note that fits.
+// Relevant returns the documents which belong to a long text, for example the objective of a task with the
+// titles of its sprints, the best first. Coverage cannot judge these, because most words of an objective
+// are missing even in a fitting note.
 func (x *Index) Relevant(text string, limit int, keep func(key string) bool) []Hit {
 	b := x.boardFor(text)
 	short := b.possible * partOfProof
 	// The more documents there are, the more of them share one word with any text.
 	crowd := max(0, min(1, math.Log(float64(len(x.keys))/background)/math.Log(crowded/background)))
 	first := firstProof + crowd*(enoughProof-firstProof)
-	hits := b.best(limit, keep, func(h Hit) bool { return h.Proof > 0 && h.Proof >= min(first, short) })
+	hits := b.bestHits(limit, keep, func(h Hit) bool { return h.Proof > 0 && h.Proof >= min(first, short) })
 	if len(hits) == 0 {
 		return nil
 	}

@@ -9,26 +9,25 @@ import (
 
 // Words is the lexicon without concepts, which costs nothing to read: it compares texts by the stems
 // of their words and by the pairs of their Chinese characters.
-var Words = build(nil)
+var Words = buildLexicon(nil)
 
 // Bilingual returns the built-in lexicon in English and Chinese alone.
 var Bilingual = sync.OnceValue(func() *Lexicon { return unpack(builtinData, true) })
 
-// Unit is a part of a text that says something: a word, a phrase of the lexicon, or a pair of
-// Chinese characters.
+// Unit is a meaningful part of a text: a word, a phrase of the lexicon, or a pair of Chinese characters.
 type Unit struct {
 	// Name is the same if two units mean the same.
 	Name string
 	// Text is the unit as it is written.
 	Text string
-	// Weak marks a word that any task of a software project has.
+	// Weak marks a word of any task of a software project.
 	Weak bool
 	// Chinese marks a unit of Chinese characters.
 	Chinese bool
 
 	stems    *stems // of a word
 	concepts []int32
-	parts    []Unit // of a phrase: its words that say something
+	parts    []Unit // the meaningful words of a phrase
 	joined   string // a word together with the one behind it
 }
 
@@ -49,10 +48,10 @@ func (l *Lexicon) Units(text string) (out []Unit) {
 	for _, t := range tokens(text) {
 		switch {
 		case t.han:
-			p.run(t.text)
+			p.addRun(t.text)
 		case !t.joined:
 			s := stemsIn(t.text, true, false)
-			p.word(&s, says(&s))
+			p.addWord(&s, isMeaningful(&s))
 		}
 	}
 	p.endRow()
@@ -61,31 +60,33 @@ func (l *Lexicon) Units(text string) (out []Unit) {
 
 // parser takes a text apart into units.
 type parser struct {
-	lexicon *Lexicon
-	unit    func(Unit)
-	row     []*stems // the words since the last run of characters
-	says    []bool   // for each of them, whether it says something
+	lexicon    *Lexicon
+	unit       func(Unit)
+	row        []*stems // the words since the last run of characters
+	meaningful []bool   // for each of them, whether it is meaningful
 }
 
-// word adds the next word of a row.
-func (p *parser) word(s *stems, says bool) { p.row, p.says = append(p.row, s), append(p.says, says) }
+// addWord adds the next word of a row.
+func (p *parser) addWord(s *stems, meaningful bool) {
+	p.row, p.meaningful = append(p.row, s), append(p.meaningful, meaningful)
+}
 
 // endRow finds the units of the words of a row, the longest terms of the lexicon first.
 func (p *parser) endRow() {
 	for i := 0; i < len(p.row); {
 		end, concepts := i+1, []int32(nil)
-		p.lexicon.from(p.row, i, func(to int, found []int32) { end, concepts = to, found })
+		p.lexicon.eachTermAt(p.row, i, func(to int, found []int32) { end, concepts = to, found })
 		switch {
 		case end > i+1:
 			phrase := Unit{Name: nameOf(concepts, ""), concepts: concepts}
 			for at, s := range p.row[i:end] {
 				phrase.Text = strings.TrimSpace(phrase.Text + " " + s.folded)
-				if p.says[i+at] {
+				if p.meaningful[i+at] {
 					phrase.parts = append(phrase.parts, wordUnit(s, p.lexicon.conceptsOf(s)))
 				}
 			}
 			p.unit(phrase)
-		case p.says[i]:
+		case p.meaningful[i]:
 			u := wordUnit(p.row[i], concepts)
 			if end < len(p.row) {
 				u.joined = u.Text + p.row[end].folded
@@ -94,7 +95,7 @@ func (p *parser) endRow() {
 		}
 		i = end
 	}
-	p.row, p.says = nil, nil
+	p.row, p.meaningful = nil, nil
 }
 
 func wordUnit(s *stems, concepts []int32) Unit {
@@ -110,13 +111,13 @@ func nameOf(concepts []int32, word string) string {
 }
 
 func (l *Lexicon) conceptsOf(s *stems) (out []int32) {
-	l.from([]*stems{s}, 0, func(_ int, found []int32) { out = found })
+	l.eachTermAt([]*stems{s}, 0, func(_ int, found []int32) { out = found })
 	return out
 }
 
-// run finds the units of a run of a script without spaces: the longest terms of the lexicon in it, and the
+// addRun finds the units of a run of a script without spaces: the longest terms of the lexicon in it, and the
 // pairs of characters between them and stop words.
-func (p *parser) run(run string) {
+func (p *parser) addRun(run string) {
 	p.endRow()
 	from := 0
 	for at := 0; at < len(run); {
@@ -126,16 +127,16 @@ func (p *parser) run(run string) {
 			at += size
 			continue
 		}
-		p.pairs(run[from:at])
+		p.addPairs(run[from:at])
 		if term := run[at:end]; concepts != nil {
 			p.unit(Unit{Name: nameOf(concepts, ""), Text: term, concepts: concepts, Weak: weakWords()[term], Chinese: true})
 		}
 		at, from = end, end
 	}
-	p.pairs(run[from:])
+	p.addPairs(run[from:])
 }
 
-func (p *parser) pairs(part string) {
+func (p *parser) addPairs(part string) {
 	eachBigram(part, func(pair string) { p.unit(Unit{Name: pair, Text: pair, Weak: weakWords()[pair], Chinese: true}) })
 }
 
@@ -151,21 +152,21 @@ func (l *Lexicon) longestTerm(run string, at int) (int, []int32) {
 	return best, concepts
 }
 
-// Counts has the number of times that a text has each word and concept.
+// Counts has the number of occurrences of each word and concept in a text.
 type Counts struct {
-	// Words is the length of the text, without the words that say nothing.
+	// Words is the length of the text, without meaningless words.
 	Words    int
 	keys     map[string]int
 	concepts map[int32]int
 }
 
-// Weights of the ways to find a unit, beside its own words.
+// Weights of the ways to find a unit, beside the unit's own words.
 const (
 	byConcept = 0.85
 	byParts   = 0.5 // the words of a phrase, apart
 )
 
-// Of returns the number of times that the text has a unit. A concept counts a little less than the word.
+// Of returns the number of occurrences of a unit in the text. A concept counts a little less than the word.
 func (c *Counts) Of(u Unit) float64 {
 	n := 0.0
 	switch {
@@ -184,8 +185,8 @@ func (c *Counts) Of(u Unit) float64 {
 	return max(n, parts)
 }
 
-// Count reads a text in English or Chinese, or in another language of the Latin alphabet by the
-// English stems of its words.
+// Count reads a text in English or Chinese, or in another language of the Latin alphabet by the English
+// stems of the words.
 func (l *Lexicon) Count(text string) *Counts {
 	c := &Counts{keys: map[string]int{}, concepts: map[int32]int{}}
 	known := map[string]*stems{}
@@ -194,7 +195,7 @@ func (l *Lexicon) Count(text string) *Counts {
 		if t.han {
 			row = append(row, nil)
 			eachBigram(t.text, func(pair string) { c.keys[pair]++; c.Words++ })
-			l.scanRun(t.text, func(_ string, concepts []int32) { c.add(concepts) })
+			l.scanRun(t.text, func(_ string, concepts []int32) { c.addConcepts(concepts) })
 			continue
 		}
 		s := known[t.text]
@@ -203,11 +204,11 @@ func (l *Lexicon) Count(text string) *Counts {
 			s, known[t.text] = &made, &made
 		}
 		if t.joined {
-			l.scan([]*stems{s}, func(_, _ int, concepts []int32) { c.add(concepts) })
+			l.eachTerm([]*stems{s}, func(_, _ int, concepts []int32) { c.addConcepts(concepts) })
 			continue
 		}
 		row = append(row, s)
-		if says(s) {
+		if isMeaningful(s) {
 			c.Words++
 			c.keys[s.folded]++
 			if s.en != s.folded {
@@ -215,21 +216,21 @@ func (l *Lexicon) Count(text string) *Counts {
 			}
 		}
 	}
-	l.scan(row, func(from, to int, concepts []int32) {
-		if to > from+1 || says(row[from]) {
-			c.add(concepts)
+	l.eachTerm(row, func(from, to int, concepts []int32) {
+		if to > from+1 || isMeaningful(row[from]) {
+			c.addConcepts(concepts)
 		}
 	})
 	return c
 }
 
-func (c *Counts) add(concepts []int32) {
+func (c *Counts) addConcepts(concepts []int32) {
 	for _, concept := range concepts {
 		c.concepts[concept]++
 	}
 }
 
-// says reports whether a word says something of a subject, which a mere figure does not.
-func says(s *stems) bool {
+// isMeaningful reports whether a word has a meaning for a subject, unlike a mere figure.
+func isMeaningful(s *stems) bool {
 	return len(s.folded) > 1 && !stopWords()[s.folded] && strings.Trim(s.folded, "0123456789") != ""
 }

@@ -7,15 +7,16 @@ import (
 	"slices"
 )
 
-// table has a list of rising numbers for each key. The lists that never changed are packed in a text, of which
-// only those are read that somebody asks for.
+// table has a list of rising numbers for each key. The unchanged lists are packed in a text, and decoded
+// only when somebody asks for them.
 type table struct {
 	packed packed
 	live   map[feature][]posting
 }
 
-// packed is a table as a text: keys in rising order, eight bytes each; four bytes each for the end of the key's
-// list; and the lists, each number as its distance from the one before it. All numbers have the least byte first.
+// packed is a table as a text: keys in rising order, eight bytes each; four bytes each for the end of the
+// key's list; and the lists, each number as the distance from the one before it. All numbers have the least
+// byte first.
 type packed struct{ keys, ends, lists string }
 
 func (t *table) get(f feature) []posting {
@@ -23,7 +24,7 @@ func (t *table) get(f feature) []posting {
 		return list
 	}
 	if at, ok := t.packed.find(f); ok {
-		return t.packed.list(at)
+		return t.packed.listAt(at)
 	}
 	return nil
 }
@@ -45,10 +46,10 @@ type entry struct {
 	list []posting
 }
 
-// entries returns all that have a list, in no order.
+// entries returns all keys with a list, in no order.
 func (t *table) entries() (out []entry) {
 	for at := range t.packed.len() {
-		if f := t.packed.key(at); t.live[f] == nil {
+		if f := t.packed.keyAt(at); t.live[f] == nil {
 			out = append(out, entry{f, t.get(f)})
 		}
 	}
@@ -58,22 +59,24 @@ func (t *table) entries() (out []entry) {
 	return slices.DeleteFunc(out, func(e entry) bool { return len(e.list) == 0 })
 }
 
-// addWord adds the number of a word, which is greater than those before it, to the groups of its letters.
+// addWord adds the number of a word to the groups of the word's letters. It must be greater than the
+// numbers there.
 func (t *table) addWord(word string, id uint32) {
-	if !spelt(word) {
+	if !canBeMisspelt(word) {
 		return
 	}
-	threes(word, func(g uint32) {
+	eachTrigram(word, func(g uint32) {
 		if list := t.get(spelling | feature(g)); len(list) == 0 || list[len(list)-1] != posting(id) {
 			t.set(spelling|feature(g), append(list, posting(id)))
 		}
 	})
 }
 
-// alike calls f with the words that share groups of three letters with this one, and their number.
-func (t *table) alike(word string, f func(id uint32, shared int)) {
+// eachWordAlike calls f with the words which share groups of three letters with this one, and the number of shared
+// groups.
+func (t *table) eachWordAlike(word string, f func(id uint32, shared int)) {
 	var ids []posting
-	threes(word, func(g uint32) { ids = append(ids, t.get(spelling|feature(g))...) })
+	eachTrigram(word, func(g uint32) { ids = append(ids, t.get(spelling|feature(g))...) })
 	slices.Sort(ids)
 	for len(ids) > 0 {
 		n := 1
@@ -87,7 +90,7 @@ func (t *table) alike(word string, f func(id uint32, shared int)) {
 
 func (p packed) len() int { return len(p.keys) / 8 }
 
-func (p packed) key(at int) feature {
+func (p packed) keyAt(at int) feature {
 	k := p.keys[8*at : 8*at+8]
 	return feature(k[0]) | feature(k[1])<<8 | feature(k[2])<<16 | feature(k[3])<<24 |
 		feature(k[4])<<32 | feature(k[5])<<40 | feature(k[6])<<48 | feature(k[7])<<56
@@ -95,16 +98,16 @@ func (p packed) key(at int) feature {
 
 func (p packed) find(f feature) (at int, ok bool) {
 	from, to := 0, p.len()
-	// Hashes are spread evenly, so that one is near its share of all.
+	// Hashes are spread evenly, so a hash is near its share of all.
 	guess := int(uint64(f>>32) * uint64(to) >> 32) // #nosec G115 -- a share of to
-	if near := guess - 128; near > 0 && p.key(near) <= f {
+	if near := guess - 128; near > 0 && p.keyAt(near) <= f {
 		from = near
 	}
-	if near := guess + 128; near < to && p.key(near) > f {
+	if near := guess + 128; near < to && p.keyAt(near) > f {
 		to = near
 	}
 	for from < to {
-		switch at = (from + to) / 2; cmp.Compare(p.key(at), f) {
+		switch at = (from + to) / 2; cmp.Compare(p.keyAt(at), f) {
 		case 0:
 			return at, true
 		case -1:
@@ -116,7 +119,7 @@ func (p packed) find(f feature) (at int, ok bool) {
 	return from, false
 }
 
-// endOf returns the end of the part of that number, or zero for the one before the first.
+// endOf returns the end of a part by its number; zero for the number before the first.
 func endOf(ends string, at int) int {
 	if at < 0 {
 		return 0
@@ -125,8 +128,8 @@ func endOf(ends string, at int) int {
 	return int(uint32(e[0]) | uint32(e[1])<<8 | uint32(e[2])<<16 | uint32(e[3])<<24)
 }
 
-// part returns a part of a text by the ends of all; "" if they are not in order.
-func part(text, ends string, at int) string {
+// partAt returns a part of a text by the ends of all; "" if they are not in order.
+func partAt(text, ends string, at int) string {
 	from, to := endOf(ends, at-1), endOf(ends, at)
 	if from > to || to > len(text) {
 		return ""
@@ -134,13 +137,13 @@ func part(text, ends string, at int) string {
 	return text[from:to]
 }
 
-// list returns the list at a place. What does not rise is left out.
-func (p packed) list(at int) (out []posting) {
-	r := reader{rest: part(p.lists, p.ends, at)}
+// listAt returns the list at a place, up to the first number which does not rise.
+func (p packed) listAt(at int) (out []posting) {
+	r := reader{rest: partAt(p.lists, p.ends, at)}
 	out = make([]posting, 0, len(r.rest)/2+1)
 	last := uint64(0)
 	for r.rest != "" {
-		step := r.number()
+		step := r.readNumber()
 		if last += step; r.broken || step > math.MaxUint32 || last > math.MaxUint32+1 || step == 0 {
 			return out
 		}
@@ -165,7 +168,7 @@ func appendTable(to []byte, all []entry) []byte {
 	return appendText(appendText(appendText(to, keys), ends), lists)
 }
 
-// appendText appends a text behind its length.
+// appendText appends the length of a text, and the text.
 func appendText[T string | []byte](to []byte, text T) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
@@ -176,7 +179,7 @@ type reader struct {
 	broken bool
 }
 
-func (r *reader) number() (n uint64) {
+func (r *reader) readNumber() (n uint64) {
 	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
 		if n |= uint64(r.rest[i]&127) << (7 * i); r.rest[i] < 128 {
 			r.rest = r.rest[i+1:]
@@ -187,9 +190,9 @@ func (r *reader) number() (n uint64) {
 	return 0
 }
 
-func (r *reader) text() string { return r.take(r.number()) }
+func (r *reader) readText() string { return r.readBytes(r.readNumber()) }
 
-func (r *reader) take(n uint64) (text string) {
+func (r *reader) readBytes(n uint64) (text string) {
 	if n > uint64(len(r.rest)) {
 		r.rest, r.broken = "", true
 		return ""
@@ -198,8 +201,8 @@ func (r *reader) take(n uint64) (text string) {
 	return text
 }
 
-func (r *reader) table() packed {
-	p := packed{r.text(), r.text(), r.text()}
+func (r *reader) readTable() packed {
+	p := packed{r.readText(), r.readText(), r.readText()}
 	if len(p.keys)%8 != 0 || len(p.ends) != len(p.keys)/2 {
 		r.broken = true
 	}
