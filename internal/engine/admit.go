@@ -14,25 +14,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// admit refuses an action that the session's stage or state does not allow, that was meant for
-// another revision of it, or that lacks an argument.
-func (r *run) admit(ctx context.Context, s *standing.Standing) error {
+// checkAllowed refuses an action if the stage or state of the session does not allow it, if it was meant for
+// another revision, or if it lacks an argument.
+func (r *run) checkAllowed(ctx context.Context, s *standing.Standing) error {
 	if err := request.CheckStage(s.Workflow, r.req.Stage); err != nil {
 		return err
 	}
 	if want := r.req.Revision; want != nil && *want != s.Session.Revision {
-		if *want < 0 || *want > s.Session.Revision { // 0 is that of a session of an older server
+		if *want < 0 || *want > s.Session.Revision { // older servers kept no revision: it reads as 0
 			return fault.New(fault.InvalidArgument, "the run has no revision %d; it is at %d", *want, s.Session.Revision).
 				WithHint("pass the revision of the reply you act on, or leave it out")
 		}
 		return r.lostRace(ctx, s.Session)
 	}
 	err := r.req.Fits(s)
-	// The human may have seen another document than the one that waits.
+	// The human may have seen another document than the waiting one.
 	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Session.Revision)
-	// A call that does not fit would have fitted before another one moved the session, if that moved while
-	// this call was under way, or without this program having told its callers; and if its last move was
-	// this very step: then the caller has lost a race, or repeats a call whose answer it never saw.
+	// A call may have been right when it was sent: another call has moved the session while this one was under
+	// way, or before the caller could know of it, or the last move was this very step. The caller has then lost a
+	// race, or repeats a call without having seen the answer.
 	untold := !r.caller.couldKnow(s.Session.Revision, r.call) && !s.Session.Last().At.Before(r.engine.born)
 	late := untold || r.req.Repeats(s.Session)
 	switch {
@@ -46,8 +46,8 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	return err
 }
 
-// goesOn refuses to change a session that was changed by other hands, or that has approved texts that
-// were, under a strict policy.
+// goesOn refuses, under a strict policy, to change a session if other hands have changed it or one of the approved
+// texts.
 func goesOn(s *standing.Standing) error {
 	if !s.Stopped() {
 		return nil
@@ -72,8 +72,8 @@ func goesOn(s *standing.Standing) error {
 	return e
 }
 
-// explain adds the session and its allowed actions to an error.
-func (r *run) explain(ctx context.Context, err error) error {
+// explainError adds the session and the allowed actions to an error.
+func (r *run) explainError(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, request.ErrAsked) {
 		return err
 	}
@@ -85,17 +85,17 @@ func (r *run) explain(ctx context.Context, err error) error {
 		return f.Translated(r.project.Language(""))
 	}
 	if len(f.Allowed) == 0 {
-		f.Allowed = workflow.Names(gate.Allowed(r.before(ctx, s)))
+		f.Allowed = workflow.Names(gate.Allowed(r.gatherNeeded(ctx, s)))
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
-		r.caller.tell(s.Revision)
+		r.caller.noteTold(s.Revision)
 	}
 	return f.Translated(r.project.Language(s.Objective))
 }
 
-// lostRace returns the error of a call that another one came before: it says by whom the
-// session was moved, and where it is now.
+// lostRace returns the error for a call after another one has moved the session: it names the other caller and the
+// place of the session.
 func (r *run) lostRace(ctx context.Context, s *workflow.Session) error {
-	// Once told that a step was taken, the caller must not lose it again with the power.
+	// The step is confirmed to the caller here, so it has to be durable: a power failure must not undo it.
 	_ = r.project.Backend.Confirm(ctx, s.SessionID)
 	return words.Lost(s, r.req.Repeats(s))
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// adopt lets the person accept a session that was changed by other hands, as it is. The
-// history records the finding.
+// adopt lets the person accept a session as it is after other hands have changed it. The history records the
+// finding.
 func (r *run) adopt(ctx context.Context) (Outcome, error) {
-	stored, err := r.check.get(ctx)
+	stored, err := r.check.readSession(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
 	before := r.gatherFacts(stored)
 	r.disk.GatherSaved(ctx, before)
 	if r.req.Restore {
-		return r.restore(ctx, before)
+		return r.restoreTexts(ctx, before)
 	}
 	switch {
 	case !before.Trusting:
@@ -34,13 +34,13 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 			before.Session.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
 	}
-	grant, err := r.acceptance(ctx, before)
+	grant, err := r.askAcceptance(ctx, before)
 	if err != nil {
 		return Outcome{}, err
 	}
-	rules := policies(before.Settings)
+	rules := policiesOf(before.Settings)
 	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.engine.Now(), Action: workflow.ActionAdopt,
-		By: r.req.By, Person: r.engine.who(r.project), Feedback: grant.Feedback, Grant: grant,
+		By: r.req.By, Person: r.engine.personOf(r.project), Feedback: grant.Feedback, Grant: grant,
 		Rules: rules, Policy: lang.Join(words.PolicyChanges(before.Settings, stored.Policy, rules), "; ").In(before.Language)}, before.Altered, rules,
 		func(s *workflow.Session) []workflow.Alteration {
 			r.disk = documents.On(r.project) // the files may have changed while the person was asked
@@ -49,15 +49,14 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	s := r.standing(ctx, after)
-	r.prove(ctx, stored, s)
+	s := r.gatherAll(ctx, after)
+	r.writeStatement(ctx, stored, s)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.Session.History))+words.Message(s))
+	return r.buildReply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.Session.History))+words.Message(s))
 }
 
-// restore puts the approved texts back that were altered. It decides nothing, so that it needs no
-// person.
-func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error) {
+// restoreTexts puts altered texts back as they were approved. It needs no person, since it decides nothing.
+func (r *run) restoreTexts(ctx context.Context, s *standing.Standing) (Outcome, error) {
 	switch {
 	case s.Doubtful():
 		return Outcome{}, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.Session.TaskName, s.Integrity.Reason()).
@@ -70,13 +69,13 @@ func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error
 	if err != nil {
 		return Outcome{}, err
 	}
-	now := r.standing(ctx, s.Session)
+	now := r.gatherAll(ctx, s.Session)
 	now.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(ctx, now, reply.Light, said+"\n"+words.Message(now))
+	return r.buildReply(ctx, now, reply.Light, said+"\n"+words.Message(now))
 }
 
-// acceptance asks the person at the terminal.
-func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
+// askAcceptance asks the person at the terminal.
+func (r *run) askAcceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
 	refuse := func(problem lang.Text) error {
 		return fault.New(fault.GatePending, "%s", problem).WithHint("type it in a terminal of your own: %s adopt %s", s.Names.Program, s.Session.TaskName)
 	}
@@ -88,7 +87,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		Choices: []gate.Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
 	}
 	q.Action, q.SHA256 = workflow.ActionAdopt, ""
-	a, err := r.ask(ctx, s, q)
+	a, err := r.putQuestion(ctx, s, q)
 	switch {
 	case err != nil:
 		return nil, err
@@ -104,7 +103,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 	}
 	g, err := r.newGrant(s, policy, q.Bound, a)
 	if err == nil {
-		err = r.sign(ctx, s.Session, &g)
+		err = r.signDecision(ctx, s.Session, &g)
 	}
 	return &g, err
 }

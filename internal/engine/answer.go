@@ -14,14 +14,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// answer records the human's answers and begins another round. Questions may be left open or
-// skipped; the next round then states its assumption. If all are skipped and the document has
-// reached its gate, it waits there.
+// answer records the human's answers and begins another round. Questions may be left open or skipped; the next
+// round then states an assumption. If all are skipped and the document has reached the gate, it waits there.
 func (r *run) answer(ctx context.Context) (Outcome, error) {
 	var given gate.Response
 	var settled settlement
 	var taken gate.Bound // the gate at which the person takes the document instead
-	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
+	s, err := r.changeSession(ctx, func(s *standing.Standing) (err error) {
 		if given, err = r.personAnswers(ctx, s); err != nil {
 			return err
 		}
@@ -41,13 +40,13 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 		if rec.FinalResultRef != nil {
 			on.SHA256 = rec.FinalResultRef.SHA256
 		}
-		if settled = settle(rec, given); met && settled.answered+settled.open+len(grant.Comments) == 0 {
+		if settled = settleQuestions(rec, given); met && settled.answered+settled.open+len(grant.Comments) == 0 {
 			event = workflow.EventSkipped
 		}
-		if err := r.fire(ctx, s, event, workflow.Transition{Iteration: rec.Iteration, Grant: &grant, Skipped: settled.skipped}); err != nil {
+		if err := r.fireEvent(ctx, s, event, workflow.Transition{Iteration: rec.Iteration, Grant: &grant, Skipped: settled.skipped}); err != nil {
 			return err
 		}
-		requests(s, grant, on)
+		addChangeRequests(s, grant, on)
 		return nil
 	})
 	if errors.Is(err, errTaken) {
@@ -64,20 +63,20 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return r.reply(ctx, s, reply.Short, words.Answered(s, settled.answered, len(settled.skipped), settled.open, given.Channel)+words.Message(s))
+	return r.buildReply(ctx, s, reply.Short, words.Answered(s, settled.answered, len(settled.skipped), settled.open, given.Channel)+words.Message(s))
 }
 
 // errTaken ends an answer by which the person takes the document instead.
 var errTaken = errors.New("the document is taken without answers")
 
-// personAnswers returns the answers by the best channel that the call has and the policy takes, or a
-// decision to approve the document as it is.
+// personAnswers returns the answers by the best channel that the call has and the policy accepts, or a decision to
+// approve the document as it is.
 func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (gate.Response, error) {
 	strict := s.Policy.Gate == workflow.GateStrict
 	relayed := request.Filled(r.req.Answers)
 	var note lang.Text
 	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
-		a, err := r.ask(ctx, s, gate.AskQuestions(s))
+		a, err := r.putQuestion(ctx, s, gate.AskQuestions(s))
 		if err != nil {
 			return a, err
 		}

@@ -14,14 +14,14 @@ import (
 // cancel ends a session for good. Nothing is deleted.
 func (r *run) cancel(ctx context.Context) (Outcome, error) {
 	var grant *workflow.Grant
-	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
-		grant, err = r.leave(ctx, s, workflow.DecisionCancel, words.CancelLabel)
+	s, err := r.changeSession(ctx, func(s *standing.Standing) (err error) {
+		grant, err = r.decideLeaving(ctx, s, workflow.DecisionCancel, words.CancelLabel)
 		return err
 	}, func(_ store.Tx, s *standing.Standing) error {
-		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: cmp.Or(grant.Feedback, r.req.Feedback), Grant: grant})
+		return r.fireEvent(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: cmp.Or(grant.Feedback, r.req.Feedback), Grant: grant})
 	})
 	if err != nil {
 		return Outcome{}, err
 	}
-	return r.reply(ctx, s, reply.Light, words.Message(s))
+	return r.buildReply(ctx, s, reply.Light, words.Message(s))
 }

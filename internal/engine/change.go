@@ -10,34 +10,34 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// change runs apply on the session in one transaction, and returns its new state. prepare
-// does before it the work that needs no lock, on the session as the caller saw it; if another
-// call changed the session in between, this one is refused.
-func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
-	s, err := r.check.get(ctx)
+// changeSession runs apply on the session in one transaction, and returns the new state. prepare does the work
+// without a lock beforehand, on the session as the caller saw it; the call is refused if another one changed the
+// session in between.
+func (r *run) changeSession(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
+	s, err := r.check.readSession(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.repair(ctx, s)
-	before := r.before(ctx, s)
+	r.repairFiles(ctx, s)
+	before := r.gatherNeeded(ctx, s)
 	if err := goesOn(before); err != nil { // before anyone is asked
 		return nil, err
 	}
-	if err := r.admit(ctx, before); err != nil {
+	if err := r.checkAllowed(ctx, before); err != nil {
 		return nil, err
 	}
 	if err := r.check.keeper.maySign(ctx); err != nil {
 		return nil, err
 	}
-	// A prompt that cannot be read would leave the next stage without its briefing. They
-	// are read here and kept: after the session is stored, nothing may fail.
+	// Without a readable prompt the next stage would have no briefing. The prompts are read here and kept: after
+	// the session is stored, nothing may fail.
 	if err := r.project.CheckPrompts(before.Workflow); err != nil {
 		return nil, err
 	}
 	if err := prepare(before); err != nil {
 		return nil, err
 	}
-	defer r.check.release()
+	defer r.check.releaseRecord()
 	after, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
 		return r.applyLocked(ctx, tx, s, *before, apply)
 	})
@@ -45,27 +45,27 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 		r.disk.Drop()
 		return nil, err
 	}
-	r.check.record(ctx, after)
-	r.settle()
-	now := r.standing(ctx, after)
-	r.prove(ctx, s, now)
-	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
+	r.check.recordSession(ctx, after)
+	r.writeFiles()
+	now := r.gatherAll(ctx, after)
+	r.writeStatement(ctx, s, now)
+	r.keepLessons(ctx, now, after.History[min(len(s.History), len(after.History)):])
 	return now, nil
 }
 
-// repair writes the files that the session has and this folder lacks. One that was changed by other
-// hands writes none.
-func (r *run) repair(ctx context.Context, s *workflow.Session) {
+// repairFiles writes the files of the session missing in this folder; none if other hands have changed the
+// session.
+func (r *run) repairFiles(ctx context.Context, s *workflow.Session) {
 	if !r.check.mayWrite() {
 		return
 	}
 	r.disk.Repair(context.WithoutCancel(ctx), r.gatherFacts(s), false)
-	r.settle()
+	r.writeFiles()
 }
 
-// settle writes the files of a session that is stored. It fails no action: the next call writes them,
-// and the reply describes the files as they are.
-func (r *run) settle() {
+// writeFiles writes the files of a stored session. It fails no action: the next call writes them, and the reply
+// describes the files as they are.
+func (r *run) writeFiles() {
 	if err := r.disk.Settle(); err != nil {
 		r.engine.options.Log.Warn("a document is stored, but its file cannot be written", "session", r.id, "error", err)
 	}
@@ -79,22 +79,22 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 	if s.Revision != before.Revision {
 		return r.lostRace(ctx, s)
 	}
-	r.check.again(ctx, s, before)
+	r.check.checkLocked(ctx, s, before)
 	now.Session, now.Integrity, now.Strict = s, r.check.found, r.check.strict
 	if err := goesOn(&now); err != nil {
 		return err
 	}
-	if err := r.check.reserve(ctx); err != nil {
+	if err := r.check.reserveRecord(ctx); err != nil {
 		return err
 	}
 	r.disk.AdoptSprints(ctx, &now)
-	if r.req.Action != workflow.ActionSubmit { // that brings a document of its own
+	if r.req.Action != workflow.ActionSubmit { // a submission brings a document of its own
 		if err := r.disk.Adopt(ctx, tx, &now); err != nil {
 			return err
 		}
 	}
-	sign := r.check.signing(ctx, s)
-	note := workflow.Transition{At: r.engine.Now(), Action: r.req.Action, By: r.req.By, Person: r.engine.who(r.project)}
+	sign := r.check.prepareSignature(ctx, s)
+	note := workflow.Transition{At: r.engine.Now(), Action: r.req.Action, By: r.req.By, Person: r.engine.personOf(r.project)}
 	notePolicy(&now, note)
 	r.engine.person.In(r.project).NoteVerify(&now, note)
 	if err := apply(tx, &now); err != nil {
@@ -104,7 +104,7 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 	return sign()
 }
 
-func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
+func policiesOf(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
 	out := map[workflow.StageID]workflow.Policy{}
 	for _, st := range w.Stages {
 		out[st.ID] = st.Policy()
@@ -112,10 +112,10 @@ func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
 	return out
 }
 
-// notePolicy records in the history that the configuration asks for something else than
-// at the session's last change, in an entry that begins as note does.
+// notePolicy records in the history a difference between the configured rules and the ones at the session's last
+// change, in an entry with the fields of note.
 func notePolicy(s *standing.Standing, note workflow.Transition) {
-	now := policies(s.Workflow)
+	now := policiesOf(s.Workflow)
 	if s.Session.Policy == nil { // an older server kept none
 		s.Session.Policy = now
 		return

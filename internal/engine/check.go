@@ -30,8 +30,7 @@ type check struct {
 	keeper  *keeper
 	project *project.Project
 	id      string
-	// The session was checked with signer and known, and left are the folders that it was
-	// in before.
+	// signer and known are the ones of the latest check, left the folders in which the session was before.
 	signer workflow.Signer
 	known  workflow.Known
 	left   []string
@@ -39,13 +38,13 @@ type check struct {
 	reserved *trust.Reservation
 }
 
-func (k *keeper) of(p *project.Project, id string) *check {
+func (k *keeper) newCheck(p *project.Project, id string) *check {
 	return &check{keeper: k, project: p, id: id}
 }
 
-func (c *check) get(ctx context.Context) (*workflow.Session, error) {
+func (c *check) readSession(ctx context.Context) (*workflow.Session, error) {
 	signer := c.keeper.readSigner()
-	recorded := c.checkpoint(signer)
+	recorded := c.readCheckpoint(signer)
 	s, err := c.project.Backend.Get(ctx, c.id)
 	if err == nil {
 		c.inspect(s, signer, recorded)
@@ -53,24 +52,23 @@ func (c *check) get(ctx context.Context) (*workflow.Session, error) {
 	return s, err
 }
 
-// again checks the session that is now locked, unless neither it nor its record has changed
-// since it was checked before.
-func (c *check) again(ctx context.Context, s, before *workflow.Session) {
+// checkLocked checks the session, which is locked by now, unless the session and the record are the same as at the
+// check before.
+func (c *check) checkLocked(ctx context.Context, s, before *workflow.Session) {
 	signer := c.keeper.signer(ctx)
-	recorded := c.checkpoint(signer)
+	recorded := c.readCheckpoint(signer)
 	if keyOf(signer) != keyOf(c.signer) || recorded == nil || !reflect.DeepEqual(recorded, c.known.Checkpoint) || !reflect.DeepEqual(s, before) {
 		c.inspect(s, signer, recorded)
 	}
 }
 
-// signing is called before the locked session is changed; the function it returns signs it
-// afterwards.
-func (c *check) signing(ctx context.Context, s *workflow.Session) func() error {
+// prepareSignature is called before the locked session is changed; the returned function signs the change.
+func (c *check) prepareSignature(ctx context.Context, s *workflow.Session) func() error {
 	sign := s.Signing(c.signer, c.found)
 	return func() error {
 		named := ""
 		if c.found.Changed() {
-			c.raise(s)
+			c.raiseRevision(s)
 		} else {
 			named = s.Project()
 		}
@@ -78,8 +76,8 @@ func (c *check) signing(ctx context.Context, s *workflow.Session) func() error {
 	}
 }
 
-// mayWrite reports whether files of the session may be written into the checkout without a step of it: not if it was
-// changed, if nobody has signed what it rests on, or if a policy that promises a person has it stopped.
+// mayWrite reports whether files of the session may be written into the checkout without a step. They may not if
+// the session was changed or its basis is unsigned, or while a policy that promises a person stops it.
 func (c *check) mayWrite() bool {
 	switch {
 	case c.found.Changed():
@@ -92,9 +90,9 @@ func (c *check) mayWrite() bool {
 	return !c.strict || c.found.Sound()
 }
 
-// raise has a session go on from the revision on record: a revision is never given twice, not
+// raiseRevision has a session go on from the revision on record: a revision is never given twice, not
 // even after an older file was put back. One far beyond is an edit, after which no step would have a number.
-func (c *check) raise(s *workflow.Session) {
+func (c *check) raiseRevision(s *workflow.Session) {
 	least := len(s.History)
 	if c.known.Checkpoint != nil {
 		least = max(least, c.known.Checkpoint.Revision)
@@ -104,12 +102,11 @@ func (c *check) raise(s *workflow.Session) {
 	}
 }
 
-// maxAhead is how far the revision of a session that was changed can be beyond the record of it, by steps of others.
+// maxAhead is how far the revision of a changed session can be beyond the record, by steps of others.
 const maxAhead = 10_000
 
-// adopt accepts the session as it was found, if it is still the one of before, and with it
-// approved texts as they are, which texts returns and which have to be the given ones, and the rules of the settings.
-// note begins the entry in the history.
+// adopt accepts the session as found, the altered approved texts, and the rules of the settings, if the session is
+// still before and texts still returns altered. note has the first fields of the entry in the history.
 func (c *check) adopt(
 	ctx context.Context, before *workflow.Session, note workflow.Transition, altered []workflow.Alteration, rules map[workflow.StageID]workflow.Policy,
 	texts func(*workflow.Session) []workflow.Alteration,
@@ -118,47 +115,47 @@ func (c *check) adopt(
 	if err != nil {
 		return nil, err
 	}
-	defer c.release()
+	defer c.releaseRecord()
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
-		now := c.look(s, signer, c.checkpoint(signer))
+		now := c.verifySession(s, signer, c.readCheckpoint(signer))
 		if !reflect.DeepEqual(s, before) || !reflect.DeepEqual(texts(s), altered) {
 			return fault.New(fault.Conflict, "the run was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
-		if err := c.reserve(ctx); err != nil {
+		if err := c.reserveRecord(ctx); err != nil {
 			return err
 		}
-		c.raise(s)
+		c.raiseRevision(s)
 		now.Altered = altered
 		s.UpdatedAt = note.At
 		setPolicy(s, rules)
 		return s.Adopt(signer, c.keeper.projectID(ctx, c.project, signer, ""), now, note)
 	})
 	if err == nil {
-		c.found = c.look(after, signer, nil)
-		c.record(ctx, after)
+		c.found = c.verifySession(after, signer, nil)
+		c.recordSession(ctx, after)
 	}
 	return after, err
 }
 
-// reserve makes sure, under a policy that promises a person, that the change of a locked session can be recorded: else
-// somebody who keeps it from being recorded could put the session of before back. release ends that.
-func (c *check) reserve(ctx context.Context) (err error) {
+// reserveRecord ensures, under a policy that promises a person, that the change of a locked session can be recorded:
+// anyone able to prevent the record could put the earlier session back. releaseRecord ends the reservation.
+func (c *check) reserveRecord(ctx context.Context) (err error) {
 	if c.reserved == nil && c.strict && c.keeper.records != nil && c.keeper.signer(ctx) != nil {
 		c.reserved, err = c.keeper.records.Reserve(ctx)
 	}
 	return err
 }
 
-func (c *check) release() {
+func (c *check) releaseRecord() {
 	if c.reserved != nil {
 		c.reserved.Release()
 		c.reserved = nil
 	}
 }
 
-// record records the session's present form outside the project. A failure must not fail
-// the stored change: the session is then ahead of its record.
-func (c *check) record(ctx context.Context, s *workflow.Session) {
+// recordSession records the session's present form outside the project. A failure must not fail the stored change:
+// the session is then ahead of the record.
+func (c *check) recordSession(ctx context.Context, s *workflow.Session) {
 	signer := c.keeper.readSigner()
 	if c.keeper.records == nil || signer == nil {
 		return
@@ -190,10 +187,9 @@ func (c *check) judgeHistory() workflow.Verification {
 	return v
 }
 
-// checkpoint returns this machine's record of the session, or nil. Read it before the session,
-// unless that is locked: a change is recorded after it is stored, so a record that was read
-// first is never ahead of the session.
-func (c *check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
+// readCheckpoint returns this machine's record of the session, or nil. Read it before the session, unless the
+// session is locked: a change is recorded after it is stored, so the record is then never ahead of the session.
+func (c *check) readCheckpoint(signer workflow.Signer) *workflow.Checkpoint {
 	if c.keeper.records == nil || signer == nil {
 		return nil
 	}
@@ -203,17 +199,17 @@ func (c *check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 	return nil
 }
 
-// inspect checks a session against its chain, its record and its folder.
+// inspect checks a session against the history, the record and the folder.
 func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
-	c.found, c.signer = c.look(s, signer, recorded), signer
+	c.found, c.signer = c.verifySession(s, signer, recorded), signer
 	c.strict = c.needsPerson(s) || c.known.Strict() || workflow.PromisesPerson(c.found.Kept)
 }
 
-// look gathers the facts about a session, and says the problem, if there is one, in the
-// language of its person.
-func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
+// verifySession gathers the facts about a session and returns the result of the check, with the problem in the
+// person's language.
+func (c *check) verifySession(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
-	c.known.Members, c.known.Rules = c.keeper.members(c.project, s, signer), policies(c.project.Config.Under(s.Definition()))
+	c.known.Members, c.known.Rules = c.keeper.allowedSigners(c.project, s, signer), policiesOf(c.project.Config.Under(s.Definition()))
 	c.known.MayFollow = func(d *workflow.Definition) bool { return c.keeper.mayFollow(c.project, d) }
 	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
@@ -222,8 +218,8 @@ func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *work
 	return v.In(c.project.Language(s.Objective))
 }
 
-// gatherKnown gathers this machine's records of a session, which are not in its file, and the
-// folders that the session has left.
+// gatherKnown gathers this machine's records of a session, which are outside of the session's file, and the
+// folders left by the session.
 func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
 	out = workflow.Known{Checkpoint: recorded, Project: p.ID(), Shared: p.IsShared()}
 	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
@@ -232,7 +228,7 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 	for _, e := range k.records.Elsewhere(signer, p.Place(), p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
 		ofClone := p.IsShared() && s.Project() == p.ID() && !e.Holds // noted for a clone, by an older program
 		switch {
-		case e.Same || ofClone: // by another path, for example that of a bind mount, or in other letters
+		case e.Same || ofClone: // by another path, for example through a bind mount, or in other letters
 			if left = append(left, e.Folder); out.Checkpoint == nil || e.Revision > out.Checkpoint.Revision {
 				out.Checkpoint = &e.Checkpoint
 			}
@@ -245,9 +241,9 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 	return out, left
 }
 
-// keeping returns a definition with the settings, whose gates keep the rules of a session that was checked, unless its
-// person could not accept others.
-func (k *keeper) keeping(settings *workflow.Definition, found workflow.Verification) *workflow.Definition {
+// withKeptRules returns the definition with the settings, but with the kept rules of a checked session at the
+// gates, unless the person could not accept others.
+func (k *keeper) withKeptRules(settings *workflow.Definition, found workflow.Verification) *workflow.Definition {
 	if k.records == nil {
 		return settings
 	}
@@ -262,15 +258,15 @@ func keyOf(signer workflow.Signer) signature.Key {
 	return signer.Public()
 }
 
-// members returns those who have signed entries of a session and count in a project beside this machine: its person has
-// said whose the keys are.
-func (k *keeper) members(p *project.Project, s *workflow.Session, signer workflow.Signer) []workflow.Member {
+// allowedSigners returns the other signers of a session's entries whose keys the person has allowed in the
+// project.
+func (k *keeper) allowedSigners(p *project.Project, s *workflow.Session, signer workflow.Signer) []workflow.Member {
 	own := keyOf(signer)
-	return k.allowed(p, slices.DeleteFunc(s.Signers(), func(m workflow.Member) bool { return m.Key == own }))
+	return k.allowedMembers(p, slices.DeleteFunc(s.Signers(), func(m workflow.Member) bool { return m.Key == own }))
 }
 
-// allowed returns those of some members whose keys the person has allowed in a project.
-func (k *keeper) allowed(p *project.Project, members []workflow.Member) (out []workflow.Member) {
+// allowedMembers returns the members whose keys the person has allowed in a project.
+func (k *keeper) allowedMembers(p *project.Project, members []workflow.Member) (out []workflow.Member) {
 	for _, m := range members {
 		if k.records != nil && k.records.Allowed(permission.MemberOf(p.Dir.Path(), m)) {
 			out = append(out, m)
@@ -284,23 +280,22 @@ func (c *check) needsPerson(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
 }
 
-// maxUnrecorded bounds the sessions without a record that a list verifies.
+// maxUnrecorded bounds the sessions without a record verified for one list.
 const maxUnrecorded = 200
 
-// findChanged returns those of a project's sessions that were changed by other hands, by their
-// ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
-// for.
+// findChanged returns the sessions of a project changed by other hands, by their ids. It verifies at most
+// maxUnrecorded sessions without a record, or all of them if all is set.
 func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
 	if k.records == nil && !all {
 		return nil
 	}
 	var unrecorded atomic.Int64
 	out := map[string]workflow.Verification{}
-	k.each(ctx, p, sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+	k.checkEach(ctx, p, sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 		if c == nil && unrecorded.Add(1) > maxUnrecorded && !all {
 			return workflow.Unchecked()
 		}
-		return k.compare(ctx, p, s.SessionID, signer, c, false)
+		return k.checkStored(ctx, p, s.SessionID, signer, c, false)
 	}, func(s *workflow.Summary, v workflow.Verification) {
 		if v.Changed() || k.records != nil && !v.Sound() {
 			out[s.SessionID] = v
@@ -309,8 +304,8 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 	return out
 }
 
-// gone lists the sessions of a project that this machine has recorded and that are not stored any more.
-func (k *keeper) gone(ctx context.Context, p *project.Project) (ids []string) {
+// missingSessions lists the recorded sessions of a project without a stored file.
+func (k *keeper) missingSessions(ctx context.Context, p *project.Project) (ids []string) {
 	if k.records == nil {
 		return nil
 	}
@@ -323,9 +318,9 @@ func (k *keeper) gone(ctx context.Context, p *project.Project) (ids []string) {
 	return ids
 }
 
-// each looks at sessions and their records, some at the same time, and calls found with one result after the
+// checkEach looks at sessions and their records, some at the same time, and calls found with one result after the
 // other, in any order.
-func (k *keeper) each(
+func (k *keeper) checkEach(
 	ctx context.Context, p *project.Project, sessions []workflow.Summary,
 	look func(*workflow.Summary, workflow.Signer, *workflow.Checkpoint) workflow.Verification, found func(*workflow.Summary, workflow.Verification),
 ) {
@@ -364,14 +359,14 @@ func (k *keeper) each(
 	wg.Wait()
 }
 
-// atOnce is the number of sessions that are checked in one go.
+// atOnce is the number of sessions checked in one go.
 const atOnce = 64
 
-// compare checks a session against its record, if there is one, and its approved texts, if they are asked
-// for. A file that is as it was recorded needs no other check of its history.
-func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint, texts bool) (v workflow.Verification) {
+// checkStored checks a session against the record, if there is one, and the approved texts, if texts is set. If
+// the file is as recorded, the history needs no other check.
+func (k *keeper) checkStored(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint, texts bool) (v workflow.Verification) {
 	holds := k.records == nil
-	if c != nil && c.Broken == 0 && c.File != "" && c.Head != "" && len(k.allowed(p, c.Members)) == len(c.Members) {
+	if c != nil && c.Broken == 0 && c.File != "" && c.Head != "" && len(k.allowedMembers(p, c.Members)) == len(c.Members) {
 		sum, err := p.Backend.StoredHash(ctx, id)
 		holds = err == nil && sum == c.File
 	}
@@ -386,10 +381,10 @@ func (k *keeper) compare(ctx context.Context, p *project.Project, id string, sig
 	if err == nil {
 		err = store.CheckID(s.SessionID, id)
 	}
-	if err != nil { // the list may show it all the same: it reads less of it
+	if err != nil { // a list can still show the session, since it reads less
 		return workflow.Unreadable(lang.Of(err))
 	}
-	check := k.of(p, id)
+	check := k.newCheck(p, id)
 	if check.inspect(s, signer, c); !holds {
 		v = check.found
 	}
@@ -405,20 +400,19 @@ type vouchers interface {
 	// Signer signs histories; ReadSigner is the same for checks, and nil if there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
 	ReadSigner() (workflow.Signer, error)
-	// Checkpoints returns this machine's records of sessions of a project, by their
-	// ids, or of all without ids, and Record keeps it, in place of those of places that the session has left.
+	// Checkpoints returns this machine's records of sessions of a project, by their ids, or of all without ids.
+	// Record keeps one, and drops the records of the session in the folders of left.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
 	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error
-	// Reserve keeps others from recording until its result is released.
+	// Reserve keeps others from recording until the reservation is released.
 	Reserve(ctx context.Context) (*trust.Reservation, error)
-	// Elsewhere returns the records of a session, kept in a file, in other places than that of a project in a folder.
+	// Elsewhere returns the records of a session, kept in a file, in other places than a project in a folder.
 	Elsewhere(signer workflow.Signer, project, folder, id, file string) []workflow.Elsewhere
 }
 
-// keeper detects sessions that were changed by other hands, and signs our own changes. It has the key
-// that histories are signed with, and this machine's records of sessions, which are kept outside of
-// the projects, because anybody can edit a session's file. A session that was changed continues only
-// if the policy permits it, until the person accepts it. It is safe for concurrent use.
+// keeper detects changes of sessions by other hands, and signs our own changes. Anybody can edit a session's file,
+// so the signing key and this machine's records of sessions are outside of the projects. A changed session
+// continues only if the policy permits it or the person accepts it. It is safe for concurrent use.
 type keeper struct {
 	records vouchers // nil if nothing is signed or recorded
 	log     *slog.Logger
@@ -426,31 +420,31 @@ type keeper struct {
 	mayFollow func(p *project.Project, d *workflow.Definition) bool
 
 	signing sync.Mutex
-	signs   workflow.Signer // once it was had
+	signs   workflow.Signer // nil until the first use
 	reads   workflow.Signer // the same for checks
 
-	unrecorded sync.Once // whether it was said that nothing can be recorded
+	unrecorded sync.Once // warns once that nothing can be recorded
 }
 
-// signer returns the signer of histories, or nil. A missing key must not keep people
-// from their work: the check of the log reports that entries are not signed.
+// signer returns the signer of histories, or nil. A missing key must not keep people from their work: the check of
+// the log reports unsigned entries.
 func (k *keeper) signer(ctx context.Context) workflow.Signer {
-	signer, err := k.haveSigner(ctx)
+	signer, err := k.loadSigner(ctx)
 	if err != nil {
 		k.log.Warn("the history is not signed", "error", err)
 	}
 	return signer
 }
 
-// maySign refuses a step if the person's key does not sign under the settings that this program reads.
+// maySign refuses a step if the person's key does not sign under the settings in force.
 func (k *keeper) maySign(ctx context.Context) error {
-	if _, err := k.haveSigner(ctx); fault.Is(err, fault.NotAllowed) {
+	if _, err := k.loadSigner(ctx); fault.Is(err, fault.NotAllowed) {
 		return err
 	}
 	return nil
 }
 
-func (k *keeper) haveSigner(ctx context.Context) (signer workflow.Signer, err error) {
+func (k *keeper) loadSigner(ctx context.Context) (signer workflow.Signer, err error) {
 	k.signing.Lock()
 	defer k.signing.Unlock()
 	if k.records != nil && k.signs == nil {
@@ -459,9 +453,9 @@ func (k *keeper) haveSigner(ctx context.Context) (signer workflow.Signer, err er
 	return k.signs, err
 }
 
-// projectID returns the id of a project for its histories, and gives it one if it has none; known is the
-// one by which its session is known. "" if nothing is signed, or the project cannot have one:
-// the machine's record then says where the session is.
+// projectID returns the id of a project for the histories, and creates one if there is none; known is the project
+// id in the session. The id is "" if nothing is signed, or the project cannot have one: the place of the session
+// is then in the machine's record.
 func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workflow.Signer, known string) string {
 	if signer == nil {
 		return ""
@@ -473,8 +467,7 @@ func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workf
 	return id
 }
 
-// readSigner returns the signer that histories were signed with, without creating a key; nil
-// if there is none.
+// readSigner returns the signer to check histories with, without creating a key; nil if there is none.
 func (k *keeper) readSigner() workflow.Signer {
 	k.signing.Lock()
 	defer k.signing.Unlock()

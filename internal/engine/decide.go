@@ -16,15 +16,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// decide carries out the human's decision at a gate, which granted returns: confirm on a document that
-// reached its score, approve on a plan, on failed or blocked work, and on a document whose rounds
-// are spent. A yes saves the document and goes on in one step, a no sends the work back with the
-// human's feedback.
+// decide carries out the human's decision at a gate, as read by granted: confirm on a document with the score of
+// its gate, approve on a plan, on failed or blocked work, and on a document without rounds left. A yes saves the
+// document and goes on in one step, a no sends the work back with the human's feedback.
 func (r *run) decide(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (Outcome, error) {
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
-	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
+	s, err := r.changeSession(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
 		if grant, err = granted(ctx, s.AtGate()); err != nil {
 			return err
@@ -32,12 +31,12 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 		if edit, err = r.findEdit(ctx, s.AtGate(), grant); err != nil {
 			return err
 		}
-		return r.sign(ctx, s.Session, &grant)
+		return r.signDecision(ctx, s.Session, &grant)
 	}, func(tx store.Tx, s *standing.Standing) error {
-		if s.Met() { // the person takes it, or sends it back, without answering its questions
+		if s.Met() { // the person takes it or sends it back, and answers no questions
 			rec := s.Session.Current()
-			note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: settle(rec, gate.Response{SkipRest: true}).skipped}
-			if err := r.fire(ctx, s, workflow.EventSkipped, note); err != nil {
+			note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: settleQuestions(rec, gate.Response{SkipRest: true}).skipped}
+			if err := r.fireEvent(ctx, s, workflow.EventSkipped, note); err != nil {
 				return err
 			}
 		}
@@ -51,20 +50,20 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 		note = words.EditsNote(s.Language, edit.Edits)
 	}
 	if s.Session.Last().Event == workflow.EventGranted {
-		return r.reply(ctx, s, reply.Short, words.Counted(s, grant)+note+words.Message(s))
+		return r.buildReply(ctx, s, reply.Short, words.Counted(s, grant)+note+words.Message(s))
 	}
 	if s.Session.CurrentState == workflow.Refining {
-		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
+		return r.buildReply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
 	}
-	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, r.disk.Kept)+note+words.Message(s))
+	out, err := r.buildReply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, r.disk.Kept)+note+words.Message(s))
 	if a := s.Session.Record(from.ID).Artifact; out.Reply != nil && a != nil {
 		out.Artifact = a.Path
 	}
 	return out, err
 }
 
-// carryOut moves the session by a decision. It runs under the session's lock, on the
-// revision that the decision is for. edit is the draft, if it was edited since it was scored.
+// carryOut moves the session by a decision. It runs under the session's lock, on the revision of the decision.
+// edit is the draft if it was edited after it was scored, else nil.
 func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission) error {
 	rec, yes := s.Session.Current(), grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
@@ -97,14 +96,14 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	switch event {
 	case workflow.EventScopeApproved:
 		rec.ApprovedScope = new(*rec.FinalResultRef)
-		return r.fire(ctx, s, event, note)
+		return r.fireEvent(ctx, s, event, note)
 	case workflow.EventChangesRequested, workflow.EventSentBack:
-		if err := r.fire(ctx, s, event, note); err != nil {
+		if err := r.fireEvent(ctx, s, event, note); err != nil {
 			return err
 		}
 		// After the transition: a failed review has moved the session to dev.
 		s.Session.Current().Feedback = note.Feedback
-		requests(s, grant, on)
+		addChangeRequests(s, grant, on)
 		return nil
 	}
 	if err := r.disk.SaveArtifact(ctx, tx, s, grant, r.engine.Now()); err != nil {
@@ -112,7 +111,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	}
 	rec.Approved = true
 	note.VerifyCommands = permission.AcceptVerify(s)
-	return r.fire(ctx, s, event, note)
+	return r.fireEvent(ctx, s, event, note)
 }
 
 // stillPending describes a session whose gate stays as it is, and why.
@@ -121,14 +120,14 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 	if err != nil {
 		return Outcome{}, err
 	}
-	s := r.standing(ctx, stored)
+	s := r.gatherAll(ctx, stored)
 	// If nobody saw the question, the next question goes another way.
 	s.Call.Withheld, s.Call.NoForms = !why.Unasked, s.Call.NoForms || why.Unasked
 	message := words.Undecided(s, why.Why) + words.Message(s)
 	if why.View {
 		message = showDocument(s, r.viewed)
 	}
-	out, err := r.reply(ctx, s, reply.Light, message)
+	out, err := r.buildReply(ctx, s, reply.Light, message)
 	out.Silence = &why
 	if out.Reply != nil {
 		if out.Gate == nil {
@@ -139,7 +138,7 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 	return out, err
 }
 
-// showDocument shows the document that a question was about, as much of it as a reply holds.
+// showDocument shows the document of a question, as much as a reply holds.
 func showDocument(s *standing.Standing, text string) string {
 	if text == "" {
 		return words.TextGone(s.Language, s.Draft.Path)
@@ -149,9 +148,9 @@ func showDocument(s *standing.Standing, text string) string {
 	return words.Viewed(s, shown.Resource.Text, len(text))
 }
 
-// grant returns the human's decision on the session as it is, by the best channel
-// that the call has and the policy takes.
-func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
+// readDecision returns the human's decision on the session as it is, by the best channel that the call has and the
+// policy accepts.
+func (r *run) readDecision(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
 	word := r.req.Word()
 	if err := gate.Decidable(s, word); err != nil {
 		return workflow.Grant{}, err
@@ -182,7 +181,7 @@ func (r *run) askPerson(ctx context.Context, s *standing.Standing, word gate.Wor
 	if !gate.Asks(s, word) {
 		return nil, note, nil
 	}
-	a, err := r.ask(ctx, s, gate.Ask(s))
+	a, err := r.putQuestion(ctx, s, gate.Ask(s))
 	switch {
 	case err != nil:
 		return nil, note, err
@@ -191,23 +190,23 @@ func (r *run) askPerson(ctx context.Context, s *standing.Standing, word gate.Wor
 			return nil, note, &gate.Silence{Why: words.NoWords(why)}
 		}
 		return &a, note, nil
-	case !a.Silence.Unasked, word.Via == "", !word.Given: // the last left the decision to a form that nobody saw
+	case !a.Silence.Unasked, word.Via == "", !word.Given: // an empty Via left the decision to a form, and nobody saw it
 		return nil, note, &a.Silence
 	}
 	return nil, a.Silence.Why, nil
 }
 
-// leave returns the decision to take a session away from its stage: it undoes a decision
-// of a person, so that under a strict policy the person takes it themselves. The grant has
-// their own words only; those of an assistant's call are a reason that they were shown.
-func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decision, label lang.Text) (*workflow.Grant, error) {
+// decideLeaving returns the decision to take a session away from its stage. It undoes a person's decision, so
+// under a strict policy the person decides in person. The grant has only the person's own words; the words of an
+// assistant's call are shown to them as a reason.
+func (r *run) decideLeaving(ctx context.Context, s *standing.Standing, d workflow.Decision, label lang.Text) (*workflow.Grant, error) {
 	policy := gate.LeavingPolicy(s)
 	a := gate.Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
 	bound := gate.Bind(s)
 	strict := policy == workflow.GateStrict
 	if r.req.Ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
 		var err error
-		if a, err = r.ask(ctx, s, gate.Leave(s, d, label, r.req.Feedback)); err != nil {
+		if a, err = r.putQuestion(ctx, s, gate.Leave(s, d, label, r.req.Feedback)); err != nil {
 			return nil, err
 		}
 		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
@@ -222,14 +221,13 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 	}
 	g, err := r.newGrant(s, policy, bound, a)
 	if err == nil {
-		err = r.sign(ctx, s.Session, &g)
+		err = r.signDecision(ctx, s.Session, &g)
 	}
 	return &g, err
 }
 
-// findEdit reads and audits the draft that a decision is about, if it was edited since it was
-// scored; nil if it was not. A text that cannot be taken keeps nobody from asking for another
-// round.
+// findEdit reads and audits the draft of a decision if it was edited after it was scored, else it returns nil. An
+// unusable text keeps nobody from asking for another round.
 func (r *run) findEdit(ctx context.Context, s *standing.Standing, g workflow.Grant) (*submission.Submission, error) {
 	if s.Draft.Edit == nil {
 		return nil, nil
@@ -277,9 +275,9 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	if s.Stage.Kind == workflow.KindPlan {
 		s.Session.SetSprints(sub.Assessment.Sprints)
 	}
-	audited, findings, _ := measure(s.Stage, rec)
+	audited, findings, _ := serverFindings(s.Stage, rec)
 	s.Session.Note(workflow.Transition{
-		At: r.engine.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By, Person: r.engine.who(r.project),
+		At: r.engine.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By, Person: r.engine.personOf(r.project),
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited,
 		FindingsOpen: findings, Rows: words.Rows(s.Language, rec.Criteria),
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: []string{s.Draft.Work}, Kept: sub.Edits,
@@ -288,8 +286,8 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	return nil
 }
 
-// measure returns the server's own findings about a submission, as the history keeps them.
-func measure(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
+// serverFindings returns the server's own findings about a submission, as the history keeps them.
+func serverFindings(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
 	if rec.Audit != nil {
 		audited = new(rec.Audit.Score)
 	}
@@ -308,9 +306,8 @@ type settlement struct {
 	skipped        []string // ids
 }
 
-// settle stores answers with the channel that they came by, and marks each open question with
-// its outcome.
-func settle(rec *workflow.Record, a gate.Response) settlement {
+// settleQuestions stores the answers and their channel, and marks each open question with the outcome.
+func settleQuestions(rec *workflow.Record, a gate.Response) settlement {
 	if rec.Answers == nil {
 		rec.Answers = map[string]string{}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// DescribePipeline returns the stages of a session in one line, each with the mark of its status.
+// DescribePipeline returns the stages of a session in one line, each with a mark for the status.
 func DescribePipeline(w *workflow.Definition, s *workflow.Session) string {
 	return words.Pipeline(w, s)
 }

@@ -21,14 +21,14 @@ func (e *Engine) Do(ctx context.Context, req request.Request) (Outcome, error) {
 	return e.perform(ctx, req)
 }
 
-// Adopt lets the person accept a session that was changed by other hands, as it is. It is
-// not an action of the tool: req.Ask has to be a person at a terminal.
+// Adopt lets the person accept a session as it is after other hands have changed it. It is not an action of the
+// tool: req.Ask has to be a person at a terminal.
 func (e *Engine) Adopt(ctx context.Context, req request.Request) (Outcome, error) {
 	req.Action = workflow.ActionAdopt
 	return e.perform(ctx, req)
 }
 
-// perform runs one action of a request that was checked.
+// perform runs the action of a checked request.
 func (e *Engine) perform(ctx context.Context, req request.Request) (Outcome, error) {
 	out, err := e.handle(ctx, req)
 	switch {
@@ -58,18 +58,18 @@ func (e *Engine) handle(ctx context.Context, req request.Request) (Outcome, erro
 	}
 	defer p.Close()
 	if id == "" { // only status goes without a session
-		return e.list(ctx, req, p)
+		return e.listSessions(ctx, req, p)
 	}
-	r := e.run(p, id, req, call)
+	r := e.newRun(p, id, req, call)
 	out, err := r.act(ctx)
 	var none *gate.Silence
 	if errors.As(err, &none) {
 		out, err = r.stillPending(ctx, *none)
 	}
 	if err != nil {
-		return Outcome{}, r.explain(ctx, err)
+		return Outcome{}, r.explainError(ctx, err)
 	}
-	r.caller.show(out.Revision)
+	r.caller.noteShown(out.Revision)
 	return out, nil
 }
 
@@ -80,7 +80,7 @@ func (r *run) act(ctx context.Context) (Outcome, error) {
 	case workflow.ActionAnswer:
 		return r.answer(ctx)
 	case workflow.ActionConfirm, workflow.ActionApprove:
-		return r.decide(ctx, r.grant)
+		return r.decide(ctx, r.readDecision)
 	case workflow.ActionStatus:
 		return r.status(ctx)
 	case workflow.ActionResume:
@@ -102,26 +102,25 @@ func (e *Engine) Translated(ctx context.Context, req request.Request, err error)
 	switch {
 	case f.Language != "":
 		return f
-	case f.Code == fault.Internal: // a bug: its cause must not be called again
+	case f.Code == fault.Internal: // a bug: asking the project for the language could trigger it again
 		return f.Translated(e.Projects().Language(""))
 	}
 	return f.Translated(e.Language(context.WithoutCancel(ctx), req))
 }
 
-// Language returns the one for a request that is refused: that of the session that it is for,
-// else of the project and its newest session, else of callers without a project. It reads one
-// session at most.
+// Language returns the language to refuse a request in: of the session in the request, else of the project and the
+// newest session, else of callers without a project. It reads one session at most.
 func (e *Engine) Language(ctx context.Context, req request.Request) lang.Language {
 	at := req.Address
 	if at.Session != "" && req.Action != workflow.ActionStart {
 		if p, id, err := e.Projects().Find(ctx, at); err == nil {
 			defer p.Close()
-			return p.Language(objective(ctx, p, id))
+			return p.Language(objectiveOf(ctx, p, id))
 		}
 		at.Session = ""
 	}
 	p, err := e.Projects().At(at)
-	if err != nil { // the project that the request names is wrong; another may be at work
+	if err != nil { // the project in the request is wrong; another may be at work
 		p, err = e.Projects().At(project.Address{Places: at.Places})
 	}
 	if err != nil {
@@ -131,11 +130,11 @@ func (e *Engine) Language(ctx context.Context, req request.Request) lang.Languag
 	if p.Config.Language != lang.Auto {
 		return p.Language("")
 	}
-	return lang.Choose(lang.Auto, req.Objective, p.Language(objective(ctx, p, "")))
+	return lang.Choose(lang.Auto, req.Objective, p.Language(objectiveOf(ctx, p, "")))
 }
 
-// objective returns that of a session; without an id, of the one that has changed last.
-func objective(ctx context.Context, p *project.Project, id string) string {
+// objectiveOf returns the objective of a session; without an id, of the one changed last.
+func objectiveOf(ctx context.Context, p *project.Project, id string) string {
 	if id != "" {
 		if s, err := p.Backend.Get(ctx, id); err == nil {
 			return s.Objective

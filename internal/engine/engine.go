@@ -26,9 +26,9 @@ type Trust interface {
 	Hold() (release func())
 }
 
-// TypedDecisions are the decisions that the person has typed as commands of their host.
+// TypedDecisions are the decisions typed by the person as commands of their host.
 type TypedDecisions interface {
-	// TakeTyped takes the decision for a gate away, if one was typed for exactly that.
+	// TakeTyped takes the decision for a gate away, if one was typed for exactly this gate.
 	TakeTyped(ctx context.Context, gate trust.TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error)
 }
 
@@ -41,10 +41,10 @@ type Personas interface {
 
 // Notes is the memory of a project from run to run. Neither method may change a session.
 type Notes interface {
-	// Relevant returns the notes that help with a question, the best first, within the limits of
-	// package lesson; none if the settings do not want any.
+	// Relevant returns the notes relevant to a question, the best first, within the limits of package lesson; none
+	// if the settings do not want any.
 	Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error)
-	// Learn keeps lessons, each once, if the settings want that.
+	// Learn keeps lessons, each once, if the settings want it.
 	Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error
 }
 
@@ -58,7 +58,7 @@ type Options struct {
 	// Trust has the person's key, allowances and records; with nil, no history is signed
 	// and no command is run.
 	Trust Trust
-	// Typed has the decisions that the person has typed as commands of their host; nil for none.
+	// Typed has the decisions typed by the person as commands of their host; nil for none.
 	Typed TypedDecisions
 	// Personas may be nil: every stage then has its own role.
 	Personas Personas
@@ -66,11 +66,11 @@ type Options struct {
 	Who func(folder string) workflow.Person
 	// Notes is the memory of the projects from run to run; nil for none.
 	Notes Notes
-	// Names are the names that the faces have for their tool of decisions and the program.
+	// Names are the faces' names for the tool of decisions and the program.
 	Names Names
-	// Version is that of the program, for statements about runs.
+	// Version is the program's, for statements about runs.
 	Version string
-	// Agent is the socket of the SSH agent that signs with a key of the person's choice; "" if there is none.
+	// Agent is the socket of the SSH agent with the person's signing key; "" if there is none.
 	Agent string
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
@@ -78,11 +78,11 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Names are the names that the faces have for their tool of decisions and the program.
+// Names are the faces' names for the tool of decisions and the program.
 type Names = standing.Names
 
-// Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
-// but which revision it last told its callers of.
+// Engine runs actions. It is safe for concurrent use. Of sessions it keeps only the revision last sent to each
+// caller.
 type Engine struct {
 	options  Options
 	keeper   *keeper
@@ -120,19 +120,19 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Want is something in a project that counts only once the person has allowed it.
+// Want is a thing in a project without effect until the person has allowed it.
 type Want = permission.Want
 
-// Allow records that the person allows something, with its files as they were shown.
+// Allow records the person's permission for w, with the files as they were shown.
 func (e *Engine) Allow(ctx context.Context, w Want) error { return e.person.Allow(ctx, w) }
 
-// who returns the person on whose behalf the engine acts in a project.
-func (e *Engine) who(p *project.Project) workflow.Person {
+// personOf returns the person on whose behalf the engine acts in a project.
+func (e *Engine) personOf(p *project.Project) workflow.Person {
 	return e.options.Who(p.Dir.Path())
 }
 
-// Now returns the time by the engine's clock, in the precision that is stored.
+// Now returns the time by the engine's clock, in the precision of stored times.
 func (e *Engine) Now() time.Time { return e.options.Now().UTC().Truncate(time.Millisecond) }
 
-// Clock returns the time with all that the clock gives, for measuring how long something takes.
+// Clock returns the time in the full precision of the clock, for measuring durations.
 func (e *Engine) Clock() time.Time { return e.options.Now() }

@@ -15,9 +15,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Gate returns the question that a session waits with, as a channel would put it to the person;
-// for a reopen or cancel, whether the session leaves its stage. It asks nobody, and changes
-// nothing. Its error has no language yet.
+// Gate returns the question of a waiting session, as a channel would put it to the person; for a reopen or cancel,
+// whether the session leaves its stage. It asks nobody, and changes nothing. The error has no language yet.
 func (e *Engine) Gate(ctx context.Context, req request.Request) (gate.Question, error) {
 	p, id, err := e.Projects().Find(ctx, req.Address)
 	if err != nil {
@@ -27,11 +26,11 @@ func (e *Engine) Gate(ctx context.Context, req request.Request) (gate.Question, 
 	if req.Action != workflow.ActionReopen && req.Action != workflow.ActionCancel {
 		req.Action = workflow.ActionStatus
 	}
-	return e.run(p, id, req, e.memory.count.Add(1)).question(ctx)
+	return e.newRun(p, id, req, e.memory.count.Add(1)).pendingQuestion(ctx)
 }
 
-func (r *run) question(ctx context.Context) (gate.Question, error) {
-	s, err := r.look(ctx)
+func (r *run) pendingQuestion(ctx context.Context) (gate.Question, error) {
+	s, err := r.readStanding(ctx)
 	if err != nil {
 		return gate.Question{}, err
 	}
@@ -58,7 +57,7 @@ func (r *run) question(ctx context.Context) (gate.Question, error) {
 func (r *run) newGrant(s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
-		Client: r.req.By, Person: r.engine.who(r.project), At: r.engine.Now(), Stage: s.Session.CurrentStage, Revision: s.Session.Revision, SHA256: b.SHA256, Policy: policy,
+		Client: r.req.By, Person: r.engine.personOf(r.project), At: r.engine.Now(), Stage: s.Session.CurrentStage, Revision: s.Session.Revision, SHA256: b.SHA256, Policy: policy,
 		Passkey: a.Passkey,
 	}
 	if a.Took > 0 {
@@ -68,13 +67,13 @@ func (r *run) newGrant(s *standing.Standing, policy workflow.GateMode, b gate.Bo
 		return g, err
 	}
 	var err error
-	g.Comments, err = r.comments(s, a)
+	g.Comments, err = r.numberComments(s, a)
 	return g, err
 }
 
-// sign has a decision signed with the key that the person has chosen. Without one this machine signs it, with the entry of
-// the history. It comes before any change: an agent can ask the person to touch a security key.
-func (r *run) sign(ctx context.Context, s *workflow.Session, g *workflow.Grant) (err error) {
+// signDecision has a decision signed with the key of sign_with. Without one this machine signs it, with the entry
+// of the history. It comes before any change: an agent can ask the person to touch a security key.
+func (r *run) signDecision(ctx context.Context, s *workflow.Session, g *workflow.Grant) (err error) {
 	key := r.project.Config.SignWith
 	if key == "" || r.engine.keeper.records == nil {
 		return nil
@@ -99,8 +98,8 @@ func (r *run) newGateGrant(s *standing.Standing, b gate.Bound, a gate.Response) 
 	return gate.Granted(s, g)
 }
 
-// comments returns a person's comments on the document that waits as they are recorded.
-func (r *run) comments(s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
+// numberComments returns a person's comments on the waiting document in the form of the record.
+func (r *run) numberComments(s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
 	switch a.Decision {
 	case workflow.DecisionReopen, workflow.DecisionCancel, workflow.DecisionAdopt:
 		if len(a.Comments) > 0 {
@@ -122,9 +121,9 @@ func (r *run) comments(s *standing.Standing, a gate.Response) ([]workflow.Commen
 	return s.Session.NumberComments(rec.Iteration, checked), nil
 }
 
-// requests makes the comments of a decision the change requests of the stage that works next. on names
-// the document that the decision is about.
-func requests(s *standing.Standing, g workflow.Grant, on workflow.ChangeRequest) {
+// addChangeRequests makes the comments of a decision the change requests of the stage at work next. on names the
+// document of the decision.
+func addChangeRequests(s *standing.Standing, g workflow.Grant, on workflow.ChangeRequest) {
 	if on.At = g.At; on.Stage == s.Session.CurrentStage {
 		on.Stage = ""
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// maxRemembered bounds the sessions that are remembered for callers, in a few megabytes. A caller
-// of one that was forgotten is treated as if it had seen another revision.
+// maxRemembered bounds the sessions remembered for callers, in a few megabytes. A caller of a forgotten session is
+// treated as if it had seen another revision.
 const maxRemembered = 10_000
 
-// memory keeps the revision of each session that this program has told its callers of, and
-// the time, by a count of calls and answers: clocks can be set back. To be told the place of a
-// session, for example by a refusal or a list, is less than to be shown it.
+// memory keeps the revision of each session last sent to each caller, and the time, by a count of calls and
+// answers: clocks can be set back. A caller told the place of a session, for example by a refusal or a list, has
+// not been shown the session.
 type memory struct {
 	count atomic.Int64
 	told  *recent.Map[string, told] // by the key of a caller
@@ -35,35 +35,34 @@ type caller struct {
 	key string
 }
 
-// caller tells sessions apart, and callers: a copy of a project has the same ids, and the
-// session that one caller was shown another has not seen.
-func (m *memory) caller(p *project.Project, id, client string) caller {
+// callerOf tells sessions apart, and callers: a copy of a project has the same ids, and one caller has not seen
+// the sessions shown to another.
+func (m *memory) callerOf(p *project.Project, id, client string) caller {
 	return caller{m, p.Place() + "\x00" + id + "\x00" + client}
 }
 
-func (c caller) tell(revision int) { c.told.Put(c.key, told{revision, c.count.Add(1)}) }
+func (c caller) noteTold(revision int) { c.told.Put(c.key, told{revision, c.count.Add(1)}) }
 
-// show notes the revision that a reply shows. Replies can overtake each other; the newest counts.
-func (c caller) show(revision int) {
-	c.tell(revision)
+// noteShown notes the revision in a reply. Replies can overtake each other; the newest counts.
+func (c caller) noteShown(revision int) {
+	c.noteTold(revision)
 	c.shown.Change(c.key, func(before int, _ bool) int { return max(before, revision) })
 }
 
-// showedOther reports whether the last document of the session that was shown is of another
-// revision, or may be.
+// showedOther reports whether the document of the session shown last is of another revision, or may be.
 func (c caller) showedOther(revision int) bool {
 	shown, ok := c.shown.Get(c.key)
 	return ok && shown != revision || !ok && c.shown.Forgot()
 }
 
-// wasShown reports whether the last document of the session that was shown is of this revision.
+// wasShown reports whether the document of the session shown last is of this revision.
 func (c caller) wasShown(revision int) bool {
 	shown, ok := c.shown.Get(c.key)
 	return ok && shown == revision
 }
 
-// couldKnow reports whether the caller could know the state of the session: this program had named its
-// revision before the call came in.
+// couldKnow reports whether the caller could know the state of the session: this program had named the revision
+// before the call came in.
 func (c caller) couldKnow(revision int, call int64) bool {
 	t, ok := c.told.Get(c.key)
 	return ok && t.revision == revision && t.at < call

@@ -11,23 +11,23 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
-// maxNoting bounds how long an action waits for the notes of its project: another process may
-// hold them, and the action is done without them.
+// maxNoting bounds an action's wait for the notes of the project: another process may hold them, and the action is
+// done without them.
 const maxNoting = 2 * time.Second
 
-// noting returns the context for the notes of an action, which may be stored already.
-func noting(ctx context.Context) (context.Context, context.CancelFunc) {
+// withNotesTimeout returns the context for the notes of an action, which may be stored already.
+func withNotesTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), maxNoting)
 }
 
-// recall adds the lessons of earlier runs to a briefing. A stage gets it when it begins, and
-// when its work comes back. A failure costs the notes, not the action.
-func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, out *reply.Reply) {
+// addNotes adds the lessons of earlier runs to a briefing, at the beginning of a stage and when work comes back. A
+// failure costs the notes, not the action.
+func (r *run) addNotes(ctx context.Context, s *standing.Standing, d reply.Depth, out *reply.Reply) {
 	again := d == reply.Short && s.Stage.Kind == workflow.KindBuild && !s.Continuing()
 	if r.engine.options.Notes == nil || out.Context == nil || d != reply.Whole && !again {
 		return
 	}
-	ctx, cancel := noting(ctx)
+	ctx, cancel := withNotesTimeout(ctx)
 	defer cancel()
 	found, err := r.engine.options.Notes.Relevant(ctx, r.project, learn.Ask(s))
 	if err != nil {
@@ -38,13 +38,13 @@ func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, o
 	}
 }
 
-// learn keeps the lessons of a change of the session. The session is stored by then: a failure
+// keepLessons keeps the lessons of a change of the session. The session is stored by then: a failure
 // costs the lesson, not the action.
-func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflow.Transition) {
+func (r *run) keepLessons(ctx context.Context, s *standing.Standing, entries []workflow.Transition) {
 	if r.engine.options.Notes == nil {
 		return
 	}
-	ctx, cancel := noting(ctx)
+	ctx, cancel := withNotesTimeout(ctx)
 	defer cancel()
 	lessons := learn.Of(s, entries, func(st workflow.Stage) string { return r.confirmedText(ctx, s, st) })
 	if len(lessons) == 0 {

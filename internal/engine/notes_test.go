@@ -46,7 +46,7 @@ func (n *notebook) take() string {
 	return out.String()
 }
 
-func noting(t *testing.T, n *notebook) *bench {
+func withNotesTimeout(t *testing.T, n *notebook) *bench {
 	t.Helper()
 	b := newBench(t)
 	b.notes = n
@@ -66,7 +66,7 @@ const (
 // later what became of it.
 func TestLessons(t *testing.T) {
 	kept := &notebook{}
-	b := noting(t, kept)
+	b := withNotesTimeout(t, kept)
 	b.do(start("build a relay"))
 	b.onTo(workflow.PO, workflow.AwaitingConfirmation)
 	b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: new(bool), Feedback: "Name the senders."}})
@@ -112,7 +112,7 @@ func TestLessons(t *testing.T) {
 // and when a new conversation asks; a reply that would be too long goes without them.
 func TestBriefingsCarryNotes(t *testing.T) {
 	kept := &notebook{answer: []lesson.Note{{ID: "n1", Type: lesson.Failures, Agent: "dev", Date: "2026-01-02", Text: "Compare tokens with hmac.Equal."}}}
-	b := noting(t, kept)
+	b := withNotesTimeout(t, kept)
 	carries := func(r *reply.Reply, want bool) {
 		t.Helper()
 		got := r.Context != nil && len(r.Context.Memory) == 1
@@ -143,7 +143,7 @@ func TestBriefingsCarryNotes(t *testing.T) {
 // TestNotesNeverFailAnAction checks that a failure to read or keep costs the notes, not the step.
 func TestNotesNeverFailAnAction(t *testing.T) {
 	kept := &notebook{fails: errors.New("the disk is full")}
-	b := noting(t, kept)
+	b := withNotesTimeout(t, kept)
 	b.rests(workflow.QA, workflow.Generating)
 	if r := b.do(submit(workflow.QA, passes("# Q"))); r.State != workflow.Completed {
 		t.Errorf("the run stands at %s", r.State)

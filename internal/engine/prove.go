@@ -13,9 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// prove writes the signed statement about a run beside its documents, in a git repository, if a step has saved a
-// document, taken one back, or ended the run. It fails no action: the next such step writes it.
-func (r *run) prove(ctx context.Context, before *workflow.Session, now *standing.Standing) {
+// writeStatement writes the signed statement about a run beside the documents, in a git repository, if a step has
+// saved a document, taken one back, or ended the run. It fails no action: the next such step writes it.
+func (r *run) writeStatement(ctx context.Context, before *workflow.Session, now *standing.Standing) {
 	s := now.Session
 	steps := s.History[min(len(before.History), len(s.History)):]
 	stated := slices.ContainsFunc(steps, func(e workflow.Transition) bool {
@@ -25,7 +25,7 @@ func (r *run) prove(ctx context.Context, before *workflow.Session, now *standing
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	files, err := r.statement(ctx, now, r.writer(ctx))
+	files, err := r.buildStatement(ctx, now, r.statementSigner(ctx))
 	for _, f := range files {
 		if err == nil {
 			err = artifact.SaveWork(r.project.Dir, f.File, string(f.Body))
@@ -36,9 +36,9 @@ func (r *run) prove(ctx context.Context, before *workflow.Session, now *standing
 	}
 }
 
-// writer signs a statement: with the key that the person has chosen for their decisions, unless it has to be touched each
-// time, else with that of this machine.
-func (r *run) writer(ctx context.Context) proof.Signer {
+// statementSigner signs a statement: with the key of sign_with, unless it has to be touched each time, else with
+// this machine's key.
+func (r *run) statementSigner(ctx context.Context) proof.Signer {
 	if key := r.project.Config.SignWith; key != "" && !key.Touched() {
 		return func(message []byte) (string, error) {
 			return signature.SignWith(ctx, r.engine.options.Agent, key, message)
@@ -47,14 +47,14 @@ func (r *run) writer(ctx context.Context) proof.Signer {
 	return r.check.signer.Sign
 }
 
-// statement returns the files of the statement; none outside of a repository.
-func (r *run) statement(ctx context.Context, now *standing.Standing, signer proof.Signer) ([]proof.Saved, error) {
+// buildStatement returns the files of the statement; none outside of a repository.
+func (r *run) buildStatement(ctx context.Context, now *standing.Standing, signer proof.Signer) ([]proof.Saved, error) {
 	s, folder := now.Session, r.project.Dir.Path()
 	head, err := git.Head(folder)
 	if head == "" || err != nil {
 		return nil, err
 	}
-	facts := proof.Facts{Program: r.engine.options.Version, Writer: r.engine.who(r.project), Head: s.Last().Signature, Altered: now.Altered, Work: workOf(s),
+	facts := proof.Facts{Program: r.engine.options.Version, Writer: r.engine.personOf(r.project), Head: s.Last().Signature, Altered: now.Altered, Work: workOf(s),
 		Words: r.project.Config.Proof == config.ProofWords}
 	if facts.Root, err = git.Root(ctx, folder); err != nil {
 		return nil, err
@@ -97,9 +97,9 @@ func changedFiles(ctx context.Context, folder, from, to string) ([]string, error
 	return files, err
 }
 
-// commit returns the commit that is checked out while a step of a stage is taken whose work a statement is about; ""
-// if the project is in no repository.
-func (r *run) commit(st workflow.Stage) string {
+// headCommit returns the checked-out commit if a statement is about the work of the stage; "" if not, or if the
+// project is in no repository.
+func (r *run) headCommit(st workflow.Stage) string {
 	if st.Kind != workflow.KindPlan && st.Kind != workflow.KindVerdict {
 		return ""
 	}

@@ -11,17 +11,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// reopen takes the session back to an earlier stage. The documents that follow from that
-// stage are marked stale and kept.
+// reopen takes the session back to an earlier stage. The documents of the later stages are marked stale and kept.
 func (r *run) reopen(ctx context.Context) (Outcome, error) {
 	target := workflow.StageID(r.req.Stage)
 	var grant *workflow.Grant
-	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
-		grant, err = r.leave(ctx, s, workflow.DecisionReopen, words.ReopenLabel(target))
+	s, err := r.changeSession(ctx, func(s *standing.Standing) (err error) {
+		grant, err = r.decideLeaving(ctx, s, workflow.DecisionReopen, words.ReopenLabel(target))
 		return err
 	}, func(_ store.Tx, s *standing.Standing) error {
 		feedback := cmp.Or(grant.Feedback, r.req.Feedback)
-		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback, Grant: grant}); err != nil {
+		if err := r.fireEvent(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback, Grant: grant}); err != nil {
 			return err
 		}
 		rec := s.Session.Current()
@@ -30,7 +29,7 @@ func (r *run) reopen(ctx context.Context) (Outcome, error) {
 		for _, st := range s.Workflow.Stages[s.Workflow.Index(s.Session.CurrentStage):] {
 			s.Session.Record(st.ID).DropRequests(workflow.RequestOutdated)
 		}
-		r.disk.WorkFromArtifact(r.standing(ctx, s.Session))
+		r.disk.WorkFromArtifact(r.gatherAll(ctx, s.Session))
 		return nil
 	})
 	if err != nil {
@@ -40,5 +39,5 @@ func (r *run) reopen(ctx context.Context) (Outcome, error) {
 	if s.Continuing() {
 		d = reply.Whole
 	}
-	return r.reply(ctx, s, d, words.Reopened(s)+words.Message(s))
+	return r.buildReply(ctx, s, d, words.Reopened(s)+words.Message(s))
 }

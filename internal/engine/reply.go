@@ -18,7 +18,7 @@ import (
 // Standing has the facts of a session at one moment.
 type Standing = standing.Standing
 
-// Outcome is the result of an action. Its JSON form is that of the reply.
+// Outcome is the result of an action. In JSON it is the reply.
 type Outcome struct {
 	*reply.Reply
 	// Standing has the facts of the session; nil for a list of sessions.
@@ -28,10 +28,10 @@ type Outcome struct {
 	Silence *gate.Silence `json:"-"`
 }
 
-// WhyBarred says why the yes of the caller does not count at the gate that the session waits at; empty if it does.
+// WhyBarred explains why the caller's yes does not count at the session's gate; empty if it does.
 func (o Outcome) WhyBarred() lang.Text { return words.Bars(o.Standing) }
 
-func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (Outcome, error) {
+func (r *run) buildReply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (Outcome, error) {
 	if !reply.Briefs(s, d) {
 		return Outcome{Reply: reply.New(s, d, message, ""), Standing: s}, nil
 	}
@@ -48,18 +48,17 @@ func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, me
 		if s.Session.CurrentState == workflow.Generating && s.Session.Current().Iteration == 0 {
 			role = prompt.First(s.Stage.GateScore)
 		}
-		role = r.engine.persona(r.project, s.Stage) + role
+		role = r.engine.personaText(r.project, s.Stage) + role
 	}
 	out := Outcome{Standing: s}
 	out.Reply = reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Session.Objective, lang.English)))
-	r.recall(ctx, s, d, out.Reply)
+	r.addNotes(ctx, s, d, out.Reply)
 	return out, nil
 }
 
-// persona returns the introduction to a stage's role prompt: the agent of the installed
-// method that acts in it, if the settings ask for one. Without an agent the action goes on,
-// since the stage has a role of its own.
-func (e *Engine) persona(p *project.Project, st workflow.Stage) string {
+// personaText returns the introduction to a stage's role prompt: the agent of the installed method for the stage,
+// if the settings ask for one. Without an agent the action goes on, since the stage has a role of its own.
+func (e *Engine) personaText(p *project.Project, st workflow.Stage) string {
 	if p.Config.Personas != config.PersonasBMAD || e.options.Personas == nil {
 		return ""
 	}

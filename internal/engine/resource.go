@@ -18,8 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The names of the views of a project that can be read besides its replies. The name of an
-// artifact is that of its file or of its stage.
+// The names of the views of a project beside the replies. An artifact is named by the file or the stage.
 const (
 	ViewSessions = "sessions"
 	ViewSession  = "session"
@@ -34,11 +33,11 @@ const (
 	mimeMarkdown = "text/markdown"
 )
 
-// maxListed bounds the sessions of a list that is read by itself, the ones changed last.
+// maxListed bounds the sessions of a list read by itself; the ones changed last are in it.
 const maxListed = 200
 
-// Resource reads one of the views of a project: of all of it (sessions, workflow), or of
-// the session that the address names. cwd is the project's folder, "" for the workflow.
+// Resource reads one of the views of a project: of all of it (sessions, workflow), or of the session in the
+// address. cwd is the project's folder, "" for the workflow.
 func (e *Engine) Resource(ctx context.Context, at project.Address, view string) (res reply.Resource, cwd string, err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, context.Canceled) {
@@ -63,8 +62,8 @@ func (e *Engine) Resource(ctx context.Context, at project.Address, view string) 
 		return reply.Resource{}, "", err
 	}
 	defer p.Close()
-	check := e.keeper.of(p, id)
-	s, err := check.get(ctx)
+	check := e.keeper.newCheck(p, id)
+	s, err := check.readSession(ctx)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
@@ -72,8 +71,8 @@ func (e *Engine) Resource(ctx context.Context, at project.Address, view string) 
 	return res, p.Dir.Path(), err
 }
 
-// readView reads a view for a reply, which has room for no more than the newest entries of a
-// history. s is a session of the project with its check.
+// readView reads a view for a reply, with only the newest entries of a history. s is a session of the project with
+// its check.
 func (e *Engine) readView(ctx context.Context, p *project.Project, s *workflow.Session, check *check, view string) (reply.Resource, error) {
 	if view == ViewSessions || view == ViewWorkflow {
 		return e.projectView(ctx, p, view)
@@ -123,8 +122,8 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		WithHint("there is: %s", strings.Join(names, ", ")).Suggest(view, names)
 }
 
-// projectView reads a view that is not of one session: the workflow, for which p may be nil, or the
-// sessions, the ones changed last first.
+// projectView reads a view of the project: the workflow, for which p may be nil, or the sessions, the ones changed
+// last first.
 func (e *Engine) projectView(ctx context.Context, p *project.Project, view string) (res reply.Resource, err error) {
 	if view == ViewWorkflow {
 		return reply.NewResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), nil
@@ -137,7 +136,7 @@ func (e *Engine) projectView(ctx context.Context, p *project.Project, view strin
 	if err != nil {
 		return res, err
 	}
-	rows := e.rows(ctx, p, page.Sessions, math.MaxInt, false)
+	rows := e.sessionRows(ctx, p, page.Sessions, math.MaxInt, false)
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
@@ -147,9 +146,9 @@ func (e *Engine) projectView(ctx context.Context, p *project.Project, view strin
 	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), err
 }
 
-// rows describes sessions of a project for a list, each with that many bytes of its objective.
-// Unless all are asked for, only some of those without a record are checked.
-func (e *Engine) rows(ctx context.Context, p *project.Project, sessions []workflow.Summary, objective int, all bool) []reply.SessionView {
+// sessionRows describes sessions of a project for a list, each with the given number of bytes of the objective.
+// Unless all is set, it checks only some of the sessions without a record.
+func (e *Engine) sessionRows(ctx context.Context, p *project.Project, sessions []workflow.Summary, objective int, all bool) []reply.SessionView {
 	rows, changed := make([]reply.SessionView, len(sessions)), e.keeper.findChanged(ctx, p, sessions, all)
 	for i, s := range sessions {
 		rows[i] = reply.SessionView{
@@ -172,8 +171,8 @@ type IndexEntry struct {
 	Changed time.Time
 }
 
-// Index lists the resources of a project's sessions, of the ones changed
-// last, at most n: each session's file and its artifacts, with their sizes in bytes.
+// Index lists the resources of the n sessions of a project changed last: each session's file and artifacts, with
+// their sizes in bytes.
 func (e *Engine) Index(ctx context.Context, at project.Address, n int) (entries []IndexEntry, cwd string, err error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
@@ -208,8 +207,8 @@ func (e *Engine) Index(ctx context.Context, at project.Address, n int) (entries 
 	return entries, p.Dir.Path(), nil
 }
 
-// historyJSON returns a session's history as JSON, the oldest entry first, without signatures. If room is
-// not 0, entries of at most that many bytes: the newest, and how many are left out.
+// historyJSON returns a session's history as JSON, the oldest entry first, without signatures. If room is not 0,
+// it has the newest entries within room bytes, and the number of the others.
 func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string, error) {
 	steps, omitted := s.Steps(v), 0
 	for i := range steps {

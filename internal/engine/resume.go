@@ -11,11 +11,11 @@ import (
 
 // resume gives the current stage's whole briefing again and changes nothing.
 func (r *run) resume(ctx context.Context) (Outcome, error) {
-	s, err := r.look(ctx)
+	s, err := r.readStanding(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := r.reply(ctx, s, reply.Whole, s.Say("Objective: %s", visible.Fit(s.Session.Objective, 300))+"\n\n"+words.Message(s))
+	out, err := r.buildReply(ctx, s, reply.Whole, s.Say("Objective: %s", visible.Fit(s.Session.Objective, 300))+"\n\n"+words.Message(s))
 	if out.Reply != nil && !s.Stopped() && s.Session.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}

@@ -26,25 +26,25 @@ type run struct {
 	caller caller
 	check  *check
 	disk   *documents.Disk
-	// viewed is the document of the question that a person has left to read it.
+	// viewed is the document of a question left unanswered to read the document.
 	viewed string
 }
 
-func (e *Engine) run(p *project.Project, id string, req request.Request, call int64) *run {
+func (e *Engine) newRun(p *project.Project, id string, req request.Request, call int64) *run {
 	return &run{
 		engine: e, project: p, id: id, req: req, call: call,
-		caller: e.memory.caller(p, id, req.Client), check: e.keeper.of(p, id), disk: documents.On(p),
+		caller: e.memory.callerOf(p, id, req.Client), check: e.keeper.newCheck(p, id), disk: documents.On(p),
 	}
 }
 
-func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
+func (r *run) fireEvent(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
 	note.Event, note.Action, note.By, note.At = event, r.req.Action, r.req.By, r.engine.Now()
-	note.Person, note.Commit = r.engine.who(r.project), r.commit(s.Stage)
+	note.Person, note.Commit = r.engine.personOf(r.project), r.headCommit(s.Stage)
 	return s.Workflow.Fire(ctx, s.Session, note, workflow.StageID(r.req.Stage))
 }
 
-// standing gathers the facts about a session for the reply that describes it.
-func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Standing {
+// gatherAll gathers all facts about a session, for the reply.
+func (r *run) gatherAll(ctx context.Context, s *workflow.Session) *standing.Standing {
 	ctx = context.WithoutCancel(ctx)
 	st := r.gatherFacts(s)
 	r.disk.Gather(ctx, st)
@@ -53,8 +53,8 @@ func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Stand
 	return st
 }
 
-// foundByName reports whether the next call finds the session by its task name: in the folder that is
-// looked in first, and before any other of that name.
+// foundByName reports whether the next call finds the session by its task name: in the folder searched first, and
+// before any other of the same name.
 func (r *run) foundByName(ctx context.Context, s *workflow.Session) bool {
 	q := &r.req
 	if s.CurrentState.WaitsForHuman() { // their word goes by the id
@@ -67,11 +67,11 @@ func (r *run) foundByName(ctx context.Context, s *workflow.Session) bool {
 	return err == nil && id == s.SessionID
 }
 
-// before gathers the facts that decide whether an action is possible. It reads no file that
-// has no say in it; a question to the person describes them all.
-func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standing {
+// gatherNeeded gathers the facts on which the possibility of an action depends. It reads only the files for them;
+// for a question to the person it gathers all facts.
+func (r *run) gatherNeeded(ctx context.Context, s *workflow.Session) *standing.Standing {
 	if r.req.Ask != nil {
-		return r.standing(ctx, s)
+		return r.gatherAll(ctx, s)
 	}
 	ctx = context.WithoutCancel(ctx)
 	st := r.gatherFacts(s)
@@ -88,7 +88,7 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	c := r.project.Config
 	settings := c.Under(s.Definition())
-	w := r.engine.keeper.keeping(settings, r.check.found)
+	w := r.engine.keeper.withKeptRules(settings, r.check.found)
 	spoken := r.project.Language(s.Objective)
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
@@ -112,15 +112,15 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 		st.Policy = st.Policy.Stricter(*at)
 	}
 	if st.Policy.Ruled() {
-		st.Call.Subject = r.engine.who(r.project).Subject
+		st.Call.Subject = r.engine.personOf(r.project).Subject
 	}
 	st.Draft.Work = artifact.WorkPath(s.TaskName, s.CurrentStage)
 	st.Draft.Path = st.Draft.Work
 	return st
 }
 
-// ask puts a question to the person, who may edit the draft before they answer.
-func (r *run) ask(ctx context.Context, s *standing.Standing, q gate.Question) (gate.Response, error) {
+// putQuestion puts a question to the person, who may edit the draft before they answer.
+func (r *run) putQuestion(ctx context.Context, s *standing.Standing, q gate.Question) (gate.Response, error) {
 	r.project.Dir.ForgetFolders() // the person may take their time
 	a, err := r.req.Ask.Ask(ctx, q)
 	r.disk.Forget(s)

@@ -17,8 +17,8 @@ import (
 // Projects finds and opens the projects.
 func (e *Engine) Projects() *project.Finder { return e.options.Projects }
 
-// Sessions returns every readable session of a project in short, the oldest first, and
-// an error text for each that is not.
+// Sessions returns every readable session of a project in short, the oldest first, and an error text for each
+// other one.
 func (e *Engine) Sessions(ctx context.Context, at project.Address) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
@@ -39,11 +39,11 @@ func sayBroken(broken []store.Broken, l lang.Language) []string {
 	return out
 }
 
-// maxLooked bounds the files of sessions that are read for one answer about their names.
+// maxLooked bounds the session files read for one answer about their names.
 const maxLooked = 100
 
-// Known returns the sessions that are known at a bounded cost, changed last first, and the task
-// names of others. Of a project that was listed these are all sessions.
+// Known returns the sessions known at a bounded cost, changed last first, and the task names of others. Of a
+// listed project these are all sessions.
 func (e *Engine) Known(ctx context.Context, at project.Address) (known []workflow.Summary, others []string, err error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
@@ -62,7 +62,7 @@ func (e *Engine) Known(ctx context.Context, at project.Address) (known []workflo
 	return all.Sessions, slices.DeleteFunc(names, func(name string) bool { return taken[name] }), err
 }
 
-// Session returns one session in full, and its project folder.
+// Session returns one session in full, and the project folder.
 func (e *Engine) Session(ctx context.Context, at project.Address) (s *workflow.Session, cwd string, err error) {
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
@@ -73,7 +73,7 @@ func (e *Engine) Session(ctx context.Context, at project.Address) (s *workflow.S
 	return s, p.Dir.Path(), err
 }
 
-// GateAction returns a session that waits for a decision, and the action that decides.
+// GateAction returns the session waiting for a decision, and the deciding action.
 func (e *Engine) GateAction(ctx context.Context, at project.Address) (workflow.Action, *workflow.Session, error) {
 	s, _, err := e.Session(ctx, at)
 	if err != nil {
@@ -88,23 +88,23 @@ func (e *Engine) GateAction(ctx context.Context, at project.Address) (workflow.A
 	return s.CurrentState.GateAction(), s, nil
 }
 
-// Inspect returns one session in full, the result of checking it with its approved texts, and its
-// project folder.
+// Inspect returns one session in full, the result of checking the session and the approved texts, and the project
+// folder.
 func (e *Engine) Inspect(ctx context.Context, at project.Address) (s *workflow.Session, found workflow.Verification, cwd string, err error) {
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return nil, found, "", err
 	}
 	defer p.Close()
-	check := e.keeper.of(p, id)
-	if s, err = check.get(ctx); err == nil {
+	check := e.keeper.newCheck(p, id)
+	if s, err = check.readSession(ctx); err == nil {
 		check.found.Altered = documents.On(p).Altered(ctx, s, check.found)
 	}
 	return s, check.found, p.Dir.Path(), err
 }
 
-// Changed returns those of a project's sessions that were changed by other hands, by their
-// ids. Unless all are asked for, only some of those without a record are verified.
+// Changed returns the sessions of a project changed by other hands, by their ids. Unless all is set, it verifies
+// only some of the sessions without a record.
 func (e *Engine) Changed(ctx context.Context, at project.Address, sessions []workflow.Summary, all bool) (map[string]workflow.Verification, error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
@@ -114,9 +114,9 @@ func (e *Engine) Changed(ctx context.Context, at project.Address, sessions []wor
 	return e.keeper.findChanged(ctx, p, sessions, all), ctx.Err()
 }
 
-// Histories checks all of a project's sessions, and returns their number, and the ids of those that this machine has
-// recorded and that are gone. It calls found with those that were changed by other hands, and those active ones whose
-// approved texts were: one after the other, in any order.
+// Histories checks all sessions of a project, and returns their number and the ids of recorded sessions without a
+// file. It calls found for each session changed by other hands, and each active one with a changed approved text:
+// one after the other, in any order.
 func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s *workflow.Summary, v workflow.Verification)) (n int, gone []string, err error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
@@ -127,14 +127,14 @@ func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s
 	if err != nil {
 		return 0, nil, err
 	}
-	e.keeper.each(ctx, p, all.Sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) workflow.Verification {
-		return e.keeper.compare(ctx, p, s.SessionID, signer, c, s.CurrentState.Active())
+	e.keeper.checkEach(ctx, p, all.Sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) workflow.Verification {
+		return e.keeper.checkStored(ctx, p, s.SessionID, signer, c, s.CurrentState.Active())
 	}, func(s *workflow.Summary, v workflow.Verification) {
 		if !v.Sound() || len(v.Altered) > 0 {
 			found(s, v)
 		}
 	})
-	return len(all.Sessions), e.keeper.gone(ctx, p), ctx.Err()
+	return len(all.Sessions), e.keeper.missingSessions(ctx, p), ctx.Err()
 }
 
 // Round is one submission of a stage.
@@ -146,8 +146,8 @@ const SavedRound = documents.Saved
 // Rounds returns the submissions of a stage, the oldest first, without their texts.
 func Rounds(s *workflow.Session, stage workflow.StageID) []Round { return documents.Rounds(s, stage) }
 
-// Submissions returns the texts of some submissions of a stage, by iteration, or of
-// its saved artifact as it is now.
+// Submissions returns the texts of some submissions of a stage, by iteration, or of the saved artifact as it is
+// now.
 func (e *Engine) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]Round, error) {
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
@@ -167,10 +167,11 @@ func (e *Engine) Submissions(ctx context.Context, at project.Address, stage work
 	return out, nil
 }
 
-// MaxBoard is how many runs of a project a face lists beside those of others, those changed last.
+// MaxBoard is the most runs of a project that a face lists beside other projects; the ones changed last are
+// listed.
 const MaxBoard = 200
 
-// Board is the sessions of a project that were changed last.
+// Board has the sessions of a project changed last.
 type Board struct {
 	// Cwd is the project's folder.
 	Cwd string
@@ -178,7 +179,7 @@ type Board struct {
 	Rows []Row
 	// More is true if older ones were left out.
 	More bool
-	// Broken has an error text for each session that cannot be read.
+	// Broken has an error text for each unreadable session.
 	Broken []string
 }
 
@@ -189,8 +190,8 @@ type Row struct {
 	Found workflow.Verification
 }
 
-// Board returns at most n sessions of a project, at a cost that hardly grows with how many there
-// are. Broken sessions are described in the language l.
+// Board returns at most n sessions of a project, at a cost nearly independent of their total. Broken sessions are
+// described in the language l.
 func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.Language) (Board, error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
@@ -210,7 +211,7 @@ func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.La
 	return board, ctx.Err()
 }
 
-// Wants lists the things in a project that need the person's permission.
+// Wants lists the things in a project waiting for the person's permission.
 func (e *Engine) Wants(at project.Address) (cwd string, wants []permission.Want, err error) {
 	p, err := e.Projects().At(at)
 	if err != nil {
@@ -226,7 +227,7 @@ func (e *Engine) Wants(at project.Address) (cwd string, wants []permission.Want,
 // Workflow is a workflow in a list.
 type Workflow struct {
 	config.Workflow
-	// Default is true for the one of runs that name none, Allowed if it can be started.
+	// Default is true for the workflow of runs without a name for one, Allowed if it can be started.
 	Default bool
 	Allowed bool
 }
@@ -246,8 +247,8 @@ func (e *Engine) Workflows(at project.Address) ([]Workflow, error) {
 	return out, nil
 }
 
-// Stages lists the stages of all workflows that can be started in a project, each once; if
-// there is no project, those of the built-in ones.
+// Stages lists the stages of all allowed workflows of a project, each once; without a project, of the built-in
+// workflows.
 func (e *Engine) Stages(at project.Address) []workflow.Stage {
 	all, err := e.Workflows(at)
 	if err != nil {

@@ -22,7 +22,7 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 		return Outcome{}, err
 	}
 	defer p.Close()
-	// Before anything is made: a broken prompt file would leave a session without its briefing.
+	// Before anything is created: with a broken prompt file the session would have no briefing.
 	guard := e.person.In(p)
 	w, err := guard.Chosen(req.Workflow)
 	if err != nil {
@@ -33,8 +33,8 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	}
 	id := e.options.NewID()
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
-	s.History[0].Person = e.who(p)
-	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
+	s.History[0].Person = e.personOf(p)
+	s.Policy = policiesOf(p.Config.Under(w)) // the session keeps the definition without the settings
 	s.History[0].Rules = maps.Clone(s.Policy)
 	guard.KeepVerify(s)
 	settings := config.ProjectFile
@@ -62,16 +62,16 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
 		e.options.Log.Warn("the list of known projects was not updated", "error", err)
 	}
-	r := e.run(p, id, req, 0)
-	r.check.record(ctx, s)
-	r.caller.show(s.Revision)
+	r := e.newRun(p, id, req, 0)
+	r.check.recordSession(ctx, s)
+	r.caller.noteShown(s.Revision)
 	where := ""
 	if elsewhere, ok := p.Backend.(store.Named); ok {
 		where = elsewhere.Name()
 	}
-	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
+	if req.Client != "" && req.Cwd == "" { // one of several callers: the person may think of another project
 		where = p.Dir.Path()
 	}
-	st := r.standing(ctx, s)
-	return r.reply(ctx, st, reply.Whole, words.Started(st, where, settings))
+	st := r.gatherAll(ctx, s)
+	return r.buildReply(ctx, st, reply.Whole, words.Started(st, where, settings))
 }

@@ -20,11 +20,11 @@ import (
 
 // status describes a session and changes nothing.
 func (r *run) status(ctx context.Context) (Outcome, error) {
-	waited, inVain, err := r.wait(ctx)
+	waited, inVain, err := r.waitForChange(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
-	s, err := r.look(ctx)
+	s, err := r.readStanding(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -32,10 +32,10 @@ func (r *run) status(ctx context.Context) (Outcome, error) {
 	switch {
 	case inVain:
 		message = words.StillWaiting
-	case waited.ID != "": // the caller works on at once, and has no briefing for that
+	case waited.ID != "": // the caller works on at once, and has no briefing for it
 		depth = reply.DepthFor(s, waited)
 	}
-	out, err := r.reply(ctx, s, depth, message(s)+words.Others(s.Language, r.project.Others))
+	out, err := r.buildReply(ctx, s, depth, message(s)+words.Others(s.Language, r.project.Others))
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -52,23 +52,23 @@ func (r *run) status(ctx context.Context) (Outcome, error) {
 	return out, err
 }
 
-// look returns the session for an action that only describes it.
-func (r *run) look(ctx context.Context) (*standing.Standing, error) {
-	s, err := r.check.get(ctx)
+// readStanding returns the session for an action that only describes it.
+func (r *run) readStanding(ctx context.Context) (*standing.Standing, error) {
+	s, err := r.check.readSession(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.repair(ctx, s)
-	st := r.standing(ctx, s)
-	if err := r.admit(ctx, st); err != nil {
+	r.repairFiles(ctx, s)
+	st := r.gatherAll(ctx, s)
+	if err := r.checkAllowed(ctx, st); err != nil {
 		return nil, err
 	}
 	r.disk.AdoptSprints(ctx, st) // to be shown; nothing is stored
 	return st, nil
 }
 
-// list describes the sessions of a project that has not exactly one active.
-func (e *Engine) list(ctx context.Context, req request.Request, p *project.Project) (Outcome, error) {
+// listSessions describes the sessions of a project without exactly one active.
+func (e *Engine) listSessions(ctx context.Context, req request.Request, p *project.Project) (Outcome, error) {
 	all, err := p.Sessions(ctx)
 	if err != nil {
 		return Outcome{}, err
@@ -79,19 +79,19 @@ func (e *Engine) list(ctx context.Context, req request.Request, p *project.Proje
 	}
 	out := Outcome{Reply: reply.OfProject(p.Dir.Path(), p.Config.Replies == config.RepliesLean)}
 	written := ""
-	if len(page.Sessions) > 0 { // the one that has changed last
+	if len(page.Sessions) > 0 { // the one changed last
 		written = page.Sessions[0].Objective
 	}
 	l := p.Language(written)
 	out.Unreadable = sayBroken(page.Broken, l)
 	message := words.List{Language: l, Total: page.Total, Active: page.Active, Broken: len(store.CannotBeRead(page.Broken)), Names: e.options.Names}
-	out.Sessions = e.rows(ctx, p, page.Sessions, 200, true)
+	out.Sessions = e.sessionRows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {
-		e.memory.caller(p, s.SessionID, req.Client).tell(s.Revision)
+		e.memory.callerOf(p, s.SessionID, req.Client).noteTold(s.Revision)
 		message.Add(s, out.Sessions[i].Integrity != "")
 	}
 	switch {
-	case page.Active > 0: // more than one, or one that cannot be read beside it
+	case page.Active > 0: // more than one, or an unreadable one beside it
 		out.InteractionType, out.RequiresUserConfirmation = reply.UserDecision, true
 		out.PendingUserActions = []string{"choose_session", "start"}
 	case page.Total > 0:
@@ -110,15 +110,15 @@ func (e *Engine) list(ctx context.Context, req request.Request, p *project.Proje
 	return out, err
 }
 
-// wait holds a status until the session has another revision, if it waits for the person to act.
+// waitForChange holds a status until the session has another revision, if it waits for the person to act.
 // It holds no lock. stage is the one at which it waited, if it did. inVain is true if nothing
 // has happened, and the caller knows the session.
-func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err error) {
+func (r *run) waitForChange(ctx context.Context) (stage workflow.Stage, inVain bool, err error) {
 	if r.req.Wait == 0 || r.req.Hold == nil {
 		return stage, false, nil
 	}
-	before, err := r.check.get(ctx)
-	if err != nil || !before.CurrentState.WaitsForHuman() && !r.before(ctx, before).Stopped() {
+	before, err := r.check.readSession(ctx)
+	if err != nil || !before.CurrentState.WaitsForHuman() && !r.gatherNeeded(ctx, before).Stopped() {
 		return stage, false, err
 	}
 	stage, _ = before.Definition().Stage(before.CurrentStage)
@@ -127,17 +127,17 @@ func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err 
 	defer cancel()
 	l := r.project.Language(before.Objective)
 	done := verify.Tell(ctx, l, r.req.Tell, l.Say("waiting for your decision on “%s”", before.TaskName), r.engine.Clock, limit)
-	r.req.Hold(waiting, r.project.Dir.Path(), strconv.Itoa(before.Revision), r.revision)
+	r.req.Hold(waiting, r.project.Dir.Path(), strconv.Itoa(before.Revision), r.storedRevision)
 	done()
 	if err := ctx.Err(); err != nil {
 		return stage, false, err
 	}
 	r.project.Dir.ForgetFolders() // the person may have taken their time
-	return stage, r.revision(ctx) == strconv.Itoa(before.Revision) && r.caller.wasShown(before.Revision), nil
+	return stage, r.storedRevision(ctx) == strconv.Itoa(before.Revision) && r.caller.wasShown(before.Revision), nil
 }
 
-// revision returns that of the session as it is stored now; "" if it cannot be read.
-func (r *run) revision(ctx context.Context) string {
+// storedRevision returns the revision of the session as stored now; "" if it cannot be read.
+func (r *run) storedRevision(ctx context.Context) string {
 	s, err := r.project.Backend.Get(ctx, r.id)
 	if err != nil {
 		return ""

@@ -22,7 +22,7 @@ import (
 func (r *run) submit(ctx context.Context) (Outcome, error) {
 	var sub *submission.Submission
 	from := workflow.Stage{}
-	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
+	s, err := r.changeSession(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
 		r.disk.AdoptSprints(ctx, s) // as the change itself will
 		if r.req.Sprints != nil && from.Kind != workflow.KindBuild {
@@ -35,20 +35,20 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 		if sub, err = submission.Read(ctx, &r.req, r.project, s); err != nil {
 			return err
 		}
-		reports := from.Kind == workflow.KindVerdict || from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) // of code that may have changed
+		reports := from.Kind == workflow.KindVerdict || from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) // on code, which may have changed
 		if len(r.req.Results) == 0 && !reports && sub.SameAsBefore(s) != nil {
 			return fault.New(fault.InvalidArgument, "submit names no document, and the working copy %s is still what was handed in last", s.Draft.Work).
 				WithHint("edit it there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 		}
 		return r.examine(ctx, s, from, sub)
 	}, func(tx store.Tx, s *standing.Standing) error {
-		return r.take(ctx, tx, s, from, sub)
+		return r.recordSubmission(ctx, tx, s, from, sub)
 	})
 	if err != nil {
 		return Outcome{}, err
 	}
 	said := words.Outcome(s, from, artifact.WorkPath(s.Session.TaskName, from.ID), sub.Fixed(from, s.Session.Record(from.ID)), r.disk.Kept) + words.EditsNote(s.Language, sub.Edits)
-	out, err := r.reply(ctx, s, reply.DepthFor(s, from), said+words.Message(s))
+	out, err := r.buildReply(ctx, s, reply.DepthFor(s, from), said+words.Message(s))
 	if rec := s.Session.Record(from.ID); out.Reply != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}
@@ -61,8 +61,8 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 // askNow puts the questions of a submission to the person right away, if the caller
 // can. The submission is taken, whatever comes of it.
 func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcome) (Outcome, error) {
-	r.caller.show(s.Session.Revision)
-	next := r.engine.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Session.Revision, Caller: r.req.Caller}, r.call)
+	r.caller.noteShown(s.Session.Revision)
+	next := r.engine.newRun(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Session.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
 	var none *gate.Silence
 	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
@@ -87,7 +87,7 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	} else if err := sub.AuditDocuments(ctx, s, r.disk, guard); err != nil {
 		return err
 	}
-	if err := sub.TakesUp(s.Session.Current()); err != nil { // of two drafts, the one that is taken
+	if err := sub.TakesUp(s.Session.Current()); err != nil { // of two drafts, the chosen one
 		return err
 	}
 	if !s.Workflow.Scoping(s.Session) { // nothing was changed yet
@@ -100,10 +100,10 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	return ctx.Err()
 }
 
-// take records a submission in the session and fires its outcome.
-func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission.Submission) error {
+// recordSubmission records a submission in the session and fires the outcome.
+func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission.Submission) error {
 	rec, a, scoping := s.Session.Current(), sub.Assessment, s.Workflow.Scoping(s.Session)
-	// A gate that is pending cannot be loosened by coming to it once more.
+	// Coming to a pending gate once more cannot loosen it.
 	policy := s.Policy
 	st = st.Under(policy)
 	unchanged, undone := sub.SameAsBefore(s), r.disk.TakenBack(ctx, s, a.Document)
@@ -148,8 +148,8 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 		}
 	}
 	rec.Policy = &policy
-	audited, findings, exit := measure(st, rec)
-	return r.fire(ctx, s, event, workflow.Transition{
+	audited, findings, exit := serverFindings(st, rec)
+	return r.fireEvent(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited, FindingsOpen: findings, ExitCode: exit,
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s),
 		Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec),
@@ -158,14 +158,14 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	})
 }
 
-// giveBack returns a report to the assistant for its form; the third time in a row the person
-// decides. Everything but the round, its texts and the reasons stays that of the last judged one.
+// giveBack returns a report to the assistant for its form; the third time in a row the person decides. Of the last
+// judged report everything is kept but the round, the texts and the reasons.
 func (r *run) giveBack(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission.Submission, policy workflow.Policy) error {
 	rec, spent := s.Session.Current(), s.Session.Returns()+1 >= workflow.MaxReturns
 	event := s.Workflow.Outcome(st, false, workflow.Reading{Returned: true, Exhausted: spent})
 	sub.EnterReturn(s.Language, rec, spent)
 	rec.Policy = &policy
-	return r.fire(ctx, s, event, workflow.Transition{
+	return r.fireEvent(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Judged: rec.Judged(), Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
 		Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Returned: rec.Returned,
 	})

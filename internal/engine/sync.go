@@ -11,15 +11,15 @@ import (
 
 // Synced are the documents of a project's folder, by their paths.
 type Synced struct {
-	// Written are those that it lacked, Edited those that people have changed, which stay, and Failed those
-	// that could not be written.
+	// Written are the missing documents, now written, Edited the documents changed by people, which stay, and
+	// Failed the ones with a write error.
 	Written []string `json:"written"`
 	Edited  []string `json:"edited"`
 	Failed  []string `json:"failed"`
 }
 
-// Sync writes the documents of all sessions that a project's folder lacks. A session that was changed by
-// other hands writes none.
+// Sync writes the missing documents of all sessions into a project's folder; none of a session changed by other
+// hands.
 func (e *Engine) Sync(ctx context.Context, at project.Address) (Synced, error) {
 	out := Synced{Written: []string{}, Edited: []string{}, Failed: []string{}}
 	p, err := e.Projects().At(at)
@@ -35,14 +35,14 @@ func (e *Engine) Sync(ctx context.Context, at project.Address) (Synced, error) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		r := e.run(p, s.SessionID, request.Request{Action: workflow.ActionStatus}, 0)
-		session, err := r.check.get(ctx)
+		r := e.newRun(p, s.SessionID, request.Request{Action: workflow.ActionStatus}, 0)
+		session, err := r.check.readSession(ctx)
 		if err != nil || !r.check.mayWrite() {
 			continue // the list of sessions names it
 		}
 		now := r.gatherFacts(session)
 		r.disk.Repair(ctx, now, true)
-		r.settle()
+		r.writeFiles()
 		out.Written, out.Failed = append(out.Written, r.disk.Written...), append(out.Failed, r.disk.Unwritten...)
 		r.disk.GatherSaved(ctx, now)
 		for path, file := range now.Saved {

@@ -13,15 +13,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// readTyped returns the person's decision if they have typed it for the gate as it is,
-// and the assistant's call carries it. A strict policy does not take it: whatever program
-// speaks to the host's hook can say that something was typed.
+// readTyped returns the person's typed decision for the gate as it is, if the assistant's call carries it. A
+// strict policy does not accept it: any program with access to the host's hook can claim a typed decision.
 func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound) (g workflow.Grant, ok bool, err error) {
 	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Yes == nil
 	if r.engine.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
 		return g, false, nil
 	}
-	if s.Draft.Edited && !r.req.Word().No { // nothing shows that they have read the edit
+	if s.Draft.Edited && !r.req.Word().No { // maybe they have not read the edit
 		return g, false, nil
 	}
 	a := gate.Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
@@ -46,12 +45,11 @@ func typedGate(project string, b gate.Bound, d workflow.Decision) trust.TypedGat
 	return trust.TypedGate{Project: project, SessionID: b.SessionID, Stage: b.Stage, Revision: b.Revision, SHA256: b.SHA256, Action: b.Action, Decision: d}
 }
 
-// waiting returns the one session that waits for such a decision; nil if there is none, or more
-// than one.
-func waiting(ctx context.Context, p *project.Project, sessions []workflow.Summary, action workflow.Action) (found *workflow.Session) {
+// findWaiting returns the one session waiting for such a decision; nil if there is none, or more than one.
+func findWaiting(ctx context.Context, p *project.Project, sessions []workflow.Summary, action workflow.Action) (found *workflow.Session) {
 	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool {
 		decides := s.CurrentState.GateAction()
-		if s.CurrentState == workflow.Clarifying { // a document that asks can have reached its gate
+		if s.CurrentState == workflow.Clarifying { // its document may have reached the gate
 			decides = workflow.ActionConfirm
 		}
 		return decides == "" || action != "" && decides != action
@@ -74,13 +72,12 @@ func waiting(ctx context.Context, p *project.Project, sessions []workflow.Summar
 	return found
 }
 
-// maxWaiting is the most sessions that are read for a typed command; of more, none is the one meant.
+// maxWaiting is the most sessions read for a typed command; among more, the command names none.
 const maxWaiting = 50
 
-// TypedGate returns the one gate of a project that a typed command can mean, with the rest
-// of the command. words may begin with the name of a task; without one, exactly one
-// session must wait for such a decision. action is ActionConfirm or ActionApprove, or "" for
-// either. ok is false if there is none, or more than one.
+// TypedGate returns the one gate of a project for a typed command, and the rest of the command. words may begin
+// with the name of a task; without one, exactly one session must wait for such a decision. action is ActionConfirm
+// or ActionApprove, or "" for either. ok is false if there is none, or more than one.
 func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Action, d workflow.Decision, words string) (typed trust.TypedGate, rest string, ok bool) {
 	p, err := e.Projects().Open(cwd)
 	if err != nil {
@@ -97,12 +94,12 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 	if slices.ContainsFunc(sessions, named) {
 		sessions, words = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !named(s) }), after
 	} else if name != "" && (action == workflow.ActionConfirm || after == "" && strings.Contains(name, "-")) {
-		return typed, "", false // the name of a task that is not here
+		return typed, "", false // names a task of another place
 	}
-	s := waiting(ctx, p, sessions, action)
+	s := findWaiting(ctx, p, sessions, action)
 	if s == nil {
 		return typed, "", false
 	}
-	b := gate.Bind(e.run(p, s.SessionID, request.Request{}, 0).before(ctx, s).AtGate())
+	b := gate.Bind(e.newRun(p, s.SessionID, request.Request{}, 0).gatherNeeded(ctx, s).AtGate())
 	return typedGate(p.Place(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
 }

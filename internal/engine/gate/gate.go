@@ -17,11 +17,11 @@ type Word struct {
 	Via workflow.Channel
 	// Given is true if the call states a decision, and No if it is a no.
 	Given, No bool
-	// Draft is the hash of the draft that the decision is for; empty takes any.
+	// Draft is the hash of the draft to decide on; empty takes any.
 	Draft string
 }
 
-// Decision returns the decision that the word is for.
+// Decision returns the decision expressed by the word.
 func (w Word) Decision() workflow.Decision {
 	if w.No {
 		return workflow.DecisionChanges
@@ -29,10 +29,10 @@ func (w Word) Decision() workflow.Decision {
 	return workflow.DecisionApprove
 }
 
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// Decidable refuses a decision on a draft that is not the one that was scored, before anyone is
-// asked about it. A person who is asked sees the edits, and can take them.
+// Decidable refuses a decision on a draft other than the scored one, before anyone is asked about it. A person in
+// a form sees the edits, and can take them.
 func Decidable(s *standing.Standing, w Word) error {
 	want, waits := strings.ToLower(w.Draft), Bind(s).SHA256
 	if want != "" && want != waits && (!w.No || want != s.Draft.SHA256) {
@@ -54,7 +54,7 @@ func Decidable(s *standing.Standing, w Word) error {
 	return Opens(s)
 }
 
-// Opens refuses a yes at a score gate that asks for more than when the session came to it.
+// Opens refuses a yes at a score gate if the gate asks for more than when the session came to it.
 func Opens(s *standing.Standing) error {
 	rec, p := s.Session.Current(), s.Policy
 	if s.Session.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
@@ -85,13 +85,13 @@ func Asks(s *standing.Standing, w Word) bool {
 	case w.Via == "", s.Policy.Gate == workflow.GateStrict:
 		return true
 	}
-	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
-	// but if a no is the decision to go on, about that too.
+	// A relayed no opens nothing, so the person is asked only about a yes; but if a no is the decision to go on,
+	// about it too.
 	return s.Policy.Gate == workflow.GateAuto && (!w.No || s.RoundsSpent() || s.Blocked())
 }
 
-// OwnWord refuses a decision that the call itself states if its word does not count. note
-// says why no person has seen the question.
+// OwnWord refuses a decision stated by the call itself if the call's word does not count. note is the reason why
+// no person has seen the question.
 func OwnWord(s *standing.Standing, w Word, note lang.Text) error {
 	switch {
 	case s.Draft.Edited && !w.No && !s.Blocked():
@@ -112,7 +112,7 @@ func OwnWord(s *standing.Standing, w Word, note lang.Text) error {
 // Comments ask for changes, but do not say why a risk is accepted.
 func NeedsWords(s *standing.Standing, d workflow.Decision, given string, comments []workflow.Comment) lang.Text {
 	switch {
-	case !blank(given), s.Blocked() && len(comments) > 0:
+	case !isBlank(given), s.Blocked() && len(comments) > 0:
 		return lang.Text{}
 	case !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()):
 		return lang.Text{}
@@ -142,8 +142,8 @@ func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 	return g, Opens(s)
 }
 
-// LeavingPolicy returns the policy for cancelling and reopening: the strictest of the stages that
-// the session has come to, since the decision there is undone.
+// LeavingPolicy returns the policy for cancelling and reopening: the strictest of the stages reached so far, since
+// their decisions are undone.
 func LeavingPolicy(s *standing.Standing) workflow.GateMode {
 	for _, st := range s.Workflow.Stages[:s.Workflow.Index(s.Session.CurrentStage)] {
 		if st.Policy().Gate == workflow.GateStrict && s.Workflow.Gated(st) {
@@ -153,8 +153,8 @@ func LeavingPolicy(s *standing.Standing) workflow.GateMode {
 	return s.Policy.Gate
 }
 
-// Exhausted reports whether the submission that is being taken is the last one before the
-// person is asked whether the stage goes on.
+// Exhausted reports whether the present submission is the last one before the person is asked whether the stage
+// goes on.
 func Exhausted(s *standing.Standing) bool { return s.RoundsBelow()+1 >= s.MaxIterations }
 
 // AskFirst is the place in a call for the person's word alone.
@@ -173,7 +173,7 @@ func ConfirmCall(s *standing.Standing) map[string]any {
 	return call
 }
 
-// Allowed lists the actions that the session accepts in its state, and with its draft as it is.
+// Allowed lists the actions accepted in the state of the session, with the draft as it is.
 func Allowed(s *standing.Standing) []workflow.Action {
 	actions := s.Workflow.Allowed(s.Session)
 	if s.Stopped() {
@@ -182,7 +182,7 @@ func Allowed(s *standing.Standing) []workflow.Action {
 		})
 	}
 	if LeavingPolicy(s) == workflow.GateStrict && (!s.Call.Asks || s.Call.NoForms) {
-		// An action that only the person's own act can do is not offered to the caller.
+		// The caller is not offered actions reserved for the person.
 		own := []workflow.Action{workflow.ActionReopen, workflow.ActionCancel}
 		if s.Policy.Gate == workflow.GateStrict {
 			own = append(own, s.Session.CurrentState.GateAction())
@@ -197,7 +197,7 @@ func Allowed(s *standing.Standing) []workflow.Action {
 
 // Approvals names the person's choices if a session waits for a decision.
 func Approvals(s *standing.Standing) []string {
-	all := approvals(s)
+	all := gateApprovals(s)
 	if !s.IsBarred() {
 		return all
 	}
@@ -206,7 +206,7 @@ func Approvals(s *standing.Standing) []string {
 	})
 }
 
-func approvals(s *standing.Standing) []string {
+func gateApprovals(s *standing.Standing) []string {
 	switch {
 	case s.Session.CurrentState == workflow.AwaitingConfirmation:
 		return []string{"confirm", "reject"}

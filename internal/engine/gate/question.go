@@ -1,6 +1,5 @@
-// Package gate decides at the gates of a session: the question for the person, the choices that they
-// have, whose word counts, and whether a gate may open. Its functions are pure; they decide by
-// the facts of a [standing.Standing].
+// Package gate decides at the gates of a session: the question for the person, the possible choices, whose word
+// counts, and whether a gate may open. Its functions are pure; they decide by the facts of a [standing.Standing].
 package gate
 
 import (
@@ -15,13 +14,13 @@ import (
 
 // Question asks a person to decide at a gate, or for answers.
 type Question struct {
-	// Bound names the gate that the answer is good for; an answer to another question decides nothing.
+	// Bound names the gate of the question; an answer to another question decides nothing.
 	Bound
-	// Language is the one that the person is asked in.
+	// Language is the language of the question.
 	Language lang.Language
 	TaskName string
 	Cwd      string
-	// Title is a line that says at which stage the session is.
+	// Title is a line with the stage of the session.
 	Title string
 	// Lead says in one line which decision waits, with the verdict or the scores, and Worst
 	// speaks most against it: hosts show few lines of a form, and cut them.
@@ -31,25 +30,25 @@ type Question struct {
 	// Draft is the document's path, relative to Cwd; Size is in bytes.
 	Draft string
 	Size  int64
-	// Document is the text that the answer is for, with the hash of Bound; "" if it is gone or was changed.
+	// Document is the text to decide on, with the hash of Bound; "" if it is gone or was changed.
 	Document string
 	// Edited is true if the draft was changed since it was scored: a yes takes it as it is now.
 	Edited bool
 	// Page is the address at which a dashboard shows the document; "" for none.
 	Page string
-	// Choices are the decisions that can be taken, in the words of this gate.
+	// Choices are the possible decisions, in the words of this gate.
 	Choices []Choice
 	// Barred is the refusal of a yes, which is not among the choices then; nil if a yes counts.
 	Barred error
-	// Questions are the open ones, if answers are asked for. Choices then has the one to take
-	// the document without answering, if its gate is met.
+	// Questions are the open ones, if the person is asked for answers. If the gate of the document is met, Choices
+	// then has the choice to take the document without answers.
 	Questions []workflow.Question
 }
 
-// DraftLine names the document, for people, with its size if a form has room for it.
+// DraftLine names the document, for people, and the size if a form has room for it.
 func (q Question) DraftLine() string { return words.DraftLine(q.Language, q.Draft, q.Size) }
 
-// TextGone says that there is no text that the answer could be for.
+// TextGone returns the sentence about a missing text.
 func (q Question) TextGone() string { return words.TextGone(q.Language, q.Draft) }
 
 // Bound says which point of which session an answer is for.
@@ -57,20 +56,20 @@ type Bound struct {
 	SessionID string
 	Stage     workflow.StageID
 	Revision  int
-	// SHA256 is the draft's, with the edits that it has.
+	// SHA256 is the draft's, with its edits.
 	SHA256 string
 	Action workflow.Action
 	// Target is the stage of a reopen.
 	Target workflow.StageID
 }
 
-// Choice is a decision and how a person reads it. Every face offers these, in this order unless its
-// host needs another.
+// Choice is a decision and its text for a person. Every face offers the choices in this order, unless its host
+// needs another.
 type Choice struct {
 	Decision workflow.Decision
 	Label    string
-	// Words is the question for the person's words that follows the choice; empty if it needs
-	// none. Without an answer to it nothing is decided.
+	// Words is the question for the person's words after the choice; empty if it needs none. Without an answer to
+	// it nothing is decided.
 	Words string
 	// Reason is true if the words say why work goes on, and ask for no change.
 	Reason bool
@@ -93,7 +92,7 @@ type Response struct {
 	// Comments are the person's remarks on lines of the draft, in any decision on it.
 	Comments []workflow.Comment
 	Answers  map[string]string
-	// SkipRest is true if the person skips the questions that they give no answer to.
+	// SkipRest is true if the person skips the questions left without an answer.
 	SkipRest bool
 	Took     time.Duration
 	// Passkey is the signature of an answer by ChannelPasskey.
@@ -105,8 +104,8 @@ type Response struct {
 type Silence struct {
 	// Why is for people; empty if there is a decision.
 	Why lang.Text
-	// Unasked is true if no person has seen the question, so that another channel may
-	// decide. If a person has seen it, their silence is theirs.
+	// Unasked is true if no person has seen the question, so another channel may decide. If a person has seen it,
+	// the silence is their answer.
 	Unasked bool
 	// View is true if the person wants to read the document before they decide.
 	View bool
@@ -115,10 +114,10 @@ type Silence struct {
 // Error implements error.
 func (s *Silence) Error() string { return "no decision was taken: " + s.Why.String() }
 
-// FormTimeout is the time that a form waits for the person. With more, hosts cancel the call first.
+// FormTimeout is the longest wait of a form for the person. With more, hosts cancel the call first.
 const FormTimeout = 10 * time.Minute
 
-// Ask returns the question at the gate that a session waits at.
+// Ask returns the question at the session's gate.
 func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.Session.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
@@ -131,8 +130,8 @@ func Ask(s *standing.Standing) Question {
 	return q
 }
 
-// AskQuestions returns the question for answers to those that are open. If the document has reached
-// its gate, the person can take it as it is.
+// AskQuestions returns the question for the answers to the open questions. If the document has reached its gate,
+// the person can take it as it is.
 func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
 	q.Choices, q.Questions = nil, s.Session.Current().OpenQuestions()
@@ -143,24 +142,24 @@ func AskQuestions(s *standing.Standing) Question {
 	return q
 }
 
-// Leave returns the question whether a session leaves its stage, with a reason that the call gives.
+// Leave returns the question whether a session leaves its stage, with the call's reason.
 func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason string) Question {
 	q := Ask(s)
 	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
 	q.Lead, q.Worst = words.Leaving(s.Language, label, reason, s.Call.Forms)
-	if s.Call.Forms && !blank(reason) {
+	if s.Call.Forms && !isBlank(reason) {
 		q.Text = s.Say("Its words: %s", words.Quoted(reason, 1000)) + "\n" + q.Text
 	}
 	if d == workflow.DecisionReopen {
 		q.Target = workflow.StageID(s.Call.Stage)
-		if blank(reason) {
+		if isBlank(reason) {
 			q.Choices[0].Words = words.AskChanges.In(s.Language)
 		}
 	}
 	return q
 }
 
-// Bind returns the gate that an answer is good for now.
+// Bind returns the present gate, to which an answer is bound.
 func Bind(s *standing.Standing) Bound {
 	b := Bound{SessionID: s.Session.SessionID, Stage: s.Session.CurrentStage, Revision: s.Session.Revision, Action: s.Session.CurrentState.GateAction()}
 	if s.Session.CurrentState.Gated() {
@@ -169,17 +168,17 @@ func Bind(s *standing.Standing) Bound {
 	return b
 }
 
-// Choices returns the decisions of the caller at the gate of a session, in its words. A failed verdict names the
-// faults that are to change, so that sending the work back needs no words.
+// Choices returns the caller's decisions at the session's gate, in the words of the gate. A failed verdict names
+// the faults to change, so sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
-	all := choices(s)
+	all := gateChoices(s)
 	if !s.IsBarred() {
 		return all
 	}
 	return slices.DeleteFunc(all, func(c Choice) bool { return c.Decision != workflow.DecisionChanges })
 }
 
-func choices(s *standing.Standing) []Choice {
+func gateChoices(s *standing.Standing) []Choice {
 	yesLabel, noLabel := words.Labels(s)
 	yes := Choice{Decision: workflow.DecisionApprove, Label: yesLabel}
 	no := Choice{Decision: workflow.DecisionChanges, Label: noLabel}
@@ -199,5 +198,5 @@ func choices(s *standing.Standing) []Choice {
 	if s.Stage.Gate == workflow.GateScore {
 		no.Words = words.AskChanges.In(s.Language)
 	}
-	return []Choice{no, yes} // the decision that lets failed work go on is not the first one
+	return []Choice{no, yes} // never the override first
 }

@@ -12,7 +12,7 @@ import (
 // Encode returns the compact JSON of a reply, as it goes to the host.
 func (r *Reply) Encode() ([]byte, error) {
 	if r.form.once {
-		return workflow.Marshal(r.terse())
+		return workflow.Marshal(r.terseForm())
 	}
 	return workflow.Marshal(r)
 }
@@ -36,22 +36,22 @@ func (r *Reply) Fit() {
 // shorten keeps at most items of each list and text bytes of each of their texts.
 func (r *Reply) shorten(items, text int) {
 	cut := func(s string) string { return visible.Fit(s, text) }
-	r.Questions = first(r.Questions, items, func(q *workflow.Question) { q.Question, q.Context = cut(q.Question), cut(q.Context); q.Extra = nil })
-	r.Findings = first(r.Findings, items, func(f *workflow.Finding) {
+	r.Questions = firstItems(r.Questions, items, func(q *workflow.Question) { q.Question, q.Context = cut(q.Question), cut(q.Context); q.Extra = nil })
+	r.Findings = firstItems(r.Findings, items, func(f *workflow.Finding) {
 		f.Problem, f.Fix, f.File, f.Extra = cut(f.Problem), cut(f.Fix), cut(f.File), nil
 	})
 	// None is left out: the next submission is refused without it.
-	r.ChangeRequests = first(r.ChangeRequests, len(r.ChangeRequests), func(c *CommentView) { c.cut(text) })
-	r.Gaps = first(r.Gaps, items, func(s *string) { *s = cut(*s) })
-	r.Returned = first(r.Returned, items, func(s *string) { *s = cut(*s) })
-	r.Objections = first(r.Objections, items, func(s *string) { *s = cut(*s) })
-	r.Unreadable = first(r.Unreadable, items, func(s *string) { *s = cut(*s) })
-	r.Sprints = first(r.Sprints, 2*items, func(s *workflow.Sprint) { s.Title, s.Extra = cut(s.Title), nil })
-	r.Sessions = first(r.Sessions, 2*items, func(s *SessionView) { s.Objective = cut(s.Objective) })
+	r.ChangeRequests = firstItems(r.ChangeRequests, len(r.ChangeRequests), func(c *CommentView) { c.shorten(text) })
+	r.Gaps = firstItems(r.Gaps, items, func(s *string) { *s = cut(*s) })
+	r.Returned = firstItems(r.Returned, items, func(s *string) { *s = cut(*s) })
+	r.Objections = firstItems(r.Objections, items, func(s *string) { *s = cut(*s) })
+	r.Unreadable = firstItems(r.Unreadable, items, func(s *string) { *s = cut(*s) })
+	r.Sprints = firstItems(r.Sprints, 2*items, func(s *workflow.Sprint) { s.Title, s.Extra = cut(s.Title), nil })
+	r.Sessions = firstItems(r.Sessions, 2*items, func(s *SessionView) { s.Objective = cut(s.Objective) })
 	if c := r.Context; c != nil {
-		c.Comments = first(c.Comments, 2*items, func(c *CommentView) { c.cut(text) })
-		c.Answers = first(c.Answers, items, func(a *Answer) { a.Question, a.Answer = cut(a.Question), cut(a.Answer) })
-		c.Documents = first(c.Documents, items, func(d *standing.Document) { d.Summary = cut(d.Summary) })
+		c.Comments = firstItems(c.Comments, 2*items, func(c *CommentView) { c.shorten(text) })
+		c.Answers = firstItems(c.Answers, items, func(a *Answer) { a.Question, a.Answer = cut(a.Question), cut(a.Answer) })
+		c.Documents = firstItems(c.Documents, items, func(d *standing.Document) { d.Summary = cut(d.Summary) })
 		c.Objective, c.Feedback = visible.Fit(c.Objective, 4*text), visible.Fit(c.Feedback, 4*text)
 	}
 	r.form.shortened = true
@@ -70,13 +70,13 @@ func (r *Reply) shorten(items, text int) {
 	}
 }
 
-// cut shortens the texts of a comment: the quote more than the person's words about it.
-func (c *CommentView) cut(text int) {
+// shorten shortens the texts of a comment: the quote more than the person's words about it.
+func (c *CommentView) shorten(text int) {
 	c.Quote, c.Text, c.Replace = visible.Fit(c.Quote, max(text/4, 24)), visible.Fit(c.Text, text), visible.Fit(c.Replace, text)
 }
 
-// first returns a changed copy of at most n items: the originals belong to the session.
-func first[T any](list []T, n int, change func(*T)) []T {
+// firstItems returns a changed copy of at most n items: the originals belong to the session.
+func firstItems[T any](list []T, n int, change func(*T)) []T {
 	out := append([]T(nil), list[:min(n, len(list))]...)
 	for i := range out {
 		change(&out[i])
@@ -84,9 +84,9 @@ func first[T any](list []T, n int, change func(*T)) []T {
 	return out
 }
 
-// Lean returns the reply as a model gets it: without the parts that its conversation has, because
-// each byte of it is paid for in every later turn. A status or resume, with which a conversation
-// begins, keeps nearly everything; programs and people get the whole reply.
+// Lean returns the reply as a model gets it: without the parts already in the conversation, because each byte is
+// paid for in every later turn. A status or resume, at the beginning of a conversation, keeps nearly everything;
+// programs and people get the whole reply.
 func (r *Reply) Lean() *Reply {
 	out := r.dropKnown()
 	if r.form.sparing {
@@ -95,7 +95,7 @@ func (r *Reply) Lean() *Reply {
 	return out
 }
 
-// dropKnown returns a copy without the parts that the conversation has.
+// dropKnown returns a copy without the parts already in the conversation.
 func (r *Reply) dropKnown() *Reply {
 	out, describes := *r, r.action == workflow.ActionStatus || r.action == workflow.ActionResume
 	if r.Draft != nil {
@@ -127,16 +127,16 @@ func (r *Reply) dropKnown() *Reply {
 		}
 	}
 	if r.action != workflow.ActionSubmit && !r.Context.byForm() {
-		out.Gaps = nil // the reply to the submission had them, unless a form took its place
+		out.Gaps = nil // known from the reply to the submission, unless a form took its place
 	}
-	out.Questions = first(r.Questions, len(r.Questions), func(q *workflow.Question) { q.Context, q.Options = "", nil }) // user_message has them
+	out.Questions = firstItems(r.Questions, len(r.Questions), func(q *workflow.Question) { q.Context, q.Options = "", nil }) // user_message has them
 	if !r.State.Active() || r.State == workflow.AwaitingApproval {
 		out.Sprints = nil // so it has these
 	}
 	if c := r.Context; c != nil {
 		lean := *c
-		lean.Documents = first(c.Documents, len(c.Documents), func(d *standing.Document) { d.Size = 0 })
-		lean.Answers = first(c.Answers, len(c.Answers), func(a *Answer) {
+		lean.Documents = firstItems(c.Documents, len(c.Documents), func(d *standing.Document) { d.Size = 0 })
+		lean.Answers = firstItems(c.Answers, len(c.Answers), func(a *Answer) {
 			if !a.unseen {
 				a.Question, a.Answer = visible.Fit(a.Question, 40), visible.Fit(a.Answer, 100)
 			}
@@ -149,7 +149,7 @@ func (r *Reply) dropKnown() *Reply {
 	return &out
 }
 
-// material holds the parts of a reply that a role prompt refers to, under the same keys.
+// material holds the parts of a reply named in role prompts, under the same keys.
 type material struct {
 	Stage    workflow.StageID   `json:"stage"`
 	Draft    *standing.Document `json:"draft,omitempty"`
@@ -162,13 +162,13 @@ type material struct {
 	Requests []CommentView      `json:"change_requests,omitempty"`
 	Evidence *EvidenceView      `json:"evidence,omitempty"`
 	Sprints  []workflow.Sprint  `json:"sprints,omitempty"`
-	// Build are the sprints that the person wants.
+	// Build are the sprints to build, as the person has said.
 	Build any    `json:"build,omitempty"`
 	File  string `json:"session_file,omitempty"`
 }
 
-// Material returns the compact JSON of the parts that the role prompt refers to, for one who gets
-// nothing else of the reply. builds is true if the person has started the work on a build.
+// Material returns the compact JSON of the parts named in the role prompt, for a reader of nothing else in the
+// reply. builds is true if the person has started the work on a build.
 func (r *Reply) Material(builds bool) ([]byte, error) {
 	m := material{
 		Stage: r.Stage, Draft: r.Draft, Context: r.Context, Gaps: r.Gaps, Findings: r.Findings, Owed: r.Owed, OwedMore: r.OwedMore, Returned: r.Returned,

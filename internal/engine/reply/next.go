@@ -7,8 +7,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// interact says in the reply who is to act, and how the next call looks.
-func interact(s *standing.Standing, out *Reply) {
+// describeTurn says in the reply who is to act, and how the next call looks.
+func describeTurn(s *standing.Standing, out *Reply) {
 	st := s.Stage
 	out.InteractionType, out.PendingUserActions = WorkflowCompleted, []string{}
 	switch s.Session.CurrentState {
@@ -33,7 +33,7 @@ func interact(s *standing.Standing, out *Reply) {
 		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": gate.AskFirst.In(s.Language)}
 	case workflow.Completed:
 		if len(s.Unbuilt()) > 0 {
-			out.RequiresUserConfirmation = true // they may leave it at that
+			out.RequiresUserConfirmation = true // the human may stop here
 			out.PendingUserActions = []string{"reopen_" + string(s.Builder())}
 			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": s.Builder()}
 		}
@@ -42,7 +42,7 @@ func interact(s *standing.Standing, out *Reply) {
 		out.NextCall["session_id"] = s.Handle()
 	}
 	if s.Session.CurrentState.Gated() || s.Met() {
-		out.NextCall["revision"] = s.Session.Revision // a decision is for the document that the human was shown
+		out.NextCall["revision"] = s.Session.Revision // a decision is for the document shown to the human
 	}
 	switch {
 	case s.Unusable():
@@ -54,13 +54,13 @@ func interact(s *standing.Standing, out *Reply) {
 			}
 		}
 	case s.Session.CurrentState.GateAction() != "":
-		decides(s, out)
+		describeDecision(s, out)
 	}
 }
 
-// decides says who decides, and how, if that is more than the person's word to the
-// assistant, or was asked for.
-func decides(s *standing.Standing, out *Reply) {
+// describeDecision says who decides, and how, if more than the person's word to the assistant is needed, or if the
+// call asks for it.
+func describeDecision(s *standing.Standing, out *Reply) {
 	if doc := s.Waiting(); s.Call.Chat && s.Session.CurrentState.Gated() && doc != nil {
 		out.ShowFirst = s.Say("Before user_message, print all of `%s` in the chat, unless it is there already: the human may see no files here.", doc.Path)
 	}
@@ -75,7 +75,7 @@ func decides(s *standing.Standing, out *Reply) {
 	}
 	switch way {
 	case standing.ByForm, standing.ByFormAgain:
-		// The form is the question: the call that shows it states no decision.
+		// The form is the question: the call to show it states no decision.
 		if way == standing.ByForm {
 			out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
 		}
@@ -91,7 +91,7 @@ func decides(s *standing.Standing, out *Reply) {
 	}
 }
 
-// NewGateView describes a session that waits for the human.
+// NewGateView describes a session waiting for the human.
 func NewGateView(s *standing.Standing) *GateView {
 	view := &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s), Page: s.Call.Page}
 	if s.BelowFloor() {
@@ -108,8 +108,7 @@ func NewGateView(s *standing.Standing) *GateView {
 	return view
 }
 
-// waitCall returns the call that returns once the human has acted by themselves; nil for a caller that
-// cannot wait.
+// waitCall returns the status call to wait for the human's own act with; nil for a caller unable to wait.
 func waitCall(s *standing.Standing) map[string]any {
 	if !s.Call.Waits {
 		return nil
@@ -121,8 +120,7 @@ func askHuman(out *Reply, actions ...string) {
 	out.RequiresUserConfirmation, out.InteractionType, out.PendingUserActions = true, UserDecision, actions
 }
 
-// askAssistant makes the reply wait for a submission, and first for the human
-// if only they know its content.
+// askAssistant makes the reply wait for a submission, and first for the human if only they know the content.
 func askAssistant(s *standing.Standing, out *Reply) {
 	st := s.Stage
 	out.InteractionType = AwaitingGeneration
@@ -141,7 +139,7 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	out.NextCall = map[string]any{"action": workflow.ActionSubmit, "stage": st.ID}
 	for i, e := range st.EnginesFor(s.Session.Objective) {
 		out.NextCall[string(e)+"_result_path"] = "…"
-		if i == 0 { // another engine writes into a file of its own
+		if i == 0 { // another engine writes into its own file
 			out.NextCall[string(e)+"_result_path"] = s.Draft.Work
 		}
 	}
@@ -150,8 +148,8 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	}
 }
 
-// markChanged says in a reply that its session was changed by other hands, rests on entries that do not count, or was
-// moved, and if nothing goes on before the person has accepted it or an approved text.
+// markChanged notes in a reply whether the session was changed by other hands, rests on entries that do not count,
+// or was moved, and whether nothing goes on before the person has accepted the session or an approved text.
 func markChanged(s *standing.Standing, out *Reply) {
 	if note := words.MovedNote(s); note != "" {
 		out.UserMessage = note + "\n\n" + out.UserMessage

@@ -7,9 +7,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// sayOnce drops the keys whose values the others of a lean reply have. The message stays whole, because it is
-// for the person. A reply with a role prompt keeps what that refers to, and one with which a conversation begins
-// what a page of the host reads.
+// sayOnce drops the keys with values found elsewhere in a lean reply. The message stays whole, because it is for
+// the person. A reply with a role prompt keeps the parts named in the prompt, and the first reply of a
+// conversation keeps the parts for the host's pages.
 func (r *Reply) sayOnce() *Reply {
 	r.form.once = true
 	r.CurrentStage, r.CurrentState, r.StageDescription = "", "", ""
@@ -34,8 +34,8 @@ func (r *Reply) sayOnce() *Reply {
 	return r
 }
 
-// terse is the form of a reply in which each thing stands once. Its keys hide those that every other reply
-// has; whether to wait for the person is said if so.
+// terse is the form of a reply in which each thing stands once. Its keys hide the ones common to all replies;
+// requires_user_confirmation is there only if true.
 type terse struct {
 	Waits bool `json:"requires_user_confirmation,omitempty"`
 	*Reply
@@ -43,7 +43,7 @@ type terse struct {
 	Actions     []string `json:"pending_user_actions,omitempty"`
 }
 
-func (r *Reply) terse() terse {
+func (r *Reply) terseForm() terse {
 	out := terse{Waits: r.RequiresUserConfirmation, Reply: r}
 	if r.State == workflow.Clarifying && len(r.PendingUserActions) > 1 {
 		out.Actions = r.PendingUserActions // the state alone does not offer them

@@ -21,7 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// Max is the size, in bytes of JSON, that no reply exceeds.
+// Max is the greatest size of a reply, in bytes of JSON.
 const Max = 14000
 
 // The values of Reply.InteractionType.
@@ -30,12 +30,12 @@ const (
 	AwaitingRegeneration = "awaiting_regeneration"
 	UserDecision         = "user_decision"
 	WorkflowCompleted    = "workflow_completed"
-	// NoSession is that of a list without an active session: nothing waits for a decision.
+	// NoSession is the type of a list without an active session: nothing waits for a decision.
 	NoSession = "no_session"
 )
 
-// Reply is the answer of an action. Its JSON form is the tool's contract: keys are
-// added, never changed or removed. The keys of an embedded struct stand among those of the reply.
+// Reply is the answer of an action. The JSON form is the tool's contract: keys are added, never changed or
+// removed. The keys of an embedded struct stand among the reply's own.
 type Reply struct {
 	Place
 	Turn
@@ -45,7 +45,7 @@ type Reply struct {
 
 	Questions []workflow.Question `json:"questions,omitempty"`
 	Gaps      []string            `json:"gaps,omitempty"`
-	// ChangeRequests are the person's comments that the next submission has to take up.
+	// ChangeRequests are the person's comments; the next submission has to take them up.
 	ChangeRequests []CommentView      `json:"change_requests,omitempty"`
 	Draft          *standing.Document `json:"draft,omitempty"`
 	Artifact       string             `json:"artifact_path,omitempty"`
@@ -53,13 +53,13 @@ type Reply struct {
 	Rework         int                `json:"rework_count,omitempty"`
 	Iteration      int                `json:"iteration,omitempty"`
 	Lists
-	// Resource is the view that the call asked for.
+	// Resource is the view named in the call.
 	Resource *Resource `json:"resource,omitempty"`
-	// SessionFile is the file that has everything in full that was shortened here.
+	// SessionFile is the file with the full text of everything shortened here.
 	SessionFile string `json:"session_file,omitempty"`
 	Revision    int    `json:"revision,omitempty"`
-	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do not
-	// count, else empty.
+	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do
+	// not count, else empty.
 	Integrity string `json:"integrity,omitempty"`
 
 	file     string // the session's
@@ -69,7 +69,7 @@ type Reply struct {
 	form     form
 }
 
-// form is how a reply is cut for its reader.
+// form is the way to cut a reply for its reader.
 type form struct {
 	// unmoved is true for a reply to one who knows all of it.
 	unmoved bool
@@ -79,7 +79,7 @@ type form struct {
 	sparing, once bool
 }
 
-// Place tells the session, its stage and its state.
+// Place names the session, the stage and the state.
 type Place struct {
 	SessionID string `json:"session_id,omitempty"`
 	TaskName  string `json:"task_name,omitempty"`
@@ -97,12 +97,12 @@ type Turn struct {
 	// RequiresUserConfirmation is true when the assistant must wait for the human.
 	RequiresUserConfirmation bool   `json:"requires_user_confirmation"`
 	InteractionType          string `json:"interaction_type"`
-	// ShowFirst has the assistant show the document that waits, if the human may see no files.
+	// ShowFirst has the assistant show the waiting document, if the human may see no files.
 	ShowFirst string `json:"show_first,omitempty"`
 	// UserMessage is Markdown to show to the human.
 	UserMessage        string   `json:"user_message"`
 	PendingUserActions []string `json:"pending_user_actions"`
-	// NextCall is the call that continues, with "…" in place of a text.
+	// NextCall is the next call to make, with "…" in place of a text.
 	NextCall map[string]any `json:"next_call,omitempty"`
 }
 
@@ -114,9 +114,9 @@ type Briefing struct {
 	Context          *Context          `json:"context,omitempty"`
 }
 
-// Measures are the scores of the document that waits, its evidence, and the demands of its gate.
+// Measures are the scores of the waiting document, the evidence, and the demands of the gate.
 type Measures struct {
-	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is that of its gate.
+	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is the score needed at the gate.
 	Score           *float64 `json:"score,omitempty"`
 	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
 	GateScore       *float64 `json:"gate_score,omitempty"`
@@ -132,10 +132,10 @@ type Measures struct {
 	Gate *GateView `json:"gate,omitempty"`
 }
 
-// Judgement has the results of a report, and the rows that the next one owes.
+// Judgement has the results of a report, and the rows still owed by the next one.
 type Judgement struct {
 	Verdict workflow.Verdict `json:"verdict,omitempty"`
-	// Needs names the things that a blocked stage waits for from the human.
+	// Needs names the things a blocked stage waits for from the human.
 	Needs      string             `json:"needs,omitempty"`
 	Objections []string           `json:"objections,omitempty"`
 	Progress   *workflow.Progress `json:"progress,omitempty"`
@@ -145,7 +145,7 @@ type Judgement struct {
 	OwedMore *OwedMore `json:"owed_more,omitempty"`
 	// Returned are the reasons why the latest report was returned.
 	Returned []string `json:"returned,omitempty"`
-	// Rows counts the rows of the latest report, and names those that did not pass.
+	// Rows counts the rows of the latest report, and names the rows without a pass.
 	Rows     *RowsView          `json:"rows,omitempty"`
 	Findings []workflow.Finding `json:"findings,omitempty"`
 }
@@ -170,21 +170,21 @@ type AuditView struct {
 	Findings []string `json:"findings,omitempty"`
 }
 
-// EvidenceView is the result of a command in short; the session file has its output.
+// EvidenceView is the result of a command in short; the output is in the session file.
 type EvidenceView struct {
 	Command string `json:"command"`
 	// ExitCode is nil if the command was not run.
 	ExitCode *int   `json:"exit_code,omitempty"`
 	TimedOut bool   `json:"timed_out,omitempty"`
 	NotRun   string `json:"not_run,omitempty"`
-	// Changed says how the configuration differs from that of the run's checks, Notes
-	// have further facts for the person.
+	// Changed says how the configuration differs from the one of the run's checks, Notes have further facts for
+	// the person.
 	Changed string   `json:"changed,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 	Tail    string   `json:"tail,omitempty"`
 }
 
-// GateView is a session that waits for the human.
+// GateView is a session waiting for the human.
 type GateView struct {
 	Policy workflow.GateMode `json:"policy"`
 	// WaitsFor is always "human".
@@ -194,8 +194,7 @@ type GateView struct {
 	AskByForm bool `json:"ask_by_form,omitempty"`
 	// AskByHost is true if next_call names the tool about which the host asks the human.
 	AskByHost bool `json:"ask_by_host,omitempty"`
-	// AuditFloor is the audit that the document would need for a yes that was given beforehand to
-	// count; nil unless it has less.
+	// AuditFloor is the audit needed for an advance yes to count; nil unless the document has less.
 	AuditFloor *float64 `json:"audit_floor,omitempty"`
 	// Needs says whose yes the gate wants; nil if anybody's will do.
 	Needs *Needs `json:"needs,omitempty"`
@@ -213,13 +212,13 @@ type Needs struct {
 	Approvers []string `json:"approvers,omitzero"`
 	// FourEyes is true if the writer of the newest round cannot let it pass.
 	FourEyes bool `json:"four_eyes"`
-	// Quorum is the number of people whose yes it wants, Given those that it has, and Missing the others.
+	// Quorum is the number of people needed, Given the yeses so far, and Missing the number of the others.
 	Quorum  int     `json:"quorum"`
 	Given   []Given `json:"given,omitempty"`
 	Missing int     `json:"missing"`
 }
 
-// Given is a yes that counts at a gate that is still pending.
+// Given is a yes at a gate still pending.
 type Given struct {
 	workflow.Person
 	At time.Time `json:"at"`
@@ -233,11 +232,11 @@ type GrantView struct {
 	TookMS    *int64             `json:"took_ms,omitempty"`
 	// The person is the one whose account brought the decision.
 	workflow.Person
-	// Unvouched is true if nothing vouches for the entry that it stands in.
+	// Unvouched is true if nothing vouches for the entry of the yes.
 	Unvouched bool `json:"unvouched,omitempty"`
 }
 
-// Context has the texts that a stage works from.
+// Context has the texts for the work of a stage.
 type Context struct {
 	Objective string              `json:"objective,omitempty"`
 	Documents []standing.Document `json:"documents,omitempty"`
@@ -245,16 +244,16 @@ type Context struct {
 	Feedback  string              `json:"feedback,omitempty"`
 	// Comments are the person's remarks with which they let the stage before go on.
 	Comments []CommentView `json:"comments,omitempty"`
-	// Memory are notes of earlier runs that may help.
+	// Memory are relevant notes of earlier runs.
 	Memory []lesson.Note `json:"memory,omitempty"`
 }
 
 // CommentView is a comment in short.
 type CommentView struct {
 	ID string `json:"id"`
-	// Lines are those of the draft, for example "12" or "12-15"; "" for the whole document.
+	// Lines are lines of the draft, for example "12" or "12-15"; "" for the whole document.
 	Lines string `json:"lines,omitempty"`
-	// Stage is the one whose document they are of, if that is not the stage that works.
+	// Stage is the stage of the document, unless it is the stage at work.
 	Stage   workflow.StageID     `json:"stage,omitempty"`
 	Quote   string               `json:"quote,omitempty"`
 	Kind    workflow.CommentKind `json:"kind"`
@@ -309,8 +308,8 @@ type SessionView struct {
 	State     workflow.State   `json:"state"`
 	Objective string           `json:"objective"`
 	UpdatedAt string           `json:"updated_at"`
-	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do not
-	// count, else empty.
+	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do
+	// not count, else empty.
 	Integrity string `json:"integrity,omitempty"`
 }
 
@@ -319,21 +318,21 @@ func (r *Reply) At(stage workflow.StageID) int {
 	return slices.IndexFunc(r.Stages, func(v StageView) bool { return v.Stage == stage })
 }
 
-// Resource is something of a project that can be read by itself.
+// Resource is a readable part of a project.
 type Resource struct {
 	// Name is the view's, or the file name of an artifact.
 	Name     string `json:"name"`
 	MIMEType string `json:"mime_type"`
-	// Size is that of the whole text, in bytes.
+	// Size is the size of the whole text, in bytes.
 	Size int64 `json:"size"`
-	// Path is the file that holds it, relative to the project; "" if there is none.
+	// Path is the file with the text, relative to the project; "" if there is none.
 	Path string `json:"path,omitempty"`
 	Text string `json:"text"`
 	// Truncated is true if Text ends before the whole does.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// Listed is the most sessions that a list shows, the ones changed last.
+// Listed is the most sessions shown in a list; the ones changed last are in it.
 const Listed = 20
 
 // NewResource returns a resource with its whole text.
@@ -341,10 +340,10 @@ func NewResource(name, mime, path, text string) Resource {
 	return Resource{Name: name, MIMEType: mime, Path: path, Size: int64(len(text)), Text: text}
 }
 
-// MaxShown bounds the text that a reply carries of a resource, in bytes.
+// MaxShown bounds the text of a resource in a reply, in bytes.
 const MaxShown = 9000
 
-// EncodedSize returns the number of bytes that a text takes in a reply.
+// EncodedSize returns the size of a text in a reply, in bytes.
 func EncodedSize(text string) int {
 	encoded, err := workflow.Marshal(text)
 	if err != nil {
@@ -353,7 +352,7 @@ func EncodedSize(text string) int {
 	return len(encoded) + 1
 }
 
-// Show adds a resource. A text that is too long for a reply is cut after a line.
+// Show adds a resource. A text too long for a reply is cut after a line.
 func (r *Reply) Show(res Resource) {
 	for limit := MaxShown; EncodedSize(res.Text) > MaxShown; limit /= 2 { // quotes and line ends take more than one byte
 		limit = min(limit, len(res.Text))
@@ -381,7 +380,7 @@ type RowsView struct {
 	Failed     int `json:"failed,omitempty"`
 	NotTested  int `json:"not_tested,omitempty"`
 	OutOfScope int `json:"out_of_scope,omitempty"`
-	// FailedIDs and NotTestedIDs name those rows, the first forty of each.
+	// FailedIDs and NotTestedIDs name the rows, the first forty of each.
 	FailedIDs    []string `json:"failed_ids,omitempty"`
 	NotTestedIDs []string `json:"not_tested_ids,omitempty"`
 }
@@ -403,5 +402,5 @@ func newRowsView(rows []workflow.Criterion) *RowsView {
 	return out
 }
 
-// maxOwed is the most ids of rows that a reply names.
+// maxOwed is the most ids of rows named in a reply.
 const maxOwed = 40

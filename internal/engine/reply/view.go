@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Depth is the amount of a briefing that a reply carries.
+// Depth is the amount of briefing in a reply.
 type Depth int
 
 // The depths of a briefing.
@@ -32,13 +32,13 @@ func DepthFor(s *standing.Standing, from workflow.Stage) Depth {
 	return Light
 }
 
-// Briefs reports whether a reply of that depth has a role prompt.
+// Briefs reports whether a reply of depth d has a role prompt.
 func Briefs(s *standing.Standing, d Depth) bool {
 	return s.Session.CurrentState.Active() && d > Light && !s.Stopped()
 }
 
-// New describes a session, with a message for the human, and the stage's role prompt of that
-// depth if the reply [Briefs].
+// New describes a session, with a message for the human, and the stage's role prompt of depth d if the reply
+// [Briefs].
 func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	if s.Stopped() {
 		d = Light
@@ -63,7 +63,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	}
 	if s.Session.CurrentState.Active() {
 		// While generating, there is one only if an earlier stage was reopened.
-		out.Draft = waiting(s)
+		out.Draft = waitingDocument(s)
 		if out.Draft != nil && !s.Session.CurrentState.Gated() {
 			out.Draft.SHA256 = ""
 		}
@@ -71,8 +71,8 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 			out.Draft.SHA256, out.Draft.Summary = s.Draft.SHA256, "" // the digest says more
 		}
 	}
-	scores(s, st, out)
-	interact(s, out)
+	addScores(s, st, out)
+	describeTurn(s, out)
 	if s.Session.CurrentState == workflow.Clarifying {
 		out.Questions = rec.OpenQuestions()
 	}
@@ -90,12 +90,12 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 		out.Sprints = s.Session.Sprints
 	}
 	if Briefs(s, d) {
-		out.brief(s, d, role)
+		out.addBriefing(s, d, role)
 	}
 	return out
 }
 
-// OfProject returns the reply that lists the sessions of a project, which has none active yet.
+// OfProject returns the reply with the sessions of a project without an active one.
 func OfProject(folder string, sparing bool) *Reply {
 	return &Reply{
 		Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}},
@@ -124,8 +124,8 @@ func (r *Reply) AddStages(s *standing.Standing) {
 	}
 }
 
-// waiting refers to the current stage's document; nil if there is none.
-func waiting(s *standing.Standing) *standing.Document {
+// waitingDocument refers to the current stage's document; nil if there is none.
+func waitingDocument(s *standing.Standing) *standing.Document {
 	doc := s.Waiting()
 	switch {
 	case doc == nil:
@@ -137,7 +137,7 @@ func waiting(s *standing.Standing) *standing.Document {
 	return doc
 }
 
-func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
+func addScores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	rec := s.Session.Current()
 	if st.Gate == workflow.GateScore {
 		out.GateScore = s.Policy.GateScore
@@ -189,14 +189,14 @@ func lastBytes(s string, n int) string {
 	return "…\n" + s
 }
 
-func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
+func (r *Reply) addBriefing(s *standing.Standing, d Depth, role string) {
 	st, rec, out := s.Stage, s.Session.Current(), r
 	out.Engines = st.EnginesFor(s.Session.Objective)
 	owed := s.Owed()
 	if out.Owed = owed[:min(len(owed), maxOwed)]; len(owed) > maxOwed {
 		out.OwedMore = &OwedMore{Count: len(owed), Path: s.Draft.Work}
 	}
-	c := &Context{Documents: earlier(s, st), Feedback: rec.Feedback}
+	c := &Context{Documents: earlierDocuments(s, st), Feedback: rec.Feedback}
 	for _, q := range rec.SettledQuestions() {
 		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped, unseen: rec.AnswerChannels[q.ID].Personal()}
 		if d == Short && !a.unseen { // the conversation has them
@@ -238,9 +238,9 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	out.Context = c
 }
 
-// earlier lists the documents of the stages before st: the artifact if one is
+// earlierDocuments lists the documents of the stages before st: the artifact if one is
 // saved, else the last submission.
-func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
+func earlierDocuments(s *standing.Standing, st workflow.Stage) []standing.Document {
 	var out []standing.Document
 	for _, before := range s.Workflow.Stages {
 		if scope := s.Session.Record(before.ID).ApprovedScope; scope != nil {
@@ -257,7 +257,7 @@ func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
 	return out
 }
 
-// shortenFindings keeps of each finding the part that tells it from the others.
+// shortenFindings keeps the part of each finding needed to tell it from the others.
 func shortenFindings(findings []workflow.Finding) []workflow.Finding {
-	return first(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = visible.Fit(f.Problem, 120), "" })
+	return firstItems(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = visible.Fit(f.Problem, 120), "" })
 }

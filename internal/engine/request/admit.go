@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Fits refuses an action that the session's stage or state does not allow.
+// Fits refuses an action the session's stage or state does not allow.
 func (q *Request) Fits(s *standing.Standing) error {
 	if q.Action == workflow.ActionReopen {
 		passed := s.Session.CurrentState == workflow.Completed || s.Workflow.Index(workflow.StageID(q.Stage)) < s.Workflow.Index(s.Session.CurrentStage)
@@ -36,13 +36,13 @@ func (q *Request) checkAllowed(s *standing.Standing) error {
 		code = fault.GatePending
 	}
 	e := fault.New(code, "%q is not possible while the run is at %s", q.Action, s.Session.Place()).WithHint("%s", words.NextMove(s))
-	if last := s.Session.Last(); q.refuses() && last.Action == q.Action && !sentBack(last) { // the no comes after its yes
+	if last := s.Session.Last(); q.isRefusal() && last.Action == q.Action && !sentBack(last) { // the no comes after the yes
 		e.AddHint("; to take the decision back, reopen %s", last.FromStage())
 	}
 	return e
 }
 
-// Submitted returns the texts that the call hands in: the working copy if it names nothing else.
+// Submitted returns the texts of the call: the working copy if it names nothing else.
 func (q *Request) Submitted(s *standing.Standing) []Result {
 	if len(q.Results) > 0 || q.Action != workflow.ActionSubmit {
 		return q.Results
@@ -50,8 +50,8 @@ func (q *Request) Submitted(s *standing.Standing) []Result {
 	return []Result{{Engine: s.Stage.EnginesFor(s.Session.Objective)[0], Path: s.Draft.Work}}
 }
 
-// NotStale refuses a stage's own document from before an earlier stage was reopened,
-// submitted unchanged from its own path: it cannot have taken the change into account.
+// NotStale refuses a stage's own document from before an earlier stage was reopened, if it is submitted unchanged
+// from its own path: it cannot have taken the change into account.
 func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
 	rec := s.Session.Current()
 	if rec.Artifact == nil || !rec.Artifact.Stale {
@@ -69,7 +69,7 @@ func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
 	return nil
 }
 
-// Sources returns the files of the project that the call hands in.
+// Sources returns the files of the project handed in by the call.
 func (q *Request) Sources(p *project.Project, s *standing.Standing) []string {
 	var out []string
 	for _, result := range q.Submitted(s) {
@@ -80,8 +80,8 @@ func (q *Request) Sources(p *project.Project, s *standing.Standing) []string {
 	return out
 }
 
-// Scope returns the sprints a submission of a build covers: those of the call, else
-// those the submission names, else all that are open.
+// Scope returns the sprints covered by a submission of a build: the ones in the call, else in the submission, else
+// all open ones.
 func (q *Request) Scope(s *standing.Standing, named []int) ([]int, error) {
 	if s.Stage.Kind != workflow.KindBuild {
 		return nil, nil

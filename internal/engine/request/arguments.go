@@ -18,14 +18,13 @@ import (
 type Arguments[T any] struct {
 	// Table has them in the order in which they are read.
 	Table []Argument[T]
-	// Schema is the one that clients see: a value that came as text is read by it, and it says which
-	// texts a call needs.
+	// Schema is the schema for clients: values sent as text are converted by it, and it names the required texts.
 	Schema func() *Shape
 	// Example is a call of the tool, as JSON.
 	Example string
-	// Missing is the hint to a call without one of the texts that it needs.
+	// Missing is the hint to a call without a required text.
 	Missing lang.Text
-	// fits, if not nil, refuses an argument that does not go with those before it in the table.
+	// fits, if not nil, refuses an argument in conflict with the earlier ones of the table.
 	fits func(to *T, known Argument[T]) error
 }
 
@@ -33,9 +32,9 @@ type Arguments[T any] struct {
 type Argument[T any] struct {
 	Name string
 	Read func(to *T, raw json.RawMessage) error
-	// By has the actions that take the argument, if not every action of the tool does.
+	// By has the actions with this argument, if not every action of the tool has it.
 	By []workflow.Action
-	// Decides is true if leaving the argument out would be a decision: null is not that.
+	// Decides is true if leaving the argument out would be a decision: null does not leave it out.
 	Decides bool
 }
 
@@ -49,7 +48,7 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 	raw = a.Schema().Unwrap(raw)
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil && len(bytes.TrimSpace(raw)) > 0 {
-		return to, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", bare(raw)).
+		return to, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", outerKind(raw)).
 			WithHint("call with an object such as %s", a.Example)
 	}
 	names := make([]string, len(a.Table))
@@ -68,7 +67,7 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 		if !ok || leftOut {
 			continue
 		}
-		if err := known.Read(&to, a.Schema().Properties[known.Name].fit(value)); err != nil {
+		if err := known.Read(&to, a.Schema().Properties[known.Name].convertTexts(value)); err != nil {
 			return to, fault.New(fault.InvalidArgument, "%s %w", known.Name, err).WithHint("correct the argument and call again")
 		}
 		if a.fits == nil {
@@ -79,15 +78,15 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 		}
 	}
 	for _, name := range names {
-		if slices.Contains(a.Schema().Required, name) && blank(given[name]) {
+		if slices.Contains(a.Schema().Required, name) && isBlank(given[name]) {
 			return to, fault.New(fault.InvalidArgument, "%s is missing", name).WithHint("%s", a.Missing)
 		}
 	}
 	return to, nil
 }
 
-// blank reports whether a value is missing, or a text with nothing in it.
-func blank(raw json.RawMessage) bool {
+// isBlank reports whether a value is missing, or a text with nothing in it.
+func isBlank(raw json.RawMessage) bool {
 	var text string
 	return len(raw) == 0 || json.Unmarshal(raw, &text) == nil && strings.TrimSpace(text) == ""
 }
@@ -100,7 +99,7 @@ func ReadText(to *string, raw json.RawMessage) error {
 	return nil
 }
 
-// ReadDocument reads a text, or an object or list as its JSON: models leave out the quotation marks.
+// ReadDocument reads a text, or an object or list as JSON text: models leave out the quotation marks.
 func ReadDocument(to *string, raw json.RawMessage) error {
 	if raw = bytes.TrimSpace(raw); raw[0] != '{' && raw[0] != '[' {
 		return ReadText(to, raw)
@@ -130,8 +129,8 @@ func kindOf(raw []byte) lang.Text {
 	return lang.T("a number")
 }
 
-// bare names a JSON value whose content does not matter.
-func bare(raw []byte) lang.Text {
+// outerKind names a JSON value whose content does not matter.
+func outerKind(raw []byte) lang.Text {
 	switch raw = bytes.TrimSpace(raw); {
 	case bytes.HasPrefix(raw, []byte("{")):
 		return lang.T("an object")
@@ -141,8 +140,7 @@ func bare(raw []byte) lang.Text {
 	return kindOf(raw)
 }
 
-// checkEncoding refuses bytes that are not UTF-8 and half surrogate pairs, both
-// of which decoding would silently turn into U+FFFD.
+// checkEncoding refuses invalid UTF-8 and half surrogate pairs: decoding would silently turn both into U+FFFD.
 func checkEncoding(raw []byte) error {
 	if !utf8.Valid(raw) || halfSurrogate(raw) {
 		return fault.New(fault.InvalidArgument, "the arguments are not valid UTF-8").
@@ -152,7 +150,7 @@ func checkEncoding(raw []byte) error {
 }
 
 func halfSurrogate(raw []byte) bool {
-	high := -1 // the end of a high half, which its low half has to follow
+	high := -1 // the end of a high half; the low half has to follow
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
 			if high == i {

@@ -81,7 +81,7 @@ func TestFit(t *testing.T) {
 		`[1]`:                              `[1]`,
 		``:                                 ``,
 	} {
-		if got := string(of.fit([]byte(raw))); got != want {
+		if got := string(of.convertTexts([]byte(raw))); got != want {
 			t.Errorf("%s: %s, want %s", raw, got, want)
 		}
 	}

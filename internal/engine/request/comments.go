@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Limits of the comments of one decision; texts in bytes. MaxComments is that of all their texts
-// together, without the quotes.
+// Limits of the comments of one decision; texts in bytes. MaxComments bounds all their texts together, without the
+// quotes.
 const (
 	MaxComment      = 500
 	MaxQuote        = 200
@@ -19,7 +19,7 @@ const (
 	MaxCommentCount = 40
 )
 
-// commentID reports whether an id is in a form that models repeat as it is.
+// commentID reports whether an id has a form that models repeat as it is.
 func commentID(id string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
@@ -27,8 +27,8 @@ func commentID(id string) bool {
 	return id != "" && len(id) <= 32 && !strings.ContainsFunc(id, other)
 }
 
-// CheckComments returns the comments on a text of that many lines as they are recorded, or
-// refuses them. An id may be empty.
+// CheckComments returns the comments on a text of the given number of lines in the form of the record, or refuses
+// them. An id may be empty.
 func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, error) {
 	if len(comments) > MaxCommentCount {
 		return nil, fault.New(fault.InvalidArgument, "there are %d comments; at most %d are accepted with one decision", len(comments), MaxCommentCount).
@@ -57,7 +57,7 @@ func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, 
 	return out, nil
 }
 
-// checkComment trims one comment and refuses it if it lacks its words or its place.
+// checkComment trims one comment and refuses it without its words or its place.
 func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	c.Text, c.Replace = strings.TrimSpace(c.Text), strings.TrimRight(c.Replace, " \t\r\n")
 	if err := CheckText(name, c.Text, MaxComment); err != nil {
@@ -80,7 +80,7 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	return fault.New(fault.InvalidArgument, "%s: %s", name, problem).WithHint("%s", hint)
 }
 
-// findMistake says why a comment cannot be found again by its id and lines, or asks for nothing.
+// findMistake returns the reason why a comment cannot be found again by its id and lines, or asks for nothing.
 func findMistake(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	switch {
 	case c.ID != "" && !commentID(c.ID):

@@ -25,35 +25,35 @@ var (
 	}
 )
 
-// taskArguments are those of bmad-task, in the order in which they are read: action is first,
-// because it decides which others are taken.
+// taskArguments are the arguments of bmad-task, in the order of reading: action is first, because the others
+// depend on it.
 var taskArguments = []Argument[Request]{
-	{Name: "action", Read: text(func(q *Request) *string { return (*string)(&q.Action) })},
-	{Name: "session_id", Read: text(func(q *Request) *string { return &q.Session })},
-	{Name: "objective", By: starts, Read: text(func(q *Request) *string { return &q.Objective })},
-	{Name: "workflow", By: starts, Read: text(func(q *Request) *string { return &q.Workflow })},
-	{Name: "task_name", By: starts, Read: text(func(q *Request) *string { return &q.TaskName })},
-	{Name: "cwd", Read: text(func(q *Request) *string { return &q.Cwd })},
-	{Name: "stage", Read: text(func(q *Request) *string { return &q.Stage })},
+	{Name: "action", Read: textField(func(q *Request) *string { return (*string)(&q.Action) })},
+	{Name: "session_id", Read: textField(func(q *Request) *string { return &q.Session })},
+	{Name: "objective", By: starts, Read: textField(func(q *Request) *string { return &q.Objective })},
+	{Name: "workflow", By: starts, Read: textField(func(q *Request) *string { return &q.Workflow })},
+	{Name: "task_name", By: starts, Read: textField(func(q *Request) *string { return &q.TaskName })},
+	{Name: "cwd", Read: textField(func(q *Request) *string { return &q.Cwd })},
+	{Name: "stage", Read: textField(func(q *Request) *string { return &q.Stage })},
 	{Name: "claude_result", By: submits,
-		Read: result(workflow.Claude, ReadDocument, func(r *Result) *string { return &r.Text })},
+		Read: resultField(workflow.Claude, ReadDocument, func(r *Result) *string { return &r.Text })},
 	{Name: "codex_result", By: submits,
-		Read: result(workflow.Codex, ReadDocument, func(r *Result) *string { return &r.Text })},
+		Read: resultField(workflow.Codex, ReadDocument, func(r *Result) *string { return &r.Text })},
 	{Name: "claude_result_path", By: submits,
-		Read: result(workflow.Claude, ReadText, func(r *Result) *string { return &r.Path })},
+		Read: resultField(workflow.Claude, ReadText, func(r *Result) *string { return &r.Path })},
 	{Name: "codex_result_path", By: submits,
-		Read: result(workflow.Codex, ReadText, func(r *Result) *string { return &r.Path })},
+		Read: resultField(workflow.Codex, ReadText, func(r *Result) *string { return &r.Path })},
 	{Name: "sprints", By: submits,
 		Read: valueAs(lang.T("a list of whole numbers such as [1, 2]"), func(q *Request) *[]int { return &q.Sprints })},
 	{Name: "answers", By: []workflow.Action{workflow.ActionAnswer},
 		Read: valueAs(lang.T(`an object of question id and text such as {"q1": "…"}`),
 			func(q *Request) *map[string]string { return &q.Answers })},
 	{Name: "confirmed", By: []workflow.Action{workflow.ActionConfirm},
-		Read: truth(func(q *Request) **bool { return &q.Yes }), Decides: true},
+		Read: boolField(func(q *Request) **bool { return &q.Yes }), Decides: true},
 	{Name: "approved", By: []workflow.Action{workflow.ActionApprove},
-		Read: truth(func(q *Request) **bool { return &q.Yes }), Decides: true},
-	{Name: "feedback", By: leaves, Read: text(func(q *Request) *string { return &q.Feedback })},
-	{Name: "view", By: looks, Read: text(func(q *Request) *string { return &q.View })},
+		Read: boolField(func(q *Request) **bool { return &q.Yes }), Decides: true},
+	{Name: "feedback", By: leaves, Read: textField(func(q *Request) *string { return &q.Feedback })},
+	{Name: "view", By: looks, Read: textField(func(q *Request) *string { return &q.View })},
 	{Name: "wait", By: looks,
 		Read: valueAs(lang.T("a whole number of seconds such as 50"), func(q *Request) *int { return &q.Wait })},
 	{Name: "revision", By: append([]workflow.Action{workflow.ActionSubmit, workflow.ActionAnswer}, leaves...),
@@ -63,8 +63,7 @@ var taskArguments = []Argument[Request]{
 // taskShape is the shape of the arguments of bmad-task.
 var taskShape = ShapeOf(TaskSchema)
 
-// Parse reads the arguments of bmad-task. An error is one that the model can correct; the call then
-// does nothing.
+// Parse reads the arguments of bmad-task. The model can correct every error; the call then does nothing.
 func Parse(raw []byte) (Request, error) {
 	return Arguments[Request]{
 		Table: taskArguments, Schema: taskShape, Example: `{"action": "status"}`, fits: fitsAction,
@@ -72,7 +71,7 @@ func Parse(raw []byte) (Request, error) {
 	}.Decode(raw)
 }
 
-// fitsAction refuses an argument that the action of a call does not take.
+// fitsAction refuses an argument foreign to the action of the call.
 func fitsAction(q *Request, given Argument[Request]) error {
 	if q.Action == "confirm_save" {
 		q.Action = workflow.ActionConfirm
@@ -91,11 +90,11 @@ func fitsAction(q *Request, given Argument[Request]) error {
 		WithHint("%s takes: %s", q.Action, strings.Join(taken, ", "))
 }
 
-func text(field func(*Request) *string) func(*Request, json.RawMessage) error {
+func textField(field func(*Request) *string) func(*Request, json.RawMessage) error {
 	return func(q *Request, raw json.RawMessage) error { return ReadText(field(q), raw) }
 }
 
-func result(
+func resultField(
 	e workflow.Engine, read func(*string, json.RawMessage) error, field func(*Result) *string,
 ) func(*Request, json.RawMessage) error {
 	return func(q *Request, raw json.RawMessage) error {
@@ -108,8 +107,8 @@ func result(
 	}
 }
 
-// truth is not left out by null: leaving it out would be a decision.
-func truth(field func(*Request) **bool) func(*Request, json.RawMessage) error {
+// boolField is not left out by null: leaving it out would be a decision.
+func boolField(field func(*Request) **bool) func(*Request, json.RawMessage) error {
 	return func(q *Request, raw json.RawMessage) error {
 		if json.Unmarshal(raw, field(q)) != nil || *field(q) == nil {
 			return lang.Errorf("must be true or false, not %s", kindOf(raw))
@@ -118,7 +117,7 @@ func truth(field func(*Request) **bool) func(*Request, json.RawMessage) error {
 	}
 }
 
-// valueAs reads an argument that has to be as want says.
+// valueAs reads an argument of the form named by want.
 func valueAs[V any](want lang.Text, field func(*Request) *V) func(*Request, json.RawMessage) error {
 	return func(q *Request, raw json.RawMessage) error {
 		if json.Unmarshal(raw, field(q)) != nil {

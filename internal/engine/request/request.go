@@ -16,16 +16,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Limits of texts that people and models type, in bytes. They keep a reply that
-// repeats them below the limits of hosts.
+// Limits of texts typed by people and models, in bytes. They keep a reply with the same texts below the limits of
+// hosts.
 const (
 	MaxObjective = 4000
 	MaxFeedback  = 8000
 	MaxAnswer    = 8000
 )
 
-// Request is one call, from any face: who calls, its session, and the arguments of the action.
-// Unused fields are zero.
+// Request is one call, from any face: the caller, the session, and the arguments of the action. Unused fields are
+// zero.
 type Request struct {
 	Action workflow.Action
 	project.Address
@@ -51,7 +51,7 @@ type Caller struct {
 	// Several is true if the caller works in several folders: which of them is looked in first
 	// then differs from call to call.
 	Several bool
-	// Language is that of the person who reads a question, if it is not the session's.
+	// Language is the language of the question's reader, if it is not the session's.
 	Language lang.Language
 	// Via is the channel of the call itself if it states a decision or answers: the
 	// assistant's word if empty, unless Ask is set.
@@ -59,14 +59,14 @@ type Caller struct {
 	// Ask reaches the person; nil if the caller cannot. With an empty Via it is the
 	// only way to a decision.
 	Ask Channel
-	// Forms is true if Ask is a form of the host that an assistant works in.
+	// Forms is true if Ask is a form of the assistant's host.
 	Forms bool
-	// NoForms is true if the last form that Ask sent was seen by no person, as far as
-	// can be told: the assistant is then told to ask by itself.
+	// NoForms is true if, as far as anyone can know, no person saw the last form of Ask: the assistant is then
+	// told to ask by itself.
 	NoForms bool
 	// HostConfirm is true if the caller has a tool about which the host asks the person.
 	HostConfirm bool
-	// Chat is true if the host shows no forms, so that the person may have only the chat to read in.
+	// Chat is true if the host shows no forms: the person may see only the chat.
 	Chat bool
 	// Inline is true if the role prompt is for one who answers with the document, instead of
 	// writing it into a file.
@@ -82,7 +82,7 @@ type Caller struct {
 	Hold func(ctx context.Context, project, seen string, look func(context.Context) string)
 }
 
-// Notice reports on something that takes long.
+// Notice reports on something slow.
 type Notice = verify.Notice
 
 // Start has the arguments of a start.
@@ -96,7 +96,7 @@ type Start struct {
 
 // Status has the arguments of a status: the view to add, and the time to wait.
 type Status struct {
-	// View is one of the engine's views, or an artifact by its stage or file name.
+	// View is one of the engine's views, or an artifact by the stage or file name.
 	View string
 	// Wait is the time to wait for the person to act, in seconds, at most standing.MaxWait.
 	Wait int
@@ -105,40 +105,39 @@ type Status struct {
 // Submit has the arguments of a submission.
 type Submit struct {
 	Results []Result
-	// Sprints are the numbers that a build covers; nil means all that are open.
+	// Sprints are the numbers of the covered sprints of a build; nil means all open ones.
 	Sprints []int
 }
 
-// Decision is the word that the call itself states, at a gate, to questions, or to leave or accept
-// the state of the session.
+// Decision is the word of the call itself, at a gate, to questions, or to leave or accept the state of the
+// session.
 type Decision struct {
-	// Yes is that of a confirm or approve; nil when not given.
+	// Yes is the answer of a confirm or approve; nil when not given.
 	Yes      *bool
 	Answers  map[string]string
 	Feedback string
 	// Comments are remarks on lines of the draft.
 	Comments []workflow.Comment
-	// Draft is the SHA-256 of the draft that the decision is for; empty takes any.
+	// Draft is the SHA-256 of the draft to decide on; empty takes any.
 	Draft string
-	// Blind is true if the call would accept any draft that waits, and nothing shows which one
-	// its caller has seen.
+	// Blind is true if the call would accept any waiting draft, and nothing shows which one its caller has seen.
 	Blind bool
 	// Restore has an adoption put the approved texts back instead of accepting the changed ones.
 	Restore bool
 }
 
-// Channel brings a question to a person and their answer back, for example a form of their
-// host, or a terminal. It is the way to a decision that is not another program's word for one.
+// Channel brings a question to a person and their answer back, for example by a form of their host, or a terminal.
+// It is the way to a decision of the person, without another program's word.
 type Channel interface {
-	// Ask puts a question. An answer without a decision says why there is none. A channel
-	// that gets its answer by a later repetition of the call returns ErrAsked.
+	// Ask puts a question. An answer without a decision has a reason. A channel returns ErrAsked if the answer
+	// comes with a later repetition of the call.
 	Ask(ctx context.Context, q gate.Question) (gate.Response, error)
 }
 
-// ErrAsked ends a call whose question is on its way to the person. Nothing was changed.
+// ErrAsked ends a call while the question is on the way to the person. Nothing was changed.
 var ErrAsked = errors.New("the person was asked; the call is repeated with their answer")
 
-// Result is the document of one engine: a text, or the path of a file in the project that holds it.
+// Result is the document of one engine: a text, or the path of a file with the text in the project.
 type Result struct {
 	Engine workflow.Engine
 	Text   string
@@ -150,14 +149,14 @@ func (q *Request) Decides() bool {
 	return q.Action == workflow.ActionConfirm || q.Action == workflow.ActionApprove
 }
 
-// refuses reports whether the decision is a no.
-func (q *Request) refuses() bool { return q.Yes != nil && !*q.Yes }
+// isRefusal reports whether the decision is a no.
+func (q *Request) isRefusal() bool { return q.Yes != nil && !*q.Yes }
 
-// Repeats reports whether a call asks for the step that a session took last.
+// Repeats reports whether a call asks for the latest step of a session.
 func (q *Request) Repeats(s *workflow.Session) bool {
 	last := s.Last()
 	stage := last.FromStage()
-	if last.Action == workflow.ActionReopen { // its stage is the one it went to
+	if last.Action == workflow.ActionReopen { // the call named the stage to go to
 		stage = last.ToStage()
 	}
 	if last.Event == workflow.EventGranted { // which is one person's yes of several
@@ -168,7 +167,7 @@ func (q *Request) Repeats(s *workflow.Session) bool {
 	}
 	switch q.Action {
 	case workflow.ActionConfirm, workflow.ActionApprove:
-		return q.refuses() == sentBack(last)
+		return q.isRefusal() == sentBack(last)
 	case workflow.ActionSubmit:
 		// A second document while the first waits is for the gate to refuse.
 		return stage != s.CurrentStage || !s.CurrentState.Active()
@@ -181,7 +180,7 @@ func sentBack(t workflow.Transition) bool {
 	return t.Event == workflow.EventChangesRequested || t.Event == workflow.EventSentBack
 }
 
-// Word returns the decision that the call itself states.
+// Word returns the decision stated by the call itself.
 func (q *Request) Word() gate.Word {
-	return gate.Word{Via: q.Via, Given: q.Yes != nil, No: q.refuses(), Draft: q.Draft}
+	return gate.Word{Via: q.Via, Given: q.Yes != nil, No: q.isRefusal(), Draft: q.Draft}
 }

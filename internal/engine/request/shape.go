@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Shape is the part of a JSON schema that says of which types a value may be, and what it needs.
+// Shape is the part of a JSON schema with the types and the needs of a value.
 type Shape struct {
 	Type       types             `json:"type"`
 	Properties map[string]*Shape `json:"properties"`
@@ -52,11 +52,10 @@ func ShapeOf(schema []byte) func() *Shape {
 	})
 }
 
-// fit returns a value of which some parts came as text, as some hosts send them, in the types of
-// the shape: an object or a list as its JSON, a number or a truth value as its literal. Only a
-// text that can mean nothing else is taken; any other value stays as it is, for its reader to
-// refuse.
-func (s *Shape) fit(raw json.RawMessage) json.RawMessage {
+// convertTexts returns a value with its parts in the types of the shape: some hosts send objects, lists, numbers
+// and truth values as text. It converts a text only if it can mean nothing else; any other value stays as it is,
+// and the reader of the argument refuses it.
+func (s *Shape) convertTexts(raw json.RawMessage) json.RawMessage {
 	if s == nil {
 		return raw
 	}
@@ -70,34 +69,34 @@ func (s *Shape) fit(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// Unwrap returns the value that came as text, without looking into it.
+// Unwrap returns a value sent as text, without looking into it.
 func (s *Shape) Unwrap(raw json.RawMessage) json.RawMessage {
 	raw = bytes.TrimSpace(raw)
 	var text string
-	if !bytes.HasPrefix(raw, []byte(`"`)) || s.is("string") || json.Unmarshal(raw, &text) != nil || !s.literal(text) {
+	if !bytes.HasPrefix(raw, []byte(`"`)) || s.hasType("string") || json.Unmarshal(raw, &text) != nil || !s.isLiteral(text) {
 		return raw
 	}
 	return bytes.TrimSpace([]byte(text))
 }
 
-func (s *Shape) is(name string) bool { return slices.Contains(s.Type, name) }
+func (s *Shape) hasType(name string) bool { return slices.Contains(s.Type, name) }
 
-// literal reports whether a text is the JSON of a value of the shape.
-func (s *Shape) literal(text string) bool {
+// isLiteral reports whether a text is the JSON of a value of the shape.
+func (s *Shape) isLiteral(text string) bool {
 	begins := strings.TrimLeft(text, " \t\r\n")
 	switch {
 	case !json.Valid([]byte(text)):
 		return false
-	case s.is("object") && begins[0] == '{', s.is("array") && begins[0] == '[':
+	case s.hasType("object") && begins[0] == '{', s.hasType("array") && begins[0] == '[':
 		return true
-	case s.is("boolean") && (text == "true" || text == "false"):
+	case s.hasType("boolean") && (text == "true" || text == "false"):
 		return true
 	case text[0] != '-' && (text[0] < '0' || text[0] > '9'):
 		return false
-	case s.is("number"):
+	case s.hasType("number"):
 		return true
 	}
-	return s.is("integer") && !strings.ContainsAny(text, ".eE \t\r\n")
+	return s.hasType("integer") && !strings.ContainsAny(text, ".eE \t\r\n")
 }
 
 func (s *Shape) fitObject(raw json.RawMessage) json.RawMessage {
@@ -112,11 +111,11 @@ func (s *Shape) fitObject(raw json.RawMessage) json.RawMessage {
 		if !named {
 			of = s.Additional.Shape
 		}
-		fitted := of.fit(value)
+		fitted := of.convertTexts(value)
 		changed = changed || !bytes.Equal(fitted, bytes.TrimSpace(value))
 		object[name] = fitted
 	}
-	return rebuilt(raw, object, changed)
+	return marshalChanged(raw, object, changed)
 }
 
 func (s *Shape) fitList(raw json.RawMessage) json.RawMessage {
@@ -126,15 +125,15 @@ func (s *Shape) fitList(raw json.RawMessage) json.RawMessage {
 	}
 	changed := false
 	for i, value := range list {
-		fitted := s.Items.fit(value)
+		fitted := s.Items.convertTexts(value)
 		changed = changed || !bytes.Equal(fitted, bytes.TrimSpace(value))
 		list[i] = fitted
 	}
-	return rebuilt(raw, list, changed)
+	return marshalChanged(raw, list, changed)
 }
 
-// rebuilt returns the JSON of a value, or raw as it came if nothing in it was changed.
-func rebuilt(raw json.RawMessage, value any, changed bool) json.RawMessage {
+// marshalChanged returns the JSON of a value, or raw as it came if nothing in it was changed.
+func marshalChanged(raw json.RawMessage, value any, changed bool) json.RawMessage {
 	if !changed {
 		return raw
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Validate checks the arguments that need no session; see also [Request.Complete].
+// Validate checks the arguments independent of a session; see also [Request.Complete].
 func (q *Request) Validate() error {
 	if !slices.Contains(workflow.Actions(), q.Action) {
 		return UnknownAction(string(q.Action))
@@ -41,8 +41,8 @@ func (q *Request) Validate() error {
 	return nil
 }
 
-// Complete refuses a call without an argument that its action needs. It comes after the session
-// has admitted the action: in another state the argument would not help.
+// Complete refuses a call without an argument needed by the action. It comes after the session has admitted the
+// action: in another state the argument would not help.
 func (q *Request) Complete() error {
 	switch q.Action {
 	case workflow.ActionSubmit, workflow.ActionReopen:
@@ -73,7 +73,7 @@ func (q *Request) Complete() error {
 	return nil
 }
 
-// checkTexts checks all texts of the call but its answers and results.
+// checkTexts checks all texts of the call except for answers and results.
 func (q *Request) checkTexts() error {
 	for _, r := range q.Results {
 		if err := CheckText(string(r.Engine)+"_result_path", r.Path, 4096); err != nil {
@@ -93,7 +93,7 @@ func (q *Request) checkTexts() error {
 	return nil
 }
 
-// CheckStage rejects a stage that the workflow does not have.
+// CheckStage rejects a stage unknown to the workflow.
 func CheckStage(w *workflow.Definition, name string) error {
 	if name == "" || w.Index(workflow.StageID(name)) >= 0 {
 		return nil
@@ -102,7 +102,7 @@ func CheckStage(w *workflow.Definition, name string) error {
 		WithHint("use one of: %s", strings.Join(w.IDs(), ", ")).Suggest(name, w.IDs())
 }
 
-// CheckText refuses a text that is too long, or not text.
+// CheckText refuses a text over limit bytes, of invalid UTF-8, or with a NUL character.
 func CheckText(name any, text string, limit int) error {
 	if len(text) > limit {
 		return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", name, len(text), limit).
@@ -117,15 +117,14 @@ func CheckText(name any, text string, limit int) error {
 	return nil
 }
 
-// UnknownAction returns the error for an action that does not exist.
+// UnknownAction returns the error for an unknown action.
 func UnknownAction(name string) error {
 	actions := workflow.Names(workflow.Actions())
 	return fault.New(fault.InvalidArgument, "unknown action %q", name).
 		WithHint("use one of: %s", strings.Join(actions, ", ")).Suggest(name, actions)
 }
 
-// Filled returns the answers that say something: not those with the "…" that next_call
-// puts in place of a text.
+// Filled returns the answers with content, without the "…" of next_call.
 func Filled(answers map[string]string) map[string]string {
 	out := map[string]string{}
 	for id, text := range answers {
@@ -136,8 +135,8 @@ func Filled(answers map[string]string) map[string]string {
 	return out
 }
 
-// CheckAnswers refuses answers to questions that are not open, and answers without any text, unless
-// the other questions are skipped.
+// CheckAnswers refuses answers to closed questions, and answers without any text, unless the other questions are
+// skipped.
 func CheckAnswers(s *workflow.Session, answers map[string]string, skipRest bool) error {
 	var open []string
 	for _, q := range s.Current().OpenQuestions() {
@@ -162,8 +161,8 @@ func CheckAnswers(s *workflow.Session, answers map[string]string, skipRest bool)
 // skipWords are the answers by which a person skips a question.
 var skipWords = []string{"skip", "skip it", "skip this", "skipped", "跳过", "略过", "跳过此问题", "跳过这个问题"}
 
-// Skips reports whether an answer is the person's word that they do not want to answer. If the
-// question offers that word itself, it is an answer.
+// Skips reports whether the person declines to answer with this answer. If the question offers the same word, it
+// is an answer.
 func Skips(q workflow.Question, answer string) bool {
 	word := strings.ToLower(strings.Trim(answer, " \t\r\n.!。！\"'“”「」"))
 	offered := slices.ContainsFunc(q.Options, func(option string) bool { return strings.EqualFold(strings.TrimSpace(option), word) })

@@ -8,10 +8,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Values are arguments by name, of the types that a schema gives them.
+// Values are arguments by name, in the types of a schema.
 type Values map[string]any
 
-// Text returns the first of some texts that a call has, or "".
+// Text returns the first text of a call among names, or "".
 func (v Values) Text(names ...string) string {
 	for _, name := range names {
 		if text, _ := v[name].(string); text != "" {
@@ -33,14 +33,14 @@ func (v Values) List(name string) []string {
 	return list
 }
 
-// ArgumentsOf returns the arguments of a tool: those with these names, in their order. An argument that its
-// schema does not describe is a text; most has the most that a number may be.
+// ArgumentsOf returns the arguments of a tool with these names, in their order. An argument without a description
+// in the schema is a text; most has the greatest value of each number.
 func ArgumentsOf(schema []byte, example string, most map[string]int, names ...string) Arguments[Values] {
 	shape := ShapeOf(schema)
 	out := Arguments[Values]{Schema: shape, Example: example, Missing: lang.T("pass it, such as %s", example)}
 	for _, name := range names {
 		out.Table = append(out.Table, Argument[Values]{Name: name, Read: func(to *Values, raw json.RawMessage) error {
-			value, err := shape().Properties[name].read(raw, most[name])
+			value, err := shape().Properties[name].readValue(raw, most[name])
 			to.Set(name, value)
 			return err
 		}})
@@ -56,12 +56,12 @@ func (v *Values) Set(name string, value any) {
 	(*v)[name] = value
 }
 
-// read reads a value of the shape.
-func (s *Shape) read(raw json.RawMessage, most int) (any, error) {
+// readValue reads a value of the shape.
+func (s *Shape) readValue(raw json.RawMessage, most int) (any, error) {
 	switch s = cmp.Or(s, &Shape{}); {
-	case s.is("number"), s.is("integer"):
+	case s.hasType("number"), s.hasType("integer"):
 		return readCount(raw, most)
-	case s.is("array"):
+	case s.hasType("array"):
 		var list []string
 		if json.Unmarshal(raw, &list) != nil {
 			return nil, lang.Errorf("must be a list of texts, not %s", kindOf(raw))

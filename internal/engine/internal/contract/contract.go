@@ -33,7 +33,7 @@ import (
 // Status is the outcome of a contract.
 type Status string
 
-// The outcomes. Only Pass means that something was checked and is well.
+// The outcomes. Only Pass means a check with a good result.
 const (
 	Pass    Status = "PASS"
 	Fail    Status = "FAIL"
@@ -41,13 +41,13 @@ const (
 	Error   Status = "ERROR"
 )
 
-// Auto is the stack of a call that leaves the choice to the contract.
+// Auto is the stack of a call without a choice.
 const Auto = "auto"
 
 // maxOutput bounds the output in a result, in bytes, without the mark of its beginning.
 const maxOutput = 4000
 
-// The exit codes by which a shell says that it could not run a command.
+// The exit codes of a shell for a command it could not run.
 const notExecutable, notFound = 126, 127
 
 // Call names the work to check.
@@ -62,16 +62,16 @@ type Call struct {
 type Result struct {
 	Status  Status `json:"status"`
 	Command string `json:"command,omitempty"`
-	// Stack names the stacks that were checked, if they are known: that of the call, or those that the
-	// script reports, for example "go, node".
+	// Stack names the checked stacks, if they are known: the one of the call, or the ones reported by the script,
+	// for example "go, node".
 	Stack string `json:"stack"`
-	// Output is the end of the output, without its control of a terminal.
+	// Output is the end of the output, without control sequences for terminals.
 	Output     string `json:"output,omitempty"`
 	DurationMS int64  `json:"duration_ms"`
-	// ExitCode is nil if nothing ran to its end.
+	// ExitCode is nil if nothing ran to completion.
 	ExitCode *int     `json:"exit_code,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
-	// Proposed is a command that could be the contract; Hint is the way to make it that.
+	// Proposed is a possible command for the contract; Hint is the way to configure it.
 	Proposed string `json:"proposed,omitempty"`
 	Hint     string `json:"hint,omitempty"`
 }
@@ -92,16 +92,16 @@ func (r *Runner) Run(ctx context.Context, p *project.Project, call Call, tell fu
 		return Result{}, fault.New(fault.InvalidArgument, "unknown stack %q", call.Stack).
 			WithHint("the stacks are: %s", strings.Join(Stacks(), ", ")).Suggest(call.Stack, Stacks())
 	}
-	dir, err := folder(p, call.Dir)
+	dir, err := localFolder(p, call.Dir)
 	if err != nil {
 		return Result{}, err
 	}
 	call.Dir = dir
-	return r.current.share(ctx, p, call, func() (Result, error) { return r.run(ctx, p, call, tell) })
+	return r.current.runShared(ctx, p, call, func() (Result, error) { return r.runContract(ctx, p, call, tell) })
 }
 
-// folder returns the path of a folder of the project relative to it. A link that leads out is none.
-func folder(p *project.Project, given string) (string, error) {
+// localFolder returns the path of a folder relative to the project. It refuses a link to the outside.
+func localFolder(p *project.Project, given string) (string, error) {
 	local := p.Local(cmp.Or(given, "."))
 	if info, err := p.Dir.Stat(local); err != nil || !info.IsDir() || !filepath.IsLocal(filepath.FromSlash(local)) {
 		return "", fault.New(fault.InvalidArgument, "working_dir %q is not a folder inside the project %s", given, p.Dir.Path()).
@@ -110,8 +110,8 @@ func folder(p *project.Project, given string) (string, error) {
 	return local, nil
 }
 
-// run runs the first contract that the project has.
-func (r *Runner) run(ctx context.Context, p *project.Project, call Call, tell func(verify.Notice)) (Result, error) {
+// runContract runs the first contract of the project.
+func (r *Runner) runContract(ctx context.Context, p *project.Project, call Call, tell func(verify.Notice)) (Result, error) {
 	guard, said, l := r.person.In(p), &verdicts{}, p.Language("")
 	limits := verify.Limits{Tail: maxOutput, Language: l, Env: []string{"CC_STACK"}, Copy: said} // without a value it is removed
 	if call.Stack != Auto {
@@ -126,14 +126,14 @@ func (r *Runner) run(ctx context.Context, p *project.Project, call Call, tell fu
 		if err != nil {
 			return Result{}, err
 		}
-		return result(l, call.Stack, e, ofCommand(e)), nil
+		return newResult(l, call.Stack, e, ofCommand(e)), nil
 	}
 	script, err := guard.Script()
 	if err != nil {
 		return Result{}, err
 	}
 	if script == nil {
-		found, command := proposal(p.Dir.Tree(), call)
+		found, command := proposeCommand(p.Dir.Tree(), call)
 		return Result{
 			Status: Skipped, Stack: cmp.Or(strings.Join(found, ", "), call.Stack), Proposed: command,
 			Notes: []string{l.Say("nothing was run: the project names no verify command, and has no script of a kit")},
@@ -144,11 +144,11 @@ func (r *Runner) run(ctx context.Context, p *project.Project, call Call, tell fu
 	if err != nil {
 		return Result{}, err
 	}
-	said.end()
+	said.endLine()
 	if call.Stack == Auto {
 		call.Stack = cmp.Or(said.stacks, Auto)
 	}
-	return result(l, call.Stack, e, said.status(e)), nil
+	return newResult(l, call.Stack, e, said.scriptStatus(e)), nil
 }
 
 // ofCommand returns the outcome of a verify command.
@@ -162,11 +162,11 @@ func ofCommand(e *workflow.Evidence) Status {
 	return Fail
 }
 
-// ranToEnd reports whether a command ran to its end by itself.
+// ranToEnd reports whether a command ended by itself.
 func ranToEnd(e *workflow.Evidence) bool { return e.NotRun == "" && !e.TimedOut && e.ExitCode >= 0 }
 
-// result describes a command that has run, or that could not be started.
-func result(l lang.Language, stack string, e *workflow.Evidence, status Status) Result {
+// newResult describes a command after the run, or a command that could not be started.
+func newResult(l lang.Language, stack string, e *workflow.Evidence, status Status) Result {
 	out := Result{Status: status, Command: e.Command, Stack: stack, Output: e.Tail, DurationMS: e.TookMS, Notes: e.Notes}
 	switch {
 	case e.NotRun != "":
@@ -185,22 +185,22 @@ func result(l lang.Language, stack string, e *workflow.Evidence, status Status) 
 // runs are the contracts under way: a *shared for the path of each project.
 type runs struct{ open sync.Map }
 
-// shared is a contract under way. Its result counts once ended is closed.
+// shared is a contract under way. The result is valid once ended is closed.
 type shared struct {
 	call Call
-	// tree is the fingerprint of the project's files at its start, "" if it is not known.
+	// tree is the fingerprint of the project's files at the start, "" if it is unknown.
 	tree  string
 	ended chan struct{}
 
 	result Result
 	err    error
-	// givenUp is true if its caller did not wait for the end.
+	// givenUp is true if the caller did not wait for the end.
 	givenUp bool
 }
 
-// share runs a contract, or waits for the one under way in the same project if that checks the
-// same: two runs of a build at once disturb each other.
-func (r *runs) share(ctx context.Context, p *project.Project, call Call, run func() (Result, error)) (Result, error) {
+// runShared runs a contract, or waits for the one under way in the same project if it has the same call: two
+// simultaneous runs of a build disturb each other.
+func (r *runs) runShared(ctx context.Context, p *project.Project, call Call, run func() (Result, error)) (Result, error) {
 	key := trust.PathOf(p.Dir.Path())
 	for {
 		tree, _ := p.Fingerprint(nil, time.Time{})
@@ -217,9 +217,9 @@ func (r *runs) share(ctx context.Context, p *project.Project, call Call, run fun
 			mine.givenUp = ctx.Err() != nil
 			return mine.result, mine.err
 		case other.call != call:
-			return Result{}, busy(lang.T("for another stack or folder"))
+			return Result{}, errBusy(lang.T("for another stack or folder"))
 		case tree == "" || other.tree != tree:
-			return Result{}, busy(lang.T("and files have changed since it began"))
+			return Result{}, errBusy(lang.T("and files have changed since it began"))
 		}
 		select {
 		case <-other.ended:
@@ -232,7 +232,7 @@ func (r *runs) share(ctx context.Context, p *project.Project, call Call, run fun
 	}
 }
 
-func busy(why lang.Text) error {
+func errBusy(why lang.Text) error {
 	return fault.New(fault.Conflict, "the completion contract runs in this project already, %s", why).
 		WithHint("wait until it has ended, then call again")
 }
@@ -240,39 +240,38 @@ func busy(why lang.Text) error {
 // verdictLine matches the line with the result of a script of the kit, and the stacks in it.
 var verdictLine = pattern.New(`^[^\p{L}\p{N}]*CC (PASS|FAIL)\b(?:[^\[]{0,20}\[([^\]]{1,100})\])?`)
 
-// maxLine bounds the part of a line that is read, in bytes.
+// maxLine bounds the bytes read of a line.
 const maxLine = 1000
 
-// verdicts reads the output of a script for its verdict. It sees all of it: the end that is kept
-// may have lost the line.
+// verdicts reads all the output of a script for the verdict: the kept end may not have the line.
 type verdicts struct {
 	line         []byte
 	pass, failed bool
-	// stacks names the stacks that the script reports as checked.
+	// stacks names the stacks reported by the script.
 	stacks string
 }
 
-// Write implements io.Writer. It never fails, since that would make the script fail.
+// Write implements io.Writer. It never fails, since an error would make the script fail.
 func (v *verdicts) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		i := bytes.IndexAny(p, "\r\n")
 		if i < 0 {
-			v.keep(p)
+			v.addToLine(p)
 			return n, nil
 		}
-		v.keep(p[:i])
-		v.end()
+		v.addToLine(p[:i])
+		v.endLine()
 		p = p[i+1:]
 	}
 }
 
-func (v *verdicts) keep(part []byte) {
+func (v *verdicts) addToLine(part []byte) {
 	v.line = append(v.line, part[:min(len(part), maxLine-len(v.line))]...)
 }
 
-// end reads the complete line.
-func (v *verdicts) end() {
+// endLine reads the complete line.
+func (v *verdicts) endLine() {
 	if m := verdictLine.FindStringSubmatch(verify.Plain(string(v.line))); m != nil {
 		v.pass, v.failed = v.pass || m[1] == "PASS", v.failed || m[1] == "FAIL"
 		if m[2] != "" {
@@ -282,9 +281,9 @@ func (v *verdicts) end() {
 	v.line = v.line[:0]
 }
 
-// status returns the outcome of a script. An exit code of 0 alone does not pass: the script of the
+// scriptStatus returns the outcome of a script. An exit code of 0 alone does not pass: the script of the
 // kit ends so if it knows no stack of the project.
-func (v *verdicts) status(e *workflow.Evidence) Status {
+func (v *verdicts) scriptStatus(e *workflow.Evidence) Status {
 	switch {
 	case !ranToEnd(e):
 		return Error
@@ -298,13 +297,13 @@ func (v *verdicts) status(e *workflow.Evidence) Status {
 	return Skipped
 }
 
-// stack is a kind of project, with the command that is proposed for it.
+// stack is a kind of project, with a command to propose for it.
 type stack struct {
 	name string
-	// marks are patterns of the names by which it is known, the likelier first; one that ends in
-	// a slash is a folder.
+	// marks are patterns of names of files in such a project, the likelier first; with a slash at the end, of
+	// folders.
 	marks []string
-	// command is proposed; %s stands for the name that was found.
+	// command is proposed; %s stands for the name of the file found.
 	command string
 }
 
@@ -327,8 +326,8 @@ func Stacks() []string {
 	return out
 }
 
-// proposal returns the stacks of a call that its folder holds, and a command that checks them.
-func proposal(tree fs.FS, call Call) (found []string, command string) {
+// proposeCommand returns the stacks found in the call's folder, and a command to check them.
+func proposeCommand(tree fs.FS, call Call) (found []string, command string) {
 	entries, err := fs.ReadDir(tree, call.Dir)
 	if err != nil {
 		return nil, ""
@@ -338,7 +337,7 @@ func proposal(tree fs.FS, call Call) (found []string, command string) {
 		commands = append(commands, "cd '"+strings.ReplaceAll(call.Dir, "'", `'\''`)+"'")
 	}
 	for _, s := range stacks {
-		if mark := s.in(entries); mark != "" && (call.Stack == Auto || call.Stack == s.name) {
+		if mark := s.findMark(entries); mark != "" && (call.Stack == Auto || call.Stack == s.name) {
 			found, commands = append(found, s.name), append(commands, strings.Replace(s.command, "%s", mark, 1))
 		}
 	}
@@ -348,8 +347,8 @@ func proposal(tree fs.FS, call Call) (found []string, command string) {
 	return found, strings.Join(commands, " && ")
 }
 
-// in returns the entry that shows that a folder belongs to the stack, "" if none does.
-func (s stack) in(entries []fs.DirEntry) string {
+// findMark returns the entry identifying a folder of the stack, "" if there is none.
+func (s stack) findMark(entries []fs.DirEntry) string {
 	for _, mark := range s.marks {
 		name, folder := strings.CutSuffix(mark, "/")
 		for _, e := range entries {

@@ -25,7 +25,7 @@ func TestVerdictsInPieces(t *testing.T) {
 					t.Fatal(n, err)
 				}
 			}
-			if got.end(); got.pass != tt.want.pass || got.failed != tt.want.failed || got.stacks != tt.want.stacks || len(got.line) > 0 {
+			if got.endLine(); got.pass != tt.want.pass || got.failed != tt.want.failed || got.stacks != tt.want.stacks || len(got.line) > 0 {
 				t.Errorf("%.40q in pieces of %d: got %+v, want %+v", tt.output, size, got, tt.want)
 			}
 		}

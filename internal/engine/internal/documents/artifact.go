@@ -16,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// SaveArtifact makes the current stage's document its deliverable, whose file [Disk.Settle] writes
-// once the session is stored.
+// SaveArtifact makes the current stage's document the deliverable. [Disk.Settle] writes the file once the session
+// is stored.
 func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, at time.Time) error {
 	rec, st := s.Session.Current(), s.Stage
 	if st.Artifact == "" {
@@ -35,7 +35,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	if decided != "" && workflow.Hash([]byte(body)) != decided {
 		return words.EditedDraft(s)
 	}
-	if body, err = d.compose(ctx, s, st, body, &grant); err != nil {
+	if body, err = d.composeArtifact(ctx, s, st, body, &grant); err != nil {
 		return err
 	}
 	f, err := artifact.Saved(s.Session.TaskName, st.Artifact)
@@ -60,9 +60,9 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	return nil
 }
 
-// compose returns the artifact of a stage: its document, with all that belongs to it. grant is the
-// decision by which it is saved; nil for none.
-func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.Stage, body string, grant *workflow.Grant) (string, error) {
+// composeArtifact returns the artifact of a stage: the document and the parts around it. grant is the decision to
+// save it; nil for none.
+func (d *Disk) composeArtifact(ctx context.Context, s *standing.Standing, st workflow.Stage, body string, grant *workflow.Grant) (string, error) {
 	rec := s.Session.Record(st.ID)
 	if st.Gate == workflow.GateVerdict {
 		if verdict.TablesIn(body) == "" { // a report of an older server
@@ -71,7 +71,7 @@ func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.St
 		body = verdict.Artifact(body, st.Keys) + "\n"
 	}
 	if st.Appends != "" {
-		// The work under review belongs to the review: its report is only run state otherwise.
+		// The reviewed work belongs to the review: otherwise its report is only run state.
 		if ref := s.Session.Record(st.Appends).FinalResultRef; ref != nil {
 			appended, _ := s.Workflow.Stage(st.Appends)
 			report, err := d.readScored(ctx, artifact.WorkPath(s.Session.TaskName, st.Appends), *ref)
@@ -92,9 +92,9 @@ func appendReport(document string, appended workflow.Stage, report string) strin
 	return strings.TrimRight(document, "\n") + "\n\n---\n\n<!-- the " + appended.DocumentName + " that was reviewed -->\n\n" + report
 }
 
-// Restore puts approved texts back that were altered: from the record of the submission, its
-// working copy, or the artifact, whichever is still the text that was approved. One that none of
-// them gives is left alone, and returned as an error after the others. said names those put back.
+// Restore puts altered texts back as they were approved: from the record of the submission, the working copy or
+// the artifact, whichever still has the approved text. A text found in none of them is left alone, and returned as
+// an error after the others. said names the restored ones.
 func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) (said string, err error) {
 	var lost []string
 	for _, a := range s.Altered {
@@ -129,8 +129,8 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 	return said, err
 }
 
-// asApproved returns an altered text as it was approved, and its file; ok is false if it is lost. Paths come from
-// the session's file, so that only those count to which this program writes such texts.
+// asApproved returns an altered text as it was approved, and the file to write; ok is false if the text is lost.
+// Paths come from the session's file, so only the paths of such texts count.
 func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.Alteration) (f artifact.File, body string, ok bool) {
 	st, _ := s.Workflow.Stage(a.Stage)
 	rec := s.Session.Record(a.Stage)
@@ -146,12 +146,12 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 		return f, "", false
 	}
 	_, grant := s.Grant(a.Stage)
-	candidates := []string{string(d.read(artifact.WorkPath(s.Session.TaskName, a.Stage), 0).data)}
-	if record, err := d.text(ctx, *ref); err == nil {
+	candidates := []string{string(d.readFile(artifact.WorkPath(s.Session.TaskName, a.Stage), 0).data)}
+	if record, err := d.readText(ctx, *ref); err == nil {
 		candidates = append(candidates, record)
 	}
 	if rec.Artifact != nil {
-		candidates = append(candidates, string(d.read(rec.Artifact.Path, rec.Artifact.Size).data))
+		candidates = append(candidates, string(d.readFile(rec.Artifact.Path, rec.Artifact.Size).data))
 	}
 	for _, text := range candidates {
 		switch {
@@ -159,7 +159,7 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 			body, ok = text, workflow.Hash([]byte(text)) == ref.SHA256
 		default:
 			var err error
-			body, err = d.compose(ctx, s, st, text, grant)
+			body, err = d.composeArtifact(ctx, s, st, text, grant)
 			_, body = artifact.New(f, body, rec.Artifact.SavedAt)
 			ok = err == nil && workflow.Hash([]byte(body)) == rec.Artifact.SHA256
 		}

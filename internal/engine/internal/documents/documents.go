@@ -22,21 +22,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Disk reads the files of a project for one call, each once, so that the parts of a reply
-// agree with each other.
+// Disk reads the files of a project for one call, each once, for consistency among the parts of a reply.
 type Disk struct {
 	project *project.Project
 	files   map[string]file
 	texts   map[string]string
-	// pending are the files that are written once the session is stored.
+	// pending are the files to write once the session is stored.
 	pending []pending
-	// Written are the files that were written, Unwritten those that could not be.
+	// Written are the files written, Unwritten the ones with a write error.
 	Written, Unwritten []string
-	// Kept is the path of an edited artifact that was replaced, and kept there.
+	// Kept is the path of the backup of an edited artifact, made before its replacement.
 	Kept string
 }
 
-// pending is a file that is written once the session is stored.
+// pending is a file to write once the session is stored.
 type pending struct {
 	name  string
 	write func() error
@@ -56,8 +55,8 @@ type file struct {
 	err            error
 }
 
-// read returns a file; size is the size on record, 0 if there is none.
-func (d *Disk) read(name string, size int64) file {
+// readFile returns a file; size is the size on record, 0 if there is none.
+func (d *Disk) readFile(name string, size int64) file {
 	if f, known := d.files[name]; known {
 		return f
 	}
@@ -86,9 +85,9 @@ func (d *Disk) read(name string, size int64) file {
 // Forget has the working copy read again: people may have edited it meanwhile.
 func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
 
-// text returns a stored text, with the line ends that it was stored with. It is an error if the file has another one than
-// that of the reference's hash, which is empty if an older server kept none.
-func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error) {
+// readText returns a stored text, with the original line ends. It is an error if the file has another text than
+// the one with the hash of ref; the hash is empty if an older server kept none.
+func (d *Disk) readText(ctx context.Context, ref workflow.ContentRef) (string, error) {
 	data, err := d.readStored(ctx, ref)
 	if err != nil || ref.SHA256 == "" {
 		return data, err
@@ -100,7 +99,7 @@ func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error
 		WithHint("restore the file, or hand the document in once more")
 }
 
-// readStored returns the file of a text, whatever it holds: for its hash alone.
+// readStored returns the file of a text unchecked, to compute the hash.
 func (d *Disk) readStored(ctx context.Context, ref workflow.ContentRef) (string, error) {
 	if body, known := d.texts[ref.FilePath]; known {
 		return body, nil
@@ -122,25 +121,26 @@ func (d *Disk) hashStored(ctx context.Context, path string) (string, error) {
 	return workflow.Hash([]byte(body)), nil
 }
 
-// readScored returns the text of a round as it was scored: its working copy, if that is the same text, or its record.
+// readScored returns the text of a round as it was scored: from the working copy, if it has the same text, or from
+// the record.
 func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.ContentRef) (string, error) {
-	if work := d.read(copied, 0); work.err == nil && ref.SHA256 != "" {
+	if work := d.readFile(copied, 0); work.err == nil && ref.SHA256 != "" {
 		if body, same := artifact.As(work.data, ref.SHA256); same {
 			return string(body), nil
 		}
 	}
-	return d.text(ctx, ref)
+	return d.readText(ctx, ref)
 }
 
-// state compares a file with the hash that was recorded of it. One that cannot be read is not as it was.
+// state compares a file with the recorded hash. An unreadable file counts as modified.
 func (f file) state(hash string) standing.File {
 	modified := f.err != nil || hash != "" && f.hash != hash && !artifact.Same(f.data, hash)
 	return standing.File{Missing: f.missing, Modified: modified && !f.missing, Size: f.size}
 }
 
-// Fingerprint returns a fingerprint of the project's files without the documents of the
-// session, "" if there is none, and the one that it would be if nothing had changed since the
-// stage's previous report. sources are the files that are handed in at the given time.
+// Fingerprint returns a fingerprint of the project's files without the documents of the session, "" if there is
+// none, and the one expected if nothing has changed since the stage's previous report. sources are the files
+// handed in at the given time.
 func (d *Disk) Fingerprint(s *standing.Standing, sources []string, at time.Time) (now, same string) {
 	documents, last := map[string]time.Time{}, time.Time{}
 	for _, e := range s.Session.History {

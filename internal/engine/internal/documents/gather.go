@@ -19,7 +19,7 @@ import (
 func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
 	d.GatherSaved(ctx, s)
 	d.GatherDraft(ctx, s)
-	s.Draft.Changes = d.changes(ctx, s)
+	s.Draft.Changes = d.compareRounds(ctx, s)
 	d.GatherCriteria(ctx, s)
 	if s.Session.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
 		for line := range strings.Lines(s.Draft.Text) {
@@ -36,7 +36,7 @@ func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
 	s.Saved = map[string]standing.File{}
 	for _, st := range s.Workflow.Stages {
 		if a := s.Session.Record(st.ID).Artifact; a != nil {
-			s.Saved[a.Path] = d.read(a.Path, a.Size).state(a.SHA256)
+			s.Saved[a.Path] = d.readFile(a.Path, a.Size).state(a.SHA256)
 		}
 	}
 	for _, name := range s.Session.Artifacts {
@@ -46,12 +46,11 @@ func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
 	}
 }
 
-// Altered returns the approved texts of a session that are not as they were approved; v is the
-// result of checking it.
+// Altered returns the approved texts of a session that were changed since; v is the result of the check.
 func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Verification) []workflow.Alteration {
 	return s.Altered(v, func(text workflow.ApprovedText) (sum string, modified, missing bool) {
 		if text.Artifact {
-			f := d.read(text.FilePath, text.Size)
+			f := d.readFile(text.FilePath, text.Size)
 			if d.project.IsShared() && isBehind(s, text, f) { // the next call writes it here
 				st, _ := s.Definition().Stage(text.Stage)
 				_, ok := d.readArtifact(ctx, s, st)
@@ -59,7 +58,7 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 			}
 			return f.hash, f.state(text.SHA256).Modified, f.missing
 		}
-		if _, err := d.text(ctx, text.ContentRef); err == nil {
+		if _, err := d.readText(ctx, text.ContentRef); err == nil {
 			return text.SHA256, false, false
 		}
 		sum, err := d.hashStored(ctx, text.FilePath)
@@ -67,22 +66,21 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 	})
 }
 
-// isBehind reports whether a checkout lacks an artifact, or has the text that it replaces.
+// isBehind reports whether a checkout lacks an artifact, or still has the text before it.
 func isBehind(s *workflow.Session, text workflow.ApprovedText, f file) bool {
 	absent := f.missing && !f.there
-	return absent || replaces(s, text.FilePath, f.hash)
+	return absent || isReplaced(s, text.FilePath, f.hash)
 }
 
-// replaces reports whether an artifact takes the place of a text with a hash.
-func replaces(s *workflow.Session, path, hash string) bool {
+// isReplaced reports whether an artifact takes the place of a text with a hash.
+func isReplaced(s *workflow.Session, path, hash string) bool {
 	return hash != "" && slices.ContainsFunc(s.Definition().Stages, func(st workflow.Stage) bool {
 		a := s.Record(st.ID).Artifact
 		return a != nil && a.Path == path && a.Replaces == hash && a.SHA256 != hash
 	})
 }
 
-// GatherDraft finds the draft of the current stage. Without a working copy it is the record of
-// the round that counts.
+// GatherDraft finds the draft of the current stage. Without a working copy it is the record of the valid round.
 func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 	draft, rec := &s.Draft, s.Session.Current()
 	draft.Edit, draft.Text = nil, ""
@@ -96,7 +94,7 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 		}
 		return
 	}
-	ref, f := *rec.FinalResultRef, d.read(draft.Work, 0)
+	ref, f := *rec.FinalResultRef, d.readFile(draft.Work, 0)
 	ref.SHA256 = draft.SHA256
 	var err error
 	draft.Text, err = d.readScored(ctx, draft.Work, ref)
@@ -114,7 +112,7 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 	}
 }
 
-// gatherEdit compares the working copy at a gate with the document that was scored, which is the text of the draft.
+// gatherEdit compares the working copy at a gate with the scored document, which is the text of the draft.
 func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work string) {
 	scored, draft := s.Draft.Text, &s.Draft
 	document := readEdit(s.Stage, scored, work)
@@ -129,12 +127,12 @@ func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work string
 	draft.Edit.SHA256 = workflow.Hash([]byte(draft.Text))
 }
 
-// scoreAlone matches what may stand beside a document that counts as not edited.
+// scoreAlone matches the text that may stand beside a document without making it an edited one.
 var scoreAlone = pattern.New("^\\s*(?:```json\\s+\\{\"quality_score\":[ \\d.]+\\}\\s+```)?\\s*$")
 
-// readEdit returns the document that a yes to a working copy takes, which is the scored one if that stands in the copy
-// with nothing but white space and a score beside it. It is "" if people would read another text than they decide on:
-// the document has to stand in the copy as it is, and the statements of an edited one below it.
+// readEdit returns the document that a yes to a working copy accepts: the scored one if the copy adds only white
+// space and a score to it. It is "" if people would read another text than they decide on: the copy has to contain
+// the document as it is, and below it the statements of an edited one.
 func readEdit(st workflow.Stage, scored, work string) string {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(work, "\r\n", "\n"), "\ufeff")) + "\n"
 	if text == scored || st.Gate == workflow.GateVerdict { // a report's round has the block, too
@@ -149,8 +147,8 @@ func readEdit(st workflow.Stage, scored, work string) string {
 	return document
 }
 
-// TakenBack returns the parts of the latest edit that a text takes back: the edit that the person's
-// decision on the current stage's document found.
+// TakenBack returns the parts of the latest edit undone by a text: the edit found by the person's decision on the
+// current stage's document.
 func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string) []standing.EditedLine {
 	rounds := Rounds(s.Session, s.Session.CurrentStage)
 	for _, e := range slices.Backward(s.Session.History) {
@@ -161,11 +159,11 @@ func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string)
 		if i < 1 {
 			return nil
 		}
-		before, err := d.text(ctx, rounds[i-1].ref())
+		before, err := d.readText(ctx, rounds[i-1].contentRef())
 		if err != nil {
 			return nil
 		}
-		if edited, err := d.text(ctx, rounds[i].ref()); err == nil {
+		if edited, err := d.readText(ctx, rounds[i].contentRef()); err == nil {
 			return standing.TakenBack(before, edited, text)
 		}
 		return nil
@@ -173,8 +171,8 @@ func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string)
 	return nil
 }
 
-// draftHash returns the hash of the document that waits, as it was handed in. A session of an
-// older server may know none; it is that of the text then.
+// draftHash returns the hash of the waiting document, as it was handed in. A session of an older server may have
+// none; the hash is then the text's.
 func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 	rec := s.Session.Current()
 	if rec.FinalResultRef != nil && rec.FinalResultRef.SHA256 != "" {
@@ -195,8 +193,8 @@ func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 	return workflow.Hash([]byte(handedIn(s.Stage, text)))
 }
 
-// changes compares the document at a gate with that of the round before; nil if there is none.
-func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
+// compareRounds compares the document at a gate with the one of the round before; nil if there is none.
+func (d *Disk) compareRounds(ctx context.Context, s *standing.Standing) *standing.Changes {
 	ref := s.Session.Current().FinalResultRef
 	if !s.Session.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
 		return nil
@@ -206,31 +204,31 @@ func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 		return nil
 	}
 	last := rounds[len(rounds)-2]
-	before, err := d.text(ctx, last.ref())
+	before, err := d.readText(ctx, last.contentRef())
 	if err != nil {
 		return &standing.Changes{Round: last.Iteration, Unknown: true}
 	}
-	after, err := d.readScored(ctx, s.Draft.Work, rounds[len(rounds)-1].ref())
+	after, err := d.readScored(ctx, s.Draft.Work, rounds[len(rounds)-1].contentRef())
 	if err != nil {
-		return nil // told as a draft that cannot be taken
+		return nil // reported as an unusable draft
 	}
 	out := standing.Compare(before, after)
 	out.Round = last.Iteration
 	return &out
 }
 
-// readKept returns the text of a stage that an older server kept, if any.
+// readKept returns the text of a stage kept by an older server, if any.
 func (d *Disk) readKept(ctx context.Context, rec *workflow.Record) string {
 	for _, ref := range rec.Refs() {
-		if body, err := d.text(ctx, *ref); err == nil {
+		if body, err := d.readText(ctx, *ref); err == nil {
 			return body
 		}
 	}
 	return rec.InlineDraft()
 }
 
-// Adopt gives the current stage of a session that an older server wrote its document as a
-// reference: that server kept the text of an engine, or a draft in the session itself.
+// Adopt gives the current stage of a session of an older server a document by reference: an older server kept the
+// text of an engine, or a draft in the session itself.
 func (d *Disk) Adopt(ctx context.Context, tx store.Tx, s *standing.Standing) error {
 	rec := s.Session.Current()
 	if rec.FinalResultRef != nil {
@@ -262,8 +260,8 @@ func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
 	s.Session.SetSprints(intake.Read(plan, d.readKept(ctx, s.Session.Record(plan.ID))).Sprints)
 }
 
-// GatherCriteria reads the criteria of a session from its documents, if a report owes them or a
-// decision is about them.
+// GatherCriteria reads the criteria of a session from the documents, if a report owes them or a decision is about
+// them.
 func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	judges := s.Stage.Gate == workflow.GateVerdict
 	if !s.Session.CurrentState.Active() || !judges && !s.Session.CurrentState.Gated() {
@@ -304,7 +302,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 
 // sourcesOf returns the sources of criteria without their texts.
 func sourcesOf(s *standing.Standing) verdict.Sources {
-	// A report judges the sprints of the last build, and those that were built before and have not passed.
+	// A report judges the sprints of the last build, and earlier built ones without a pass.
 	src := verdict.Sources{Sprints: s.Session.Sprints, InScope: s.Session.OpenSprints(workflow.SprintImplemented)}
 	if build, ok := s.Workflow.OfKind(workflow.KindBuild); ok {
 		src.InScope = append(src.InScope, s.Session.Record(build.ID).Scope...)
@@ -315,23 +313,23 @@ func sourcesOf(s *standing.Standing) verdict.Sources {
 	return src
 }
 
-// readApproved returns the text of a round as it was handed in, from its artifact if its record was
-// changed since; same is false if neither is that text. The text is then one that a person has adopted, or empty.
+// readApproved returns the text of a round as it was handed in, from the artifact if the record was changed since;
+// same is false if neither has this text. The text is then one adopted by a person, or empty.
 func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, stage workflow.StageID, ref workflow.ContentRef) (text string, same bool) {
-	if text, err := d.text(ctx, ref); err == nil {
+	if text, err := d.readText(ctx, ref); err == nil {
 		return text, true
 	}
 	for _, rec := range s.Session.Stages {
 		if rec == nil || rec.Artifact == nil {
 			continue
 		}
-		if f := d.read(rec.Artifact.Path, rec.Artifact.Size); f.hash == ref.SHA256 {
+		if f := d.readFile(rec.Artifact.Path, rec.Artifact.Size); f.hash == ref.SHA256 {
 			return string(f.data), true
 		}
 	}
 	sum, err := d.hashStored(ctx, ref.FilePath)
 	if ref.SHA256 = sum; err == nil && s.Session.Accepted(workflow.Alteration{Stage: stage, Path: ref.FilePath, SHA256: sum}, s.Integrity) {
-		text, _ = d.text(ctx, ref)
+		text, _ = d.readText(ctx, ref)
 	}
 	return text, false
 }

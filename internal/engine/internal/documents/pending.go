@@ -8,23 +8,23 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// later has a file written once the session is stored. It is read as if it were.
-func (d *Disk) later(name, body string, write func() error) {
+// writeLater has a file written once the session is stored. It is read as if it were.
+func (d *Disk) writeLater(name, body string, write func() error) {
 	d.files[name] = file{there: true, data: []byte(body), hash: workflow.Hash([]byte(body)), size: int64(len(body))}
 	d.pending = append(d.pending, pending{name, write})
 }
 
 // saveLater has the file of an artifact written once the session is stored.
 func (d *Disk) saveLater(f artifact.File, a workflow.Artifact, body string) {
-	d.later(f.Path(), body, func() error {
+	d.writeLater(f.Path(), body, func() error {
 		kept, err := artifact.Save(d.project.Dir, f, a, body, a.Replaces)
 		d.Kept = cmp.Or(kept, d.Kept)
 		return err
 	})
 }
 
-// Settle writes the files of a change that is stored. The error names one that cannot be written: the
-// next call on the session writes it.
+// Settle writes the files of a stored change. The error names an unwritten one: the next call on the session
+// writes it.
 func (d *Disk) Settle() (err error) {
 	for _, p := range d.pending {
 		failed := p.write()
@@ -40,7 +40,7 @@ func (d *Disk) Settle() (err error) {
 	return err
 }
 
-// Drop forgets the files of a change that is not stored.
+// Drop forgets the files of a change when it is not stored.
 func (d *Disk) Drop() {
 	for _, p := range d.pending {
 		delete(d.files, p.name)

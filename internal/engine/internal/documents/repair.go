@@ -12,9 +12,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Repair has the files written that the session has and this folder lacks: its process was killed
-// between the two, or this is another checkout. Of a run that has ended it is the document of its last
-// step, unless all are asked for: the others may have been cleared away. Files that people have edited stay.
+// Repair has the session's missing files written: the process was killed before it could write them, or this is
+// another checkout. Of an ended run it writes only the document of the last step, unless all is set: the user may
+// have cleared the others away. Files edited by people stay.
 func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 	for _, st := range s.Workflow.Stages {
 		a := s.Session.Record(st.ID).Artifact
@@ -24,7 +24,7 @@ func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 			continue
 		case !all && !s.Session.CurrentState.Active() && s.Session.Last().FromStage() != st.ID:
 			continue
-		case !d.lacks(s, st.ID, *a):
+		case !d.lacksArtifact(s, st.ID, *a):
 			continue
 		}
 		if body, ok := d.readArtifact(ctx, s.Session, st); ok {
@@ -34,23 +34,23 @@ func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 	d.LayOut(ctx, s)
 }
 
-// readArtifact returns the text of an artifact that the store has; ok is false if it is not the one that was saved, or not
-// made of the document that was approved. Of a report nothing can be told: an artifact has its rows as tables.
+// readArtifact returns the text of an artifact in the store; ok is false if it is not the saved text, or not made
+// of the approved document. Of a report it cannot be known: an artifact has the rows as tables.
 func (d *Disk) readArtifact(ctx context.Context, s *workflow.Session, st workflow.Stage) (body string, ok bool) {
 	rec := s.Record(st.ID)
-	body, err := d.text(ctx, *rec.Artifact.Text)
+	body, err := d.readText(ctx, *rec.Artifact.Text)
 	if err != nil || workflow.Hash([]byte(body)) != rec.Artifact.SHA256 {
 		return "", false
 	}
 	if st.Gate == workflow.GateVerdict || rec.FinalResultRef == nil {
 		return body, true
 	}
-	document, err := d.text(ctx, *rec.FinalResultRef)
+	document, err := d.readText(ctx, *rec.FinalResultRef)
 	if err != nil {
 		return body, false
 	}
 	if ref := s.Record(st.Appends).FinalResultRef; st.Appends != "" && ref != nil {
-		report, err := d.text(ctx, *ref)
+		report, err := d.readText(ctx, *ref)
 		appended, _ := s.Definition().Stage(st.Appends)
 		if document = appendReport(document, appended, report); err != nil {
 			return body, false
@@ -61,7 +61,7 @@ func (d *Disk) readArtifact(ctx context.Context, s *workflow.Session, st workflo
 	})
 }
 
-// notesAbove returns the notes that can stand above the artifact of a stage: by its last override, in each language.
+// notesAbove returns the possible notes above the artifact of a stage: about the last override, in each language.
 func notesAbove(s *workflow.Session, st workflow.Stage) (out []string) {
 	for _, e := range slices.Backward(s.History) {
 		if g := e.Grant; g != nil && e.FromStage() == st.ID && g.Decision == workflow.DecisionOverride {
@@ -74,13 +74,13 @@ func notesAbove(s *workflow.Session, st workflow.Stage) (out []string) {
 	return out
 }
 
-// lacks reports whether the file of an artifact is not there, or still the one that it replaces.
-func (d *Disk) lacks(s *standing.Standing, stage workflow.StageID, a workflow.Artifact) bool {
-	f := d.read(a.Path, a.Size)
+// lacksArtifact reports whether the file of an artifact is missing, or has the text before it.
+func (d *Disk) lacksArtifact(s *standing.Standing, stage workflow.StageID, a workflow.Artifact) bool {
+	f := d.readFile(a.Path, a.Size)
 	switch {
 	case f.missing && !f.there:
 		return !s.Session.Accepted(workflow.Alteration{Stage: stage, Path: a.Path, Missing: true}, s.Integrity)
-	case f.err != nil: // something else is in its place
+	case f.err != nil: // something else is in the file's place
 		d.Unwritten = append(d.Unwritten, a.Path)
 	}
 	return f.hash != "" && f.hash == a.Replaces && f.hash != a.SHA256

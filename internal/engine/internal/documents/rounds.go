@@ -22,11 +22,11 @@ type Round struct {
 	// SHA256 is the hash of the text as it was submitted; "" if an older server kept none.
 	SHA256 string
 	Text   string
-	// Edited is true if the file was changed after it was submitted: a submission is then left without its text.
+	// Edited is true if the file was changed after it was submitted: the submission then has no text.
 	Edited bool
 }
 
-func (r Round) ref() workflow.ContentRef {
+func (r Round) contentRef() workflow.ContentRef {
 	return workflow.ContentRef{FilePath: r.Path, SHA256: r.SHA256}
 }
 
@@ -49,8 +49,8 @@ func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
 	return out
 }
 
-// ReadRound reads a submission of a stage by its iteration, or the saved artifact as it is now. A
-// draft that was edited at its gate has the number that comes next.
+// ReadRound reads a submission of a stage by iteration, or the saved artifact as it is now. A draft edited at the
+// gate has the next number.
 func (d *Disk) ReadRound(ctx context.Context, s *workflow.Session, stage workflow.StageID, iteration int) (Round, error) {
 	if iteration == Saved {
 		return d.savedRound(s, stage)
@@ -58,7 +58,7 @@ func (d *Disk) ReadRound(ctx context.Context, s *workflow.Session, stage workflo
 	rounds := Rounds(s, stage)
 	for _, r := range rounds {
 		if r.Iteration == iteration {
-			text, err := d.readScored(ctx, artifact.WorkPath(s.TaskName, stage), r.ref())
+			text, err := d.readScored(ctx, artifact.WorkPath(s.TaskName, stage), r.contentRef())
 			if r.Text = text; fault.Is(err, fault.Conflict) {
 				r.Edited, err = true, nil
 			}
@@ -76,7 +76,7 @@ func (d *Disk) ReadRound(ctx context.Context, s *workflow.Session, stage workflo
 		WithHint("its submissions are: %s", words.Numbers(numbers))
 }
 
-// editedRound returns the draft that was edited at its gate, as the round that a decision makes of it.
+// editedRound returns the draft edited at the gate, as the round to be made of it by a decision.
 func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Round) (r Round, ok bool) {
 	st := s.Definition().Current(s)
 	if len(rounds) == 0 || !s.CurrentState.Gated() && !s.GateMet() || st.Gate == workflow.GateVerdict {
@@ -84,8 +84,8 @@ func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Ro
 	}
 	last := rounds[len(rounds)-1]
 	name := artifact.WorkPath(s.TaskName, st.ID)
-	scored, err := d.readScored(ctx, name, last.ref())
-	work := d.read(name, 0)
+	scored, err := d.readScored(ctx, name, last.contentRef())
+	work := d.readFile(name, 0)
 	if err != nil || work.err != nil {
 		return r, false
 	}
@@ -93,7 +93,7 @@ func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Ro
 	return r, r.Text != "" && r.Text != scored
 }
 
-// handedIn returns the text of a working copy as its round would have it: without the block of facts at its end.
+// handedIn returns the text of a working copy in the form of a round: without the block of facts at the end.
 func handedIn(st workflow.Stage, text string) string { return intake.Read(st, text).Document + "\n" }
 
 func (d *Disk) savedRound(s *workflow.Session, stage workflow.StageID) (Round, error) {
@@ -102,7 +102,7 @@ func (d *Disk) savedRound(s *workflow.Session, stage workflow.StageID) (Round, e
 		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).
 			WithHint("name two submissions by their numbers")
 	}
-	saved := d.read(a.Path, a.Size)
+	saved := d.readFile(a.Path, a.Size)
 	if saved.err != nil {
 		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, saved.err).
 			WithHint("restore it from version control, or name two submissions by their numbers")

@@ -16,20 +16,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// Text reads the document of a stage: the saved artifact, or its last round.
+// Text reads the document of a stage: the saved artifact, or the last round.
 func (d *Disk) Text(ctx context.Context, s *standing.Standing, doc standing.Document) (string, error) {
 	if ref := s.Session.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
-		return d.text(ctx, *ref)
+		return d.readText(ctx, *ref)
 	}
-	f := d.read(doc.Path, doc.Size)
+	f := d.readFile(doc.Path, doc.Size)
 	return string(f.data), f.err
 }
 
-// Edits returns the text of the working copy if it holds edits that a submission does not
-// take: it is neither the document of the last round nor one of the submitted texts.
+// Edits returns the text of the working copy if a submission would lose edits in it: it is neither the document of
+// the last round nor one of the submitted texts.
 func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...string) (string, error) {
 	d.Forget(s) // people may have edited it meanwhile
-	work := d.read(s.Draft.Work, 0)
+	work := d.readFile(s.Draft.Work, 0)
 	if work.missing {
 		return "", nil
 	}
@@ -46,10 +46,10 @@ func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...str
 	return text, nil
 }
 
-// LayOut has the working copy of the current stage written if there is none: the form of a report
-// that is begun, and the document of a session that an older version wrote, or after someone has
-// removed it. A copy that is still an earlier round makes room for the newest, which another checkout has
-// handed in, or a process that was killed.
+// LayOut has the working copy of the current stage written if there is none: at the beginning of a report its
+// form, else the document, for a session of an older version, or after someone has removed the copy. A copy with
+// the text of an earlier round is replaced by the newest one, handed in from another checkout or by a process
+// killed since.
 func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 	ref := s.Session.Current().FinalResultRef
 	if !s.Session.CurrentState.Active() {
@@ -68,21 +68,21 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 		}
 		return
 	}
-	body, err := d.text(ctx, *ref)
+	body, err := d.readText(ctx, *ref)
 	if err != nil {
 		return // the draft stays where it is, and is named there
 	}
 	d.SaveWork(s.Session, body)
 }
 
-// isOutdated reports whether a working copy that was written at a moment has not heard of the newest round:
-// it is still an earlier one, the file that it was handed in by, the form of a report that nobody has filled in, or
-// edits that a submission has replaced and kept. Someone who puts such a text back does that later, and means it.
+// isOutdated reports whether a working copy written at the given time precedes the newest round: it is an earlier
+// round, the file handed in, the form of a report without any entries, or edits replaced and kept by a submission.
+// A copy put back on purpose has a later time.
 func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
 	if written.After(newest.LastUpdated) {
 		return false
 	}
-	work := d.read(artifact.WorkPath(s.Session.TaskName, s.Session.CurrentStage), 0)
+	work := d.readFile(artifact.WorkPath(s.Session.TaskName, s.Session.CurrentStage), 0)
 	if work.err != nil || work.hash == newest.SHA256 {
 		return false
 	}
@@ -108,30 +108,29 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 // SaveWork has the current stage's working copy written once the session is stored.
 func (d *Disk) SaveWork(s *workflow.Session, body string) {
 	name := artifact.WorkPath(s.TaskName, s.CurrentStage)
-	was := d.read(name, 0)
+	was := d.readFile(name, 0)
 	f, err := artifact.Work(s.TaskName, s.CurrentStage)
-	d.later(name, body, func() error {
+	d.writeLater(name, body, func() error {
 		switch {
 		case err != nil:
 			return err
 		case was.err != nil && !was.missing:
 			return was.err
-		case string(was.data) == body && was.err == nil: // its writer may have crashed before it was durable
+		case string(was.data) == body && was.err == nil: // the writer may have crashed before it was durable
 			return d.project.Dir.SyncDir(path.Dir(name))
 		}
 		return artifact.SaveWork(d.project.Dir, f, body)
 	})
 }
 
-// WorkFromArtifact makes the saved artifact the working copy of a stage that is reopened,
-// if people have edited it since: another round starts from that. A working copy with
-// edits of its own stays.
+// WorkFromArtifact makes the saved artifact the working copy of a reopened stage, if people have edited it since:
+// the next round starts from it. A working copy with its own edits stays.
 func (d *Disk) WorkFromArtifact(s *standing.Standing) {
 	rec := s.Session.Current()
 	if rec.Artifact == nil || rec.FinalResultRef == nil || !s.Saved[rec.Artifact.Path].Modified || s.Draft.Edited {
 		return
 	}
-	if saved := d.read(rec.Artifact.Path, rec.Artifact.Size); saved.err == nil { // else the briefing names it, and it may be there again by then
+	if saved := d.readFile(rec.Artifact.Path, rec.Artifact.Size); saved.err == nil { // else the briefing names it, and it may be there again by then
 		d.SaveWork(s.Session, string(saved.data))
 	}
 }

@@ -30,7 +30,7 @@ func Ask(s *standing.Standing) lesson.Question {
 	return lesson.Question{Text: strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n"), Types: typesFor(s.Workflow, s.Stage), Session: s.Session.SessionID}
 }
 
-// typesFor returns the types of notes that help in a stage, for example failures if it judges the work.
+// typesFor returns the relevant types of notes for a stage, for example failures if it judges the work.
 func typesFor(w *workflow.Definition, st workflow.Stage) []string {
 	switch st.Kind {
 	case workflow.KindPlan:

@@ -21,8 +21,8 @@ const (
 	maxLesson = 1000
 )
 
-// Of returns the lessons of the latest entries of the session's history. document reads the document
-// of a stage that the person has confirmed.
+// Of returns the lessons of the latest entries of the session's history. document reads the document of a stage as
+// confirmed by the person.
 func Of(s *standing.Standing, entries []workflow.Transition, document func(workflow.Stage) string) []lesson.Lesson {
 	var out []lesson.Lesson
 	for _, entry := range entries {
@@ -32,27 +32,27 @@ func Of(s *standing.Standing, entries []workflow.Transition, document func(workf
 		}
 		switch entry.Event {
 		case workflow.EventFailed, workflow.EventSentBack, workflow.EventExhausted, workflow.EventChangesRequested:
-			out = append(out, failures(s, st, entry)...)
+			out = append(out, failureLessons(s, st, entry)...)
 		case workflow.EventConfirmed:
 			if isArchitecture(st) {
-				out = append(out, decisions(s, st, document(st))...)
+				out = append(out, decisionLessons(s, st, document(st))...)
 			}
 		case workflow.EventFinished:
-			out = append(out, story(s, st))
+			out = append(out, runStory(s, st))
 		}
 		if entry.Action == workflow.ActionSubmit && st.Gate == workflow.GateVerdict {
-			out = append(out, outcomes(s, st)...)
+			out = append(out, outcomeLessons(s, st)...)
 		}
 	}
 	return out
 }
 
-// failures returns the open findings of a report as lessons, or the reason for another round if there are none.
-func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition) []lesson.Lesson {
+// failureLessons returns the open findings of a report as lessons, or the reason for another round if there are none.
+func failureLessons(s *standing.Standing, st workflow.Stage, entry workflow.Transition) []lesson.Lesson {
 	rec := s.Session.Record(st.ID)
 	var out []lesson.Lesson
 	agent := string(st.ID)
-	// A report that was returned, or is asked for again, is its author's own fault.
+	// A returned report, or one to be written again, is the fault of the author.
 	own := entry.Event == workflow.EventExhausted || entry.Event == workflow.EventChangesRequested
 	if st.SendsBackTo != "" && !own {
 		agent = string(st.SendsBackTo)
@@ -69,8 +69,8 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 		if f.Fix != "" {
 			text = s.Say("%s; fix: %s", trimStop(text), f.Fix)
 		}
-		out = append(out, lesson.Lesson{Session: s.Session.SessionID, Finding: key(st, f.ID), Type: lesson.Failures, Agent: agent, Text: clip(text),
-			Tags: []string{category(s, st, rec, f, entry), severity(f.Severity), string(st.ID)}})
+		out = append(out, lesson.Lesson{Session: s.Session.SessionID, Finding: findingKey(st, f.ID), Type: lesson.Failures, Agent: agent, Text: clip(text),
+			Tags: []string{categoryTag(s, st, rec, f, entry), severityTag(f.Severity), string(st.ID)}})
 	}
 	if len(out) > 0 {
 		return out
@@ -83,12 +83,12 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 	if text == "" {
 		return nil
 	}
-	return []lesson.Lesson{{Session: s.Session.SessionID, Finding: key(st, "round-"+workflow.Hash([]byte(text))[:12]), Type: lesson.Failures, Agent: agent, Text: clip(text),
-		Tags: []string{category(s, st, rec, workflow.Finding{}, entry), severity(""), string(st.ID)}}}
+	return []lesson.Lesson{{Session: s.Session.SessionID, Finding: findingKey(st, "round-"+workflow.Hash([]byte(text))[:12]), Type: lesson.Failures, Agent: agent, Text: clip(text),
+		Tags: []string{categoryTag(s, st, rec, workflow.Finding{}, entry), severityTag(""), string(st.ID)}}}
 }
 
-// outcomes returns the outcomes of findings that are closed.
-func outcomes(s *standing.Standing, st workflow.Stage) []lesson.Lesson {
+// outcomeLessons returns the outcomes of closed findings.
+func outcomeLessons(s *standing.Standing, st workflow.Stage) []lesson.Lesson {
 	var out []lesson.Lesson
 	for _, f := range s.Session.Record(st.ID).Findings {
 		if f.Open() {
@@ -98,16 +98,16 @@ func outcomes(s *standing.Standing, st workflow.Stage) []lesson.Lesson {
 		if f.Status == lesson.Withdrawn {
 			tag = lesson.Withdrawn
 		}
-		out = append(out, lesson.Lesson{Session: s.Session.SessionID, Finding: key(st, f.ID), Type: lesson.Failures, Tags: []string{tag}})
+		out = append(out, lesson.Lesson{Session: s.Session.SessionID, Finding: findingKey(st, f.ID), Type: lesson.Failures, Tags: []string{tag}})
 	}
 	return out
 }
 
-// key tells the findings of a session apart.
-func key(st workflow.Stage, id string) string { return string(st.ID) + "/" + id }
+// findingKey tells the findings of a session apart.
+func findingKey(st workflow.Stage, id string) string { return string(st.ID) + "/" + id }
 
-// severity returns the tag for the severity of a failure.
-func severity(of string) string {
+// severityTag returns the tag for the severity of a failure.
+func severityTag(of string) string {
 	switch strings.ToLower(of) {
 	case "critical", "blocker":
 		return "critical"
@@ -117,8 +117,8 @@ func severity(of string) string {
 	return "minor"
 }
 
-// category returns the first category that fits a failure.
-func category(s *standing.Standing, st workflow.Stage, rec *workflow.Record, f workflow.Finding, entry workflow.Transition) string {
+// categoryTag returns the first matching category of a failure.
+func categoryTag(s *standing.Standing, st workflow.Stage, rec *workflow.Record, f workflow.Finding, entry workflow.Transition) string {
 	evidence := rec.Evidence
 	if st.SendsBackTo != "" && evidence == nil {
 		evidence = s.Session.Record(st.SendsBackTo).Evidence
@@ -149,8 +149,8 @@ func againstArchitecture(s *standing.Standing, f workflow.Finding) bool {
 	})
 }
 
-// skipsSections reports whether a document lacks a section that its rubric asks for: the rules
-// that look for one are called NO-…, for example NO-CRITERIA.
+// skipsSections reports whether a document lacks a section required by the rubric: the rules for required sections
+// are called NO-…, for example NO-CRITERIA.
 func skipsSections(a *workflow.Audit) bool {
 	return a != nil && slices.ContainsFunc(a.Findings, func(f workflow.AuditFinding) bool {
 		return strings.HasPrefix(f.ID, "NO-") && f.Severity != "minor"
@@ -162,10 +162,10 @@ const minRepeated = 12
 
 // repeatsAnswer reports whether a person has to repeat an answer.
 func repeatsAnswer(s *workflow.Session, feedback string) bool {
-	said := plain(feedback)
+	said := normalize(feedback)
 	for _, rec := range s.Stages {
 		for _, answer := range rec.Answers {
-			if a := plain(answer); len([]rune(a)) >= minRepeated && strings.Contains(said, a) {
+			if a := normalize(answer); len([]rune(a)) >= minRepeated && strings.Contains(said, a) {
 				return true
 			}
 		}
@@ -173,13 +173,13 @@ func repeatsAnswer(s *workflow.Session, feedback string) bool {
 	return false
 }
 
-// plain returns a text in lower case with single spaces, without the mark at its end.
-func plain(text string) string {
+// normalize returns a text in lower case with single spaces, without a stop at the end.
+func normalize(text string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(text), " ")), ".!。！")
 }
 
-// story returns the lesson of the run itself, once it is finished.
-func story(s *standing.Standing, st workflow.Stage) lesson.Lesson {
+// runStory returns the lesson of the run itself, once it is finished.
+func runStory(s *standing.Standing, st workflow.Stage) lesson.Lesson {
 	text := s.Session.Objective
 	if len(s.Session.Artifacts) > 0 {
 		text = s.Say("%s; documents: %s", trimStop(clip(text)), strings.Join(s.Session.Artifacts, ", "))
@@ -187,23 +187,23 @@ func story(s *standing.Standing, st workflow.Stage) lesson.Lesson {
 	return lesson.Lesson{Session: s.Session.SessionID, Finding: "story", Type: lesson.Stories, Agent: string(st.ID), Text: clip(text), Tags: []string{s.Session.Definition().Name}}
 }
 
-// trimStop returns a text without the full stop at its end, so that more can follow.
+// trimStop returns a text without the full stop at the end, so more can follow.
 func trimStop(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".。") }
 
 // clip bounds the text of a lesson.
 func clip(text string) string { return visible.Fit(text, maxLesson) }
 
-// decisionNames are the headings below which an architecture lists its decisions.
+// decisionNames are the headings of the decisions in an architecture.
 var decisionNames = []string{"decisions", "decision", "decision log", "decision records", "key decisions",
 	"design decisions", "technical decisions", "architecture decisions", "architectural decisions",
 	"决策", "决定", "关键决策", "设计决策", "技术决策", "架构决策", "架构决定", "décisions", "décisions clés"}
 
-// decisions returns the lessons of a document: one for each decision, if it lists any.
-func decisions(s *standing.Standing, st workflow.Stage, document string) []lesson.Lesson {
+// decisionLessons returns the lessons of a document: one for each decision, if it lists any.
+func decisionLessons(s *standing.Standing, st workflow.Stage, document string) []lesson.Lesson {
 	var out []lesson.Lesson
 	all := readDecisions(document)
 	for _, text := range all[:min(len(all), maxDecisions)] {
-		finding := key(st, workflow.Hash([]byte(plain(text)))[:12])
+		finding := findingKey(st, workflow.Hash([]byte(normalize(text)))[:12])
 		out = append(out, lesson.Lesson{
 			Session: s.Session.SessionID, Finding: finding, Type: lesson.Decisions, Agent: string(st.ID), Text: clip(text), Tags: []string{string(st.ID)},
 		})
@@ -211,8 +211,8 @@ func decisions(s *standing.Standing, st workflow.Stage, document string) []lesso
 	return out
 }
 
-// readDecisions lists the decisions of a document: the items, table rows and headings below such a
-// heading, each with the lines that continue it.
+// readDecisions lists the decisions of a document: the items, table rows and headings below such a heading, each
+// with its continuation lines.
 func readDecisions(document string) []string {
 	d := markdown.Read(document, decisionNames)
 	heads := map[int]string{}

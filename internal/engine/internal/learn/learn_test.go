@@ -68,7 +68,7 @@ func TestCategory(t *testing.T) {
 		*rec = c.record
 		s.Session.Record(workflow.Dev).Evidence = c.dev
 		s.Session.Record(workflow.PO).Answers = map[string]string{"q1": "Only the billing  team sends them.", "q2": "all"}
-		if got := category(s, s.Stage, rec, c.finding, workflow.Transition{Feedback: c.feedback}); got != c.want {
+		if got := categoryTag(s, s.Stage, rec, c.finding, workflow.Transition{Feedback: c.feedback}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -25,8 +25,8 @@ type Script struct {
 	text string
 }
 
-// Configured returns the verify command that the settings have for finished work: that of dev,
-// else of qa, else of the first stage that has one.
+// Configured returns the verify command of the settings for finished work: the command of dev, else of qa, else of
+// the first stage with one.
 func (g *Guard) Configured() workflow.VerifyCommand {
 	c := g.project.Config
 	for _, stage := range append([]workflow.StageID{workflow.Dev, workflow.QA}, c.Verified()...) {
@@ -39,14 +39,13 @@ func (g *Guard) Configured() workflow.VerifyCommand {
 
 // Verify runs a verify command outside of a run, if the person has allowed it here.
 func (g *Guard) Verify(ctx context.Context, tell func(verify.Notice), command workflow.VerifyCommand, limits verify.Limits) (*workflow.Evidence, error) {
-	if g.permit(command) == nil {
-		return nil, g.ask(fault.New(fault.NotAllowed, "the verify command %s was not run: %s", words.Command(command), g.notAllowed(command)))
+	if g.findPermit(command) == nil {
+		return nil, g.withHint(fault.New(fault.NotAllowed, "the verify command %s was not run: %s", words.Command(command), g.notAllowed(command)))
 	}
-	return g.verify(ctx, tell, command, limits), nil
+	return g.runVerify(ctx, tell, command, limits), nil
 }
 
-// Script returns the script of a kit in the project, with its present content; nil if there is
-// none.
+// Script returns the script of a kit in the project, with the present content; nil if there is none.
 func (g *Guard) Script() (*Script, error) {
 	for _, name := range kitScripts {
 		text, err := g.project.Dir.ReadFile(name, maxScript)
@@ -57,35 +56,35 @@ func (g *Guard) Script() (*Script, error) {
 			return nil, fault.New(fault.Storage, "the script %s cannot be read: %w", name, err).
 				WithHint("make it a regular file inside the project, of at most %d bytes", maxScript)
 		}
-		return &Script{g.allowance(trust.KindContract, name, workflow.Hash(text)), string(text)}, nil
+		return &Script{g.newAllowance(trust.KindContract, name, workflow.Hash(text)), string(text)}, nil
 	}
 	return nil, nil
 }
 
-// Run runs a script in a folder of the project, if the person has allowed its content. Its $0 is
-// its own path.
+// Run runs a script in a folder of the project, if the person has allowed the content. $0 is the script's own
+// path.
 func (g *Guard) Run(ctx context.Context, tell func(verify.Notice), s *Script, dir string, limits verify.Limits) (*workflow.Evidence, error) {
 	if !g.hasAllowed(s.Allowance) {
 		why := words.NotAllowed(g.Names)
 		if note := g.describeChange(s); !note.Empty() {
 			why = lang.T("%s; in a terminal: %s allow", note, g.Names.Program)
 		}
-		return nil, g.ask(fault.New(fault.NotAllowed, "the script %s was not run: %s", s.Text, why))
+		return nil, g.withHint(fault.New(fault.NotAllowed, "the script %s was not run: %s", s.Text, why))
 	}
 	command := "bash " + s.Text
 	limits.Timeout = g.project.Config.VerifyTimeout
-	defer g.tell(ctx, tell, command, limits)()
-	// The text that was checked runs: its file may have changed since. BASH_SOURCE is empty then.
+	defer g.reportRunning(ctx, tell, command, limits)()
+	// The checked text runs, since the file may have changed meanwhile. BASH_SOURCE is empty then.
 	e := verify.Run(ctx, dir, command, g.Now, limits, "bash", "-c", s.text, g.project.Dir.Join(s.Text))
 	return &e, nil
 }
 
-// ask adds to a refusal how the person allows it.
-func (g *Guard) ask(e *fault.Error) error {
+// withHint adds to a refusal how the person allows it.
+func (g *Guard) withHint(e *fault.Error) error {
 	return e.WithHint("ask the human to read it and to type `%s allow` in a terminal, in the project", g.Names.Program)
 }
 
-// describeChange says since when a script differs from the one that was allowed; empty if none was.
+// describeChange says since when a script differs from the allowed one; empty if none was allowed.
 func (g *Guard) describeChange(s *Script) lang.Text {
 	for _, a := range g.permits() {
 		if a.Kind == s.Kind && a.Text == s.Text && a.SHA256 != s.SHA256 {

@@ -17,18 +17,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// keptOutput bounds the output of a command that is kept, in bytes of its end.
+// keptOutput bounds the kept output of a command, in bytes of the end.
 const keptOutput = 4000
 
-// Evidence runs the verify command for the work that a stage hands in or judges, before any
-// lock is taken. It returns nil if there is none, or if the evidence that was handed in with
-// the work is enough.
+// Evidence runs the verify command for the work handed in or judged at a stage, before any lock is taken. It
+// returns nil if there is none, or if the evidence handed in with the work is enough.
 func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *standing.Standing) *workflow.Evidence {
 	stage := s.Stage.VerifiedBy()
 	if checked, _ := s.Workflow.Stage(stage); !checked.Verify {
 		return nil
 	}
-	kept := g.plan(stage, s.Session.KeptVerify()[stage], g.at()).Keep
+	kept := g.planVerify(stage, s.Session.KeptVerify()[stage], g.storedNow()).Keep
 	if kept.Command == "" {
 		return nil
 	}
@@ -38,14 +37,13 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 		}
 		seen := *e // of the time when the work was handed in, compared with the present configuration
 		seen.Notes = g.scriptNotes(s.Language, kept)
-		return differing(s.Language, &seen, kept)
+		return noteDifference(s.Language, &seen, kept)
 	}
-	return differing(s.Language, g.verify(ctx, tell, kept, verify.Limits{Tail: keptOutput, Language: s.Language}), kept)
+	return noteDifference(s.Language, g.runVerify(ctx, tell, kept, verify.Limits{Tail: keptOutput, Language: s.Language}), kept)
 }
 
-// Runs returns the server's own runs of the checks that a report names: of the verify command the
-// one of this submission, and of the commands in the person's settings one run each, if the person
-// has allowed it here.
+// Runs returns the server's own runs of the checks named in a report: for the verify command the run of this
+// submission, and for each command in the person's settings one run, if the person has allowed it here.
 func (g *Guard) Runs(ctx context.Context, tell func(verify.Notice), s *standing.Standing, verified *workflow.Evidence, checks []workflow.Check) []workflow.Evidence {
 	var out []workflow.Evidence
 	if e := cmp.Or(verified, s.Session.Evidence(s.Stage)); e != nil && e.Changed == "" {
@@ -56,36 +54,36 @@ func (g *Guard) Runs(ctx context.Context, tell func(verify.Notice), s *standing.
 		ran := slices.ContainsFunc(out, func(e workflow.Evidence) bool { return e.Command == command && e.NotRun == "" })
 		if named && !ran {
 			kept := workflow.VerifyCommand{Command: command, SetBy: workflow.SetByPerson}
-			out = append(out, *g.verify(ctx, tell, kept, verify.Limits{Tail: keptOutput, Language: s.Language}))
+			out = append(out, *g.runVerify(ctx, tell, kept, verify.Limits{Tail: keptOutput, Language: s.Language}))
 		}
 	}
 	return out
 }
 
-// verify runs a command, if the person has allowed it here.
-func (g *Guard) verify(ctx context.Context, tell func(verify.Notice), kept workflow.VerifyCommand, limits verify.Limits) *workflow.Evidence {
-	allowed := g.permit(kept)
+// runVerify runs a command, if the person has allowed it here.
+func (g *Guard) runVerify(ctx context.Context, tell func(verify.Notice), kept workflow.VerifyCommand, limits verify.Limits) *workflow.Evidence {
+	allowed := g.findPermit(kept)
 	if allowed == nil {
-		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.at(), NotRun: g.notAllowed(kept).In(limits.Language)}
+		return &workflow.Evidence{Command: kept.Command, SetBy: kept.SetBy, At: g.storedNow(), NotRun: g.notAllowed(kept).In(limits.Language)}
 	}
 	notes := g.scriptNotes(limits.Language, kept)
-	g.bind(ctx, kept, *allowed)
+	g.bindAllowance(ctx, kept, *allowed)
 	limits.Timeout = g.project.Config.VerifyTimeout
-	defer g.tell(ctx, tell, kept.Command, limits)()
+	defer g.reportRunning(ctx, tell, kept.Command, limits)()
 	e := verify.Run(ctx, g.project.Dir.Path(), kept.Command, g.Now, limits)
 	e.At, e.SetBy, e.Notes = e.At.UTC().Truncate(time.Millisecond), kept.SetBy, notes
 	return &e
 }
 
-// tell reports that a command runs, until the returned function is called.
-func (g *Guard) tell(ctx context.Context, to func(verify.Notice), command string, limits verify.Limits) (done func()) {
+// reportRunning reports a running command until done is called.
+func (g *Guard) reportRunning(ctx context.Context, to func(verify.Notice), command string, limits verify.Limits) (done func()) {
 	l := limits.Language
 	return verify.Tell(ctx, l, to, l.Say("running `%s`", visible.Fit(command, 120)), g.Now, limits.Timeout)
 }
 
-// differing adds to the evidence how the configuration differs from the session's command,
+// noteDifference adds to the evidence how the configuration differs from the session's command,
 // which is an objection until the person has accepted it.
-func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evidence {
+func noteDifference(l lang.Language, e *workflow.Evidence, kept workflow.VerifyCommand) *workflow.Evidence {
 	e.Changed, e.ChangedTo = "", nil
 	switch {
 	case kept.Instead == nil:
@@ -97,8 +95,8 @@ func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyComman
 	return e
 }
 
-// Opposes returns how the evidence contradicts a pass of the current stage: that of its own
-// command, or of the one that was run when the work was handed in.
+// Opposes returns how the evidence contradicts a pass of the current stage: evidence of the stage's own command,
+// or of the one run when the work was handed in.
 func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []lang.Text {
 	by := s.Stage.VerifiedBy()
 	if now == nil && by != s.Stage.ID {
@@ -120,8 +118,8 @@ func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verd
 	return out
 }
 
-// permit returns the allowance by which a session's command may run here.
-func (g *Guard) permit(kept workflow.VerifyCommand) *trust.Allowance {
+// findPermit returns the allowance by which a session's command may run here.
+func (g *Guard) findPermit(kept workflow.VerifyCommand) *trust.Allowance {
 	return g.permits().Command(kept.Command, kept.SetBy)
 }
 
@@ -141,20 +139,20 @@ func (g *Guard) notAllowed(kept workflow.VerifyCommand) lang.Text {
 	case known.Project == trust.PathOf(g.project.Dir.Path()):
 		return lang.T("%s (what you allowed at this path was for another project, or its run state was cleared since)", words.NotAllowed(g.Names))
 	}
-	// It does not name the other project: a client that asks may not be served that folder.
+	// The other project is not named: the client may have no access to the folder.
 	return lang.T("%s (you have in another one; each is asked about by itself, a copy or worktree too)", words.NotAllowed(g.Names))
 }
 
-// bind binds an allowance of an older version to this project, with the present
-// files that the command names.
-func (g *Guard) bind(ctx context.Context, kept workflow.VerifyCommand, a trust.Allowance) {
+// bindAllowance binds an allowance of an older version to this project, with the present files named in the
+// command.
+func (g *Guard) bindAllowance(ctx context.Context, kept workflow.VerifyCommand, a trust.Allowance) {
 	if a.ProjectID != "" {
 		return
 	}
 	err := g.Consent.Bind(ctx, a.Project)
 	for _, f := range trust.Scripts(g.project.Dir, kept.Command) {
 		if err == nil && !f.Missing() {
-			f.At = g.at()
+			f.At = g.storedNow()
 			err = g.Consent.Allow(ctx, f)
 		}
 	}
@@ -163,10 +161,10 @@ func (g *Guard) bind(ctx context.Context, kept workflow.VerifyCommand, a trust.A
 	}
 }
 
-// scriptNotes names the files of a command that have changed since it was allowed.
+// scriptNotes names the changed files of a command allowed before.
 func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand) (notes []string) {
 	var texts []lang.Text
-	if a := g.permit(kept); a != nil {
+	if a := g.findPermit(kept); a != nil {
 		for _, c := range g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, *a) {
 			texts = append(texts, c.Sentence)
 		}
@@ -177,8 +175,8 @@ func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand) (notes
 	return notes
 }
 
-// plan decides between the command that a session keeps for a stage and the configured one.
-func (g *Guard) plan(stage workflow.StageID, kept workflow.VerifyCommand, at time.Time) verify.Plan {
+// planVerify decides between a session's kept command for a stage and the configured one.
+func (g *Guard) planVerify(stage workflow.StageID, kept workflow.VerifyCommand, at time.Time) verify.Plan {
 	c := g.project.Config
 	now := verify.Configured{Command: c.Verify[stage], By: c.VerifyBy[stage]}
 	if own, says := c.PersonVerify[stage]; says {
@@ -190,8 +188,8 @@ func (g *Guard) plan(stage workflow.StageID, kept workflow.VerifyCommand, at tim
 	return verify.NewPlan(kept, now, at)
 }
 
-// verifiable returns the stages of a workflow whose submission a verify command can check.
-func verifiable(w *workflow.Definition) []workflow.StageID {
+// verifiableStages returns the stages of a workflow whose submission a verify command can check.
+func verifiableStages(w *workflow.Definition) []workflow.StageID {
 	var out []workflow.StageID
 	for _, st := range w.Stages {
 		if st.Verify {
@@ -201,11 +199,11 @@ func verifiable(w *workflow.Definition) []workflow.StageID {
 	return out
 }
 
-// KeepVerify gives a new session its verify commands.
+// KeepVerify gives a new session the verify commands.
 func (g *Guard) KeepVerify(s *workflow.Session) {
 	commands := map[workflow.StageID]workflow.VerifyCommand{}
-	for _, stage := range verifiable(s.Definition()) {
-		if keep := g.plan(stage, workflow.VerifyCommand{}, s.CreatedAt).Keep; keep.Command != "" {
+	for _, stage := range verifiableStages(s.Definition()) {
+		if keep := g.planVerify(stage, workflow.VerifyCommand{}, s.CreatedAt).Keep; keep.Command != "" {
 			commands[stage] = keep
 		}
 	}
@@ -214,8 +212,8 @@ func (g *Guard) KeepVerify(s *workflow.Session) {
 	}
 }
 
-// NoteVerify records in the history how the session's verify commands have changed since its
-// last change, in an entry that begins as note does.
+// NoteVerify records in the history changes of the session's verify commands since the last entry, in an entry
+// with the fields of note.
 func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
 	next := s.Session.KeptVerify()
 	edited := !workflow.SameVerifyCommands(s.Session.VerifyCommands, next)
@@ -224,8 +222,8 @@ func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
 	}
 	var news []string
 	stages := map[string][]string{}
-	for _, stage := range verifiable(s.Workflow) {
-		plan := g.plan(stage, next[stage], note.At)
+	for _, stage := range verifiableStages(s.Workflow) {
+		plan := g.planVerify(stage, next[stage], note.At)
 		text := planText(s.Language, plan)
 		if text == "" {
 			continue
@@ -249,8 +247,8 @@ func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
 	s.Session.Note(note)
 }
 
-// AcceptVerify notes that the person has decided in knowledge of how the configuration
-// differs from the session's commands. It returns the commands for the decision's entry.
+// AcceptVerify notes the person's decision in knowledge of the difference between the configuration and the
+// session's commands. It returns the commands for the decision's entry.
 func AcceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyCommand {
 	seen := s.Evidence()
 	if seen == nil || seen.ChangedTo == nil {

@@ -27,7 +27,7 @@ import (
 type Consent interface {
 	// Allowed reports whether they have allowed something in a project.
 	Allowed(a trust.Allowance) bool
-	// InForce returns those in a project, Allowances all of them.
+	// InForce returns the allowances in a project, Allowances all of them.
 	InForce(project string) []trust.Allowance
 	Allowances() ([]trust.Allowance, error)
 	// Bind binds allowances of an older version to the project.
@@ -57,8 +57,8 @@ func (p *Person) In(folder *project.Project) *Guard {
 	})}
 }
 
-// at returns the time in the precision that is stored.
-func (p *Person) at() time.Time { return p.Now().UTC().Truncate(time.Millisecond) }
+// storedNow returns the time in the precision of stored times.
+func (p *Person) storedNow() time.Time { return p.Now().UTC().Truncate(time.Millisecond) }
 
 // hasAllowed reports whether they have allowed something as it is.
 func (p *Person) hasAllowed(a trust.Allowance) bool { return p.Consent != nil && p.Consent.Allowed(a) }
@@ -71,14 +71,13 @@ type Guard struct {
 	permits func() trust.Permits
 }
 
-// allowance returns the record of a person's consent to something of the project; hash is that of
-// its content, "" if the text says everything.
-func (g *Guard) allowance(kind, text, hash string) trust.Allowance {
+// newAllowance returns the record of a person's consent to a thing of the project; hash is the content's, "" if
+// the text says everything.
+func (g *Guard) newAllowance(kind, text, hash string) trust.Allowance {
 	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text, SHA256: hash}
 }
 
-// Chosen returns the definition that a start asks for, if it may be used: the configured one
-// for an empty name.
+// Chosen returns the definition named by a start, if it may be used: the configured one for an empty name.
 func (g *Guard) Chosen(name string) (*workflow.Definition, error) {
 	if name == "" {
 		name = g.project.Config.Workflow
@@ -100,14 +99,14 @@ func (g *Guard) Chosen(name string) (*workflow.Definition, error) {
 	return w.Definition, nil
 }
 
-// MayFollow reports whether a run may follow a workflow: one that the project brings has to be
-// allowed as it is.
+// MayFollow reports whether a run may follow a workflow: the person has to allow a workflow of the project as it
+// is.
 func (g *Guard) MayFollow(w config.Workflow) bool {
-	return w.Definition != nil && (w.By != workflow.SetByProject || g.hasAllowed(g.workflow(w)))
+	return w.Definition != nil && (w.By != workflow.SetByProject || g.hasAllowed(g.workflowAllowance(w)))
 }
 
-func (g *Guard) workflow(w config.Workflow) trust.Allowance {
-	return g.allowance(trust.KindWorkflow, w.Path, workflow.Hash([]byte(w.Text)))
+func (g *Guard) workflowAllowance(w config.Workflow) trust.Allowance {
+	return g.newAllowance(trust.KindWorkflow, w.Path, workflow.Hash([]byte(w.Text)))
 }
 
 // Rubric returns the project's rubric of a stage, or nil. It is trusted if the person has allowed it with this content.
@@ -120,10 +119,10 @@ func (g *Guard) Rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.
 	if err != nil {
 		return nil, false, err
 	}
-	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &parsed, g.hasAllowed(g.rubric(own)), nil
+	// The person is asked about the parsed text: the file may change meanwhile.
+	return &parsed, g.hasAllowed(g.rubricAllowance(own)), nil
 }
 
-func (g *Guard) rubric(own *project.Rubric) trust.Allowance {
-	return g.allowance(trust.KindRubric, own.Path, workflow.Hash(own.Text))
+func (g *Guard) rubricAllowance(own *project.Rubric) trust.Allowance {
+	return g.newAllowance(trust.KindRubric, own.Path, workflow.Hash(own.Text))
 }

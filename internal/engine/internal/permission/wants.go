@@ -16,51 +16,51 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/audit"
 )
 
-// Want is something in a project that counts only once the person has allowed it.
+// Want is a thing in a project without effect until the person has allowed it.
 type Want struct {
 	trust.Allowance
-	// Use is its purpose.
+	// Use is the purpose.
 	Use     string
 	Allowed bool
 	// SetBy is the origin of a command.
 	SetBy workflow.Setter
 	// Note is the reason to ask once more.
 	Note string
-	// Scripts are the present files that the command names; they are allowed with it.
+	// Scripts are the present files named in the command; they are allowed with it.
 	Scripts []trust.Allowance
 }
 
-// Wants lists the things in the project that need the person's permission: its verify
-// commands, those for checks, those that its runs keep, the person's own, their files that have changed, the
-// kit's script for finished work, the project's rubrics, and the repositories that it names.
+// Wants lists the things in the project subject to the person's permission: the verify commands, the commands for
+// checks, the ones kept by runs and the person's own; the changed files of commands; the kit's script for finished
+// work; the rubrics; and the repositories in the settings.
 func (g *Guard) Wants() ([]Want, error) {
 	w, c := wanted{Guard: g}, g.project.Config
 	for _, stage := range c.Verified() {
 		if command := c.Verify[stage]; command != "" {
-			w.command(command, c.VerifyBy[stage], string(stage))
+			w.addCommand(command, c.VerifyBy[stage], string(stage))
 		}
 	}
 	for _, command := range c.Checks {
-		w.command(command, workflow.SetByPerson, w.language().Say("reports that name it"))
+		w.addCommand(command, workflow.SetByPerson, w.language().Say("reports that name it"))
 	}
-	w.runs()
-	w.scripts()
-	w.contract()
+	w.addRuns()
+	w.addScripts()
+	w.addContract()
 	if err := w.addBrought(); err != nil {
 		return nil, err
 	}
-	w.members()
+	w.addMembers()
 	for _, source := range c.OwnSources {
-		w.add(g.allowance(trust.KindSource, source, ""), w.language().Say("agents and workflows"))
+		w.add(g.newAllowance(trust.KindSource, source, ""), w.language().Say("agents and workflows"))
 	}
 	return w.list, nil
 }
 
-// maxSigned bounds the runs of which the signers are read, those changed last.
+// maxSigned bounds the runs read for their signers; the ones changed last are read.
 const maxSigned = 50
 
-// members adds the keys with which others have signed entries of the project's runs.
-func (w *wanted) members() {
+// addMembers adds the keys with which others have signed entries of the project's runs.
+func (w *wanted) addMembers() {
 	own := signature.Key("")
 	if w.Consent != nil {
 		if signer, err := w.Consent.ReadSigner(); err == nil && signer != nil { // without one, no key is one's own
@@ -92,7 +92,7 @@ func MemberOf(project string, m workflow.Member) trust.Allowance {
 	return trust.Allowance{Project: project, Kind: trust.KindMember, Text: m.Subject + " " + m.Key.Fingerprint(), SHA256: workflow.Hash([]byte(m.Subject + " " + string(m.Key)))}
 }
 
-// addBrought adds the workflows and the rubrics that the project brings.
+// addBrought adds the project's own workflows and rubrics.
 func (w *wanted) addBrought() error {
 	seen := map[string]bool{}
 	for _, own := range w.project.Config.Workflows() {
@@ -104,7 +104,7 @@ func (w *wanted) addBrought() error {
 			for i, st := range d.Stages {
 				gates[i] = string(st.ID) + " (" + string(d.Current(&workflow.Session{CurrentStage: st.ID}).Gate) + ")"
 			}
-			w.add(w.workflow(own), d.Description).Note = w.language().Say("its stages: %s", strings.Join(gates, ", "))
+			w.add(w.workflowAllowance(own), d.Description).Note = w.language().Say("its stages: %s", strings.Join(gates, ", "))
 		}
 		for _, st := range own.Definition.Stages {
 			if seen[audit.FileName(st)] {
@@ -116,20 +116,20 @@ func (w *wanted) addBrought() error {
 				return err
 			}
 			if own != nil {
-				w.add(w.rubric(own), string(st.ID))
+				w.add(w.rubricAllowance(own), string(st.ID))
 			}
 		}
 	}
 	return nil
 }
 
-// Allow records that the person allows something, with its files as they were shown.
+// Allow records the person's permission for w, with the files as they were shown.
 func (p *Person) Allow(ctx context.Context, w Want) error {
 	if p.Consent == nil {
 		return fault.New(fault.Storage, "there is no state folder to keep it in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
 	}
-	w.At, w.Files = p.at(), w.Kind == trust.KindVerify || w.Kind == trust.KindOwnVerify
+	w.At, w.Files = p.storedNow(), w.Kind == trust.KindVerify || w.Kind == trust.KindOwnVerify
 	for _, f := range w.Scripts { // first: a command without recorded files would have all of them reported
 		f.At = w.At
 		if err := p.Consent.Allow(ctx, f); err != nil {
@@ -148,7 +148,7 @@ func (w *wanted) language() lang.Language { return w.project.Language("") }
 
 // add adds something once, with every use.
 func (w *wanted) add(a trust.Allowance, use string) *Want {
-	a.At = w.at()
+	a.At = w.storedNow()
 	for i := range w.list {
 		if have := &w.list[i]; have.Kind == a.Kind && have.Text == a.Text {
 			if use != "" {
@@ -161,8 +161,8 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 	return &w.list[len(w.list)-1]
 }
 
-func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
-	a := w.allowance(trust.KindVerify, process.Canonical(command), "")
+func (w *wanted) addCommand(command string, by workflow.Setter, use string) *Want {
+	a := w.newAllowance(trust.KindVerify, process.Canonical(command), "")
 	if by == workflow.SetByPerson {
 		a.Kind = trust.KindOwnVerify
 	}
@@ -175,12 +175,12 @@ func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 	return want
 }
 
-// maxRuns bounds the active runs that are read, those changed last.
+// maxRuns bounds the active runs read; the ones changed last are read.
 const maxRuns = 20
 
-// runs adds the kept commands of runs that are no longer configured, and marks those to ask
-// about again that a run would adopt if they were allowed now.
-func (w *wanted) runs() {
+// addRuns adds the kept commands of runs if the settings have others, and marks the commands a run would adopt:
+// the person is to allow these again.
+func (w *wanted) addRuns() {
 	q := store.Active()
 	q.Limit = maxRuns
 	all, err := w.project.Sessions(context.Background())
@@ -194,30 +194,30 @@ func (w *wanted) runs() {
 		if err != nil {
 			continue
 		}
-		for _, stage := range verifiable(s.Definition()) {
-			w.run(s, stage, w.plan(stage, s.KeptVerify()[stage], w.at()).Keep)
+		for _, stage := range verifiableStages(s.Definition()) {
+			w.addRun(s, stage, w.planVerify(stage, s.KeptVerify()[stage], w.storedNow()).Keep)
 		}
 	}
 }
 
-// run adds the commands of one run.
-func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.VerifyCommand) {
+// addRun adds the commands of one run.
+func (w *wanted) addRun(s *workflow.Session, stage workflow.StageID, kept workflow.VerifyCommand) {
 	if kept.Instead == nil || kept.Accepted {
 		return
 	}
 	by := w.project.Config.VerifyBy[stage]
 	if next := *kept.Instead; next != "" && w.permits().Command(next, by) != nil {
-		want := w.command(next, by, "")
+		want := w.addCommand(next, by, "")
 		want.Allowed = false
 		want.Note = w.language().Say("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, words.Command(kept))
 	}
 	if w.permits().Command(kept.Command, kept.SetBy) == nil {
-		w.command(kept.Command, kept.SetBy, w.language().Say("%s of the run %s", stage, s.TaskName))
+		w.addCommand(kept.Command, kept.SetBy, w.language().Say("%s of the run %s", stage, s.TaskName))
 	}
 }
 
-// scripts adds the files of allowed commands that are not as they were allowed.
-func (w *wanted) scripts() {
+// addScripts adds the files of allowed commands that were changed since.
+func (w *wanted) addScripts() {
 	for _, want := range slices.Clone(w.list) {
 		if !want.Allowed {
 			continue
@@ -230,12 +230,12 @@ func (w *wanted) scripts() {
 	}
 }
 
-// contract adds the script of a kit if the settings name no verify command instead.
-func (w *wanted) contract() {
+// addContract adds the script of a kit if the settings name no verify command instead.
+func (w *wanted) addContract() {
 	if w.Configured().Command != "" {
 		return
 	}
-	if s, err := w.Script(); err == nil && s != nil { // its call names the problem
+	if s, err := w.Script(); err == nil && s != nil { // the call itself reports the problem
 		w.add(s.Allowance, w.language().Say("finished work")).Note = w.Guard.describeChange(s).In(w.language())
 	}
 }

@@ -6,20 +6,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// AsksScope reports whether the session is at a stage that builds from a plan: the person says
-// which of its sprints are built.
+// AsksScope reports whether the session is at a build stage with a plan: the person chooses the sprints to build.
 func (s *Standing) AsksScope() bool {
 	_, planned := s.Workflow.OfKind(workflow.KindPlan)
 	return planned && s.Stage.Kind == workflow.KindBuild
 }
 
-// Builder returns the stage that builds; "" if the workflow has none.
+// Builder returns the building stage; "" if the workflow has none.
 func (s *Standing) Builder() workflow.StageID {
 	st, _ := s.Workflow.OfKind(workflow.KindBuild)
 	return st.ID
 }
 
-// Unbuilt returns the sprints that the workflow could still build.
+// Unbuilt returns the sprints the workflow could still build.
 func (s *Standing) Unbuilt() []int {
 	if s.Builder() == "" {
 		return nil
@@ -27,7 +26,7 @@ func (s *Standing) Unbuilt() []int {
 	return s.Session.OpenSprints(workflow.SprintPending)
 }
 
-// Continuing reports whether the build was reopened for sprints that are still open.
+// Continuing reports whether the build was reopened for open sprints.
 func (s *Standing) Continuing() bool {
 	return s.Stage.Kind == workflow.KindBuild && s.Session.Moved().Event == workflow.EventReopened &&
 		len(s.Session.OpenSprints(workflow.SprintPending)) > 0 && len(s.Session.OpenSprints(workflow.SprintImplemented)) == 0
@@ -42,7 +41,7 @@ func (s *Standing) Unexplained() bool {
 	return again && !commented && last.Feedback == ""
 }
 
-// Want is the word that the person owes before the assistant works on a stage.
+// Want is the person's word needed before the assistant works on a stage.
 type Want int
 
 // The wants of a stage.
@@ -50,10 +49,10 @@ const (
 	WantsNothing Want = iota
 	WantsScope        // which of the sprints are built
 	WantsChange       // the change to make
-	WantsStart        // that the round may begin
+	WantsStart        // to begin the round
 )
 
-// Wants returns the word that the person owes before the assistant works on the stage.
+// Wants returns the person's word needed before the assistant works on the stage.
 func (s *Standing) Wants() Want {
 	refining := s.Session.CurrentState == workflow.Refining
 	switch {
@@ -72,8 +71,7 @@ func (s *Standing) Wants() Want {
 // WaitsForStart reports whether the person's word has to begin the round.
 func (s *Standing) WaitsForStart() bool { return s.Wants() == WantsStart }
 
-// DefaultScope returns the sprints of "start development": those in rework, else those not built
-// yet, else all.
+// DefaultScope returns the sprints of "start development": the ones in rework, else not built yet, else all.
 func (s *Standing) DefaultScope() []int {
 	if again := s.Session.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
 		return again
@@ -106,8 +104,8 @@ func (s *Standing) SubmittedSince(stage workflow.StageID) bool {
 	return false
 }
 
-// Grant returns the person's latest decision on a stage and its entry, counted from 1; nil
-// if there is none.
+// Grant returns the person's latest decision on a stage and the number of the entry, counted from 1; nil if there
+// is none.
 func (s *Standing) Grant(stage workflow.StageID) (entry int, g *workflow.Grant) {
 	for i, e := range slices.Backward(s.Session.History) {
 		noted := e.Event == workflow.EventAdopted || e.Event == workflow.EventGranted

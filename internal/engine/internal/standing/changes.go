@@ -6,18 +6,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
 )
 
-// Compare counts the lines that differ between two documents, as the pages that show them do, and
-// names the sections that hold them.
+// Compare counts the differing lines of two documents, as the pages show them, and names the sections of these
+// lines.
 func Compare(before, after string) Changes {
 	added, removed := textdiff.Stat(before, after)
 	return Changes{Added: added, Removed: removed, Sections: changedSections(before, after)}
 }
 
-// changedSections names the sections of a document that another has not, or has otherwise,
-// in the order of the document.
+// changedSections names the sections of after missing or different in before, in the order of after.
 func changedSections(before, after string) []string {
-	titles, now := sections(after)
-	earlier, old := sections(before)
+	titles, now := splitSections(after)
+	earlier, old := splitSections(before)
 	var out []string
 	for _, title := range titles {
 		if body, known := old[title]; !known || body != now[title] {
@@ -32,8 +31,8 @@ func changedSections(before, after string) []string {
 	return out
 }
 
-// sections cuts a document at its headings, and returns the titles in their order.
-func sections(text string) (titles []string, bodies map[string]string) {
+// splitSections cuts a document at the headings, and returns the titles in their order.
+func splitSections(text string) (titles []string, bodies map[string]string) {
 	title, fence := "", ""
 	bodies = map[string]string{}
 	for line := range strings.Lines(text) {
@@ -60,15 +59,15 @@ func sections(text string) (titles []string, bodies map[string]string) {
 	return titles, bodies
 }
 
-// Edit is a change of the text of a document while it waited at its gate.
+// Edit is a change of the text of a document at its gate.
 type Edit struct {
 	// SHA256 is the hash of the changed text, to which a decision applies.
 	SHA256 string
 	Lines  []EditedLine
 }
 
-// EditedLine is a line that was changed, without white space around it. Before is empty if the
-// line is new, After if it is gone.
+// EditedLine is a changed line, without white space around it. Before is empty if the line is new, After if it is
+// gone.
 type EditedLine struct {
 	Before, After string
 	// At is the place of the first difference, in bytes of either.
@@ -104,8 +103,8 @@ func joinSpans(spans []textdiff.Span) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TakenBack returns the parts of an edit that a later text takes back: lines that stand there again as
-// they did before it, and new ones that are gone. A line that was changed once more is neither.
+// TakenBack returns the parts of an edit undone by a later text: restored old lines and removed new ones. A line
+// changed once more is neither.
 func TakenBack(before, edited, later string) []EditedLine {
 	then, now := countLines(edited), countLines(later)
 	reworded := map[string]bool{}

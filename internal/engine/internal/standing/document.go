@@ -28,7 +28,7 @@ func (s *Standing) Waiting() *Document {
 	return nil
 }
 
-// Document refers to a stage's saved artifact, or to its submission if that is newer or the only one.
+// Document refers to a stage's saved artifact, or to the submission if it is newer or the only one.
 func (s *Standing) Document(st workflow.Stage) *Document {
 	rec := s.Session.Record(st.ID)
 	var doc *Document
@@ -47,8 +47,8 @@ func (s *Standing) Document(st workflow.Stage) *Document {
 		doc.Stale = a.Stale && s.Session.CurrentState == workflow.Generating
 	}
 	saved := s.Saved[a.Path]
-	// Another round starts from the artifact as people have edited it, and not from the
-	// submission it came from, until that round has a submission of its own.
+	// Until the next round has a submission, it starts from the artifact as edited by people, and not from the
+	// submission before.
 	edited := working && doc.Modified
 	started := saved.Modified && !edited && !s.SubmittedSince(st.ID)
 	unsaved := rec.Status != workflow.Done && !started && doc != nil

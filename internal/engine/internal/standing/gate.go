@@ -18,9 +18,9 @@ const (
 	ByOwnAct                 // only at a terminal
 )
 
-// Route returns the best route that the caller has and the policy accepts.
+// Route returns the caller's best route accepted by the policy.
 func (s *Standing) Route() Route {
-	gated := s.Session.CurrentState.Gated() // questions are put in the call that raises them
+	gated := s.Session.CurrentState.Gated() // questions are put in the same call
 	form := s.Call.Asks && s.Call.Forms && gated
 	shown := form && !s.Call.NoForms
 	relayed := s.Policy.Gate == workflow.GateRelay
@@ -42,8 +42,8 @@ func (s *Standing) Route() Route {
 	return ByWord
 }
 
-// Handle names the session in the next call. The task name costs a model less than the id; but a
-// person's word is for one session, whichever others have its name by then.
+// Handle names the session in the next call. The task name costs a model less than the id; but a person's word is
+// for one session, even if another one has the same name by then.
 func (s *Standing) Handle() string {
 	if s.Named {
 		return s.Session.TaskName
@@ -51,11 +51,11 @@ func (s *Standing) Handle() string {
 	return s.Session.SessionID
 }
 
-// Met reports whether the session asks about a document that has reached its gate: the person can
-// then confirm it as well as answer.
+// Met reports whether the session asks about a document at its gate: the person can then confirm it as well as
+// answer.
 func (s *Standing) Met() bool { return s.Session.GateMet() && s.Session.Current().Met(s.Policy) }
 
-// BelowFloor reports whether the audit of the document that waits is below the floor of its gate.
+// BelowFloor reports whether the audit of the waiting document is below the floor of the gate.
 func (s *Standing) BelowFloor() bool {
 	waits := s.Session.CurrentState.Gated() || s.Met()
 	a, floor := s.Session.Current().Audit, s.Policy.AuditFloor
@@ -73,7 +73,7 @@ func (s *Standing) AtGate() *Standing {
 	return &now
 }
 
-// Overrides reports whether a yes lets work go on that its gate has not let through.
+// Overrides reports whether a yes lets work go on against the gate.
 func (s *Standing) Overrides() bool {
 	return s.Session.CurrentState == workflow.AwaitingApproval && s.Stage.Gate != workflow.GateApproval && !s.Blocked()
 }
@@ -119,8 +119,7 @@ func (s *Standing) RoundsBelow() int {
 	return n
 }
 
-// Unusable reports whether the draft at a gate is not the document that was handed in, and cannot
-// be taken as it is.
+// Unusable reports whether the draft at a gate differs from the document handed in, and cannot be taken as it is.
 func (s *Standing) Unusable() bool {
 	if !s.Session.CurrentState.Gated() || s.Blocked() {
 		return false

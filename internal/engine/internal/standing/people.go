@@ -9,19 +9,18 @@ import (
 // Bar is the reason why the yes of the caller does not count.
 type Bar int
 
-// The bars, those that no other round removes first.
+// The bars, first the ones that another round does not remove.
 const (
 	NotBarred    Bar = iota
 	BarUnknown       // nobody knows on whose behalf the caller acts
 	BarApprover      // they are not among the approvers
-	BarEdited        // a yes to an edited draft would be that of its writer
+	BarEdited        // a yes to an edited draft would be the writer's own
 	BarUnwritten     // nobody knows who has written the draft
 	BarWriter        // they have written it
 	BarGiven         // their yes counts already
 )
 
-// Ruled reports whether it matters who says yes at the gate that the session waits at. To a stage that is blocked a
-// yes opens nothing.
+// Ruled reports whether it matters who says yes at the session's gate. At a blocked stage a yes opens nothing.
 func (s *Standing) Ruled() bool {
 	return s.Policy.Ruled() && (s.Session.CurrentState.Gated() || s.Met()) && !s.Blocked()
 }
@@ -38,7 +37,7 @@ func (s *Standing) Bar() Bar {
 	switch {
 	case me == "":
 		return BarUnknown
-	case !s.approves(me):
+	case !s.isApprover(me):
 		return BarApprover
 	case s.Policy.Watched() && s.Draft.Edited:
 		return BarEdited
@@ -52,14 +51,14 @@ func (s *Standing) Bar() Bar {
 	return NotBarred
 }
 
-func (s *Standing) approves(subject string) bool {
+func (s *Standing) isApprover(subject string) bool {
 	return s.Policy.Approvers == nil || slices.Contains(s.Policy.Approvers, subject)
 }
 
-// Given returns the yeses that count for the draft as it is now.
+// Given returns the yeses to the draft as it is now.
 func (s *Standing) Given() []workflow.Grant {
 	return slices.DeleteFunc(s.Session.Given(s.Draft.Now()), func(g workflow.Grant) bool {
-		return !s.approves(g.Subject) || s.Policy.Watched() && slices.Contains(s.Session.Writers(), g.Subject)
+		return !s.isApprover(g.Subject) || s.Policy.Watched() && slices.Contains(s.Session.Writers(), g.Subject)
 	})
 }
 

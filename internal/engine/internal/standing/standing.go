@@ -16,16 +16,15 @@ import (
 // Standing is a session with every fact about it at one moment.
 type Standing struct {
 	Session *workflow.Session
-	// Language is the one that the session's person is spoken to in, Documents that of its
-	// documents.
+	// Language is the language to speak to the session's person in, Documents the language of the documents.
 	lang.Language
 	Documents lang.Language
-	// Workflow is the session's definition with the rules in force, and Stage its current stage. Settings is the
-	// definition with what the settings ask for, which can be less.
+	// Workflow is the session's definition with the rules in force, and Stage the current stage. Settings is the
+	// definition with the rules of the settings, which can ask for less.
 	Workflow, Settings *workflow.Definition
 	Stage              workflow.Stage
-	// Policy is that of the current gate: the configured one, but at a pending gate no looser
-	// than when the session came to it.
+	// Policy is the current gate's: the configured one, but at a pending gate no looser than when the session came
+	// to it.
 	Policy workflow.Policy
 	// Folder is the project's folder.
 	Folder string
@@ -33,27 +32,26 @@ type Standing struct {
 	SessionFile string
 	// Draft is the current stage's document.
 	Draft Draft
-	// Criteria are those of the requirements, if a report owes them or a decision is about
-	// them; else nil.
+	// Criteria are the criteria of the requirements, if a report owes them or a decision is about them; else nil.
 	Criteria *verdict.Criteria
 	// Saved are the saved artifacts as they are on disk, by path.
 	Saved map[string]File
-	// Unwritten are the files of this call that could not be written.
+	// Unwritten are the files of this call with a write error.
 	Unwritten []string
-	// Tasks is the folder of the task's artifacts, with a slash at its end.
+	// Tasks is the folder of the task's artifacts, with a slash at the end.
 	Tasks string
-	// Altered are the approved texts that are not as they were approved.
+	// Altered are the approved texts that were changed since.
 	Altered []workflow.Alteration
 	// Integrity is the result of checking the session. Strict is true if a gate of it takes only
 	// the person's own act, and Trusting if sessions are checked at all.
 	Integrity workflow.Verification
 	Strict    bool
 	Trusting  bool
-	// MaxRework and MaxIterations are the most times that the work may come back, and rounds that a
-	// stage may take, before the person is asked.
+	// MaxRework and MaxIterations are the most returns of the work, and rounds of a stage, before the person is
+	// asked.
 	MaxRework, MaxIterations int
-	// Named is true if the next call may name the session by its task name: it leads there and
-	// nowhere else, and no person's word goes by it.
+	// Named is true if the next call may use the task name: it leads only to this session, and the call does not
+	// carry a person's word.
 	Named bool
 	// Sparing is true if a model is to get nothing twice in a reply.
 	Sparing bool
@@ -71,52 +69,52 @@ type File struct {
 
 // Draft is the document of the current stage.
 type Draft struct {
-	// Path is the file that people are shown: the working copy, or the record of the last
-	// round if an older version made no copy. Work is the path of the working copy.
+	// Path is the file shown to people: the working copy, or the record of the last round if an older version made
+	// no copy. Work is the path of the working copy.
 	Path, Work string
 	// Missing is true if the file is gone, Edited if it was changed after it was scored.
 	Missing, Edited bool
 	// SHA256 is the hash of the document as it was handed in. A decision applies to it, unless the
 	// document was edited.
 	SHA256 string
-	// Edit is the change of the document at a gate since it was scored; nil if it was not, or
-	// that is unknown.
+	// Edit is the change of the document at a gate since it was scored; nil if there is none, or it is unknown.
 	Edit *Edit
-	// Text is the text that a decision applies to, whose hash Now returns; "" if it is gone or was changed.
+	// Text is the text to decide on, with the hash of Now; "" if it is gone or was changed.
 	Text string
 	Size int64
-	// Changes compares the document with that of the round before; nil if there is none, or
-	// no decision is pending.
+	// Changes compares the document with the one of the round before; nil if there is none, or no decision is
+	// pending.
 	Changes *Changes
-	// Lines are those of a short document that is shown whole while it waits, for example a scope.
+	// Lines are the lines of a short document to show whole while it waits, for example a scope.
 	Lines []string
 }
 
-// Changes are the differences of a document from that of an earlier round.
+// Changes are the differences of a document from an earlier round.
 type Changes struct {
 	Round int
-	// Added and Removed count lines; one that changed is in both.
+	// Added and Removed count lines; a changed line is in both.
 	Added, Removed int
-	// Sections are the titles of the sections that differ.
+	// Sections are the titles of the differing sections.
 	Sections []string
-	// Unknown is true if the text of that round is gone or was changed.
+	// Unknown is true if the text of the earlier round is gone or was changed.
 	Unknown bool
 }
 
-// Stopped reports whether the person has to accept the session, or an approved text of it, as it is
-// before anything else. The texts of a run that has ended are free to change.
+// Stopped reports whether the person has to accept the session, or an approved text, as it is before anything
+// else. The texts of an ended run are free to change.
 func (s *Standing) Stopped() bool {
 	altered := s.Trusting && s.Session.CurrentState.Active() && len(s.Altered) > 0
 	return s.Strict && (altered || s.Doubtful())
 }
 
-// Doubtful reports whether the session was changed by other hands, or rests on entries of its history that do not
+// Doubtful reports whether the session was changed by other hands, or rests on entries of the history that do not
 // count.
 func (s *Standing) Doubtful() bool {
 	return s.Integrity.Changed() || s.Trusting && !s.Integrity.Sound()
 }
 
-// Loosened lists the stages whose settings ask for less than the run has kept so far, with the rules that it keeps.
+// Loosened lists the stages with less strict settings than the rules kept by the run so far; each has the kept
+// rules.
 func (s *Standing) Loosened() []workflow.Stage {
 	if !s.Trusting || !s.Session.CurrentState.Active() {
 		return nil
@@ -124,7 +122,7 @@ func (s *Standing) Loosened() []workflow.Stage {
 	return s.Settings.Loosened(s.Integrity.Kept)
 }
 
-// Pauses reports whether the stage waits for the person's word before each of its rounds.
+// Pauses reports whether the stage waits for the person's word before each round.
 func (s *Standing) Pauses() bool {
 	working := s.Session.CurrentState == workflow.Generating || s.Session.CurrentState == workflow.Refining
 	return working && s.Policy.Pause == workflow.PauseStages
@@ -133,12 +131,12 @@ func (s *Standing) Pauses() bool {
 // Call has the question of the caller, and their abilities.
 type Call struct {
 	Action workflow.Action
-	// Stage is the stage that the call names.
+	// Stage is the stage in the call.
 	Stage string
 	// Subject is the person on whose behalf the caller acts, if it matters at the gate.
 	Subject string
-	// Asks is true if the person can be reached, Forms if by a form of the host that an
-	// assistant works in, and NoForms if the last form was seen by nobody.
+	// Asks is true if the person can be reached, Forms if by a form of the assistant's host, and NoForms if nobody
+	// saw the last form.
 	Asks, Forms, NoForms bool
 	// HostConfirm is true if the caller has a tool about which the host asks the person.
 	HostConfirm bool
@@ -146,7 +144,7 @@ type Call struct {
 	Chat bool
 	// Inline is true if the one who works on the stage answers with the document.
 	Inline bool
-	// Waits is true if the caller can make a call that returns once the person has acted.
+	// Waits is true if the caller can make a call with a wait for the person's act.
 	Waits bool
 	// Page is the address at which a dashboard shows the session's document; "" for none.
 	Page string
@@ -154,10 +152,10 @@ type Call struct {
 	Withheld bool
 }
 
-// MaxWait is the longest that a status waits, in seconds: hosts give up a call after a minute.
+// MaxWait is the longest wait of a status, in seconds: hosts give up a call after a minute.
 const MaxWait = 50
 
-// Leaving reports whether the call takes the session away from its stage.
+// Leaving reports whether the call takes the session away from the current stage.
 func (c Call) Leaving() bool {
 	return c.Action == workflow.ActionCancel || c.Action == workflow.ActionReopen
 }
@@ -181,18 +179,18 @@ func (s *Standing) ArtifactPath(st workflow.Stage) string {
 	return s.Tasks + st.Artifact
 }
 
-// Evidence returns the evidence for the work that the current stage judges.
+// Evidence returns the evidence for the work judged at the current stage.
 func (s *Standing) Evidence() *workflow.Evidence {
 	st, _ := s.Session.Definition().Stage(s.Session.CurrentStage)
 	return s.Session.Evidence(st)
 }
 
-// Contract returns the rows that the report of the current stage owes.
+// Contract returns the rows owed by the report of the current stage.
 func (s *Standing) Contract() verdict.Contract {
 	c := verdict.Contract{
 		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Session.Current(), Proved: s.Policy.Proved,
 	}
-	for _, e := range slices.Backward(s.Session.History) { // its last report that was judged
+	for _, e := range slices.Backward(s.Session.History) { // the last judged report
 		returned := e.Event == workflow.EventReturned || e.Event == workflow.EventExhausted
 		if e.Action == workflow.ActionSubmit && e.FromStage() == s.Session.CurrentStage && !returned {
 			c.Round = e.Iteration
@@ -211,7 +209,7 @@ func (s *Standing) Owed() []string {
 	return s.Criteria.Owed()
 }
 
-// Revise judges the edited text of the report that waits at its gate.
+// Revise judges the edited text of the report at the gate.
 func (s *Standing) Revise(judged, edited string) verdict.Revision {
 	c := s.Contract()
 	if e := s.Evidence(); e != nil {

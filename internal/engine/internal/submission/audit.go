@@ -48,12 +48,12 @@ func (sub *Submission) AuditDocuments(ctx context.Context, s *standing.Standing,
 		if own == nil {
 			continue
 		}
-		// A rubric that a repository brings can only be harder to please than the person's own.
+		// A repository's rubric can only be harder to please than the person's own.
 		if theirs := own.Audit(d.read.Document, known); trusted || theirs.Score < d.audit.Score {
 			d.audit = theirs
 		}
 	}
-	sub.choose(s)
+	sub.chooseDraft(s)
 	sub.Audit = new(sub.drafts[sub.taken].audit)
 	sub.Assessment.Audited(sub.Audit.Score)
 	return nil

@@ -14,14 +14,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
 )
 
-// OfEdit reads the document or plan that was edited at its gate. It takes the text, and the sprints
-// of its headings: the statements of the round before still stand.
+// OfEdit reads a document or plan edited at the gate. It takes the text, and the sprints of the headings: the
+// statements of the round before still stand.
 func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *standing.Standing) (*Submission, error) {
 	text, err := p.ReadDocument("draft", s.Draft.Path)
 	if err != nil {
 		return nil, err
 	}
-	if err := check(p, s.Draft.Path, text); err != nil {
+	if err := checkText(p, s.Draft.Path, text); err != nil {
 		return nil, err
 	}
 	if s.Stage.Gate == workflow.GateVerdict {
@@ -45,12 +45,12 @@ func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *st
 			return nil, fault.New(fault.InvalidArgument, "the plan %s has no sprint any more, as it was edited", s.Draft.Path).
 				WithHint("restore its headings (`## Sprint 1: title`) and decide again, or ask for another round; nothing was changed")
 		}
-		read.Sprints = s.Session.Sprints // the round before stated them beside its text
+		read.Sprints = s.Session.Sprints // stated by the round before, beside the text
 	}
 	return &Submission{Assessment: read, drafts: []draft{{engine: s.Stage.EnginesFor(s.Session.Objective)[0], text: text, read: read}}}, nil
 }
 
-// ofReport reads a report that was edited at its gate, and judges it by its block.
+// ofReport reads a report edited at the gate, and judges it by the block.
 func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, text string) (*Submission, error) {
 	judged, err := disk.Text(ctx, s, standing.Document{Stage: s.Session.CurrentStage, Path: s.Session.Current().FinalResultRef.FilePath})
 	if err != nil {
@@ -62,20 +62,20 @@ func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, t
 			WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
 	}
 	r.Held = append(r.Held, permission.Opposes(s, s.Session.Current().Evidence, r.Judgement.Verdict)...)
-	read := report(r.Report)
+	read := assessReport(r.Report)
 	return &Submission{
 		Assessment: read, Report: r.Report, Judgement: r.Judgement, Evidence: s.Session.Current().Evidence, WorkTree: s.Session.Current().WorkTree,
 		drafts: []draft{{engine: s.Stage.EnginesFor(s.Session.Objective)[0], text: text, read: read, report: r.Report}},
 	}, nil
 }
 
-// SHA256 returns the hash of the document as its round keeps it.
+// SHA256 returns the hash of the document as kept for the round.
 func (sub *Submission) SHA256(s *standing.Standing) string {
-	return workflow.Hash([]byte(sub.document(s)))
+	return workflow.Hash([]byte(sub.roundText(s)))
 }
 
-// EnterEdit puts the findings about an edited draft into the record of its stage, beside the
-// statements of the round before.
+// EnterEdit puts the findings about an edited draft into the record of the stage, beside the statements of the
+// round before.
 func (sub *Submission) EnterEdit(l lang.Language, rec *workflow.Record) {
 	rec.Audit, rec.Candidates = sub.Audit, nil
 	if sub.Judgement.Verdict != "" {

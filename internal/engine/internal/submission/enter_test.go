@@ -154,7 +154,7 @@ func TestFindings(t *testing.T) {
 		"one is new":       {list{find("a", "")}, list{find("a", ""), find("b", "")}, "t", "t", "0 1 0 1 false"},
 	} {
 		got := "none"
-		if p := progress(&workflow.Record{Findings: tt.before, WorkTree: tt.tree}, tt.after, tt.same); p != nil {
+		if p := compareFindings(&workflow.Record{Findings: tt.before, WorkTree: tt.tree}, tt.after, tt.same); p != nil {
 			got = fmt.Sprint(p.Fixed, p.Open, p.Withdrawn, p.New, p.Unchanged)
 		}
 		if got != tt.want {

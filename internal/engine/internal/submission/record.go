@@ -17,17 +17,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// JudgeReport derives the verdict of a report from its rows, with the server's own runs.
+// JudgeReport derives the verdict of a report from the rows and the server's own runs.
 func (sub *Submission) JudgeReport(s *standing.Standing, server ...workflow.Evidence) {
 	c := s.Contract()
 	c.Server = server
 	sub.Judgement = verdict.Judge(sub.Report, c)
 }
 
-// Returned reports whether the report is returned to the assistant for its form.
+// Returned reports whether the report is returned to the assistant because of its form.
 func (sub *Submission) Returned() bool { return len(sub.Judgement.Returned) > 0 }
 
-// TakesUp refuses a submission that does not mention the person's open change requests.
+// TakesUp refuses a submission without a mention of the person's open change requests.
 func (sub *Submission) TakesUp(rec *workflow.Record) error {
 	if missing := rec.Unmentioned(sub.Assessment.Resolved); len(missing) > 0 {
 		return fault.New(fault.InvalidArgument, "the submission does not mention %s of the human: %s",
@@ -37,7 +37,7 @@ func (sub *Submission) TakesUp(rec *workflow.Record) error {
 	return nil
 }
 
-// Fixed counts the findings that the report of a build resolves, without change requests.
+// Fixed counts the findings resolved by the report of a build, without change requests.
 func (sub *Submission) Fixed(st workflow.Stage, rec *workflow.Record) int {
 	if st.Kind != workflow.KindBuild {
 		return 0
@@ -51,9 +51,8 @@ func (sub *Submission) Fixed(st workflow.Stage, rec *workflow.Record) int {
 	return n
 }
 
-// progress compares a report's findings with those of the one before; nil if that
-// had none.
-func progress(before *workflow.Record, after []workflow.Finding, sameTree string) *workflow.Progress {
+// compareFindings compares a report's findings with the ones before; nil if there were none.
+func compareFindings(before *workflow.Record, after []workflow.Finding, sameTree string) *workflow.Progress {
 	if len(before.Findings) == 0 {
 		return nil
 	}
@@ -76,7 +75,7 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 	return &p
 }
 
-// Enter puts the assessment into the record of its stage, which asks for the drafts of engines.
+// Enter puts the assessment into the record of the stage, which asks for the drafts of engines.
 func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.Stage, engines []workflow.Engine) {
 	a := sub.Assessment
 	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
@@ -85,7 +84,7 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	}
 	rec.Candidates = nil
 	if len(sub.drafts) > 1 || len(engines) > 1 {
-		rec.Candidates = sub.candidates(l, rec, st)
+		rec.Candidates = sub.newCandidates(l, rec, st)
 	}
 	rec.Audit, rec.Evidence, rec.Progress = sub.Audit, sub.Evidence, nil
 	rec.Resolved = a.Resolved
@@ -99,7 +98,7 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 
 func (sub *Submission) enterReport(l lang.Language, rec *workflow.Record) {
 	j := sub.Judgement
-	rec.Progress, rec.WorkTree = progress(rec, j.Findings, sub.SameTree), sub.WorkTree
+	rec.Progress, rec.WorkTree = compareFindings(rec, j.Findings, sub.SameTree), sub.WorkTree
 	rec.Verdict, rec.Objections, rec.Needs, rec.Returned = j.Verdict, l.SayAll(append(j.Held, j.Missing...)), "", nil
 	if rec.Verdict == workflow.Blocked {
 		rec.Needs = sub.Report.Needs
@@ -107,8 +106,8 @@ func (sub *Submission) enterReport(l lang.Language, rec *workflow.Record) {
 	rec.Findings, rec.Criteria, rec.Checks = j.Findings, j.Criteria, j.Checks
 }
 
-// EnterReturn puts a report that is returned into the record of its stage: its reasons, and nothing
-// that a judged one would change. spent is true if the person decides now.
+// EnterReturn puts a returned report into the record of the stage: the reasons, and nothing that only a judged
+// report changes. spent is true if the person decides next.
 func (sub *Submission) EnterReturn(l lang.Language, rec *workflow.Record, spent bool) {
 	rec.Returned, rec.Gaps, rec.Feedback = l.SayAll(sub.Judgement.Returned), nil, ""
 	if spent {
@@ -116,9 +115,9 @@ func (sub *Submission) EnterReturn(l lang.Language, rec *workflow.Record, spent 
 	}
 }
 
-// document returns the text of the round that people read: of a report with the tables that are
-// made from its rows, unless it is returned.
-func (sub *Submission) document(s *standing.Standing) string {
+// roundText returns the text of the round for people: for a report, with the tables made from its rows, unless it
+// is returned.
+func (sub *Submission) roundText(s *standing.Standing) string {
 	if s.Stage.Gate != workflow.GateVerdict {
 		return sub.Assessment.Document + "\n"
 	}
@@ -129,7 +128,7 @@ func (sub *Submission) document(s *standing.Standing) string {
 	return sub.Report.Document(tables) + "\n"
 }
 
-func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st workflow.Stage) []workflow.Candidate {
+func (sub *Submission) newCandidates(l lang.Language, rec *workflow.Record, st workflow.Stage) []workflow.Candidate {
 	refs := map[workflow.Engine]*workflow.ContentRef{workflow.Claude: rec.ClaudeResultRef, workflow.Codex: rec.CodexResultRef}
 	out := make([]workflow.Candidate, len(sub.drafts))
 	for i, d := range sub.drafts {
@@ -145,8 +144,7 @@ func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st work
 	return out
 }
 
-// freshQuestions gives a new id to a question that would take the id of an
-// earlier one, so that answers of all rounds stay apart.
+// freshQuestions gives a question with the id of an earlier one a new id, to keep the answers of all rounds apart.
 func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.Question {
 	out := slices.Clone(asked)
 	for i := range out {
@@ -160,8 +158,7 @@ func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.
 	return out
 }
 
-// Gaps lists the gaps that the next round should close: the submission's own and, below the
-// gate, those that the server finds.
+// Gaps lists the gaps to close in the next round: the submission's own and, below the gate, the server's.
 func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.Event) []string {
 	a := sub.Assessment
 	gaps := slices.Clone(a.Gaps)
@@ -178,11 +175,10 @@ func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.E
 	return append(gaps, l.SayAll(a.Missing)...)
 }
 
-// SameAsBefore says so if the document is word for word that of the round before, so that
-// the person who decides on it knows.
+// SameAsBefore says so if the document repeats the round before word for word, for the person who decides on it.
 func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
 	rec := s.Session.Current()
-	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.document(s))) != rec.FinalResultRef.SHA256 {
+	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.roundText(s))) != rec.FinalResultRef.SHA256 {
 		return nil
 	}
 	if rec.Artifact != nil && rec.Artifact.Stale {
@@ -191,11 +187,10 @@ func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
 	return []string{s.Say("word for word the document of the round before")}
 }
 
-// Keep stores the texts, and the document as the new working copy: the document read out of
-// the texts, those that are more than that, and edits of the working copy that the submission
-// does not take.
+// Keep stores the texts, and the document as the new working copy: the document read out of the texts, the texts
+// with more than a document, and edits of the working copy not in the submission.
 func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Disk, s *standing.Standing, at time.Time) error {
-	known := []string{sub.document(s)}
+	known := []string{sub.roundText(s)}
 	for _, d := range sub.drafts {
 		known = append(known, d.text)
 	}
@@ -208,7 +203,7 @@ func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Di
 		texts = append(texts, store.Text{Stage: s.Session.CurrentStage, Kind: kind, Body: body, At: at})
 		return len(texts) - 1
 	}
-	document := add("final_result", sub.document(s))
+	document := add("final_result", sub.roundText(s))
 	places := map[workflow.Engine]int{}
 	for _, d := range sub.drafts {
 		places[d.engine] = document

@@ -23,25 +23,25 @@ import (
 // Submission is the texts for a stage, read.
 type Submission struct {
 	Assessment intake.Assessment
-	// Report is that of a verdict stage, Judgement its verdict and reasons.
+	// Report is a verdict stage's, Judgement its verdict and reasons.
 	Report    verdict.Report
 	Judgement verdict.Judgement
 	// The server's own findings.
 	Scope    []int
 	Audit    *workflow.Audit
 	Evidence *workflow.Evidence
-	// WorkTree is the fingerprint now, SameTree the one that an unchanged project would have.
+	// WorkTree is the fingerprint now, SameTree the one of an unchanged project.
 	WorkTree, SameTree string
-	// Edits is the folder of edits of the working copy that the submission does not take.
+	// Edits is the folder with edits of the working copy not in the submission.
 	Edits string
 
 	drafts []draft
-	// taken is the place of the draft that the stage goes on with, why the reason.
+	// taken is the index of the chosen draft, why the reason.
 	taken int
 	why   lang.Text
 }
 
-// draft is the text that one engine hands in.
+// draft is the text of one engine.
 type draft struct {
 	engine workflow.Engine
 	text   string
@@ -62,17 +62,17 @@ func Read(ctx context.Context, q *request.Request, p *project.Project, s *standi
 			if result.Engine != engine {
 				continue
 			}
-			if err := sub.add(ctx, p, s.Stage, result); err != nil {
+			if err := sub.addDraft(ctx, p, s.Stage, result); err != nil {
 				return nil, err
 			}
 		}
 	}
-	sub.choose(s)
+	sub.chooseDraft(s)
 	return sub, nil
 }
 
-// choose takes one of the drafts, and adds the gaps and questions of the other.
-func (sub *Submission) choose(s *standing.Standing) {
+// chooseDraft takes one of the drafts, and adds the gaps and questions of the other.
+func (sub *Submission) chooseDraft(s *standing.Standing) {
 	sub.taken, sub.why = 0, lang.T("it is the only one")
 	sub.Assessment, sub.Report = sub.drafts[0].read, sub.drafts[0].report
 	if len(sub.drafts) < 2 {
@@ -86,7 +86,7 @@ func (sub *Submission) choose(s *standing.Standing) {
 		if first.report.Verdict() != second.report.Verdict() {
 			sub.why = lang.T("its verdict is the worse one")
 		}
-		sub.Assessment = report(sub.Report)
+		sub.Assessment = assessReport(sub.Report)
 	} else {
 		two, sub.why = intake.Choose(s.Policy.Scoring, intake.Draft{Assessment: first.read,
 			Audited: first.audit.Score}, intake.Draft{Assessment: second.read, Audited: second.audit.Score})
@@ -100,14 +100,14 @@ func (sub *Submission) choose(s *standing.Standing) {
 	}
 }
 
-// report returns the assessment of a verdict stage's report.
-func report(r verdict.Report) intake.Assessment {
+// assessReport returns the assessment of a verdict stage's report.
+func assessReport(r verdict.Report) intake.Assessment {
 	return intake.Assessment{Document: r.Body, Resolved: r.Resolved}
 }
 
-func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.Stage, result request.Result) error {
+func (sub *Submission) addDraft(ctx context.Context, p *project.Project, st workflow.Stage, result request.Result) error {
 	engine := result.Engine
-	text, err := load(p, result)
+	text, err := loadText(p, result)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 			return fault.New(fault.InvalidArgument, "%s_result is the form as it was laid out, with nothing filled in", engine).
 				WithHint("fill in the block of JSON as the role_prompt shows it, and submit again")
 		}
-		sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: report(r), report: r})
+		sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: assessReport(r), report: r})
 		return ctx.Err()
 	}
 	a := intake.Read(st, text)
@@ -135,7 +135,7 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	return nil
 }
 
-func load(p *project.Project, result request.Result) (string, error) {
+func loadText(p *project.Project, result request.Result) (string, error) {
 	name := string(result.Engine) + "_result"
 	text := result.Text
 	if result.Path != "" {
@@ -149,11 +149,11 @@ func load(p *project.Project, result request.Result) (string, error) {
 			return "", err
 		}
 	}
-	return text, check(p, name, text)
+	return text, checkText(p, name, text)
 }
 
-// check returns an error if a text cannot be a document. name is its name in errors.
-func check(p *project.Project, name, text string) error {
+// checkText refuses a text unfit as a document. name is the name of the text in errors.
+func checkText(p *project.Project, name, text string) error {
 	if len(text) > project.MaxDocument {
 		return project.TooLarge(name, int64(len(text)))
 	}

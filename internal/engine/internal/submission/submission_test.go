@@ -256,7 +256,7 @@ func TestOfEdit(t *testing.T) {
 		b.s.Session.Current().ClaimedScore = sub.Assessment.Claimed
 		edited := tt.edited
 		if from, to, part := strings.Cut(edited, "=>"); part {
-			edited = strings.Replace(sub.document(b.s), from, to, 1)
+			edited = strings.Replace(sub.roundText(b.s), from, to, 1)
 		}
 		b.write(b.s.Draft.Work, edited)
 		if tt.change != nil {

@@ -19,7 +19,7 @@ const (
 	// formColumns is the greatest width of each of the first lines of a form: Claude Code 2.1
 	// cuts them there in a terminal of 80 columns.
 	formColumns = 73
-	// goalColumns is the width of the objective that reminds the person which work it is.
+	// goalColumns is the width of the objective, as a reminder of the work.
 	goalColumns = 60
 )
 
@@ -41,36 +41,36 @@ type digestList struct {
 	items []string
 }
 
-// add adds a line that must be there, spare one that need not; neither adds an empty one.
-func (d *digest) add(text string) { d.put(text, false) }
+// add adds a required line, addSpare one that may be left out; neither adds an empty one.
+func (d *digest) add(text string) { d.addLine(text, false) }
 
-func (d *digest) spare(text string) { d.put(text, true) }
+func (d *digest) addSpare(text string) { d.addLine(text, true) }
 
-func (d *digest) put(text string, spare bool) {
+func (d *digest) addLine(text string, spare bool) {
 	if text != "" {
 		d.lines = append(d.lines, digestLine{text, spare})
 	}
 }
 
-// list adds the server's own words, line by line.
-func (d *digest) list(title string, items []string) {
+// addList adds the server's own words, line by line.
+func (d *digest) addList(title string, items []string) {
 	if len(items) > 0 {
 		d.lists = append(d.lists, digestList{title, items})
 	}
 }
 
-// quote adds the assistant's words, line by line.
-func (d *digest) quote(title string, items []string) {
+// addQuoted adds the assistant's words, line by line.
+func (d *digest) addQuoted(title string, items []string) {
 	quoted := make([]string, len(items))
 	for i, item := range items {
 		quoted[i] = Quoted(item, 300)
 	}
-	d.list(title, quoted)
+	d.addList(title, quoted)
 }
 
-// render returns the digest in at most room lines of the given size, as far as its lists and spare lines give
-// way: the ends of the lists first, then the spare lines, then the ends of the items, and
-// last that of the first item, which is the worst.
+// render returns the digest in at most room lines of the given size, as far as it can be shortened: first the ends
+// of the lists go, then the spare lines, then the ends of the items, and last the end of the first item, which is
+// the worst.
 func (d digest) render(room int, size func(string) int) string {
 	ways := []digestWay{
 		{most: 3, first: itemColumns, next: itemColumns, spare: true}, {most: 2, first: itemColumns, next: itemColumns},
@@ -79,12 +79,12 @@ func (d digest) render(room int, size func(string) int) string {
 	for _, way := range ways {
 		least := way.most
 		for way.most = 10; way.most >= least; way.most-- {
-			if text := d.with(way); size(text) <= room {
+			if text := d.renderWith(way); size(text) <= room {
 				return text
 			}
 		}
 	}
-	return d.with(ways[len(ways)-1])
+	return d.renderWith(ways[len(ways)-1])
 }
 
 // digestWay is the extent of a digest: so many items of a list at most, the first
@@ -94,16 +94,16 @@ type digestWay struct {
 	spare             bool
 }
 
-func lines(text string) int { return strings.Count(text, "\n") + 1 }
+func countLines(text string) int { return strings.Count(text, "\n") + 1 }
 
-// rows returns how many lines of the chat a text takes, broken between words if it is
+// countRows returns how many lines of the chat a text takes, broken between words if it is
 // wider than the chat.
-func rows(text string) int { return len(visible.Wrap(unmarked.Replace(text), chatColumns)) }
+func countRows(text string) int { return len(visible.Wrap(unmarked.Replace(text), chatColumns)) }
 
 // unmarked takes out the marks of Markdown, which a chat does not show.
 var unmarked = strings.NewReplacer("**", "", "`", "")
 
-func (d digest) with(way digestWay) string {
+func (d digest) renderWith(way digestWay) string {
 	var b strings.Builder
 	for _, line := range d.lines {
 		if way.spare || !line.spare {

@@ -17,7 +17,7 @@ func Edit(l lang.Language, e *standing.Edit) string {
 	if len(e.Lines) == 0 {
 		return l.Say("Only white space was changed since it was scored.")
 	}
-	first := around(e.Lines[0].After, e.Lines[0].At)
+	first := quoteChange(e.Lines[0].After, e.Lines[0].At)
 	if e.Lines[0].After == "" {
 		first = editList(l, e.Lines[:1])[0]
 	}
@@ -32,11 +32,11 @@ func editList(l lang.Language, lines []standing.EditedLine) []string {
 	for i, line := range lines {
 		switch {
 		case line.Before == "":
-			out[i] = l.Say("new: %s", around(line.After, line.At))
+			out[i] = l.Say("new: %s", quoteChange(line.After, line.At))
 		case line.After == "":
-			out[i] = l.Say("gone: %s", around(line.Before, line.At))
+			out[i] = l.Say("gone: %s", quoteChange(line.Before, line.At))
 		default:
-			out[i] = l.Say("%s, which was %s", around(line.After, line.At), around(line.Before, line.At))
+			out[i] = l.Say("%s, which was %s", quoteChange(line.After, line.At), quoteChange(line.Before, line.At))
 		}
 	}
 	return out
@@ -53,11 +53,11 @@ func TakenBack(l lang.Language, lines []standing.EditedLine) string {
 	}
 	switch {
 	case first.Before == "":
-		return l.Say("takes back the person's edit: %s is gone again", around(first.After, first.At)) + more
+		return l.Say("takes back the person's edit: %s is gone again", quoteChange(first.After, first.At)) + more
 	case first.After == "":
-		return l.Say("takes back the person's edit: %s is there again", around(first.Before, first.At)) + more
+		return l.Say("takes back the person's edit: %s is there again", quoteChange(first.Before, first.At)) + more
 	}
-	return l.Say("takes back the person's edit: %s is %s again", around(first.After, first.At), around(first.Before, first.At)) + more
+	return l.Say("takes back the person's edit: %s is %s again", quoteChange(first.After, first.At), quoteChange(first.Before, first.At)) + more
 }
 
 // takenBack says so of the latest round of the current stage.
@@ -69,19 +69,19 @@ func takenBack(s *standing.Standing) string {
 		if e.Event == workflow.EventEdited || e.Edit == "" {
 			return ""
 		}
-		return "**" + s.Say("Round %d %s.", e.Iteration, plain([]string{e.Edit})[0]) + "**"
+		return "**" + s.Say("Round %d %s.", e.Iteration, plainSentences([]string{e.Edit})[0]) + "**"
 	}
 	return ""
 }
 
-// aroundColumns is the width of a line that is quoted, leadColumns that of its part before the change.
+// aroundColumns is the width of a quoted line, leadColumns the width of the part before the change.
 const (
 	aroundColumns = 60
 	leadColumns   = 14
 )
 
-// around quotes the part of a line that has its change.
-func around(line string, at int) string {
+// quoteChange quotes the changed part of a line.
+func quoteChange(line string, at int) string {
 	begin := 0
 	if at = min(at, len(line)); visible.Columns(line) > aroundColumns {
 		for i := range line[:at] {

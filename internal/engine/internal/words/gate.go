@@ -11,9 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// options names the choices of the person at a gate: in their words if the assistant passes
+// nameChoices names the choices of the person at a gate: in their words if the assistant passes
 // them on, else by which act of their own.
-func options(s *standing.Standing, ways ...string) string {
+func nameChoices(s *standing.Standing, ways ...string) string {
 	if s.Unusable() {
 		return s.Say("The draft is not what was handed in: it is missing, or was changed since. **You can now** restore the file, or say what to change.")
 	}
@@ -60,9 +60,9 @@ func ownAct(s *standing.Standing) string {
 // of the document, and their choices.
 func gateMessage(s *standing.Standing, draft, target string) string {
 	options := gateOptions(s, target)
-	size := lines
+	size := countLines
 	if way := s.Route(); way == standing.ByForm || way == standing.ByFormAgain {
-		size = rows // the form takes half of the screen
+		size = countRows // the form takes half of the screen
 	}
 	room := digestLines - size(Headline(s)) - size(options) - 2 // empty lines
 	return digestOf(s, draft).render(room, size) + "\n\n" + options
@@ -72,7 +72,7 @@ func gateOptions(s *standing.Standing, target string) string {
 	st := s.Stage
 	switch {
 	case s.Session.CurrentState == workflow.AwaitingConfirmation:
-		return options(s,
+		return nameChoices(s,
 			s.Say("say **confirm**: it is saved as `%s` and the next stage begins", target),
 			s.Say("or say what to change: it goes into another round"))
 	case st.Gate == workflow.GateApproval:
@@ -85,14 +85,14 @@ func gateOptions(s *standing.Standing, target string) string {
 				yes = s.Say("say **approve**: it is saved as `%s` and development can begin", target)
 			}
 		}
-		return options(s, yes, s.Say("or say what to change"))
+		return nameChoices(s, yes, s.Say("or say what to change"))
 	case st.Gate == workflow.GateScore:
-		return options(s,
+		return nameChoices(s,
 			s.Say("say **go on**, and what to change, cut or add: you are asked again after at most %s", s.Count(s.MaxIterations, "round")),
 			s.Say("or say **accept it**, and why: it is saved as `%s` with your reason, and the next stage begins", target),
-			elsewhere(s, st))
+			otherWays(s, st))
 	case s.Blocked():
-		return options(s,
+		return nameChoices(s,
 			s.Say("say what you did or decided, or how to go on without it: the %s goes on with your words", s.Word(st.Role)),
 			s.Say("or **cancel**"))
 	}
@@ -101,23 +101,22 @@ func gateOptions(s *standing.Standing, target string) string {
 		back = s.Say("say **ask again**: the %s hands in another report", s.Word(st.Role))
 	}
 	if s.Session.Current().Spent() {
-		return options(s, back, s.Say("or say **go on without a verdict**, and why: `%s` records your reason", target))
+		return nameChoices(s, back, s.Say("or say **go on without a verdict**, and why: `%s` records your reason", target))
 	}
 	if s.Session.Current().Doubted() && !s.NeedsReason() {
-		return options(s, back, s.Say("or say **it passes**: it goes on, and `%s` records that you let it", target))
+		return nameChoices(s, back, s.Say("or say **it passes**: it goes on, and `%s` records that you let it", target))
 	}
 	if s.NeedsReason() {
 		ways := []string{back, s.Say("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)}
 		if s.ReworkSpent() {
-			ways = append(ways, elsewhere(s, st))
+			ways = append(ways, otherWays(s, st))
 		}
-		return options(s, ways...)
+		return nameChoices(s, ways...)
 	}
-	return options(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
+	return nameChoices(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
 
-// digest gathers the facts for and against the document that waits. The draft is left
-// out if it is named elsewhere.
+// digestOf gathers the facts for and against the waiting document. The draft is left out if it is named elsewhere.
 func digestOf(s *standing.Standing, draft string) digest {
 	d := digest{Language: s.Language}
 	st, rec := s.Stage, s.Session.Current()
@@ -126,17 +125,17 @@ func digestOf(s *standing.Standing, draft string) digest {
 	}
 	d.add(visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Session.Objective))), goalColumns, "…"))
 	d.add(AlteredNote(s))
-	for _, line := range needs(s) {
+	for _, line := range describeApprovals(s) {
 		d.add(line)
 	}
 	switch {
 	case st.Gate == workflow.GateScore:
-		d.add(scores(s))
+		d.add(scoreLines(s))
 		if s.Session.CurrentState == workflow.AwaitingApproval {
 			d.add(s.Say("After %s it has not reached the gate; from here it goes on as you decide.", s.Count(s.RoundsBelow(), "round")))
 		}
 		d.add(describeChanges(s))
-		d.spare(Coverage(s))
+		d.addSpare(Coverage(s))
 		d.add(takenBack(s))
 		d.add(addLabel(s.Say("Draft: "), draft))
 		d.addEdits(s)
@@ -144,7 +143,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		if s.Session.CurrentState == workflow.AwaitingApproval {
 			title = s.Say("Still missing:")
 		}
-		d.list(title, gaps(s.Language, rec))
+		d.addList(title, describeGaps(s.Language, rec))
 	case st.Gate == workflow.GateApproval:
 		d.add(addLabel(s.Say("The %s is ready: ", st.DocumentIn(s.Language)), draft))
 		d.add(describeChanges(s))
@@ -153,20 +152,20 @@ func digestOf(s *standing.Standing, draft string) digest {
 		if s.BelowFloor() {
 			d.add(s.Say("**Score %s of 100 by our check, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), visible.Line(rec.Audit.Summary)))
 		} else {
-			d.spare(Audit(s.Language, rec.Audit))
+			d.addSpare(Audit(s.Language, rec.Audit))
 		}
-		d.add(candidates(s, rec))
+		d.add(compareCandidates(s, rec))
 		if len(s.Session.Sprints) == 0 && st.Kind == workflow.KindPlan {
 			d.add(s.Say("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work."))
 		}
 		d.add(Coverage(s))
-		d.quote(s.Say("It says:"), s.Draft.Lines)
+		d.addQuoted(s.Say("It says:"), s.Draft.Lines)
 		var sprints []string
 		for _, sp := range s.Session.Sprints {
 			sprints = append(sprints, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
 		}
-		d.list(s.Say("Its sprints:"), sprints)
-		d.list(s.Say("To look at:"), gaps(s.Language, rec))
+		d.addList(s.Say("Its sprints:"), sprints)
+		d.addList(s.Say("To look at:"), describeGaps(s.Language, rec))
 	case rec.Verdict == workflow.Blocked:
 		needs := s.Say("the report does not say what.")
 		if rec.Needs != "" {
@@ -177,12 +176,12 @@ func digestOf(s *standing.Standing, draft string) digest {
 	case rec.Spent():
 		d.add(describeReturn(s))
 		d.add(addLabel(s.Say("Report: "), draft))
-		d.list(s.Say("It lacks:"), plain(rec.Returned))
+		d.addList(s.Say("It lacks:"), plainSentences(rec.Returned))
 	default:
 		if rec.Doubted() {
-			d.add(s.Say("The %s reports **%s**, but %s against it, so you decide.", s.Word(st.Role), story.Verdict(s.Language, rec.Verdict), speaks(s)))
+			d.add(s.Say("The %s reports **%s**, but %s against it, so you decide.", s.Word(st.Role), story.Verdict(s.Language, rec.Verdict), countObjections(s)))
 		} else {
-			d.add(s.Say("The %s **failed** the work%s.", s.Word(st.Role), tally(s)))
+			d.add(s.Say("The %s **failed** the work%s.", s.Word(st.Role), countFaults(s)))
 		}
 		if s.ReworkSpent() {
 			d.add(s.Say("The work has come back %s already, and may go on coming back.", s.Count(s.Session.ReworkCount, "time")))
@@ -198,21 +197,21 @@ func (d *digest) addEdits(s *standing.Standing) {
 	switch {
 	case e == nil:
 	case len(e.Lines) > 1:
-		d.list(s.Say("%d lines were changed since it was scored:", len(e.Lines)), plain(editList(s.Language, e.Lines)))
+		d.addList(s.Say("%d lines were changed since it was scored:", len(e.Lines)), plainSentences(editList(s.Language, e.Lines)))
 	default:
 		d.add(Edit(s.Language, e))
 	}
 }
 
-// elsewhere names the other ways besides going on or back.
-func elsewhere(s *standing.Standing, st workflow.Stage) string {
+// otherWays names the other ways besides going on or back.
+func otherWays(s *standing.Standing, st workflow.Stage) string {
 	if st.ID == s.Workflow.First().ID {
 		return s.Say("or **cancel**")
 	}
 	return s.Say("or **reopen** an earlier stage, or **cancel**")
 }
 
-// addReport adds the results of a review or QA report, beside its verdict.
+// addReport adds the results of a review or QA report, beside the verdict.
 func addReport(s *standing.Standing, d *digest, draft string) {
 	rec := s.Session.Current()
 	d.add(Rows(s.Language, rec.Criteria))
@@ -229,25 +228,24 @@ func addReport(s *standing.Standing, d *digest, draft string) {
 		}
 		d.add(text)
 	}
-	d.spare(Audit(s.Language, rec.Audit))
-	d.add(candidates(s, rec))
+	d.addSpare(Audit(s.Language, rec.Audit))
+	d.add(compareCandidates(s, rec))
 	if rec.Doubted() {
-		d.list(s.Say("Against it:"), plain(rec.Objections))
+		d.addList(s.Say("Against it:"), plainSentences(rec.Objections))
 	}
 	var open []string
 	for _, f := range worstFirst(workflow.OpenFindings(rec.Findings)) {
 		open = append(open, Finding(f))
 	}
-	d.quote(s.Say("Open findings:"), open)
-	d.quote(s.Say("Rows that did not pass:"), unpassedRows(s.Language, rec))
+	d.addQuoted(s.Say("Open findings:"), open)
+	d.addQuoted(s.Say("Rows that did not pass:"), unpassedRows(s.Language, rec))
 	if !rec.Doubted() {
-		d.list(s.Say("The report lacks:"), plain(rec.Objections))
+		d.addList(s.Say("The report lacks:"), plainSentences(rec.Objections))
 	}
 }
 
-// gaps names those of a record: those that the assistant states in its words, those that the server has found in
-// the server's.
-func gaps(l lang.Language, rec *workflow.Record) []string {
+// describeGaps returns the gaps of a record: the assistant's in its words, the server's in the server's.
+func describeGaps(l lang.Language, rec *workflow.Record) []string {
 	out := make([]string, len(rec.Gaps))
 	for i, gap := range rec.Gaps {
 		if out[i] = Quoted(gap, 300); slices.Contains(rec.FoundGaps, gap) {
@@ -257,14 +255,13 @@ func gaps(l lang.Language, rec *workflow.Record) []string {
 	return out
 }
 
-// lastLine returns the last line of a text that says something.
+// lastLine returns the last non-empty line of a text.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// Facts describes the document that waits, as plain text behind the first lines of a form
-// or at a terminal.
+// Facts describes the waiting document, as plain text behind the first lines of a form or at a terminal.
 func Facts(s *standing.Standing) string {
 	if s.Session.CurrentState == workflow.Clarifying {
 		return ""
@@ -273,5 +270,5 @@ func Facts(s *standing.Standing) string {
 	if e := s.Draft.Edit; e != nil { // the first lines have a single change already
 		d.lines = slices.DeleteFunc(d.lines, func(line digestLine) bool { return line.text == Edit(s.Language, e) })
 	}
-	return unmarked.Replace(d.with(digestWay{most: 10, first: 300, next: 300, spare: true}))
+	return unmarked.Replace(d.renderWith(digestWay{most: 10, first: 300, next: 300, spare: true}))
 }

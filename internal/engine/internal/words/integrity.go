@@ -62,7 +62,7 @@ func KeptNote(s *standing.Standing) string {
 		return ""
 	}
 	return s.Say("**Rules kept:** the settings ask for less than this run has had (%s). `%s adopt %s`, typed at a terminal, accepts that.",
-		loosened(s, kept), s.Names.Program, s.Session.TaskName)
+		looserRules(s, kept), s.Names.Program, s.Session.TaskName)
 }
 
 // LooseNote says in one line which gate was passed with less than the rules ask for now; "" if none was.
@@ -73,8 +73,8 @@ func LooseNote(s *standing.Standing) string {
 	return s.Say("**Passed before these rules:** %s. If that is not right: `%s reopen %s`.", s.Integrity.Loose, s.Names.Program, s.Session.TaskName)
 }
 
-// loosened names the rules of stages, and what the settings ask for instead.
-func loosened(s *standing.Standing, kept []workflow.Stage) lang.Text {
+// looserRules names the rules of stages, and what the settings ask for instead.
+func looserRules(s *standing.Standing, kept []workflow.Stage) lang.Text {
 	before, after := map[workflow.StageID]workflow.Policy{}, map[workflow.StageID]workflow.Policy{}
 	for _, st := range kept {
 		settings, _ := s.Settings.Stage(st.ID)
@@ -95,7 +95,7 @@ func AdoptQuestion(s *standing.Standing) string {
 	}
 	rules := ""
 	if kept := s.Loosened(); len(kept) > 0 {
-		rules = s.Say("The settings ask for less than this run has had: %s. Adopting it lets it go on under them; a gate that waits keeps its rules.\n", loosened(s, kept))
+		rules = s.Say("The settings ask for less than this run has had: %s. Adopting it lets it go on under them; a gate that waits keeps its rules.\n", looserRules(s, kept))
 	}
 	switch {
 	case s.Doubtful():

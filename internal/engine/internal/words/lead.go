@@ -13,23 +13,23 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// Lead says in one line which decision waits, and its reasons: verdict or scores. The gate is left out if the
-// line has no room for it.
+// Lead names the pending decision and the reasons for it, verdict or scores, in one line. The gate is left out if
+// the line has no room for it.
 func Lead(s *standing.Standing) string {
-	text := lead(s, figures(s, true))
+	text := leadLine(s, scoreFigures(s, true))
 	if visible.Columns(text) > formColumns {
-		text = lead(s, figures(s, false))
+		text = leadLine(s, scoreFigures(s, false))
 	}
 	return visible.Shorten(text, formColumns, "…")
 }
 
-func lead(s *standing.Standing, figures string) (text string) {
+func leadLine(s *standing.Standing, figures string) (text string) {
 	st, rec := s.Stage, s.Session.Current()
 	switch {
 	case s.Session.CurrentState == workflow.Clarifying:
-		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), sentence(figures))
+		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), capitalize(figures))
 	case s.Draft.Edit != nil:
-		text = s.Say("Approve with this change? %s", sentence(figures))
+		text = s.Say("Approve with this change? %s", capitalize(figures))
 	case s.Blocked():
 		text = s.Say("The %s is blocked and needs something from you", s.Word(st.Role))
 	case st.Gate == workflow.GateVerdict && rec.Spent():
@@ -37,23 +37,23 @@ func lead(s *standing.Standing, figures string) (text string) {
 	case rec.Doubted() && len(rec.Criteria) > 0:
 		text = s.Say("%s: %s", s.Word(st.Role), Rows(s.Language, rec.Criteria))
 	case rec.Doubted():
-		text = s.Say("The %s states a pass, but %s against it", s.Word(st.Role), speaks(s))
+		text = s.Say("The %s states a pass, but %s against it", s.Word(st.Role), countObjections(s))
 	case st.Gate == workflow.GateVerdict:
-		text = s.Say("The %s failed the work%s", s.Word(st.Role), tally(s))
+		text = s.Say("The %s failed the work%s", s.Word(st.Role), countFaults(s))
 	case st.Kind == workflow.KindBuild: // the scope of a change
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(auditFigure(s)))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), capitalize(auditFigure(s)))
 	case st.Gate == workflow.GateApproval:
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joinParts(s.Language, s.Count(len(s.Session.Sprints), "sprint"), auditFigure(s))))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), capitalize(joinParts(s.Language, s.Count(len(s.Session.Sprints), "sprint"), auditFigure(s))))
 	case s.Session.CurrentState == workflow.AwaitingApproval:
-		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures), s.Count(s.RoundsBelow(), "round"))
+		text = s.Say("Accept it below the gate? %s, after %s", capitalize(figures), s.Count(s.RoundsBelow(), "round"))
 	default:
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(figures))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), capitalize(figures))
 	}
 	return text
 }
 
-// speaks says how many things speak against a stated pass.
-func speaks(s *standing.Standing) string {
+// countObjections says how many things speak against a stated pass.
+func countObjections(s *standing.Standing) string {
 	n := len(s.Session.Current().Objections)
 	if n == 1 {
 		return s.Say("one thing speaks")
@@ -61,8 +61,8 @@ func speaks(s *standing.Standing) string {
 	return s.Say("%s speak", s.Count(n, "thing"))
 }
 
-// figures returns the scores of the current document, beside its gate if that is asked for.
-func figures(s *standing.Standing, gate bool) string {
+// scoreFigures returns the scores of the current document, with the score needed if gate is set.
+func scoreFigures(s *standing.Standing, gate bool) string {
 	rec, p := s.Session.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
 		return auditFigure(s)
@@ -89,13 +89,13 @@ func auditFigure(s *standing.Standing) string {
 	return s.Say("check %s", Points(a.Score))
 }
 
-// joinParts joins the parts that say something.
+// joinParts joins the non-empty parts.
 func joinParts(l lang.Language, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), l.Say(", "))
 }
 
-// sentence begins a text with a capital.
-func sentence(text string) string {
+// capitalize begins a text with a capital.
+func capitalize(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if size == 0 {
 		return ""
@@ -103,11 +103,11 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// severities are those of findings, the worst first.
+// severities are the severities of findings, the worst first.
 var severities = []string{"critical", "major", "minor"}
 
-// tally counts the faults of the work.
-func tally(s *standing.Standing) string {
+// countFaults counts the faults of the work.
+func countFaults(s *standing.Standing) string {
 	rec := s.Session.Current()
 	open := workflow.OpenFindings(rec.Findings)
 	var parts []string
@@ -151,7 +151,7 @@ func Worst(s *standing.Standing) string {
 	case st.Gate == workflow.GateVerdict:
 		return verdictWorst(s, theirs, ours)
 	}
-	if f, ok := costliest(rec.Audit); ok {
+	if f, ok := costliestFinding(rec.Audit); ok {
 		return ours(s.Say("Our check −%s: %s", Points(f.Points), f.Problem))
 	}
 	if len(rec.Gaps) > 0 {
@@ -166,7 +166,7 @@ func Worst(s *standing.Standing) string {
 func verdictWorst(s *standing.Standing, theirs, ours func(string) string) string {
 	rec := s.Session.Current()
 	if rec.Spent() {
-		return ours(sentence(rec.Returned[0]))
+		return ours(capitalize(rec.Returned[0]))
 	}
 	open := worstFirst(workflow.OpenFindings(rec.Findings))
 	if serious := len(open) > 0 && open[0].Severity == severities[0]; rec.Doubted() && !serious {
@@ -182,14 +182,14 @@ func verdictWorst(s *standing.Standing, theirs, ours func(string) string) string
 	case len(failed) > 0:
 		return theirs(criterionLine(s.Language, failed[0]))
 	case len(rec.Objections) > 0:
-		return ours(sentence(rec.Objections[0]))
+		return ours(capitalize(rec.Objections[0]))
 	case s.Evidence().Failed():
 		return ours(Evidence(s.Evidence()).In(s.Language))
 	}
 	return s.Say("The report lists no open finding.")
 }
 
-// worstFirst sorts findings by severity. A word that is not known may stand for the worst.
+// worstFirst sorts findings by severity. An unknown word may stand for the worst.
 func worstFirst(findings []workflow.Finding) []workflow.Finding {
 	rank := func(f workflow.Finding) int {
 		switch at := slices.Index(severities, f.Severity); {
@@ -218,8 +218,8 @@ func criterionLine(l lang.Language, c workflow.Criterion) string {
 	return l.Say("%s failed: %s", c.ID, said)
 }
 
-// costliest returns the finding that takes the most from an audit's score.
-func costliest(a *workflow.Audit) (worst workflow.AuditFinding, ok bool) {
+// costliestFinding returns the finding with the greatest loss of score in an audit.
+func costliestFinding(a *workflow.Audit) (worst workflow.AuditFinding, ok bool) {
 	if a == nil {
 		return worst, false
 	}
@@ -231,7 +231,7 @@ func costliest(a *workflow.Audit) (worst workflow.AuditFinding, ok bool) {
 	return worst, ok
 }
 
-// DraftLine names the document, for people, with its size if a form has room for it.
+// DraftLine names the document, for people, and the size if a form has room for it.
 func DraftLine(l lang.Language, path string, bytes int64) string {
 	line := l.Say("Draft: ") + path
 	size := l.Say(" (%d bytes)", bytes)

@@ -32,7 +32,7 @@ func Pipeline(w *workflow.Definition, s *workflow.Session) string {
 	return strings.Join(parts, " → ")
 }
 
-// Headline names the task and its place in the workflow.
+// Headline names the task and the place in the workflow.
 func Headline(s *standing.Standing) string { return TaskLine(s) + Pipeline(s.Workflow, s.Session) }
 
 // TaskLine returns the first line of a headline.
@@ -109,14 +109,14 @@ func generatingMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Re
 	return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", role, does, stale)
 }
 
-// goAhead names the choices of the person before a round that waits for them.
+// goAhead names the person's choices before a waiting round.
 func goAhead(s *standing.Standing) string {
 	return s.Say("**You can now** say **go on**, or say first what to watch for.")
 }
 
 func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record, draft string) string {
 	var b strings.Builder
-	b.WriteString(scores(s))
+	b.WriteString(scoreLines(s))
 	b.WriteString(addLabel("\n", takenBack(s)))
 	b.WriteString(addLabel("\n"+s.Say("Draft: "), draft))
 	b.WriteString(s.Say("\n\nThe %s asks:\n", s.Word(st.Role)))
@@ -165,7 +165,7 @@ func draftPlace(s *standing.Standing, rec *workflow.Record) string {
 func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record) string {
 	var b strings.Builder
 	// The last gate or question has shown the rest.
-	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Session.Moved().Event == workflow.EventScoredBelow {
+	if text := scoreLines(s); text != "" && st.Gate == workflow.GateScore && s.Session.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
 	if text := takenBack(s); text != "" && s.Session.Moved().Event == workflow.EventScoredBelow {
@@ -173,7 +173,7 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	}
 	round, role, document := rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)
 	if s.Session.Moved().Event == workflow.EventReturned {
-		b.WriteString(describeReturn(s) + "\n- " + strings.Join(plain(rec.Returned), "\n- ") + "\n\n")
+		b.WriteString(describeReturn(s) + "\n- " + strings.Join(plainSentences(rec.Returned), "\n- ") + "\n\n")
 	}
 	if s.Pauses() {
 		b.WriteString(s.Say("Next, round %d: the %s revises the %s.", round, role, document))
@@ -182,7 +182,7 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	}
 	if n := len(s.Session.History); n > 1 && s.Session.History[n-1].Event == workflow.EventChangesRequested && s.Session.History[n-2].Event == workflow.EventEdited {
 		e := s.Session.History[n-2]
-		b.WriteString("\n" + s.Say("Round %d is the draft as it was edited. %s", e.Iteration, plain([]string{e.Edit})[0]))
+		b.WriteString("\n" + s.Say("Round %d is the draft as it was edited. %s", e.Iteration, plainSentences([]string{e.Edit})[0]))
 	}
 	if rec.Feedback != "" {
 		b.WriteString("\n" + s.Say("Your feedback: %s", visible.Fit(visible.Line(rec.Feedback), 300)))
@@ -264,7 +264,7 @@ func completedMessage(s *standing.Standing) string {
 	if s.Session.ReworkCount > 0 {
 		b.WriteString("\n" + s.Say("The work went back to the developer %s.\n", s.Count(s.Session.ReworkCount, "time")))
 	}
-	for _, risk := range risks(s) {
+	for _, risk := range acceptedRisks(s) {
 		b.WriteString("\n" + risk + "\n")
 	}
 	if len(open) > 0 {
@@ -275,8 +275,8 @@ func completedMessage(s *standing.Standing) string {
 	return b.String()
 }
 
-// risks names the work that the person has let go on though its gate had not, the latest of each stage.
-func risks(s *standing.Standing) []string {
+// acceptedRisks names the work the person let go on against the gate, the latest of each stage.
+func acceptedRisks(s *standing.Standing) []string {
 	var out []string
 	for _, st := range s.Workflow.Stages {
 		for _, e := range slices.Backward(s.Session.History) {
@@ -297,8 +297,7 @@ const objectiveColumns = 60
 // List describes the sessions of a project, some of them by a line each.
 type List struct {
 	lang.Language
-	// Total counts the readable sessions, Active those that can go on, Broken the session files
-	// that cannot be read.
+	// Total counts the readable sessions, Active those that can go on, Broken the unreadable session files.
 	Total, Active, Broken int
 	Names                 standing.Names
 	lines                 []string

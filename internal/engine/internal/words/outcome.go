@@ -14,9 +14,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// Outcome describes the result of a stage's submission, before the message about the place of the session
-// now. work is the stage's working copy, resolved how many findings it reports resolved, and
-// kept the place of an edited artifact that it replaced.
+// Outcome describes the result of a stage's submission, before the message about the place of the session now.
+// work is the stage's working copy, resolved the number of findings reported as resolved, and kept the place of a
+// replaced artifact with edits.
 func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved int, kept string) string {
 	rec := s.Session.Record(from.ID)
 	if from.ID == s.Session.CurrentStage && s.Session.CurrentState != workflow.Completed {
@@ -59,8 +59,8 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 		b.WriteString("\n" + s.Say("%s.", Evidence(rec.Evidence)))
 	}
 	b.WriteString(addLabel("\n", Audit(s.Language, rec.Audit)))
-	b.WriteString(addLabel("\n", candidates(s, rec)))
-	b.WriteString(addLabel("\n", unwritten(s, rec.Artifact)))
+	b.WriteString(addLabel("\n", compareCandidates(s, rec)))
+	b.WriteString(addLabel("\n", unwrittenNote(s, rec.Artifact)))
 	return b.String() + keptNote(s, kept) + "\n\n"
 }
 
@@ -68,7 +68,7 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept string) string {
 	said := ""
 	if a := s.Session.Record(from.ID).Artifact; a != nil {
-		if said = unwritten(s, a); said == "" {
+		if said = unwrittenNote(s, a); said == "" {
 			said = s.Say("Saved: `%s` (%d bytes).", a.Path, a.Size)
 		}
 	}
@@ -84,9 +84,9 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 	return GrantNote(s.Language, g) + said + keptNote(s, kept) + "\n\n"
 }
 
-// unwritten says that the file of an artifact is not there: the session has its text, and the next call
-// writes it. "" if it is there.
-func unwritten(s *standing.Standing, a *workflow.Artifact) string {
+// unwrittenNote says that the file of an artifact is missing: the session has the text, and the next call writes
+// it. "" if the file exists.
+func unwrittenNote(s *standing.Standing, a *workflow.Artifact) string {
 	if a == nil || !slices.Contains(s.Unwritten, a.Path) {
 		return ""
 	}
@@ -119,22 +119,22 @@ func Answered(s *standing.Standing, n, skipped, left int, channel workflow.Chann
 	return s.Say("%s.", said) + "\n\n"
 }
 
-// Started is the message of a new run, in two lines: its stages and the places of its documents, and
-// what happens now. where is the project or the store, if its person may think of another one, else
-// "". If settings is the file for it, the text says where the run stops.
+// Started is the message of a new run, in two lines: the stages and the places of the documents, and the next
+// step. where is the project or the store, if the person may think of another one, else "". If settings is the
+// file for it, the text says where the run stops.
 func Started(s *standing.Standing, where, settings string) string {
 	stop := ""
 	if where != "" {
 		where = s.Say(" in `%s`", where)
 	}
 	if settings != "" && !s.Pauses() {
-		stop = stops(s, settings)
+		stop = describeStops(s, settings)
 	}
 	return s.Say("**%s** has started%s: %s. Its documents will be in `%s`.%s", s.Session.TaskName, where, Pipeline(s.Workflow, s.Session), s.Tasks, stop) + "\n\n" + Message(s)
 }
 
-// stops says where a run stops for the person, and how it stops before each stage, behind another sentence.
-func stops(s *standing.Standing, settings string) string {
+// describeStops says where a run stops for the person, and how it stops before each stage, behind another sentence.
+func describeStops(s *standing.Standing, settings string) string {
 	var gates []string
 	before := ""
 	_, planned := s.Workflow.OfKind(workflow.KindPlan)
@@ -179,9 +179,8 @@ func keptNote(s *standing.Standing, kept string) string {
 	return "\n" + s.Say("Your edited version is kept as `%s`.", kept)
 }
 
-// OverrideNote heads a document that the person let go on though its gate had not. It gives
-// the day and not the minute, so that a decision repeated after a crash writes the same
-// document.
+// OverrideNote heads a document that the person let go on against the gate. It gives the day and not the minute,
+// so that a decision repeated after a crash writes the same document.
 func OverrideNote(l lang.Language, st workflow.Stage, rec *workflow.Record, grant workflow.Grant) string {
 	on := grant.At.Format(time.DateOnly)
 	note := l.Say("> **Risk accepted** on %s: the %s failed this work and the human let it go on.", on, l.Word(st.Role))
@@ -207,8 +206,7 @@ func TextGone(l lang.Language, draft string) string {
 	return l.Say("The text that was scored is gone: %s was edited since. Nothing can be decided on it here; restore the file, or ask for another round.", draft)
 }
 
-// Viewed shows the document that waits. shown is the part of it that fits, size the bytes of
-// the whole.
+// Viewed shows the waiting document. shown is the part that fits, size the bytes of the whole.
 func Viewed(s *standing.Standing, shown string, size int) string {
 	end := ""
 	if len(shown) < size {
@@ -218,7 +216,7 @@ func Viewed(s *standing.Standing, shown string, size int) string {
 		s.Say("Say **decide** when you are ready: the form asks again. Or say what to change."))
 }
 
-// Refinement returns the short prompt of a later round: its changes, and the form.
+// Refinement returns the short prompt of a later round: the changes, and the form.
 func Refinement(s *standing.Standing, later string) string {
 	st, rec, how := s.Stage, s.Session.Current(), "Edit it there."
 	if s.Call.Inline {
@@ -227,7 +225,7 @@ func Refinement(s *standing.Standing, later string) string {
 	if len(rec.Returned) > 0 && s.Session.Moved().Event == workflow.EventReturned {
 		said := "You are still the " + st.Role + ". Your report was returned: `returned` lists what it lacks. It is at draft.path, and has to end with its block of JSON. " + how +
 			" Correct the block and hand in the whole report again; test what the new rows need, and change nothing else."
-		if s.Call.Action == workflow.ActionResume { // perhaps in a conversation that has not seen the form
+		if s.Call.Action == workflow.ActionResume { // perhaps the conversation has not seen the form
 			said += "\n\n" + later
 		}
 		return said

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Barred refuses the yes of the caller at a gate that wants that of other people; nil if it counts.
+// Barred refuses the caller's yes at a gate that wants the yes of other people; nil if it counts.
 func Barred(s *standing.Standing) error {
 	why := Bars(s)
 	if why.Empty() {
@@ -45,7 +45,7 @@ func Bars(s *standing.Standing) lang.Text {
 func mayDecide(s *standing.Standing) lang.Text {
 	var barred []string
 	if s.Policy.Watched() {
-		barred = writers(s)
+		barred = knownWriters(s)
 	}
 	for _, g := range s.Given() {
 		barred = append(barred, g.Subject)
@@ -65,13 +65,13 @@ func mayDecide(s *standing.Standing) lang.Text {
 	return lang.T("those who can: everybody with an account of their own")
 }
 
-// writers names those who answer for the round, as far as they are known.
-func writers(s *standing.Standing) []string {
+// knownWriters names the people answering for the round, as far as they are known.
+func knownWriters(s *standing.Standing) []string {
 	return slices.DeleteFunc(s.Session.Writers(), func(subject string) bool { return subject == "" })
 }
 
-// needs says which people have to let the document pass, and whose yes is missing; nil if anybody can.
-func needs(s *standing.Standing) (lines []string) {
+// describeApprovals says which people have to let the document pass, and whose yes is missing; nil if anybody can.
+func describeApprovals(s *standing.Standing) (lines []string) {
 	if !s.Ruled() {
 		return nil
 	}
@@ -80,7 +80,7 @@ func needs(s *standing.Standing) (lines []string) {
 		lines = append(lines, s.Say("Approvers: %s.", cmp.Or(strings.Join(p.Approvers, ", "), "–")))
 	}
 	if p.Watched() {
-		lines = append(lines, s.Say("Four eyes: written by %s, so another person lets it pass.", cmp.Or(strings.Join(writers(s), ", "), "?")))
+		lines = append(lines, s.Say("Four eyes: written by %s, so another person lets it pass.", cmp.Or(strings.Join(knownWriters(s), ", "), "?")))
 	}
 	if p.Quorum > 1 {
 		given := []string{}
@@ -98,7 +98,7 @@ func needs(s *standing.Standing) (lines []string) {
 	return lines
 }
 
-// Counted says that a yes counts at a gate that wants those of more people.
+// Counted says that a yes counts, and more people are needed.
 func Counted(s *standing.Standing, g workflow.Grant) string {
 	return GrantNote(s.Language, g) + s.Say("The yes of %s counts.", g.Who()) + "\n\n"
 }

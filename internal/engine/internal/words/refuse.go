@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Lost refuses a call that another one came before: it says who moved the session, and to
-// which state. repeated is true if the call asks for the very step that was taken.
+// Lost refuses a call after another one has moved the session: it says who moved the session, and to which state.
+// repeated is true if the call asks for the same step.
 func Lost(s *workflow.Session, repeated bool) error {
 	last := s.Last()
 	if last.Action == "" { // an older server kept no history
@@ -42,8 +42,8 @@ func NotPersonal(s *standing.Standing, via workflow.Channel, note lang.Text) err
 	return fault.New(fault.GatePending, "%s", addNote(why, note)).WithHint("%s", Ways(s))
 }
 
-// AskedByHost refuses a yes that the assistant passes on if its host asks the person: their
-// answer there is worth more than the assistant's word for it.
+// AskedByHost refuses a relayed yes if the host asks the person: their answer there is worth more than the
+// assistant's word for it.
 func AskedByHost(s *standing.Standing, note lang.Text) *fault.Error {
 	why := lang.T("this host asks the human about each call of %s, so the assistant's word for a yes does not count here", s.Names.Confirm)
 	return fault.New(fault.GatePending, "%s", addNote(why, note)).

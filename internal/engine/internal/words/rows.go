@@ -39,8 +39,8 @@ func Rows(l lang.Language, rows []workflow.Criterion) string {
 	return l.Say("%s: %s", criteria, strings.Join(parts, l.Say(", ")))
 }
 
-// unpassedRows returns the rows of a report that did not pass, the failed ones first, each with its
-// evidence or its reason.
+// unpassedRows returns the rows of a report without a pass, the failed ones first, each with the evidence or the
+// reason.
 func unpassedRows(l lang.Language, rec *workflow.Record) []string {
 	var out []string
 	for _, c := range verdict.WorstFirst(rec.Criteria) {

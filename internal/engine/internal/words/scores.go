@@ -14,10 +14,10 @@ import (
 // Points returns a score without needless zeros, for example "87.5".
 func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// scores says how the stage's document was scored: by the assistant, and by the server. Of several
+// scoreLines says how the stage's document was scored: by the assistant, and by the server. Of several
 // drafts it says which one was taken.
-func scores(s *standing.Standing) string {
-	return strings.TrimPrefix(describeScore(s)+addLabel("\n", candidates(s, s.Session.Current())), "\n")
+func scoreLines(s *standing.Standing) string {
+	return strings.TrimPrefix(describeScore(s)+addLabel("\n", compareCandidates(s, s.Session.Current())), "\n")
 }
 
 func describeScore(s *standing.Standing) string {
@@ -71,9 +71,9 @@ func Audit(l lang.Language, a *workflow.Audit) string {
 
 var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}
 
-// candidates compares the drafts that several engines handed in: which one was taken, and why, and
-// the place of the other; "" if one engine was asked.
-func candidates(s *standing.Standing, rec *workflow.Record) string {
+// compareCandidates compares the drafts of several engines: the chosen one and the reason, and the place of the
+// other; "" if one engine was asked.
+func compareCandidates(s *standing.Standing, rec *workflow.Record) string {
 	at := slices.IndexFunc(rec.Candidates, func(c workflow.Candidate) bool { return c.Taken })
 	if at < 0 {
 		return ""
@@ -106,5 +106,5 @@ func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
 
 // HistoryCandidates returns the comparison of drafts as the history records it.
 func HistoryCandidates(s *standing.Standing, rec *workflow.Record) string {
-	return strings.ReplaceAll(candidates(s, rec), "`", "")
+	return strings.ReplaceAll(compareCandidates(s, rec), "`", "")
 }

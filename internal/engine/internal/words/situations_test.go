@@ -25,8 +25,8 @@ type situation struct {
 	change func(s *standing.Standing)
 }
 
-// gaps returns n gaps of a document.
-func gaps(n int) (out []string) {
+// describeGaps returns n gaps of a document.
+func describeGaps(n int) (out []string) {
 	for i := range n {
 		out = append(out, fmt.Sprint("gap ", i+1))
 	}
@@ -37,7 +37,7 @@ func gaps(n int) (out []string) {
 func scored(s *standing.Standing) {
 	rec := s.Session.Current()
 	rec.Iteration, rec.ClaimedScore, rec.Score, rec.ScoreNote = 2, ptr(88), ptr(88), "the last of two"
-	rec.Gaps, rec.FoundGaps = gaps(10), []string{"gap 2"}
+	rec.Gaps, rec.FoundGaps = describeGaps(10), []string{"gap 2"}
 	rec.Audit = &workflow.Audit{Score: 55, Summary: "no goals", Findings: []workflow.AuditFinding{{Severity: "minor", Problem: "short", Points: 5, Line: 3}, {Severity: "major", Problem: "no goals", Points: 40, Fix: "add them"}}}
 	rec.FinalResultRef = &workflow.ContentRef{FilePath: "round.md"}
 	s.Draft.Size = 999
@@ -101,7 +101,7 @@ func situations() []situation {
 		{"a later stage", sm, workflow.Generating, nil},
 		{"a start that waits", po, workflow.Generating, func(s *standing.Standing) { s.Policy.Pause = workflow.PauseStages }},
 		{"ten gaps", po, workflow.Refining, again(workflow.EventScoredBelow, scored)},
-		{"eleven gaps", po, workflow.Refining, again(workflow.EventScoredBelow, scored, func(s *standing.Standing) { s.Session.Current().Gaps = gaps(11) })},
+		{"eleven gaps", po, workflow.Refining, again(workflow.EventScoredBelow, scored, func(s *standing.Standing) { s.Session.Current().Gaps = describeGaps(11) })},
 		{"a round that waits", po, workflow.Refining, again(workflow.EventScoredBelow, func(s *standing.Standing) { s.Policy.Pause = workflow.PauseStages })},
 		{"no change is named", po, workflow.Refining, again(workflow.EventChangesRequested)},
 		{"change requests", po, workflow.Refining, again(workflow.EventScoredReady, func(s *standing.Standing) {

@@ -43,12 +43,12 @@ func Quoted(text string, limit int) string {
 	return "“" + visible.Fit(plainMarks.Replace(visible.Line(text)), limit) + "”"
 }
 
-// plainMarks removes the marks that would end the quotation, so that its words look like the server's own.
+// plainMarks removes marks that would end the quotation and make the words look like the server's own.
 var plainMarks = strings.NewReplacer("**", "", "__", "", "“", "'", "”", "'", "`", "'", "<", "‹", ">", "›", "](", "] (")
 
-// plain returns sentences of the server that quote the assistant's words: in one line each,
+// plainSentences returns sentences of the server that quote the assistant's words: in one line each,
 // without emphasis.
-func plain(texts []string) []string {
+func plainSentences(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
 		out[i] = visible.Fit(strings.NewReplacer("**", "", "__", "", "<", "‹", ">", "›").Replace(visible.Line(text)), 300)

@@ -58,7 +58,7 @@ func VerifyChange(before, after workflow.VerifyCommand) lang.Text {
 	return lang.T("%s → %s", was, is)
 }
 
-// Instead names the command that is configured in place of a kept one.
+// Instead names the command configured in place of a kept one.
 func Instead(command string) lang.Text {
 	if command == "" {
 		return lang.T("the configuration no longer names one")

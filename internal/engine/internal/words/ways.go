@@ -82,14 +82,13 @@ func GrantNote(l lang.Language, g workflow.Grant) string {
 	return ""
 }
 
-// The labels of choices that take a session away from its stage, or accept it.
+// The labels of choices to take a session away from the stage, or to accept it.
 var (
 	CancelLabel = lang.T("Cancel this run")
 	AdoptLabel  = lang.T("Adopt it as it is")
 )
 
-// TakeLabel returns the label of the choice to take a document that has reached its gate without
-// answering its questions.
+// TakeLabel returns the label of the choice to take a document at its gate without answering the questions.
 func TakeLabel(s *standing.Standing) string {
 	if s.Draft.Edit != nil {
 		return s.Say("Approve the draft with this change, without answers")
@@ -117,7 +116,7 @@ func Labels(s *standing.Standing) (yes, no string) {
 	return yes, no
 }
 
-// plainLabels returns those for a document as it was scored.
+// plainLabels returns the labels for a document as it was scored.
 func plainLabels(s *standing.Standing) (yes, no string) {
 	switch {
 	case s.Blocked():
