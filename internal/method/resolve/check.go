@@ -14,8 +14,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// Check returns the catalog's problems and those of the customization. Finding the latter takes
-// reading all of it, which lists do without.
+// Check returns the problems of the catalog and of the customization. Finding the latter takes reading all
+// of it, which lists do without.
 func Check(c *catalog.Catalog) []catalog.Problem {
 	out := c.Problems()
 	for _, f := range c.Origins() {
@@ -75,7 +75,7 @@ func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) la
 	return lang.T("the skill %s, which it customizes, is not installed", id)
 }
 
-// settingProblem names the setting of a rendered skill that would stop its renderer, or nothing.
+// settingProblem names the setting of a rendered skill which would stop the renderer, or nothing.
 func settingProblem(c *catalog.Catalog, i *catalog.Item) lang.Text {
 	if !entryIsTemplate(i) {
 		return lang.Text{}
@@ -88,16 +88,16 @@ func settingProblem(c *catalog.Catalog, i *catalog.Item) lang.Text {
 	if err != nil {
 		return lang.Text{}
 	}
-	key, wrong := unusable("workflow", r.tables["workflow"], defaults["workflow"])
+	key, wrong := unusableSetting("workflow", r.tables["workflow"], defaults["workflow"])
 	if wrong.Empty() {
 		return lang.Text{}
 	}
 	return lang.T("the setting %s cannot be used: %s", key, wrong)
 }
 
-// unusable returns the first changed setting that would stop a renderer. A setting without a
-// default is the person's own.
-func unusable(dotted string, v, usual any) (key string, wrong lang.Text) {
+// unusableSetting returns the first changed setting which would stop a renderer. A setting without a default is
+// the person's own.
+func unusableSetting(dotted string, v, usual any) (key string, wrong lang.Text) {
 	usually, ok := usual.(map[string]any)
 	if !ok {
 		_, wrong = renderSetting(dotted, v, usual)
@@ -108,7 +108,7 @@ func unusable(dotted string, v, usual any) (key string, wrong lang.Text) {
 		if usually[name] == nil || reflect.DeepEqual(table[name], usually[name]) {
 			continue
 		}
-		if key, wrong = unusable(dotted+"."+name, table[name], usually[name]); !wrong.Empty() {
+		if key, wrong = unusableSetting(dotted+"."+name, table[name], usually[name]); !wrong.Empty() {
 			return key, wrong
 		}
 	}

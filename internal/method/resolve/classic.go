@@ -33,8 +33,8 @@ type classicAgent struct {
 	Dependencies map[string][]string `yaml:"dependencies"`
 }
 
-// readClassic reads the block of an agent's file in version 4. Its parts are read one by
-// one: an edit that breaks one leaves the others usable.
+// readClassic reads the block of an agent's file in version 4. The parts are read one by one: an edit which
+// breaks one leaves the others usable.
 func readClassic(text string) (a classicAgent, err error) {
 	block := format.ClassicBlock(text)
 	for _, key := range []string{"agent", "persona", "core_principles", "activation-instructions", "activation_instructions", "commands", "dependencies"} {
@@ -54,16 +54,16 @@ func (p *Persona) fromBlock(i *catalog.Item, text string) error {
 		return fault.New(fault.InvalidArgument, "the block that describes the agent in %s is not valid YAML: %w", i.Path, err).WithHint("correct it, or install the agent again")
 	}
 	p.Role, p.Identity, p.Style, p.Focus = a.Persona.Role, a.Persona.Identity, a.Persona.Style, a.Persona.Focus
-	p.Principles = append(texts(a.Persona.Principles), texts(a.Principles)...)
-	p.Activation = append(texts(a.Activation), texts(a.Activation2)...)
+	p.Principles = append(textList(a.Persona.Principles), textList(a.Principles)...)
+	p.Activation = append(textList(a.Activation), textList(a.Activation2)...)
 	p.Custom = strings.TrimSpace(a.Agent.Customization)
-	p.Menu = commands(a.Commands)
+	p.Menu = menuCommands(a.Commands)
 	return nil
 }
 
-// commands returns the commands of an agent of version 4: a list of texts or of tables with
+// menuCommands returns the commands of an agent of version 4: a list of texts or of tables with
 // one entry, or one table.
-func commands(node yaml.Node) []MenuItem {
+func menuCommands(node yaml.Node) []MenuItem {
 	var out []MenuItem
 	add := func(name, text string) {
 		name = "*" + strings.TrimPrefix(strings.TrimSpace(name), "*") // packs write the * themselves
@@ -98,11 +98,11 @@ func commands(node yaml.Node) []MenuItem {
 	return out
 }
 
-// wordsOfCommand splits a command that is written as one text, *name: description. Some have a
-// dash there, and an unpaired quotation mark.
+// wordsOfCommand splits a command in the form of one text, *name: description. Some have a dash there, and
+// an unpaired quotation mark.
 var wordsOfCommand = pattern.New(`(?s)^\s*"?(.+?)"?(?:(?::\s*| -\s+)(.*))?$`)
 
-// addDependencies lists the files that an agent of version 4 depends on.
+// addDependencies lists the dependencies of an agent of version 4.
 func (r *resolver) addDependencies(out *Resolved, text string, l *references) {
 	if config := path.Join(r.i.Installation.Dir, "core-config.yaml"); r.i.Origin.Has(config) {
 		l.add(r.i.Origin, config, "the project's configuration: read this first")
@@ -120,7 +120,7 @@ func (r *resolver) addDependencies(out *Resolved, text string, l *references) {
 	}
 }
 
-// addDependency adds a file that an agent depends on, if there is one.
+// addDependency adds a file an agent depends on, if it exists.
 func (r *resolver) addDependency(kind, name string, l *references) bool {
 	for _, dir := range r.classicFolders() {
 		for _, ending := range []string{"", ".md", ".yaml"} {
@@ -133,8 +133,8 @@ func (r *resolver) addDependency(kind, name string, l *references) bool {
 	return false
 }
 
-// classicFolders returns the folders that can hold an agent's dependencies: its own, those shared
-// by all packs, and the other installations of version 4, since packs use the core's files.
+// classicFolders returns the possible folders of an agent's dependencies: its own, the folders shared by
+// all packs, and the other installations of version 4, since packs use the core's files.
 func (r *resolver) classicFolders() []string {
 	own := r.i.Installation.Dir
 	out := []string{own, path.Join(path.Dir(own), "common"), path.Join(path.Dir(path.Dir(own)), "common")}

@@ -23,7 +23,7 @@ type ConfigView struct {
 // maxModules bounds the modules whose configuration is shown.
 const maxModules = 200
 
-// Config returns the configuration of each installation, without its secrets.
+// Config returns the configuration of each installation, without secrets.
 func Config(c *catalog.Catalog) ([]ConfigView, error) {
 	if c.Empty() {
 		return nil, catalog.NoInstallation()
@@ -57,7 +57,7 @@ func Config(c *catalog.Catalog) ([]ConfigView, error) {
 	return out, nil
 }
 
-// configuredModules returns the modules that have, or may have, a configuration.
+// configuredModules returns the modules with a possible configuration.
 func configuredModules(in *catalog.Installation) []string {
 	modules := slices.Collect(maps.Keys(in.Modules))
 	if entries, err := fs.ReadDir(in.Origin.FS, in.Dir); err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// addSkillParts reads the texts of a skill: SKILL.md and, if that only points to it or has to be
+// addSkillParts reads the texts of a skill: SKILL.md and, if SKILL.md only points to it or has to be
 // rendered first, the workflow beside it.
 func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string]any) error {
 	i := r.i
@@ -45,7 +45,7 @@ func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string
 	return nil
 }
 
-// addYAMLParts reads a workflow of version 6 that is described in YAML, and its instructions.
+// addYAMLParts reads a workflow of version 6 in YAML form, and its instructions.
 func (r *resolver) addYAMLParts(out *Resolved, text string) error {
 	var values map[string]any
 	if err := yaml.Unmarshal([]byte(text), &values); err != nil {
@@ -116,8 +116,8 @@ func (r *resolver) filledText(name, text string) (string, error) {
 	return r.fill(text), nil
 }
 
-// enter reads the values that the entry file gives to all files of the item.
-func (r *resolver) enter(text string) error {
+// readEntryValues reads the values from the entry file for all files of the item.
+func (r *resolver) readEntryValues(text string) error {
 	r.base = map[string]string{}
 	r.own = r.base
 	if !inYAML(r.i) {
@@ -148,8 +148,7 @@ func (r *resolver) takeFrontMatter(text string) error {
 	return r.configureFrom("main_config")
 }
 
-// configureFrom reads the configuration that one of a file's own values names, possibly of another
-// module.
+// configureFrom reads the configuration named by one of a file's own values, possibly of another module.
 func (r *resolver) configureFrom(key string) error {
 	f, name, ok := r.inSource(r.fillNested(r.own[key], 0, false))
 	if !ok || r.own[key] == "" {
@@ -163,14 +162,14 @@ func (r *resolver) configureFrom(key string) error {
 	return nil
 }
 
-// fillDate sets the date in a file that asks the system for it.
+// fillDate sets the date in a file which takes it from the system.
 func (r *resolver) fillDate() {
 	if strings.HasPrefix(r.own["date"], "system-generated") {
 		r.own["date"], _ = r.lookUpName("current_date")
 	}
 }
 
-// addSettings adds the configuration and the settings that the text of an item uses.
+// addSettings adds the configuration and the settings used in the text of an item.
 func (r *resolver) addSettings(out *Resolved, text string) {
 	i := r.i
 	for _, key := range keys {
@@ -217,22 +216,21 @@ func (r *resolver) fillValue(v any) any {
 	return v
 }
 
-// inYAML reports whether a workflow is described in YAML, as those of version 6 were at first.
+// inYAML reports whether a workflow is described in YAML, as in the first releases of version 6.
 func inYAML(i *catalog.Item) bool {
 	return i.Kind == catalog.Workflow && !i.Skill && i.Installation != nil && i.Installation.Layout == catalog.LayoutV6 && path.Ext(i.Path) != ".md"
 }
 
-// keys are the settings that every role needs; others are found by the placeholders that name
-// them.
+// keys are the settings needed by every role; others are found by their placeholders.
 var keys = []string{
 	"user_name", "communication_language", "document_output_language", "user_skill_level", "project_name", "output_folder",
 	"planning_artifacts", "implementation_artifacts", "project_knowledge",
 }
 
-// unsetNote names the file that replaces the configuration of a module that nobody has configured.
+// unsetNote names the file in place of the configuration of a module nobody has configured.
 func (r *resolver) unsetNote() string {
 	note := ""
-	if name := r.i.Installation.Described[r.i.Module]; name != "" && !slices.ContainsFunc(r.from, func(s settings) bool { return s.has(r.i.Module) }) {
+	if name := r.i.Installation.Described[r.i.Module]; name != "" && !slices.ContainsFunc(r.from, func(s settings) bool { return s.hasModule(r.i.Module) }) {
 		note = "Nobody has configured the module " + r.i.Module + " here: where the text loads its configuration, go by what the module proposes, " + r.i.Origin.URI(name) + "."
 	}
 	if len(r.usedProposals) > 0 {

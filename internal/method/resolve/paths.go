@@ -8,9 +8,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-// root returns the value of {project-root}: the caller's project, or, before a path to a file of an
-// installation elsewhere, that file's place.
-func (r *resolver) root(after string) (value string, used int, ok bool) {
+// projectRoot returns the value of {project-root}: the caller's project, or, before a path to a file of an
+// installation elsewhere, the file's place.
+func (r *resolver) projectRoot(after string) (value string, used int, ok bool) {
 	rest, isPath := strings.CutPrefix(after, "/")
 	lead := ""
 	for _, named := range []string{"{bmad_folder}", "{bmad-folder}"} {
@@ -37,10 +37,9 @@ func (r *resolver) root(after string) (value string, used int, ok bool) {
 	return filepath.ToSlash(r.target.Project), 0, r.target.Project != ""
 }
 
-// folder returns the name of the installation's folder; of a module that is not installed, the
-// name it would have.
-func (r *resolver) folder() (string, bool) {
-	in := r.customizing()
+// installationFolder returns the name of the installation's folder; for a module not installed yet, the future name.
+func (r *resolver) installationFolder() (string, bool) {
+	in := r.customizingInstallation()
 	switch {
 	case in == nil:
 		return "", false
@@ -65,7 +64,7 @@ func (r *resolver) inSource(name string) (*catalog.Origin, string, bool) {
 	if f, rest, ok := r.c.LookUp(catalog.Ref{Path: strings.TrimPrefix(strings.TrimPrefix(name, "{project-root}/"), "./")}); ok && !path.IsAbs(name) {
 		return f, rest, true
 	}
-	// From the project's folder, as if this installation were its own.
+	// From the project's folder, as if this installation were the project's.
 	rest := strings.TrimPrefix(strings.TrimPrefix(name, filepath.ToSlash(r.target.Project)+"/"), "{project-root}/")
 	if in := r.i.Installation; in != nil && rest != "" {
 		if places, ok := in.Places(rest); ok {

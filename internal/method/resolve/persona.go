@@ -17,10 +17,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// persona reads an agent's persona from its file and the project's customization; defaults are a
-// skill's own settings. It returns the addresses of the customization of an agent that is not a
-// skill.
-func (r *resolver) persona(text string, defaults map[string]any) (*Persona, []string, error) {
+// readPersona reads an agent's persona from its file and the project's customization; defaults are a skill's
+// own settings. It returns the addresses of the customization of an agent other than a skill.
+func (r *resolver) readPersona(text string, defaults map[string]any) (*Persona, []string, error) {
 	i := r.i
 	p := &Persona{Name: i.DisplayName, Title: i.Title, Icon: i.Icon}
 	switch {
@@ -30,7 +29,7 @@ func (r *resolver) persona(text string, defaults map[string]any) (*Persona, []st
 	case i.Skill:
 		if agent, ok := r.tables["agent"].(map[string]any); ok {
 			p.fromTable(agent)
-			if own, ok := defaults["agent"].(map[string]any); ok { // its text uses this name, whatever the layers say
+			if own, ok := defaults["agent"].(map[string]any); ok { // the text uses this name, whatever the layers say
 				p.Name, p.Title = cmp.Or(format.PlainString(own["name"]), p.Name), cmp.Or(format.PlainString(own["title"]), p.Title)
 			}
 			return p, nil, nil
@@ -45,11 +44,11 @@ func (r *resolver) persona(text string, defaults map[string]any) (*Persona, []st
 			return nil, nil, fault.New(fault.InvalidArgument, "the agent %s is not valid YAML: %w", i.Path, err).WithHint("correct it, or take another version of its repository")
 		}
 		file.Agent.Agent.Metadata.Name = file.Agent.Metadata.Name
-		p.apply(file.Agent.Customization)
+		p.applyCustomization(file.Agent.Customization)
 	} else {
 		p.fromXML(text)
 	}
-	return r.customize(p)
+	return r.customizePersona(p)
 }
 
 // fromTable reads the persona of a skill since 6.4.
@@ -57,7 +56,7 @@ func (p *Persona) fromTable(t map[string]any) {
 	p.Name, p.Title, p.Icon = cmp.Or(format.PlainString(t["name"]), p.Name), cmp.Or(format.PlainString(t["title"]), p.Title), cmp.Or(format.PlainString(t["icon"]), p.Icon)
 	p.Role, p.Identity = multiline(t["role"]), multiline(t["identity"])
 	p.Style = multiline(t["communication_style"])
-	p.Principles, p.Facts = texts(t["principles"]), texts(t["persistent_facts"])
+	p.Principles, p.Facts = textList(t["principles"]), textList(t["persistent_facts"])
 	menu, _ := t["menu"].([]any)
 	for _, v := range menu {
 		if m, ok := v.(map[string]any); ok {
@@ -86,7 +85,7 @@ func (p *Persona) fromManifest(i *catalog.Item) error {
 	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
 		return fault.New(fault.InvalidArgument, "the agent's %s is not valid YAML: %w", name, err).WithHint("install the module again, or correct it")
 	}
-	p.Role, p.Identity, p.Style, p.Principles = m.Role, m.Identity, m.Style, texts(m.Principles)
+	p.Role, p.Identity, p.Style, p.Principles = m.Role, m.Identity, m.Style, textList(m.Principles)
 	return nil
 }
 
@@ -95,11 +94,11 @@ var (
 	menuCode = pattern.New(`^\[([A-Za-z0-9-]+)\]\s*`)
 )
 
-// menuTargets are the attributes of a menu's item that carry it out.
+// menuTargets are the attributes of a menu's item with the task to carry out.
 var menuTargets = []string{"workflow", "exec", "action", "validate-workflow", "tmpl", "data", "run-workflow", "prompt"}
 
-// offer returns a menu item. Brackets before its description hold its code.
-func offer(code, description string, at func(target string) string) MenuItem {
+// newMenuItem returns a menu item. Brackets before the description hold the code.
+func newMenuItem(code, description string, at func(target string) string) MenuItem {
 	item := MenuItem{Code: code, Description: description}
 	if m := menuCode.FindStringSubmatch(description); m != nil {
 		item.Code, item.Description = m[1], description[len(m[0]):]
@@ -110,7 +109,8 @@ func offer(code, description string, at func(target string) string) MenuItem {
 	return item
 }
 
-// fromXML reads the persona of a compiled agent of version 6, as models read it, by its tags: much of it is not valid XML.
+// fromXML reads the persona of a compiled agent of version 6 by tags, as models read it: much of it is not
+// valid XML.
 func (p *Persona) fromXML(text string) {
 	_, persona, ok := strings.Cut(text, "<persona>")
 	if !ok {
@@ -126,10 +126,10 @@ func (p *Persona) fromXML(text string) {
 		return format.OneLine(html.UnescapeString(inner))
 	}
 	p.Role, p.Identity, p.Style = part("role"), part("identity"), part("communication_style")
-	p.Principles = sentences(part("principles"))
+	p.Principles = splitSentences(part("principles"))
 	for _, m := range menuItem.FindAllStringSubmatch(text, -1) {
 		a := format.Attributes(m[1])
-		item := offer(a["cmd"], format.OneLine(html.UnescapeString(m[2])), func(target string) string { return a[target] })
+		item := newMenuItem(a["cmd"], format.OneLine(html.UnescapeString(m[2])), func(target string) string { return a[target] })
 		if data := a["data"]; data != item.Does {
 			item.Data = data
 		}
@@ -137,9 +137,8 @@ func (p *Persona) fromXML(text string) {
 	}
 }
 
-// sentences splits a list that is written in one line. After a dash within a sentence the text goes
-// on in lower case.
-func sentences(line string) []string {
+// splitSentences splits a list on one line. After a dash within a sentence the text goes on in lower case.
+func splitSentences(line string) []string {
 	var out []string
 	for n, part := range strings.Split(strings.TrimPrefix(line, "- "), " - ") {
 		if first, _ := utf8.DecodeRuneInString(part); n > 0 && unicode.IsLower(first) {
@@ -151,11 +150,11 @@ func sentences(line string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" || s == "-" })
 }
 
-// customize applies the project's customization to a persona: its persona replaces the whole
-// persona, in the alphas part by part; the rest is added. The installer may have written it into
-// the agent's file already, so nothing is added twice.
-func (r *resolver) customize(p *Persona) (*Persona, []string, error) {
-	i, in := r.i, r.customizing()
+// customizePersona applies the project's customization to a persona: a persona there replaces the whole persona,
+// in the alphas part by part; the rest is added. The installer may have written it into the agent's file
+// already, so nothing is added twice.
+func (r *resolver) customizePersona(p *Persona) (*Persona, []string, error) {
+	i, in := r.i, r.customizingInstallation()
 	for _, folder := range []string{"_config", "_cfg"} {
 		name := path.Join(in.Dir, folder, "agents", i.Module+"-"+format.Stem(i.Path)+".customize.yaml")
 		text, err := settingsText(in.Origin, name)
@@ -170,10 +169,10 @@ func (r *resolver) customize(p *Persona) (*Persona, []string, error) {
 			return nil, nil, fault.New(fault.InvalidArgument, "the customization %s cannot be used: %w", name,
 				format.YAMLError(err)).WithHint("correct that line; without it the agent would not be the one you have made")
 		}
-		if says := custom.Persona; folder == "_config" && (says.Role+says.Identity+says.Style != "" || len(texts(says.Principles)) > 0) {
+		if says := custom.Persona; folder == "_config" && (says.Role+says.Identity+says.Style != "" || len(textList(says.Principles)) > 0) {
 			p.Role, p.Identity, p.Style, p.Principles = "", "", "", nil
 		}
-		if p.apply(custom) {
+		if p.applyCustomization(custom) {
 			return p, []string{in.Origin.URI(name)}, nil
 		}
 		return p, nil, nil
@@ -181,8 +180,8 @@ func (r *resolver) customize(p *Persona) (*Persona, []string, error) {
 	return p, nil, nil
 }
 
-// apply applies a customization and reports whether it changed anything.
-func (p *Persona) apply(c format.Customization) bool {
+// applyCustomization applies a customization and reports whether it changed anything.
+func (p *Persona) applyCustomization(c format.Customization) bool {
 	changed := false
 	set := func(field *string, value string) {
 		if value = strings.TrimSpace(value); value != "" {
@@ -195,14 +194,14 @@ func (p *Persona) apply(c format.Customization) bool {
 	set(&p.Role, c.Persona.Role)
 	set(&p.Identity, c.Persona.Identity)
 	set(&p.Style, c.Persona.Style)
-	if principles := texts(c.Persona.Principles); len(principles) > 0 {
+	if principles := textList(c.Persona.Principles); len(principles) > 0 {
 		p.Principles, changed = principles, true
 	}
-	critical, memories := texts(c.Critical), texts(c.Memories)
+	critical, memories := textList(c.Critical), textList(c.Memories)
 	p.Critical, p.Facts = format.AppendNew(p.Critical, critical...), format.AppendNew(p.Facts, memories...)
 	changed = changed || len(critical)+len(memories)+len(c.Menu)+len(c.Prompts) > 0
 	for _, m := range c.Menu {
-		item := offer(format.PlainString(m["trigger"]), format.PlainString(m["description"]), func(target string) string { return format.PlainString(m[target]) })
+		item := newMenuItem(format.PlainString(m["trigger"]), format.PlainString(m["description"]), func(target string) string { return format.PlainString(m[target]) })
 		known := false
 		for _, have := range p.Menu {
 			same := have.Description == item.Description && have.Does == item.Does

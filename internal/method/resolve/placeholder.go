@@ -17,8 +17,8 @@ import (
 const (
 	// maxNesting bounds how deep placeholders in values are followed.
 	maxNesting = 5
-	// maxFilled bounds the total size of the values in the texts of one item, in bytes: a few
-	// values that refer to each other could exceed any memory.
+	// maxFilled bounds the total size of the values in the texts of one item, in bytes: a few values with
+	// references to each other could exceed any memory.
 	maxFilled = 1 << 20
 	// maxOpen bounds how many unknown placeholders are listed.
 	maxOpen = 100
@@ -54,7 +54,7 @@ func (r *resolver) fillNested(text string, depth int, note bool) string {
 			value, ok = r.configValue(text[m[2]:m[3]])
 		default:
 			var used int
-			value, used, ok = r.value(text[m[4]:m[5]], text[end:])
+			value, used, ok = r.valueOf(text[m[4]:m[5]], text[end:])
 			end += used
 		}
 		last = end
@@ -79,14 +79,14 @@ func (r *resolver) fillNested(text string, depth int, note bool) string {
 	return b.String()
 }
 
-// explaining finds the words of a line that explains a placeholder instead of using it.
+// explaining finds the words of a line which explains a placeholder instead of using it.
 var explaining = pattern.New(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)?|substitut\w+|placeholders?|stands? for)\b|-prefixed paths`)
 
 // maxExplained bounds the length of such lines, in bytes.
 const maxExplained = 2000
 
-// isExplained reports whether a placeholder stands by itself in quotation marks of code, in a
-// line that explains the placeholder: filled in, the line would make no sense.
+// isExplained reports whether a placeholder stands by itself in quotation marks of code, in a line about
+// the placeholder: filled in, the line would make no sense.
 func isExplained(text string, start, end int) bool {
 	if start == 0 || end >= len(text) || text[start-1] != '`' || text[end] != '`' {
 		return false
@@ -111,14 +111,14 @@ func (r *resolver) noteOpen(placeholder string) {
 	}
 }
 
-// value returns the value of a name. after is the text that follows it, used the length of its
-// beginning that the value also replaces.
-func (r *resolver) value(name, after string) (value string, used int, ok bool) {
+// valueOf returns the value of a name. after is the following text; used is the length of its beginning, if
+// the value replaces that too.
+func (r *resolver) valueOf(name, after string) (value string, used int, ok bool) {
 	if v, ok := r.own[name]; ok && v != "{"+name+"}" {
 		return v, 0, true
 	}
 	if name == "project-root" || name == "project_root" {
-		return r.root(after)
+		return r.projectRoot(after)
 	}
 	value, ok = r.lookUpName(name)
 	return value, 0, ok
@@ -129,10 +129,10 @@ func (r *resolver) lookUpName(name string) (string, bool) {
 	case "directory_name":
 		return path.Base(filepath.ToSlash(r.target.Project)), r.target.Project != ""
 	case "bmad_folder", "bmad-folder":
-		return r.folder()
+		return r.installationFolder()
 	case "root": // in the sources of version 4
 		if r.i.Installation != nil && r.i.Installation.Layout == catalog.LayoutV4 {
-			return r.folder()
+			return r.installationFolder()
 		}
 	case "installed_path", "skill-root", "skill_root":
 		return r.i.Origin.SystemPath(r.i.Dir)
@@ -150,19 +150,19 @@ func (r *resolver) lookUpName(name string) (string, bool) {
 		if !known || isSecret(name) {
 			return "", false
 		}
-		return r.keepingDate(func() string { return r.fillNested(r.inline(name, v), 1, true) }), true
+		return r.keepingDate(func() string { return r.fillNested(r.settingInSentence(name, v), 1, true) }), true
 	}
 	return r.configValue(name)
 }
 
-// inTable reports whether a name is that of a setting of a skill.
+// inTable reports whether a name belongs to a setting of a skill.
 func inTable(name string) bool {
 	return strings.HasPrefix(name, "agent.") || strings.HasPrefix(name, "workflow.")
 }
 
-// inline returns a setting as it reads within a sentence. Tables are named if they are
-// shown with the item, and written out if not.
-func (r *resolver) inline(name string, v any) string {
+// settingInSentence returns a setting in the form for a sentence. Tables are named if they are shown with the item,
+// and written out if not.
+func (r *resolver) settingInSentence(name string, v any) string {
 	if s, ok := format.PlainText(v); ok {
 		return cmp.Or(maskText(s), "(not set: skip this)")
 	}
@@ -193,7 +193,7 @@ func (r *resolver) inline(name string, v any) string {
 // maxInline bounds a table within a sentence, in bytes.
 const maxInline = 6000
 
-// configValue returns a value of the configuration, or the default that its module proposes.
+// configValue returns a value of the configuration, or the module's proposed default.
 func (r *resolver) configValue(key string) (string, bool) {
 	for _, s := range r.from {
 		if v, ok := s.value(r.module, key); ok {
@@ -203,16 +203,15 @@ func (r *resolver) configValue(key string) (string, bool) {
 	for _, p := range r.proposals {
 		if v, ok := p[key]; ok && !isSecret(key) {
 			r.usedProposals = format.AppendNew(r.usedProposals, key)
-			return r.compose("{"+key+"}", v), true
+			return r.composeValue("{"+key+"}", v), true
 		}
 	}
 	return "", false
 }
 
-// compose fills in the placeholders of a proposed value. If it begins with another setting
-// that is itself a path below the project, the project's folder is written once, as installers
-// do.
-func (r *resolver) compose(placeholder, value string) string {
+// composeValue fills in the placeholders of a proposed value. If it begins with another setting with a path
+// below the project, the project's folder is written once, as installers do.
+func (r *resolver) composeValue(placeholder, value string) string {
 	if r.filled += len(value); r.filled > maxFilled || len(r.within) >= maxNesting {
 		return value
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// addReferences lists the files that an item refers to and those that lie with it.
+// addReferences lists the files an item refers to, and the files beside it.
 func (r *resolver) addReferences(out *Resolved, text string) {
 	i := r.i
 	if i.Path == "" {
@@ -50,8 +50,7 @@ var (
 	methodFile = pattern.New(`(?:^|/)[._]*bmad/\S+\.(?:md|ya?ml|xml)$`)
 )
 
-// addMenuTargets lists the files that carry out an agent's menu, and returns the codes of items
-// that nothing carries out.
+// addMenuTargets lists the files behind an agent's menu, and returns the codes of items without one.
 func (r *resolver) addMenuTargets(p *Persona, l *references) (missing []string) {
 	if p == nil {
 		return nil
@@ -70,7 +69,7 @@ func (r *resolver) addMenuTargets(p *Persona, l *references) (missing []string) 
 	return missing
 }
 
-// addBeside lists the files beside an item, except those that were read already.
+// addBeside lists the files beside an item, except the ones already read.
 func (r *resolver) addBeside(l *references) {
 	entries := 0
 	r.i.Origin.EachFile(r.i.Dir, &entries, func(name string, _ int64) {

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// renderer marks the body of a skill that has to be rendered before it is read.
+// renderer marks the body of a skill to be rendered before it is read.
 const renderer = "render_skill.py"
 
 // entryIsTemplate reports whether a skill's files are rendered before they are read.
@@ -28,13 +28,12 @@ func isTemplate(i *catalog.Item, text string) bool {
 	return strings.Contains(text, renderer) && i.Origin.Has(path.Join(i.Dir, "workflow.md"))
 }
 
-// snapshot finds the references between the files of a rendered skill, and the values that
-// rendering fills in (render_skill.py of 6.12).
+// snapshot finds the references between the files of a rendered skill, and the values filled in by
+// rendering (render_skill.py of 6.12).
 var snapshot = pattern.New(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
 
-// render fills in the text of a rendered skill, as far as its renderer does: the four
-// kinds that snapshot finds. Values are not searched again. Unknown tokens stay and
-// are recorded.
+// render fills in the text of a rendered skill, as far as its renderer does: the four kinds found by
+// snapshot. Values are not searched again. Unknown tokens stay and are recorded.
 func (r *resolver) render(text string, defaults map[string]any) (string, error) {
 	var failed error
 	grown := 0
@@ -46,7 +45,7 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 		value, done := known[token]
 		if !done {
 			var ok bool
-			if value, ok, failed = r.token(token, defaults); !ok {
+			if value, ok, failed = r.tokenValue(token, defaults); !ok {
 				value = token
 				r.noteOpen(token)
 			}
@@ -64,9 +63,9 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 	return out, nil
 }
 
-// token returns the value of a token of a rendered skill. A setting that would stop its renderer is
-// an error: if it were left out, the skill would act by other settings than the person's.
-func (r *resolver) token(token string, defaults map[string]any) (string, bool, error) {
+// tokenValue returns the value of a token of a rendered skill. A setting which would stop the renderer is an
+// error: without it, the skill would act by other settings than the person's.
+func (r *resolver) tokenValue(token string, defaults map[string]any) (string, bool, error) {
 	part := snapshot.FindStringSubmatch(token)
 	switch {
 	case part[1] != "":
@@ -77,7 +76,7 @@ func (r *resolver) token(token string, defaults map[string]any) (string, bool, e
 		return catalog.Ref{Source: r.i.Origin.Name, Path: name, Resolved: true}.String(), true, nil
 	case part[2] != "", part[3] != "":
 		value, ok := r.configValue(part[2] + part[3])
-		if part[3] != "" && r.ambiguous(part[3]) {
+		if part[3] != "" && r.isAmbiguous(part[3]) {
 			return "", false, nil
 		}
 		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.target.Project)), ok, nil
@@ -93,25 +92,25 @@ func (r *resolver) token(token string, defaults map[string]any) (string, bool, e
 		return "", false, fault.New(fault.InvalidArgument, "the setting %s of %s cannot be used: %s", dotted, r.i.Name, wrong).
 			WithHint("correct the customization of %s; a table with the id of another replaces all of it", r.i.Name)
 	}
-	return r.bind(maskText(value)), true, nil
+	return r.bindFiles(maskText(value)), true, nil
 }
 
-// ambiguous reports whether a key occurs several times in the configuration.
-func (r *resolver) ambiguous(key string) bool {
+// isAmbiguous reports whether a key occurs several times in the configuration.
+func (r *resolver) isAmbiguous(key string) bool {
 	for _, s := range r.from {
-		if n := count(s.central, key, 0); n > 0 {
+		if n := countKey(s.central, key, 0); n > 0 {
 			return n > 1
 		}
 	}
 	return false
 }
 
-func count(values map[string]any, key string, depth int) int {
+func countKey(values map[string]any, key string, depth int) int {
 	n := 0
 	for name, v := range values {
 		if t, ok := v.(map[string]any); ok {
 			if depth < format.MaxDepth {
-				n += count(t, key, depth+1)
+				n += countKey(t, key, depth+1)
 			}
 		} else if _, plain := format.PlainText(v); plain && name == key {
 			n++
@@ -120,9 +119,8 @@ func count(values map[string]any, key string, depth int) int {
 	return n
 }
 
-// renderSetting returns a setting of a rendered skill as its renderer writes it: text as it is, a
-// list as a list, review layers as sections. Its type is that of the default. wrong is why the
-// renderer would stop.
+// renderSetting returns a setting of a rendered skill in the renderer's form: text as it is, a list as a
+// list, review layers as sections. The default has the type. wrong is the reason for the renderer to stop.
 func renderSetting(dotted string, v, usual any) (text string, wrong lang.Text) {
 	switch usual := usual.(type) {
 	case string:
@@ -145,14 +143,14 @@ func renderSetting(dotted string, v, usual any) (text string, wrong lang.Text) {
 			tables = tables && table
 		}
 		if tables {
-			return layers(list)
+			return reviewLayers(list)
 		}
-		return bullets(list)
+		return bulletList(list)
 	}
 	return "", lang.T("it is neither a text nor a list by itself")
 }
 
-func bullets(list []any) (text string, wrong lang.Text) {
+func bulletList(list []any) (text string, wrong lang.Text) {
 	var lines []string
 	for n, item := range list {
 		s, ok := item.(string)
@@ -167,11 +165,11 @@ func bullets(list []any) (text string, wrong lang.Text) {
 	return strings.Join(lines, "\n"), lang.Text{}
 }
 
-// skillFile finds the files of its skill that a setting names.
+// skillFile finds the files of a skill named by one of its settings.
 var skillFile = pattern.New(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
 
-// bind replaces the skill's files that a setting names by their rendered form, if that differs.
-func (r *resolver) bind(text string) string {
+// bindFiles replaces the skill's files named by a setting with their rendered form, if it differs.
+func (r *resolver) bindFiles(text string) string {
 	here, _ := r.i.Origin.SystemPath(r.i.Dir)
 	return skillFile.ReplaceAllStringFunc(text, func(named string) string {
 		rest := strings.TrimPrefix(named, "{skill-root}")
@@ -184,8 +182,8 @@ func (r *resolver) bind(text string) string {
 	})
 }
 
-// layers writes review layers. One whose instruction is empty is switched off.
-func layers(list []any) (text string, wrong lang.Text) {
+// reviewLayers writes review layers. A layer with an empty instruction is switched off.
+func reviewLayers(list []any) (text string, wrong lang.Text) {
 	var sections, ids []string
 	for n, item := range list {
 		layer, ok := item.(map[string]any)

@@ -1,6 +1,6 @@
 // Package resolve fills in one item of a catalog for a project: its persona with the project's
-// customization merged in, its placeholders replaced by settings, and the files it refers to as
-// addresses. It reads through the catalog and changes nothing.
+// customization merged in, placeholders replaced by settings, and the files it refers to as addresses. It
+// reads through the catalog and changes nothing.
 package resolve
 
 import (
@@ -31,13 +31,13 @@ func Item(c *catalog.Catalog, i catalog.Item, t Target) (*Resolved, error) {
 		text = string(file.Data)
 	}
 	if i.Kind == catalog.Agent {
-		persona, custom, err := r.persona(text, defaults)
+		persona, custom, err := r.readPersona(text, defaults)
 		if err != nil {
 			return nil, err
 		}
 		out.Persona, out.Custom = persona, append(out.Custom, custom...)
 	}
-	if err := r.enter(text); err != nil {
+	if err := r.readEntryValues(text); err != nil {
 		return nil, err
 	}
 	r.shown = true

@@ -10,34 +10,34 @@ import (
 // Resolved is an item with everything needed to act on it.
 type Resolved struct {
 	Item catalog.Item
-	// Persona is that of an agent.
+	// Persona is the persona of an agent.
 	Persona *Persona
-	// Custom are the addresses of the customization that was merged.
+	// Custom are the addresses of the merged customization.
 	Custom []string
 	// Settings has a skill's merged tables, by name: "agent" or "workflow". They can be read alone
 	// at SettingsURI.
 	Settings    map[string]any
 	SettingsURI string
-	// Config has the values of the configuration that a role needs to know, in order.
+	// Config has the configuration every role needs to know, in order.
 	Config []Setting
 	// Parts are the texts, the entry file first.
 	Parts []Part
-	// More are the files that it refers to or that lie beside it, to be read one by one.
+	// More are the files the item refers to, or beside it, to be read one by one.
 	More []Reference
 	// Open are the unknown placeholders.
 	Open []string
-	// Notes are for the reader, for example about steps that were done already.
+	// Notes are for the reader, for example about finished steps.
 	Notes []string
 }
 
 // Setting is a value of the configuration.
 type Setting struct{ Key, Value string }
 
-// Part is a text with its placeholders filled in.
+// Part is a text with all placeholders filled in.
 type Part struct {
 	URI  string
 	Text string
-	// Size is that of the file, in bytes.
+	// Size is the size of the file, in bytes.
 	Size int
 }
 
@@ -59,10 +59,10 @@ type Persona struct {
 	Style      string   `json:"communication_style,omitempty"`
 	Focus      string   `json:"focus,omitempty"`
 	Principles []string `json:"principles,omitempty"`
-	// Facts are always true for it, Critical are its first actions.
+	// Facts are always true for the agent, Critical are its first actions.
 	Facts    []string `json:"facts,omitempty"`
 	Critical []string `json:"critical_actions,omitempty"`
-	// Activation are the instructions of version 4 for the host that takes the role on.
+	// Activation are the instructions of version 4 for the host in the agent's role.
 	Activation []string `json:"-"`
 	// Custom is people's customization in prose.
 	Custom  string         `json:"customization,omitempty"`
@@ -70,29 +70,28 @@ type Persona struct {
 	Prompts []CustomPrompt `json:"prompts,omitempty"`
 }
 
-// MenuItem is something that an agent offers.
+// MenuItem is an offer of an agent.
 type MenuItem struct {
 	Code        string `json:"code"`
 	Description string `json:"description"`
-	// Does is the skill, file or text that carries it out; Data is an accompanying file.
+	// Does is the skill, file or text to carry out; Data is an accompanying file.
 	Does string `json:"does,omitempty"`
 	Data string `json:"data,omitempty"`
 }
 
-// CustomPrompt is a text that an item of the menu may name by its id.
+// CustomPrompt is a text for items of the menu, which name it by its id.
 type CustomPrompt struct {
 	ID      string `json:"id"`
 	Content string `json:"content"`
 }
 
-// references collects the files that an item refers to.
+// references collects the files an item refers to.
 type references struct {
 	seen map[string]bool
 	list []Reference
 }
 
-// add lists a file once. A text is listed by the address at which its placeholders are filled
-// in.
+// add lists a file once. A text is listed by its address with placeholders filled in.
 func (l *references) add(f *catalog.Origin, name, what string) {
 	uri := f.URI(name)
 	if len(l.list) >= maxReferences || l.seen[uri] {

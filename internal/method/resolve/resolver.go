@@ -11,11 +11,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// Target is the project and time that an item is resolved for.
+// Target is the project and time to resolve an item for.
 type Target struct {
 	// Project is the absolute path of the caller's project; if "", it is left open.
 	Project string
-	// Now is the time; its date is the value of {date}.
+	// Now is the time; the value of {date} is its date.
 	Now time.Time
 }
 
@@ -24,21 +24,20 @@ type resolver struct {
 	c      *catalog.Catalog
 	i      *catalog.Item
 	target Target
-	// from are the configurations that count for it, as its module sees them.
+	// from are the configurations for the item, as its module sees them.
 	from   []settings
 	module string
-	// base are the values of the entry file, own the same with those of the file that is being
-	// filled in.
+	// base are the values of the entry file, own the same with the values of the file in hand.
 	base, own map[string]string
-	// shown is true if the item's settings are shown with its text.
+	// shown reports whether the item's settings are shown with its text.
 	shown bool
-	// keepDate leaves {date} as it is; kept records that one was left.
+	// keepDate leaves {date} as it is; kept records any {date} left.
 	keepDate, kept bool
 	// tables are the merged settings of a skill: agent or workflow.
 	tables map[string]any
 	open   []string
-	// proposals are the defaults of modules, in order of precedence; usedProposals are the keys
-	// that were filled in from them.
+	// proposals are the defaults of modules, in order of precedence; usedProposals are the keys filled in
+	// from them.
 	proposals     []map[string]string
 	usedProposals []string
 	// within are the placeholders whose values are being filled in, filled is the total size of
@@ -56,7 +55,7 @@ func newResolver(c *catalog.Catalog, i *catalog.Item, t Target) (*resolver, erro
 // configure reads the configuration as a module sees it.
 func (r *resolver) configure(module string) error {
 	r.module, r.from = module, nil
-	for _, in := range r.configurations() {
+	for _, in := range r.configuredInstallations() {
 		s, err := readSettings(in, module)
 		if err != nil {
 			return err
@@ -64,8 +63,8 @@ func (r *resolver) configure(module string) error {
 		r.from = append(r.from, s)
 	}
 	r.proposals = nil
-	for _, in := range r.proposers() {
-		r.proposals = append(r.proposals, proposals(in, module), proposals(in, "core"))
+	for _, in := range r.proposingInstallations() {
+		r.proposals = append(r.proposals, proposedSettings(in, module), proposedSettings(in, "core"))
 	}
 	return nil
 }
@@ -86,7 +85,7 @@ func (r *resolver) loadLayers() (files []string, defaults map[string]any, err er
 		return nil, nil, err
 	}
 	all := []map[string]any{base}
-	in, id := r.customizing(), path.Base(i.Dir)
+	in, id := r.customizingInstallation(), path.Base(i.Dir)
 	if in != nil && in.Layout == catalog.LayoutV6 {
 		for _, ending := range []string{".toml", ".user.toml"} {
 			name := path.Join(in.Dir, "custom", id+ending)
@@ -106,9 +105,9 @@ func (r *resolver) loadLayers() (files []string, defaults map[string]any, err er
 	return files, base, nil
 }
 
-// configurations returns the installations whose configuration counts for an item: the
-// project's before its own, and the others after it.
-func (r *resolver) configurations() []*catalog.Installation {
+// configuredInstallations returns the installations with a configuration for an item: the project's before the
+// item's own, and the others after it.
+func (r *resolver) configuredInstallations() []*catalog.Installation {
 	i := r.i
 	if i.Installation != nil && i.Installation.Layout == catalog.LayoutV4 {
 		return classicConfigurations(i)
@@ -133,9 +132,9 @@ func (r *resolver) configurations() []*catalog.Installation {
 	return out
 }
 
-// proposers returns the installations whose modules may propose defaults for an item: its own,
-// those beside it, and the core's, wherever that is. Nothing else of a foreign source counts.
-func (r *resolver) proposers() []*catalog.Installation {
+// proposingInstallations returns the installations with proposed defaults for an item: its own, its neighbours, and the
+// core's, wherever it is. Nothing else of a foreign source counts.
+func (r *resolver) proposingInstallations() []*catalog.Installation {
 	i := r.i
 	var own, others []*catalog.Installation
 	for _, f := range r.c.Origins() {
@@ -153,8 +152,8 @@ func (r *resolver) proposers() []*catalog.Installation {
 	return append(own, others...)
 }
 
-// classicConfigurations returns those of an item of version 4: packs go by the configuration of
-// the core.
+// classicConfigurations returns the configurations of an item of version 4: packs go by the configuration
+// of the core.
 func classicConfigurations(i *catalog.Item) []*catalog.Installation {
 	out := []*catalog.Installation{i.Installation}
 	for _, in := range i.Origin.Installations {
@@ -165,9 +164,9 @@ func classicConfigurations(i *catalog.Item) []*catalog.Installation {
 	return out
 }
 
-// customizing returns the installation whose customization applies to an item: the project's.
-func (r *resolver) customizing() *catalog.Installation {
-	for _, in := range r.configurations() {
+// customizingInstallation returns the installation whose customization applies to an item: the project's.
+func (r *resolver) customizingInstallation() *catalog.Installation {
+	for _, in := range r.configuredInstallations() {
 		if in.Layout == catalog.LayoutV6 {
 			return in
 		}

@@ -20,9 +20,9 @@ import (
 type settings struct {
 	// central is the merged configuration of config.toml.
 	central map[string]any
-	// modules has the config.yaml of each module; that of version 4 has the key "".
+	// modules has the config.yaml of each module; version 4 has the key "".
 	modules map[string]map[string]any
-	// files are the paths that were read.
+	// files are the paths of all read files.
 	files []string
 }
 
@@ -101,14 +101,14 @@ func readLayer(f *catalog.Origin, name string) (values map[string]any, there boo
 	return values, true, nil
 }
 
-// value returns the plain value of a key for a module: its own, else the core's, else the only one
-// of that name.
+// value returns the plain value of a key for a module: its own, else the core's, else the only one of the
+// name.
 func (s settings) value(module, key string) (string, bool) {
 	if isSecret(key) {
 		return "", false
 	}
 	if strings.Contains(key, ".") {
-		return at(s.central, key)
+		return textAt(s.central, key)
 	}
 	modules, _ := s.central["modules"].(map[string]any)
 	core, _ := s.central["core"].(map[string]any)
@@ -131,8 +131,8 @@ func (s settings) value(module, key string) (string, bool) {
 	return only, count == 1
 }
 
-// has reports whether somebody has configured a module.
-func (s settings) has(module string) bool {
+// hasModule reports whether somebody has configured a module.
+func (s settings) hasModule(module string) bool {
 	if module == "core" && s.central["core"] != nil {
 		return true
 	}
@@ -140,8 +140,8 @@ func (s settings) has(module string) bool {
 	return modules[module] != nil || s.modules[module] != nil
 }
 
-// at returns the plain value at a dotted path.
-func at(values map[string]any, dotted string) (string, bool) {
+// textAt returns the plain value at a dotted path.
+func textAt(values map[string]any, dotted string) (string, bool) {
 	v, ok := lookUpDotted(values, dotted)
 	if !ok {
 		return "", false
@@ -163,13 +163,13 @@ func lookUpDotted(values map[string]any, dotted string) (any, bool) {
 	return now, true
 }
 
-// personal are the settings that only a person can answer: a module's default name and language are
+// personal are the settings with no answer but the person's: a module's default name and language are
 // nobody's.
 var personal = []string{"user_name", "communication_language", "document_output_language"}
 
-// proposals returns the default settings of a module from its repository: the answers that its
-// installer proposes, in the form it writes them.
-func proposals(in *catalog.Installation, module string) map[string]string {
+// proposedSettings returns the default settings of a module from its repository: the answers proposed by the
+// installer, in its notation.
+func proposedSettings(in *catalog.Installation, module string) map[string]string {
 	name := in.Described[module]
 	if name == "" {
 		return nil
@@ -199,15 +199,15 @@ func proposals(in *catalog.Installation, module string) map[string]string {
 	return out
 }
 
-// secretKey finds the keys whose values are never shown, secretField those for which that holds
-// only if the value is text: a table holds other values too.
+// secretKey finds the keys of secret values; secretField finds keys whose values are secret only as text: a
+// table holds other values too.
 var (
 	secretKey   = pattern.New(`(?i)token|passw(or)?d|passphrase|passcode|secret|credential|(api|private|access|signing|ssh|encryption)[-_. ]?key|(^|[-_.])pwd($|[-_.])`)
 	secretField = pattern.New(`(?i)(^|[-_. ])(pass|pat|auth|authorization|bearer|cookie|dsn)$`)
 )
 
-// secretPart finds secrets in any value, whatever its key: the login of an address, the text after
-// Bearer if it is not a word, and a value assigned to the name of a secret.
+// secretPart finds secrets in any value, under any key: the login of an address, the text after Bearer if
+// it is not a word, and a value assigned to the name of a secret.
 var secretPart = pattern.New(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@` +
 	`|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd` +
 	`|secret)=)[^\s&]+`)
@@ -257,7 +257,7 @@ func maskValue(v any) any {
 			out[i] = maskValue(value)
 		}
 		return out
-	case map[any]any: // keys of YAML that are not text
+	case map[any]any: // keys of YAML other than text
 		out := make(map[string]any, len(v))
 		for k, value := range v {
 			out[fmt.Sprint(k)] = value

@@ -10,8 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-// Text returns a file with its placeholders filled in, as the item sees it that it belongs
-// to.
+// Text returns a file with its placeholders filled in, as the file's item sees it.
 func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []string, error) {
 	f, name, err := c.Locate(ref)
 	if err != nil {
@@ -49,7 +48,7 @@ func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []st
 			}
 		}
 		if item.Kind != "" {
-			if err := r.enter(entry); err != nil {
+			if err := r.readEntryValues(entry); err != nil {
 				return catalog.TextFile{}, nil, err
 			}
 		}
@@ -59,7 +58,7 @@ func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []st
 	return file, r.open, err
 }
 
-// itemOf returns the item that a file lies with; a bare one if there is none.
+// itemOf returns the item of a file; a bare one if there is none.
 func itemOf(f *catalog.Origin, name string) *catalog.Item {
 	var best *catalog.Item
 	for _, i := range f.Items {

@@ -8,9 +8,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// texts returns a list of texts, or the one text. A text that YAML reads as a table, because of a
+// textList returns a list of texts, or the one text. A text that YAML reads as a table, because of a
 // colon in it, counts too.
-func texts(v any) []string {
+func textList(v any) []string {
 	var out []string
 	add := func(text string) {
 		if text = strings.TrimSpace(text); text != "" {
