@@ -29,7 +29,7 @@ git config --get-urlmatch http.extraHeader https://127.0.0.1:1/org/repo.git >'`+
 git config --get-urlmatch http.extraHeader https://127.0.0.1:1/org/other.git >'`+dir+`/other'
 echo "fatal: Authentication failed for 'https://alice:hunter22%2F%2Bx@127.0.0.1:1/org/repo.git', alice, hunter22/+x, `+header+`" >&2
 exit 128`)
-	s := parse(t, "git+https://"+user+":hunter22%2F%2Bx@127.0.0.1:1/org/repo.git#main:/src")
+	s := parseSpec(t, "git+https://"+user+":hunter22%2F%2Bx@127.0.0.1:1/org/repo.git#main:/src")
 	_, _, err := c.Update(t.Context(), s)
 	at.move(time.Hour)
 	told := make(chan bool)

@@ -176,7 +176,7 @@ func TestPrintsTooMuch(t *testing.T) {
 	end := filepath.Join(t.TempDir(), "end")
 	c.Git = fake(t, `trap '' PIPE; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); echo "0123456789012345678901234567890123456789	refs/heads/x"; done 2>/dev/null
 echo x >'`+end+`'`)
-	_, _, err := c.Update(t.Context(), parse(t, "git+file:///srv/repo#x"))
+	_, _, err := c.Update(t.Context(), parseSpec(t, "git+file:///srv/repo#x"))
 	if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "printed more than it should") {
 		t.Error(err)
 	}

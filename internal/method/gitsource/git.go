@@ -15,21 +15,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// The bounds on the output of a git that is asked something, and on its list of files, in bytes.
+// The bounds on git's answer to a question, and on its list of files, in bytes.
 const (
 	maxAnswer = 64 << 10
 	maxList   = MaxFiles * 512
 )
 
-// errTimeout is the cause of a context that ended with the time of an update.
+// errTimeout is the cause of a context at the end of the time for an update.
 var errTimeout = errors.New("timeout")
 
-// begin returns an update, whose git runs in a folder of the cache.
-func (c *Cache) begin(ctx context.Context, e *cacheEntry) *update {
+// newUpdate returns an update, whose git runs in a folder of the cache.
+func (c *Cache) newUpdate(ctx context.Context, e *cacheEntry) *update {
 	s := e.spec
 	u := &update{entry: e, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: e.Join(e.key), Protocol: s.scheme, Settings: []string{
 		"core.sparseCheckout=false",
-		// The time-out kills this process; the processes that it started end by themselves.
+		// The time-out kills this process; its child processes end by themselves.
 		"http.lowSpeedLimit=1",
 		"http.lowSpeedTime=60",
 	}}}
@@ -42,32 +42,32 @@ func (c *Cache) begin(ctx context.Context, e *cacheEntry) *update {
 		return u
 	}
 	// The variable would override the person's setting, too.
-	if set, err := u.answer(ctx, "config", "--get", "core.sshCommand"); err != nil || set == "" {
+	if set, err := u.askGit(ctx, "config", "--get", "core.sshCommand"); err != nil || set == "" {
 		u.call.Env = []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15"}
 	}
 	return u
 }
 
-// server returns the arguments that keep the git of a repository on this disk, which reads the
-// settings there, from fetching anything itself.
-func (u *update) server() []string {
+// serverArgs returns the arguments to keep the git of a repository on this disk, which reads the settings
+// there, from fetching anything itself.
+func (u *update) serverArgs() []string {
 	if u.entry.spec.scheme != schemeFile {
 		return nil
 	}
 	return []string{"--upload-pack=GIT_ALLOW_PROTOCOL=none git-upload-pack"}
 }
 
-// answer runs git and returns its output, without the spaces around it.
-func (u *update) answer(ctx context.Context, args ...string) (string, error) {
+// askGit runs git and returns its output, without the spaces around it.
+func (u *update) askGit(ctx context.Context, args ...string) (string, error) {
 	out := &git.Bounded{Most: maxAnswer}
-	err := u.run(ctx, out, args...)
+	err := u.runGit(ctx, out, args...)
 	return strings.TrimSpace(string(out.Data)), err
 }
 
-// checkSize refuses a commit that has more than a copy may have.
+// checkSize refuses a commit over the bounds of a copy.
 func (u *update) checkSize(ctx context.Context, commit string) error {
 	list := &git.Bounded{Most: maxList}
-	err := u.run(ctx, list, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+	err := u.runGit(ctx, list, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
 	files, bytes := countFiles(string(list.Data))
 	if isLong := errors.Is(err, git.ErrTooMuch) && files > 0; isLong || files > MaxFiles || bytes > MaxBytes {
 		return fault.New(fault.NotFound, "the repository has more than %d files or %d MB at commit %s", MaxFiles, MaxBytes>>20, commit[:12]).
@@ -89,16 +89,16 @@ func countFiles(list string) (files int, bytes int64) {
 	return files, bytes
 }
 
-// run runs git with nothing to read. The error is the context's if the call is given up,
+// runGit runs git with nothing to read. The error is the context's if the call is given up,
 // else a fault whose message is one line for people.
-func (u *update) run(ctx context.Context, out io.Writer, args ...string) error {
+func (u *update) runGit(ctx context.Context, out io.Writer, args ...string) error {
 	call := u.call
 	call.Args, call.Out = args, out
 	err := call.Run(ctx)
 	var failed *git.Failure
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return late(lang.T("git %s", args[0]), u.timeout)
+		return timeoutError(lang.T("git %s", args[0]), u.timeout)
 	case err == nil || ctx.Err() != nil:
 		return err
 	case errors.Is(err, git.ErrTooMuch):
@@ -109,16 +109,16 @@ func (u *update) run(ctx context.Context, out io.Writer, args ...string) error {
 		return fault.New(fault.NotFound, "git cannot be started: %w", err).
 			WithHint("install git (https://git-scm.com/downloads) so that it is found in PATH, or use a folder on this disk instead of a git address")
 	}
-	words := u.entry.spec.login().line(failed.Said)
+	words := u.entry.spec.login().cleanLine(failed.Said)
 	problem := fault.New(fault.NotFound, "git %s failed: %s", args[0], words)
 	if words == "" {
 		problem = fault.New(fault.NotFound, "git %s failed: it said nothing (%v)", args[0], err)
 	}
-	return problem.WithHint("%s", hint(words))
+	return problem.WithHint("%s", hintFor(words))
 }
 
-// late returns the error for an update that takes too long.
-func late(what lang.Text, limit time.Duration) error {
+// timeoutError returns the error for an update over its time limit.
+func timeoutError(what lang.Text, limit time.Duration) error {
 	return fault.New(fault.NotFound, "the remote did not answer in time: %s was ended after %s", what, limit).
 		WithHint("check the network and the remote; a large repository may need more time")
 }
@@ -137,7 +137,7 @@ var hints = []struct {
 	{pattern.New(`(?i)redirect|\b30[1278]\b`), lang.T("the repository has moved: write its new address")},
 }
 
-func hint(words string) lang.Text {
+func hintFor(words string) lang.Text {
 	for _, h := range hints {
 		if h.words.MatchString(words) {
 			return h.hint

@@ -1,15 +1,15 @@
-// Package gitsource keeps copies of content that lies in git repositories.
+// Package gitsource keeps copies of content in git repositories.
 //
 // A remote is a repository elsewhere and the part of it to copy: an address, a ref and a
 // folder in it ([Spec]). A copy is one commit of a remote, checked out on this disk
 // without its history ([Copy]). The cache is the folder of the copies ([Cache]); it is
 // for one person, and several processes share it.
 //
-// The promise: a repository that was fetched once stays available, even if the network is down,
-// the remote is gone, hangs or answers rubbish, or this process is killed or the power lost while
-// it updates. [Cache.Copy] looks at the disk only and waits for nothing. A new copy
-// is made beside it and replaces the old one in one step, and the old one stays for one more
-// generation, for a caller that still reads it. Errors are one line, for people.
+// The promise: a repository stays available after its first fetch, even if the network is down, the remote
+// is gone, hangs or answers rubbish, or this process is killed or the power lost while it updates.
+// [Cache.Copy] looks at the disk only and waits for nothing. A new copy is made beside it and replaces the
+// old one in one step, and the old one stays for one more generation, for a caller still reading it. Errors
+// are one line, for people.
 //
 // On disk:
 //
@@ -18,10 +18,10 @@
 //	<folder>/<key>/<commit>/      a copy: complete, or not of this name
 //	<folder>/<key>/.*.tmp-*       work in progress, or left by a killed process
 //
-// Nothing in a repository is run: no hooks, no filters, no submodules, no large
-// files (LFS). Files come byte for byte as they are in the repository, links as links:
-// the reader of a copy has to stay in it. Credentials in an address go to git through its
-// environment and nowhere else; for that git has to be 2.31 or newer.
+// Nothing in a repository is run: no hooks, no filters, no submodules, no large files (LFS). Files come
+// byte for byte as they are in the repository, links as links: the reader of a copy has to stay in it.
+// Credentials in an address go to git through the environment and nowhere else, which takes git 2.31 or
+// newer.
 package gitsource
 
 import (
@@ -41,7 +41,7 @@ import (
 const (
 	// DefaultTimeout bounds one update: a first copy of a large repository over a slow line too.
 	DefaultTimeout = 30 * time.Second
-	// RefreshAfter is the age at which a copy is compared with its remote again.
+	// RefreshAfter is the age at which a copy is compared with the remote again.
 	RefreshAfter = 24 * time.Hour
 	// RetryAfter is how long a remote is left alone after a failed try.
 	RetryAfter = 15 * time.Minute
@@ -52,20 +52,20 @@ const (
 const (
 	// MaxFiles is how many files a copy may have.
 	MaxFiles = 20_000
-	// MaxBytes is how large its files may be together.
+	// MaxBytes is the greatest total size of the files.
 	MaxBytes = 200 << 20
 )
 
 // Cache is the folder of copies. Its methods are safe for concurrent use, also by several
 // processes.
 type Cache struct {
-	// Folder is the place of the copies; it is made, for its owner alone, when the first one comes.
+	// Folder is the place of the copies, made for the owner alone with the first copy.
 	Folder string
 	// Now is the clock; it is required.
 	Now func() time.Time
 	// Log receives messages of the background work; nil discards them.
 	Log *slog.Logger
-	// Git is the program; "" is the git that is found in PATH.
+	// Git is the program; "" is the git in PATH.
 	Git string
 	// Timeout bounds an update, without the wait for another one of the same remote; 0 is the default.
 	Timeout time.Duration
@@ -76,10 +76,10 @@ type Cache struct {
 	wait    sync.WaitGroup
 }
 
-// Copy is a commit of a remote on this disk. It exists until the remote has changed
-// twice; a caller that reads for longer asks for the copy again.
+// Copy is a commit of a remote on this disk. It exists until the remote has changed twice; for longer use
+// the caller asks for the copy again.
 type Copy struct {
-	// Dir is the absolute path of the folder that the Spec names, Root that of the checkout.
+	// Dir is the absolute path of the Spec's folder, Root the path of the checkout.
 	Dir, Root string
 	// Commit is the full hash.
 	Commit string
@@ -90,33 +90,32 @@ type Copy struct {
 	Problem string
 }
 
-// Copy returns the copy on disk. It waits for nothing: neither for the network nor for a running
-// update. The error is fault.NotFound before the first fetch, and for a
-// folder that the copy lacks.
+// Copy returns the copy on disk. It waits for nothing: neither for the network nor for a running update.
+// The error is fault.NotFound before the first fetch, and for a folder missing in the copy.
 func (c *Cache) Copy(s Spec) (Copy, error) {
-	e, err := c.open(s, false)
+	e, err := c.openEntry(s, false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Copy{}, missing(s, record{})
+		return Copy{}, neverCopiedError(s, record{})
 	}
 	if err != nil {
-		return Copy{}, c.trouble(err)
+		return Copy{}, c.explainError(err)
 	}
 	defer func() { _ = e.Close() }()
-	return e.serve(e.current())
+	return e.copyOf(e.currentRecord())
 }
 
 // Due reports whether the remote should be asked: there is no copy, or it was last checked
 // longer than RefreshAfter ago; and no try has failed within RetryAfter.
 func (c *Cache) Due(s Spec) bool {
-	e, err := c.open(s, false)
+	e, err := c.openEntry(s, false)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	defer func() { _ = e.Close() }()
-	return c.due(e.current())
+	return c.isStale(e.currentRecord())
 }
 
-func (c *Cache) due(r record) bool {
+func (c *Cache) isStale(r record) bool {
 	now := c.Now()
 	// A time in the future only shows that a clock was wrong.
 	within := func(at time.Time, d time.Duration) bool {
@@ -131,12 +130,12 @@ func (c *Cache) due(r record) bool {
 	return r.Commit == "" || !within(r.CheckedAt, RefreshAfter)
 }
 
-// Update asks the remote now and returns the copy that is served from now on; changed reports
-// whether it is of another commit than before, even if that lacks the folder. With an error the
-// remote sent nothing usable; the last good copy, if any (its Dir is not ""), is returned and
-// stays. When ctx ends the try is given up and does not count as one.
+// Update asks the remote now and returns the new served copy. changed reports whether the remote brought
+// another commit, even one without the folder. After an error the remote sent nothing usable; the last good
+// copy, if any (its Dir is not ""), is returned and stays. When ctx ends the try is given up and does not
+// count as one.
 func (c *Cache) Update(ctx context.Context, s Spec) (Copy, bool, error) {
-	return c.update(ctx, s, c.timeout()+durable.LockTimeout, func(record) bool { return true })
+	return c.updateRemote(ctx, s, c.timeout()+durable.LockTimeout, func(record) bool { return true })
 }
 
 // Refresh starts an Update in the background if the copy is out of date, and returns at once. Of one
@@ -159,7 +158,7 @@ func (c *Cache) Refresh(s Spec, done func(changed bool)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.running[key] = cancel
 	c.wait.Go(func() {
-		asked, changed := c.refresh(ctx, s)
+		asked, changed := c.refreshCopy(ctx, s)
 		c.mu.Lock()
 		delete(c.running, key)
 		c.mu.Unlock()
@@ -170,13 +169,13 @@ func (c *Cache) Refresh(s Spec, done func(changed bool)) {
 	})
 }
 
-// briefWait bounds the wait for the lock of a remote that somebody else may be updating already.
+// briefWait bounds the wait for the lock of a remote, since another process may be updating it already.
 const briefWait = 100 * time.Millisecond
 
-// refresh updates a copy unless somebody else is at it, and reports whether the remote was asked.
-func (c *Cache) refresh(ctx context.Context, s Spec) (asked, changed bool) {
-	copied, changed, err := c.update(ctx, s, briefWait, func(r record) bool {
-		asked = c.due(r) // the last holder of the lock may have asked already
+// refreshCopy updates a copy unless somebody else is at it, and reports whether the remote was asked.
+func (c *Cache) refreshCopy(ctx context.Context, s Spec) (asked, changed bool) {
+	copied, changed, err := c.updateRemote(ctx, s, briefWait, func(r record) bool {
+		asked = c.isStale(r) // the last holder of the lock may have asked already
 		return asked
 	})
 	var busy *durable.BusyError
@@ -184,15 +183,15 @@ func (c *Cache) refresh(ctx context.Context, s Spec) (asked, changed bool) {
 	case err != nil && ctx.Err() != nil, errors.As(err, &busy):
 		return false, false
 	case err != nil:
-		c.log().Warn("a remote could not be updated", "remote", s.String(), "problem", err.Error(), "served", copied.Commit)
+		c.logger().Warn("a remote could not be updated", "remote", s.String(), "problem", err.Error(), "served", copied.Commit)
 	case changed:
-		c.log().Info("a remote has a new commit", "remote", s.String(), "commit", copied.Commit)
+		c.logger().Info("a remote has a new commit", "remote", s.String(), "commit", copied.Commit)
 	}
 	return asked, changed
 }
 
-// Close cancels the updates that Refresh has started, and returns when all have ended. Later calls
-// of Refresh do nothing.
+// Close cancels the updates started by Refresh, and returns when all have ended. Later calls of Refresh do
+// nothing.
 func (c *Cache) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -203,41 +202,41 @@ func (c *Cache) Close() {
 	c.wait.Wait()
 }
 
-// Remove removes the copies of a remote and its record, for every folder in it. A missing copy is
-// not an error.
+// Remove removes the copies and the record of a remote, for every folder in it. A missing copy is not an
+// error.
 func (c *Cache) Remove(ctx context.Context, s Spec) error {
-	e, err := c.open(s, false)
+	e, err := c.openEntry(s, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return c.trouble(err)
+		return c.explainError(err)
 	}
 	defer func() { _ = e.Close() }()
-	e.LockTimeout = c.timeout() + durable.LockTimeout // its holder may use the whole time of an update
+	e.LockTimeout = c.timeout() + durable.LockTimeout // the holder may use the whole time of an update
 	lock, err := e.Lock(ctx, e.lockName())
 	if err != nil {
-		return c.trouble(err)
+		return c.explainError(err)
 	}
-	err = e.clear()
+	err = e.removeLeftovers()
 	if e.Exists(e.key) {
-		err = errors.Join(err, e.discard(e.key))
+		err = errors.Join(err, e.discardFolder(e.key))
 	}
-	return c.trouble(errors.Join(err, lock.Unlock()))
+	return c.explainError(errors.Join(err, lock.Unlock()))
 }
 
 func (c *Cache) timeout() time.Duration { return cmp.Or(c.Timeout, DefaultTimeout) }
 
-func (c *Cache) log() *slog.Logger {
+func (c *Cache) logger() *slog.Logger {
 	if c.Log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
 	return c.Log
 }
 
-// trouble adds a code and a hint to an error of the disk. Errors with a code, and the context's own,
-// are returned as they are.
-func (c *Cache) trouble(err error) error {
+// explainError adds a code and a hint to an error of the disk. Errors with a code, and the context's own, are
+// returned unchanged.
+func (c *Cache) explainError(err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -178,14 +178,14 @@ func (r repo) at(ref string) string {
 // spec returns the Spec of the repository with a suffix to its address.
 func (r repo) spec(fragment string) gitsource.Spec {
 	r.t.Helper()
-	return parse(r.t, r.address(fragment))
+	return parseSpec(r.t, r.address(fragment))
 }
 
 func (r repo) address(fragment string) string {
 	return gitsource.Prefix + "file://" + (&url.URL{Path: filepath.ToSlash(r.dir)}).EscapedPath() + fragment
 }
 
-func parse(t *testing.T, text string) gitsource.Spec {
+func parseSpec(t *testing.T, text string) gitsource.Spec {
 	t.Helper()
 	s, err := gitsource.Parse(text)
 	if err != nil {

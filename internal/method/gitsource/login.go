@@ -17,11 +17,11 @@ import (
 // environment of git.
 type login struct{ user, password string }
 
-// hiddenLogin is a login in a Spec. It is behind a function, so that printing a struct with a
-// Spec, which does not call String, shows a memory address.
+// hiddenLogin is a login in a Spec, behind a function: printing a struct with a Spec does not call String,
+// and so shows a memory address.
 type hiddenLogin struct{ open func() *login }
 
-func seal(l login) *hiddenLogin { return &hiddenLogin{func() *login { return &l }} }
+func hideLogin(l login) *hiddenLogin { return &hiddenLogin{func() *login { return &l }} }
 
 // login returns the credentials, or nil.
 func (s Spec) login() *login {
@@ -31,7 +31,7 @@ func (s Spec) login() *login {
 	return s.sealed.open()
 }
 
-// header returns the header that git sends.
+// header returns the header for git to send.
 func (l *login) header() string {
 	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(l.user+":"+l.password))
 }
@@ -39,7 +39,7 @@ func (l *login) header() string {
 // hidden replaces a secret.
 const hidden = "***"
 
-// short is a user name that is short enough to occur in other words.
+// short is a user name short enough to occur in other words.
 var short = pattern.New(`^\w{1,3}$`)
 
 var (
@@ -49,9 +49,9 @@ var (
 	sent = pattern.New(`(?i)(authorization:\s*(?:(?:basic|bearer)\s+)?)\S+`)
 )
 
-// hide removes credentials from git's messages, in all the forms in which a server or a
+// withoutCredentials removes credentials from git's messages, in all the forms in which a server or a
 // helper may repeat them. l may be nil.
-func (l *login) hide(text string) string {
+func (l *login) withoutCredentials(text string) string {
 	text = others.ReplaceAllString(text, "${1}"+hidden+"@")
 	text = sent.ReplaceAllString(text, "${1}"+hidden)
 	if l == nil {
@@ -100,17 +100,17 @@ func encodedPattern(text string) string {
 // maxProblem bounds how much of git's message is shown, in runes.
 const maxProblem = 400
 
-// noise is unhelpful output of git: advice, and its position.
+// noise is unhelpful lines of git's output: advice and progress.
 var noise = pattern.New(`^(?:hint:|From |Cloning into|Please make sure you have the correct access|and the repository exists|$)`)
 
 // level is git's mark before an important line.
 var level = pattern.New(`^(?:fatal|error|ERROR|remote): +`)
 
-// line returns git's output as one line for people, without credentials and without control
+// cleanLine returns git's output as one line for people, without credentials and without control
 // characters.
-func (l *login) line(text string) string {
+func (l *login) cleanLine(text string) string {
 	var said []string
-	for part := range strings.Lines(l.hide(text)) {
+	for part := range strings.Lines(l.withoutCredentials(text)) {
 		part = strings.Map(func(r rune) rune {
 			if r == utf8.RuneError || !unicode.IsPrint(r) {
 				return ' '
@@ -126,5 +126,5 @@ func (l *login) line(text string) string {
 		}
 	}
 	// Again: a secret may have been split over lines.
-	return visible.Fit(l.hide(strings.ReplaceAll(strings.Join(said, "; "), ":; ", ": ")), maxProblem)
+	return visible.Fit(l.withoutCredentials(strings.ReplaceAll(strings.Join(said, "; "), ":; ", ": ")), maxProblem)
 }

@@ -18,7 +18,7 @@ func TestOtherProtocol(t *testing.T) {
 	t.Setenv("GIT_CONFIG_VALUE_0", "https://example.org/")
 	t.Setenv("GIT_ALLOW_PROTOCOL", "file:https:ext")
 	c, _ := newCache(t)
-	_, _, err := c.Update(t.Context(), parse(t, "git+https://example.org/remote.git"))
+	_, _, err := c.Update(t.Context(), parseSpec(t, "git+https://example.org/remote.git"))
 	if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "transport 'file' not allowed") || !strings.Contains(fault.From(err).Hint, "insteadOf") {
 		t.Error(err)
 	}

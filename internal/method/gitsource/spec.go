@@ -18,7 +18,7 @@ import (
 // Prefix begins the address of a remote, and never the path of a folder.
 const Prefix = "git+"
 
-// form is shown with an address that cannot be read.
+// form is the example for an unreadable address.
 var form = lang.T("git+https://host/org/repo.git#ref:/folder, git+ssh://git@host/org/repo.git or git+file:///absolute/path; " +
 	"#ref (a branch, tag or commit) and :/folder can be left out")
 
@@ -40,7 +40,7 @@ const (
 // nothing. However it is printed, it shows no credentials.
 type Spec struct {
 	scheme string
-	host   string // with its port
+	host   string // with the port
 	path   string // percent-encoded, absolute
 	user   string // of ssh, if it is not a secret
 	ref    string // "" is the HEAD of the remote
@@ -54,7 +54,7 @@ type Spec struct {
 // without a ref). An error is fault.InvalidArgument and repeats nothing of the text, which
 // may hold a password.
 func Parse(text string) (Spec, error) {
-	s, why := parse(text)
+	s, why := parseSpec(text)
 	if !why.Empty() {
 		return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository: %s", why).WithHint("write %s", form)
 	}
@@ -92,10 +92,10 @@ func (s Spec) url() string {
 	return s.scheme + "://" + authority + s.path
 }
 
-// notInSlug matches what a name that every file system accepts does not have.
+// notInSlug matches characters not accepted in names by every file system.
 var notInSlug = pattern.New(`[^a-z0-9.]+`)
 
-// slug makes a name that a person recognizes and every file system accepts.
+// slug makes a name for people to recognize, accepted by every file system.
 func slug(text string) string {
 	const most = 48
 	name := notInSlug.ReplaceAllString(strings.ToLower(strings.TrimSuffix(text, ".git")), "-")
@@ -109,12 +109,12 @@ var (
 	refForm  = pattern.New(`^[A-Za-z0-9._/+-]+$`)
 )
 
-// parse returns the Spec, or why the text is invalid.
-func parse(text string) (s Spec, why lang.Text) {
+// parseSpec returns the Spec, or why the text is invalid.
+func parseSpec(text string) (s Spec, why lang.Text) {
 	switch {
 	case len(text) > maxText:
 		return s, lang.T("it is too long")
-	case !printable(text) || strings.ContainsAny(text, ` \`):
+	case !isPrintable(text) || strings.ContainsAny(text, ` \`):
 		return s, lang.T("it has spaces, backslashes or characters that cannot be seen")
 	}
 	rest, ok := strings.CutPrefix(text, Prefix)
@@ -130,20 +130,20 @@ func parse(text string) (s Spec, why lang.Text) {
 		return s, lang.T("it is not a URL; a host ends with / or :port, and in a password / is written as %%2F, # as %%23, ? as %%3F and %% as %%25")
 	}
 	s.scheme = u.Scheme
-	if why := s.authority(u); !why.Empty() {
+	if why := s.readAuthority(u); !why.Empty() {
 		return s, why
 	}
-	if why := s.repository(u); !why.Empty() {
+	if why := s.readRepository(u); !why.Empty() {
 		return s, why
 	}
 	if !marked {
 		return s, lang.Text{}
 	}
-	return s, s.fragment(fragment)
+	return s, s.readFragment(fragment)
 }
 
-// authority reads the scheme, the host and the credentials.
-func (s *Spec) authority(u *url.URL) (why lang.Text) {
+// readAuthority reads the scheme, the host and the credentials.
+func (s *Spec) readAuthority(u *url.URL) (why lang.Text) {
 	switch u.Scheme {
 	case schemeHTTPS, schemeSSH:
 	case schemeFile:
@@ -175,19 +175,19 @@ func (s *Spec) authority(u *url.URL) (why lang.Text) {
 		s.user = name
 		return lang.Text{}
 	}
-	if name+password == "" || strings.Contains(name, ":") || !printable(name+password) {
+	if name+password == "" || strings.Contains(name, ":") || !isPrintable(name+password) {
 		return lang.T("user and password before @ are empty, or cannot be sent")
 	}
-	s.sealed = seal(login{user: name, password: password})
+	s.sealed = hideLogin(login{user: name, password: password})
 	return lang.Text{}
 }
 
-// repository reads the path.
-func (s *Spec) repository(u *url.URL) (why lang.Text) {
+// readRepository reads the path.
+func (s *Spec) readRepository(u *url.URL) (why lang.Text) {
 	s.path = strings.TrimSuffix(u.EscapedPath(), "/")
 	plain, err := url.PathUnescape(s.path)
 	switch {
-	case err != nil || !printable(plain) || strings.Contains(plain, `\`):
+	case err != nil || !isPrintable(plain) || strings.Contains(plain, `\`):
 		return lang.T("the path has characters that cannot be seen, or backslashes")
 	case len(plain) < 2 || plain[0] != '/':
 		return lang.T("it names no repository")
@@ -202,8 +202,8 @@ func (s *Spec) repository(u *url.URL) (why lang.Text) {
 	return lang.Text{}
 }
 
-// fragment reads ref and folder.
-func (s *Spec) fragment(text string) (why lang.Text) {
+// readFragment reads ref and folder.
+func (s *Spec) readFragment(text string) (why lang.Text) {
 	var named bool
 	s.ref, s.sub, named = strings.Cut(text, ":")
 	switch {
@@ -223,7 +223,7 @@ func (s *Spec) fragment(text string) (why lang.Text) {
 	return lang.Text{}
 }
 
-// validRef reports whether a ref is one of the simple ones that mean the same everywhere.
+// validRef reports whether a ref is a simple one, with the same meaning everywhere.
 func validRef(ref string) bool {
 	if len(ref) > maxRef || !refForm.MatchString(ref) || ref[0] == '-' || strings.Contains(ref, "..") || strings.HasSuffix(ref, ".") {
 		return false
@@ -236,8 +236,7 @@ func validRef(ref string) bool {
 	return true
 }
 
-// printable reports whether a text is valid UTF-8 of which every character can be seen or
-// is the plain space.
-func printable(text string) bool {
+// isPrintable reports whether a text is valid UTF-8 with only visible characters and plain spaces.
+func isPrintable(text string) bool {
 	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }

@@ -73,12 +73,12 @@ func TestLoginIsTakenOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.login().line(c.said); got != c.want {
+		if got := s.login().cleanLine(c.said); got != c.want {
 			t.Errorf("%s: %q is told as %q, not %q", c.address, c.said, got, c.want)
 		}
 	}
 	var none *login
-	if got := none.line(strings.Repeat("é", 2*maxProblem)); len(got) > maxProblem || !strings.HasSuffix(got, "é…") {
+	if got := none.cleanLine(strings.Repeat("é", 2*maxProblem)); len(got) > maxProblem || !strings.HasSuffix(got, "é…") {
 		t.Errorf("%d bytes are told", len(got))
 	}
 }

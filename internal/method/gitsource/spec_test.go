@@ -155,7 +155,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestKey(t *testing.T) {
-	key := func(text string) string { return parse(t, text).Key() }
+	key := func(text string) string { return parseSpec(t, text).Key() }
 	base := key("git+https://example.org/Org/repo.git#main")
 	if !strings.HasPrefix(base, "example.org-org-repo-") {
 		t.Errorf("nobody knows %q again", base)
@@ -193,7 +193,7 @@ func TestKey(t *testing.T) {
 
 // TestNoCredentialsInPrint prints a Spec in every way that somebody might.
 func TestNoCredentialsInPrint(t *testing.T) {
-	s := parse(t, "git+https://alice:hunter22@example.org/repo")
+	s := parseSpec(t, "git+https://alice:hunter22@example.org/repo")
 	in := struct{ inner gitsource.Spec }{s}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%T"} {

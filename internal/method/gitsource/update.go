@@ -17,63 +17,63 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// update asks the remote under its lock, for which it waits, if that is still wanted then.
-func (c *Cache) update(ctx context.Context, s Spec, wait time.Duration, wanted func(record) bool) (Copy, bool, error) {
-	e, err := c.open(s, true)
+// updateRemote asks the remote under its lock, if wanted still agrees after the wait for the lock.
+func (c *Cache) updateRemote(ctx context.Context, s Spec, wait time.Duration, wanted func(record) bool) (Copy, bool, error) {
+	e, err := c.openEntry(s, true)
 	if err != nil {
-		return Copy{}, false, c.trouble(err)
+		return Copy{}, false, c.explainError(err)
 	}
 	defer func() { _ = e.Close() }()
 	served := func() Copy {
-		out, _ := e.serve(e.current()) // another error is returned
+		out, _ := e.copyOf(e.currentRecord()) // another error is returned
 		return out
 	}
 	e.LockTimeout = wait
 	lock, err := e.Lock(ctx, e.lockName())
 	if err != nil {
-		return served(), false, c.trouble(err)
+		return served(), false, c.explainError(err)
 	}
 	defer func() { _ = lock.Unlock() }() // the system does it when the process ends
-	before := e.current()
+	before := e.currentRecord()
 	if !wanted(before) {
 		return served(), false, nil
 	}
-	after, err := c.try(ctx, e, before)
+	after, err := c.tryUpdate(ctx, e, before)
 	if err != nil {
-		return served(), false, c.trouble(err)
+		return served(), false, c.explainError(err)
 	}
-	out, err := e.serve(after)
+	out, err := e.copyOf(after)
 	return out, after.Commit != before.Commit || !after.FetchedAt.Equal(before.FetchedAt), err
 }
 
-// try makes one try and records first its start, then its result.
-func (c *Cache) try(ctx context.Context, e *cacheEntry, before record) (record, error) {
+// tryUpdate makes one try and records first its start, then its result.
+func (c *Cache) tryUpdate(ctx context.Context, e *cacheEntry, before record) (record, error) {
 	if _, err := e.MkdirAll(e.key); err != nil {
 		return before, err
 	}
-	if err := e.clear(); err != nil {
+	if err := e.removeLeftovers(); err != nil {
 		return before, err
 	}
 	after := before
 	after.TriedAt = c.Now().UTC()
-	if err := e.save(after); err != nil {
+	if err := e.saveRecord(after); err != nil {
 		return before, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
-	commit, made, err := c.begin(limited, e).fetch(limited, before)
+	commit, made, err := c.newUpdate(limited, e).fetchCommit(limited, before)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		// Cancelled: that says nothing about the remote. If this fails, it counts as a try.
-		return before, errors.Join(ctx.Err(), e.save(before))
+		// Cancelled, which says nothing about the remote. If this fails, it counts as a try.
+		return before, errors.Join(ctx.Err(), e.saveRecord(before))
 	case err != nil:
-		problem := fault.From(c.trouble(err))
-		after.Problem = e.spec.login().line(problem.Message)
+		problem := fault.From(c.explainError(err))
+		after.Problem = e.spec.login().cleanLine(problem.Message)
 		failed := fault.New(problem.Code, "%s cannot be updated: %w", e.spec, problem).WithHint("%s", problem.Advice())
 		if before.Commit != "" {
 			failed.AddHint("; until then its copy of commit %s is used", before.Commit[:12])
 		}
-		if err := e.save(after); err != nil {
+		if err := e.saveRecord(after); err != nil {
 			return before, err
 		}
 		return before, failed
@@ -89,16 +89,16 @@ func (c *Cache) try(ctx context.Context, e *cacheEntry, before record) (record, 
 	for _, commit := range []string{after.Commit, after.Previous} {
 		size, known := before.Held[commit]
 		if !known || made && commit == after.Commit {
-			size, known = e.measure(commit)
+			size, known = e.measureCopy(commit)
 		}
 		if known {
 			after.Held[commit] = size
 		}
 	}
-	if err := e.save(after); err != nil {
+	if err := e.saveRecord(after); err != nil {
 		return before, err
 	}
-	e.tidy(after)
+	e.removeUnserved(after)
 	return after, nil
 }
 
@@ -109,10 +109,9 @@ type update struct {
 	call    git.Call // the common part of all calls
 }
 
-// fetch returns the commit that is wanted, with its copy in place, and whether that was made
-// now.
-func (u *update) fetch(ctx context.Context, before record) (commit string, made bool, err error) {
-	ref, commit, err := u.resolve(ctx)
+// fetchCommit returns the wanted commit, with a copy in place, and whether the copy is new.
+func (u *update) fetchCommit(ctx context.Context, before record) (commit string, made bool, err error) {
+	ref, commit, err := u.resolveRef(ctx)
 	if err != nil {
 		return "", false, err
 	}
@@ -120,9 +119,9 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 		commit = before.Commit
 	}
 	if u.entry.isWhole(before, commit) {
-		return commit, false, u.entry.revive(commit)
+		return commit, false, u.entry.makeNewest(commit)
 	}
-	temp := u.entry.in(durable.TempName("checkout"))
+	temp := u.entry.pathOf(durable.TempName("checkout"))
 	for _, name := range []string{temp, temp + "/git", temp + "/tree"} {
 		if err := u.entry.Mkdir(name); err != nil {
 			return "", false, err
@@ -130,25 +129,25 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	}
 	defer func() { _ = os.RemoveAll(u.entry.Join(temp)) }() // else the next update does
 	u.call.Dir, u.call.Repository, u.call.Tree = u.entry.Join(temp+"/tree"), u.entry.Join(temp+"/git"), u.entry.Join(temp+"/tree")
-	if commit, err = u.download(ctx, ref, commit); err != nil {
+	if commit, err = u.downloadCommit(ctx, ref, commit); err != nil {
 		return "", false, err
 	}
 	if u.entry.isWhole(before, commit) { // the ref was moved meanwhile
-		return commit, false, u.entry.revive(commit)
+		return commit, false, u.entry.makeNewest(commit)
 	}
 	if err := u.checkOut(ctx, temp, commit); err != nil {
 		return "", false, err
 	}
-	return commit, true, u.publish(temp, commit)
+	return commit, true, u.publishCheckout(temp, commit)
 }
 
-// hashForm is a ref that may be the beginning of a commit's hash.
+// hashForm is a ref with the form of a commit's hash, or of the beginning of one.
 var hashForm = pattern.New(`^[0-9a-fA-F]{7,64}$`)
 
-// resolve asks the remote for the ref that is wanted, and returns its full name there and its commit. If a commit
-// is wanted, the name is empty, and the commit possibly abbreviated. Of a branch and a tag of one name the branch
-// counts, as it does for git clone; a name counts before a commit.
-func (u *update) resolve(ctx context.Context) (ref, commit string, err error) {
+// resolveRef asks the remote for the wanted ref, and returns its full name there and its commit. For a commit
+// the name is empty, and the commit possibly abbreviated. A branch takes precedence over a tag of the same
+// name, as it does for git clone; a name counts before a commit.
+func (u *update) resolveRef(ctx context.Context) (ref, commit string, err error) {
 	ref = u.entry.spec.ref
 	if full := strings.ToLower(ref); commitForm.MatchString(full) {
 		return "", full, nil
@@ -160,7 +159,7 @@ func (u *update) resolve(ctx context.Context) (ref, commit string, err error) {
 	case strings.HasPrefix(ref, "refs/"):
 		names = []string{ref + "^{}", ref}
 	}
-	answer, err := u.answer(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.server(), []string{"--", u.entry.spec.url()}, names)...)
+	answer, err := u.askGit(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.serverArgs(), []string{"--", u.entry.spec.url()}, names)...)
 	if err != nil {
 		return "", "", err
 	}
@@ -190,12 +189,12 @@ func (u *update) resolve(ctx context.Context) (ref, commit string, err error) {
 // history.
 var wholeRepository = pattern.New(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
-// download fetches a ref, or without one a commit, into a new repository and returns the commit.
-func (u *update) download(ctx context.Context, ref, want string) (string, error) {
+// downloadCommit fetches a ref, or without one a commit, into a new repository and returns the commit.
+func (u *update) downloadCommit(ctx context.Context, ref, want string) (string, error) {
 	if len(want) == 64 {
 		u.call.Env = append(u.call.Env, "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
 	}
-	if _, err := u.answer(ctx, "init", "--quiet", "--template="); err != nil {
+	if _, err := u.askGit(ctx, "init", "--quiet", "--template="); err != nil {
 		return "", err
 	}
 	url := u.entry.spec.url()
@@ -209,7 +208,7 @@ func (u *update) download(ctx context.Context, ref, want string) (string, error)
 	}
 	var err error
 	for _, way := range ways {
-		_, err = u.answer(ctx, slices.Concat([]string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules"}, u.server(), way)...)
+		_, err = u.askGit(ctx, slices.Concat([]string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules"}, u.serverArgs(), way)...)
 		if err == nil || !wholeRepository.MatchString(err.Error()) {
 			break
 		}
@@ -221,7 +220,7 @@ func (u *update) download(ctx context.Context, ref, want string) (string, error)
 	if ref == "" {
 		found = want
 	}
-	commit, err := u.answer(ctx, "rev-parse", "--verify", "--quiet", found+"^{commit}")
+	commit, err := u.askGit(ctx, "rev-parse", "--verify", "--quiet", found+"^{commit}")
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", err
@@ -250,7 +249,7 @@ func (u *update) checkOut(ctx context.Context, temp, commit string) error {
 	if err := os.WriteFile(filepath.Join(info, "attributes"), []byte(attributes), 0o600); err != nil {
 		return err
 	}
-	if _, err := u.answer(ctx, "read-tree", "-m", "-u", commit); err != nil {
+	if _, err := u.askGit(ctx, "read-tree", "-m", "-u", commit); err != nil {
 		return err
 	}
 	entries, err := u.entry.ReadDir(temp + "/tree")
@@ -260,15 +259,15 @@ func (u *update) checkOut(ctx context.Context, temp, commit string) error {
 	if len(entries) == 0 {
 		return fault.New(fault.NotFound, "commit %s has no files", commit[:12]).WithHint("name a branch, tag or commit with something in it")
 	}
-	return u.sync(ctx, temp+"/tree")
+	return u.syncFolder(ctx, temp+"/tree")
 }
 
-// publish gives a checkout its name, durably; it is served if the record says so.
-func (u *update) publish(temp, commit string) error {
+// publishCheckout gives a checkout its name, durably; it is served when the record says so.
+func (u *update) publishCheckout(temp, commit string) error {
 	aside := temp + "/aside"
-	_ = u.entry.Rename(u.entry.in(commit), aside) // a damaged copy; it may be served until the new one is in place
-	if err := u.entry.Move(temp+"/tree", u.entry.in(commit)); err != nil {
-		_ = u.entry.Rename(aside, u.entry.in(commit)) // if there was one
+	_ = u.entry.Rename(u.entry.pathOf(commit), aside) // a damaged copy; it may be served until the new one is in place
+	if err := u.entry.Move(temp+"/tree", u.entry.pathOf(commit)); err != nil {
+		_ = u.entry.Rename(aside, u.entry.pathOf(commit)) // if there was one
 		return lang.Errorf("the new copy cannot be put in place: %w", err)
 	}
 	return nil
@@ -277,8 +276,8 @@ func (u *update) publish(temp, commit string) error {
 // syncers is how many files are synced at once; a disk confirms several together.
 const syncers = 16
 
-// sync makes all of a folder durable.
-func (u *update) sync(ctx context.Context, name string) error {
+// syncFolder makes all of a folder durable.
+func (u *update) syncFolder(ctx context.Context, name string) error {
 	var steps []func() error
 	err := fs.WalkDir(u.entry.Tree(), name, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && (entry.IsDir() || entry.Type().IsRegular()) {
@@ -293,7 +292,7 @@ func (u *update) sync(ctx context.Context, name string) error {
 		err = u.entry.Together(some)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return late(lang.T("writing the files"), u.timeout)
+		return timeoutError(lang.T("writing the files"), u.timeout)
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func TestSSH(t *testing.T) {
 			t.Setenv("GIT_ASKPASS", "/bin/ask")
 			c.set(t, ssh)
 			cache, _ := newCache(t)
-			s := parse(t, "git+ssh://me@example.org:2222"+(&url.URL{Path: r.dir}).EscapedPath()+"#main")
+			s := parseSpec(t, "git+ssh://me@example.org:2222"+(&url.URL{Path: r.dir}).EscapedPath()+"#main")
 			want := r.at("main")
 			t.Setenv("GIT_DIR", r.dir+".elsewhere") // as in a hook; from here on, as the test's own git minds it
 			got, _, err := cache.Update(t.Context(), s)
@@ -109,17 +109,17 @@ func TestHTTPS(t *testing.T) {
 	host := strings.TrimPrefix(server.URL, "https://")
 
 	c, _ := newCache(t)
-	got, _ := update(t, c, parse(t, "git+https://alice:hunter22%2F%2Bx@"+host+"/remote.git#main:/src"))
+	got, _ := update(t, c, parseSpec(t, "git+https://alice:hunter22%2F%2Bx@"+host+"/remote.git#main:/src"))
 	if got.Commit != r.at("main") || files(t, got.Dir)["agents/po.md"] != "po 1" {
 		t.Errorf("%+v", got)
 	}
 	// Whoever has no password may use the copy, but not ask.
-	open := parse(t, "git+https://"+host+"/remote.git#main:/src")
+	open := parseSpec(t, "git+https://"+host+"/remote.git#main:/src")
 	if have(t, c, open) != got {
 		t.Error("it has a copy of its own")
 	}
 	for _, address := range []string{"git+https://" + host + "/remote.git#main", "git+https://alice:wrong77@" + host + "/remote.git#main"} {
-		_, _, err := c.Update(t.Context(), parse(t, address))
+		_, _, err := c.Update(t.Context(), parseSpec(t, address))
 		if !fault.Is(err, fault.NotFound) || strings.Contains(err.Error(), "wrong77") || !strings.Contains(fault.From(err).Hint, "credential helper") {
 			t.Errorf("%v, hint %q", err, fault.From(err).Hint)
 		}
@@ -129,11 +129,11 @@ func TestHTTPS(t *testing.T) {
 	}
 
 	// The password is for one server, whatever that says.
-	_, _, err := c.Update(t.Context(), parse(t, "git+https://alice:hunter22%2F%2Bx@"+host+"/moved/remote.git"))
+	_, _, err := c.Update(t.Context(), parseSpec(t, "git+https://alice:hunter22%2F%2Bx@"+host+"/moved/remote.git"))
 	if !fault.Is(err, fault.NotFound) || len(elsewhere) != 0 {
 		t.Errorf("%v; elsewhere %q", err, elsewhere)
 	}
-	moved, _, err := c.Update(t.Context(), parse(t, "git+https://"+host+"/moved/remote.git"))
+	moved, _, err := c.Update(t.Context(), parseSpec(t, "git+https://"+host+"/moved/remote.git"))
 	if err != nil || moved.Commit != got.Commit || len(elsewhere) == 0 {
 		t.Errorf("without a password it is followed: %+v, %v, %q", moved, err, elsewhere)
 	}
