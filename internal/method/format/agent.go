@@ -16,7 +16,7 @@ type ClassicIdentity struct {
 // compiled.
 const SourceAgentSuffix = ".agent.yaml"
 
-// SourceAgent is an agent that is not compiled.
+// SourceAgent is an agent in source form, not compiled.
 type SourceAgent struct {
 	Agent struct {
 		Metadata struct {
@@ -29,7 +29,7 @@ type SourceAgent struct {
 	} `yaml:"agent"`
 }
 
-// Customization is a file of the project that changes an agent of version 6.
+// Customization is a file of the project with changes to an agent of version 6.
 type Customization struct {
 	Agent struct {
 		Metadata struct {

@@ -6,10 +6,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/csvtable"
 )
 
-// Row is a line of a manifest, by its header's names.
+// Row is a line of a manifest, by the names in the header.
 type Row map[string]string
 
-// Rows reads a manifest by the names of its header, as [csvtable.Read] does.
+// Rows reads a manifest by the names in the header, as [csvtable.Read] does.
 func Rows(text string) ([]Row, error) {
 	table, err := csvtable.Read(text)
 	var out []Row

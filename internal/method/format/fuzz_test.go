@@ -104,7 +104,7 @@ func FuzzTOML(f *testing.F) {
 		}
 		for key, value := range merged {
 			if list, ok := value.([]any); ok {
-				if unique, err := identity(list); err == nil && unique != "" && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(map[string]any); return ok }) {
+				if unique, err := identityKey(list); err == nil && unique != "" && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(map[string]any); return ok }) {
 					t.Fatalf("%s has tables by %s and none", key, unique)
 				}
 			}

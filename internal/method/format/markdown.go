@@ -17,9 +17,8 @@ type Front struct {
 	Values map[string]string
 }
 
-// FrontMatter splits a Markdown text into its front matter and the rest; ok is false if
-// there is none. Front matter that is not valid YAML, for example with a colon in a
-// sentence, is read line by line.
+// FrontMatter splits a Markdown text into its front matter and the rest; ok is false if there is none.
+// Invalid YAML in front matter, for example with a colon in a sentence, is read line by line.
 func FrontMatter(text string) (Front, string, bool) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
@@ -62,8 +61,8 @@ func YAMLBlock(text string) string {
 	return ""
 }
 
-// ClassicBlock returns the YAML that describes an agent of version 4: the fenced block of its
-// file, else front matter of the same form, as some people write it.
+// ClassicBlock returns the YAML of an agent of version 4: the fenced block of its file, else front matter
+// of the same form, as some people write it.
 func ClassicBlock(text string) string {
 	if block := YAMLBlock(text); block != "" {
 		return block
@@ -76,7 +75,7 @@ func ClassicBlock(text string) string {
 	return ""
 }
 
-// Section returns the part of a YAML text that belongs to one key at its left edge.
+// Section returns the part of a YAML text under one key at the left edge.
 func Section(text, key string) string {
 	var b strings.Builder
 	in := false
@@ -93,15 +92,15 @@ func Section(text, key string) string {
 }
 
 var (
-	// AgentTag finds the tag that begins an agent.
+	// AgentTag finds the opening tag of an agent.
 	AgentTag = pattern.New(`<agent\b([^>]*)>`)
-	// TaskTag finds the tag that begins a task or a tool.
+	// TaskTag finds the opening tag of a task or a tool.
 	TaskTag = pattern.New(`<(?:task|tool)\b([^>]*)>`)
 
 	attribute = pattern.New(`([A-Za-z][\w-]*)\s*=\s*"([^"]*)"`)
 )
 
-// Attributes reads the attributes of an XML tag, as lenient as the models are that read it.
+// Attributes reads the attributes of an XML tag, as lenient as the models for which it is written.
 func Attributes(tag string) map[string]string {
 	out := map[string]string{}
 	for _, m := range attribute.FindAllStringSubmatch(tag, -1) {
@@ -110,7 +109,7 @@ func Attributes(tag string) map[string]string {
 	return out
 }
 
-// TagAttributes returns the attributes of the first tag that an expression finds.
+// TagAttributes returns the attributes of the first tag found by an expression.
 func TagAttributes(tag *pattern.Pattern, text string) map[string]string {
 	m := tag.FindStringSubmatch(text)
 	if m == nil {

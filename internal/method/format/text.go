@@ -13,7 +13,7 @@ import (
 // OneLine puts a text into one line.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Stem returns a file's name without its ending.
+// Stem returns a file's name without the ending.
 func Stem(name string) string {
 	base := path.Base(name)
 	return strings.TrimSuffix(base, path.Ext(base))
@@ -49,7 +49,7 @@ func PlainText(v any) (text string, ok bool) {
 	}
 }
 
-// AppendNew appends the values that a list does not have yet, without the empty ones.
+// AppendNew appends the values missing in a list, without the empty ones.
 func AppendNew(list []string, values ...string) []string {
 	seen := map[string]bool{}
 	if len(values) > 16 {
@@ -65,8 +65,8 @@ func AppendNew(list []string, values ...string) []string {
 	return list
 }
 
-// Normalize returns bytes as text for parsers: without a byte order mark, with lines that end in
-// a line feed.
+// Normalize returns bytes as text for parsers: without a byte order mark, and with a line feed at the end
+// of each line.
 func Normalize(data []byte) string {
 	s := strings.TrimPrefix(string(data), "\ufeff")
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// MaxDepth bounds the depth of nested tables, and with it the stack that walking them takes.
+// MaxDepth bounds the depth of nested tables, and so the stack for walking them.
 const MaxDepth = 64
 
 // Bounds on the keys and tables of a TOML text. The parser compares each key of a table with all
@@ -38,13 +38,13 @@ func ParseTOML(text string, most int) (map[string]any, error) {
 	if err != nil {
 		return map[string]any{}, err
 	}
-	if deeper(out, MaxDepth) {
+	if isDeeper(out, MaxDepth) {
 		return map[string]any{}, lang.Errorf("its tables are nested more than %d deep", MaxDepth)
 	}
 	return out, nil
 }
 
-// MaxKeys returns the number of keys that a file of settings may have.
+// MaxKeys returns the greatest number of keys in a file of settings.
 func MaxKeys(name string) int {
 	if base := path.Base(name); base == "config.toml" || base == "config.user.toml" {
 		return MaxCentralKeys
@@ -52,18 +52,18 @@ func MaxKeys(name string) int {
 	return maxSkillKeys
 }
 
-// deeper reports whether tables and lists are nested deeper than a number of levels.
-func deeper(v any, levels int) bool {
+// isDeeper reports whether tables and lists are nested deeper than a number of levels.
+func isDeeper(v any, levels int) bool {
 	items, _ := v.([]any)
 	if table, ok := v.(map[string]any); ok {
 		items = slices.Collect(maps.Values(table))
 	}
-	return levels == 0 || slices.ContainsFunc(items, func(item any) bool { return deeper(item, levels-1) })
+	return levels == 0 || slices.ContainsFunc(items, func(item any) bool { return isDeeper(item, levels-1) })
 }
 
-// MergeLayers merges layers of settings, the later over the earlier, by the method's own rules (config_utils.py of 6.12): tables merge key by key, plain values
-// replace, lists of tables that all have a code, or else an id, merge by it, and every other
-// list is lengthened.
+// MergeLayers merges layers of settings, the later over the earlier, by the method's own rules
+// (config_utils.py of 6.12): tables merge key by key, plain values replace, lists of tables with a code in
+// each, or else an id, merge by it, and every other list is lengthened.
 func MergeLayers(layers ...map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, layer := range layers {
@@ -109,7 +109,7 @@ func mergeValues(base, over any) (any, error) {
 
 func mergeLists(base, over []any) ([]any, error) {
 	all := append(append([]any{}, base...), over...)
-	key, err := identity(all)
+	key, err := identityKey(all)
 	if err != nil || key == "" {
 		return all, err
 	}
@@ -130,9 +130,9 @@ func mergeLists(base, over []any) ([]any, error) {
 	return out, nil
 }
 
-// identity returns the key that identifies the tables of a list: code or id, whichever all of them
-// have; "" if neither.
-func identity(items []any) (string, error) {
+// identityKey returns the key which identifies the tables of a list: code or id, whichever all of them have;
+// "" if neither.
+func identityKey(items []any) (string, error) {
 	if len(items) == 0 {
 		return "", nil
 	}
