@@ -1,5 +1,4 @@
-// Package methodtest has the installations that tests of the method's packages read, and what they do with
-// them.
+// Package methodtest has installations for the tests of the method's packages, and helpers to read them.
 package methodtest
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/resolve"
 )
 
-// Layouts are the archives of testdata/layouts, and all that tests go through.
+// Layouts are the archives of testdata/layouts, covered by all tests.
 var Layouts = []string{
 	"v4", "source-v4", "v6-alpha", "v6-alpha-dot", "v6-anyname", "v6-files", "v6-mixed", "v6-skills-63", "v6-skills", "next", "source-v6", "source-module", "broken",
 }
@@ -32,7 +31,7 @@ var Layouts = []string{
 // {project-root} and for paths below it.
 const Shop = "/srv/shop"
 
-// Target is the target that items are resolved for.
+// Target is the target to resolve items for.
 var Target = resolve.Target{Project: Shop, Now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 
 // Layout returns fixtures as one file system, the later over the earlier.
@@ -51,7 +50,7 @@ func Layout(t testing.TB, names ...string) fstest.MapFS {
 	return out
 }
 
-// With returns a file system with some texts in place of, or beside, its files.
+// With returns a file system with some texts in place of, or beside, the files of another.
 func With(files fstest.MapFS, texts map[string]string) fstest.MapFS {
 	out := maps.Clone(files)
 	for name, text := range texts {
@@ -162,7 +161,7 @@ func Read(t testing.TB, c *catalog.Catalog, address string) string {
 	return string(file.Data)
 }
 
-// Follow reads an address in the view that it asks for.
+// Follow reads an address in the view it asks for.
 func Follow(c *catalog.Catalog, address string) (catalog.TextFile, error) {
 	ref, err := catalog.ParseRef(address)
 	if err != nil {
@@ -188,7 +187,7 @@ func AsJSON(t testing.TB, v any) string {
 	return out.String()
 }
 
-// WantFault checks the code of an error, and parts of its message and of its hint.
+// WantFault checks the code of an error, and parts of the message and of the hint.
 func WantFault(t testing.TB, what string, err error, code fault.Code, message, hint string) {
 	t.Helper()
 	if err == nil {
