@@ -28,40 +28,39 @@ type ToolNames struct {
 	Whole bool
 }
 
-// Agent returns the document for an assistant that acts as an agent. message is the person's; it may
-// be empty.
+// Agent returns the document for an assistant in the role of an agent. message is the person's; it may be
+// empty.
 func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
-	i, r, err := s.open(name, catalog.Agent)
+	i, r, err := s.openItem(name, catalog.Agent)
 	if err != nil {
 		return "", err
 	}
 	p := r.Persona
 	d := &briefing{tools: w}
-	d.line("# %s", agentHeading(p, i))
-	d.line("")
-	d.line("You act as this agent of the BMAD method from now on, until the person dismisses it: %s. %s", describeOrigin(i), roleRule(p))
+	d.addLine("# %s", agentHeading(p, i))
+	d.addLine("")
+	d.addLine("You act as this agent of the BMAD method from now on, until the person dismisses it: %s. %s", describeOrigin(i), roleRule(p))
 	d.addPersona(r)
 	d.addMenu(p)
 	d.addResolved(r)
-	said := d.quote("The person's message", message, "Greet the person in this role, and show the menu.",
+	said := d.quotePerson("The person's message", message, "Greet the person in this role, and show the menu.",
 		"Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
-	return d.assemble(d.withoutPersona(p, r.Parts), d.closing(r), said), nil
+	return d.assemble(d.withoutPersona(p, r.Parts), d.closingPart(r), said), nil
 }
 
-// Workflow returns the document for an assistant that runs a workflow. words are the person's
-// about it; they may be empty. A task, or a skill that is neither, is taken too if there is
-// no workflow of that name: people confuse them.
+// Workflow returns the document for an assistant to run a workflow. words are the person's about it; they
+// may be empty. For want of a workflow of this name, a task or a plain skill is taken: people confuse them.
 func (s *Snapshot) Workflow(name, words string, w ToolNames) (string, error) {
-	return s.run(name, words, w, catalog.Workflow, catalog.Task)
+	return s.workDocument(name, words, w, catalog.Workflow, catalog.Task)
 }
 
-// Task returns the document for an assistant that does a task; a workflow of that name is taken too.
+// Task returns the document for an assistant to do a task; a workflow of this name is taken too.
 func (s *Snapshot) Task(name, words string, w ToolNames) (string, error) {
-	return s.run(name, words, w, catalog.Task, catalog.Workflow)
+	return s.workDocument(name, words, w, catalog.Task, catalog.Workflow)
 }
 
-// open reads the item of the first kind that has one of the name, for the project.
-func (s *Snapshot) open(name string, kinds ...catalog.Kind) (catalog.Item, *resolve.Resolved, error) {
+// openItem reads the named item for the project, of the first kind with one.
+func (s *Snapshot) openItem(name string, kinds ...catalog.Kind) (catalog.Item, *resolve.Resolved, error) {
 	if s.Empty() {
 		return catalog.Item{}, nil, s.noInstallation()
 	}
@@ -77,31 +76,31 @@ func (s *Snapshot) open(name string, kinds ...catalog.Kind) (catalog.Item, *reso
 	if err != nil {
 		return catalog.Item{}, nil, err
 	}
-	r, err := s.resolve(i)
+	r, err := s.resolveItem(i)
 	return i, r, err
 }
 
-func (s *Snapshot) run(asked, words string, w ToolNames, kinds ...catalog.Kind) (string, error) {
-	i, r, err := s.open(asked, kinds...)
+func (s *Snapshot) workDocument(asked, words string, w ToolNames, kinds ...catalog.Kind) (string, error) {
+	i, r, err := s.openItem(asked, kinds...)
 	if err != nil {
 		return "", err
 	}
 	d := &briefing{tools: w}
-	d.line("# %s", cmp.Or(i.Title, i.Name))
-	d.line("")
-	d.line("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their "+
+	d.addLine("# %s", cmp.Or(i.Title, i.Name))
+	d.addLine("")
+	d.addLine("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their "+
 		"order, and stop wherever they wait for the person.", i.Kind, describeOrigin(i))
 	if i.Description != "" {
-		d.line("")
-		d.line("%s", i.Description)
+		d.addLine("")
+		d.addLine("%s", i.Description)
 	}
 	if intent := i.Intent(asked); intent != "" {
-		d.line("\nIt was asked for as `%s`: go by its %s.", format.OneLine(asked), intent)
+		d.addLine("\nIt was asked for as `%s`: go by its %s.", format.OneLine(asked), intent)
 	}
 	d.addResolved(r)
-	said := d.quote("What the person says", words, "Begin now. Ask the person for what the instructions need and "+
+	said := d.quotePerson("What the person says", words, "Begin now. Ask the person for what the instructions need and "+
 		"nothing here says.", "Begin now, with these words as what the person wants of it.")
-	return d.assemble(r.Parts, d.closing(r), said), nil
+	return d.assemble(r.Parts, d.closingPart(r), said), nil
 }
 
 // agentHeading returns the heading of an agent.
@@ -134,20 +133,20 @@ func describeOrigin(i catalog.Item) string {
 type briefing struct {
 	text  strings.Builder
 	tools ToolNames
-	// removed has the pieces that the texts lack, by their addresses.
+	// removed has the pieces missing in the texts, by their addresses.
 	removed map[string]removal
 }
 
-func (d *briefing) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
+func (d *briefing) addLine(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
 
 func (d *briefing) addPersona(r *resolve.Resolved) {
 	p := r.Persona
-	d.line("\n## Persona\n")
+	d.addLine("\n## Persona\n")
 	for _, f := range []struct{ name, text string }{
 		{"Role", p.Role}, {"Identity", p.Identity}, {"Communication style", p.Style}, {"Focus", p.Focus},
 	} {
 		if f.text != "" {
-			d.line("- **%s:** %s", f.name, format.OneLine(f.text))
+			d.addLine("- **%s:** %s", f.name, format.OneLine(f.text))
 		}
 	}
 	for _, f := range []struct {
@@ -155,25 +154,25 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 		list []string
 	}{{"Principles", p.Principles}, {"Before all else", p.Critical}, {"Always true", p.Facts}} {
 		if len(f.list) > 0 {
-			d.line("- **%s:**", f.name)
+			d.addLine("- **%s:**", f.name)
 			for _, item := range f.list {
-				d.line("  - %s", format.OneLine(item))
+				d.addLine("  - %s", format.OneLine(item))
 			}
 		}
 	}
 	if p.Custom != "" {
-		d.line("- **Customization, which takes precedence over everything else:** %s", format.OneLine(p.Custom))
+		d.addLine("- **Customization, which takes precedence over everything else:** %s", format.OneLine(p.Custom))
 	}
 	for _, prompt := range p.Prompts {
-		d.line("- **Prompt #%s:** %s", prompt.ID, strings.ReplaceAll(strings.TrimSpace(prompt.Content), "\n", "\n  "))
+		d.addLine("- **Prompt #%s:** %s", prompt.ID, strings.ReplaceAll(strings.TrimSpace(prompt.Content), "\n", "\n  "))
 	}
 	if len(r.Custom) > 0 {
-		d.line("\nThe project's customization is merged into this: %s. Where the instructions below say otherwise, this counts.", strings.Join(r.Custom, ", "))
+		d.addLine("\nThe project's customization is merged into this: %s. Where the instructions below say otherwise, this counts.", strings.Join(r.Custom, ", "))
 	}
 }
 
-// personaForms are the persona in the file of an agent: of version 6 between tags, of version 4 in
-// its block. name finds the names of its fields.
+// personaForms are the persona in the file of an agent: of version 6 between tags, of version 4 in its
+// block. name finds the names of the fields.
 var personaForms = sync.OnceValue(func() []personaForm {
 	return []personaForm{
 		{regexp.MustCompile(`(?s)<persona>(.*?)</persona>`), regexp.MustCompile(`<([a-z_]+)>`), "<persona>see Persona above</persona>"},
@@ -186,7 +185,7 @@ type personaForm struct {
 	instead     string
 }
 
-// personaFields are those that a briefing shows.
+// personaFields are the fields shown in a briefing.
 var personaFields = []string{"role", "identity", "communication_style", "principles", "style", "focus", "core_principles"}
 
 // withoutPersona returns the texts of an agent without the persona in them, which stands above
@@ -222,32 +221,32 @@ func (d *briefing) addMenu(p *resolve.Persona) {
 		return
 	}
 	does := slices.ContainsFunc(p.Menu, func(m resolve.MenuItem) bool { return m.Does != "" })
-	d.line("\n## Menu\n\n| Code | What it does |%s\n|---|---|%s", map[bool]string{true: " Carried out by |"}[does], map[bool]string{true: "---|"}[does])
+	d.addLine("\n## Menu\n\n| Code | What it does |%s\n|---|---|%s", map[bool]string{true: " Carried out by |"}[does], map[bool]string{true: "---|"}[does])
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
 	for _, m := range p.Menu {
 		row := "| " + cell.Replace(m.Code) + " | " + cell.Replace(m.Description) + " |"
 		if does {
 			row += " " + cell.Replace(m.Does) + " |"
 		}
-		d.line("%s", row)
+		d.addLine("%s", row)
 	}
 }
 
-// personaKeys are the settings of an agent that its persona shows.
+// personaKeys are the settings of an agent shown in the persona.
 var personaKeys = []string{"name", "title", "icon", "role", "identity", "communication_style", "principles", "persistent_facts", "menu"}
 
-// addResolved adds the configuration and settings that are filled in already.
+// addResolved adds the configuration and settings already filled in.
 func (d *briefing) addResolved(r *resolve.Resolved) {
 	if len(r.Config) > 0 {
-		d.line("\n## Configuration, loaded\n")
+		d.addLine("\n## Configuration, loaded\n")
 		for _, c := range r.Config {
-			d.line("- %s: %s", c.Key, format.OneLine(c.Value))
+			d.addLine("- %s: %s", c.Key, format.OneLine(c.Value))
 		}
 	}
 	settings := map[string]any{}
 	for table, v := range r.Settings {
 		for key, value := range v.(map[string]any) {
-			if empty(value) || r.Persona != nil && slices.Contains(personaKeys, key) {
+			if isEmpty(value) || r.Persona != nil && slices.Contains(personaKeys, key) {
 				continue
 			}
 			settings[table+"."+key] = value
@@ -257,10 +256,10 @@ func (d *briefing) addResolved(r *resolve.Resolved) {
 		d.addSettings(r, settings)
 	}
 	if len(r.Custom) > 0 && r.Persona == nil {
-		d.line("\nThe project's customization is merged: %s.", strings.Join(r.Custom, ", "))
+		d.addLine("\nThe project's customization is merged: %s.", strings.Join(r.Custom, ", "))
 	}
 	for _, note := range r.Notes {
-		d.line("\n%s", note)
+		d.addLine("\n%s", note)
 	}
 }
 
@@ -272,16 +271,16 @@ func (d *briefing) addSettings(r *resolve.Resolved, settings map[string]any) {
 	text, err := yaml.Marshal(settings)
 	switch {
 	case err != nil:
-		d.line("\nThe settings cannot be shown: %v.", err)
+		d.addLine("\nThe settings cannot be shown: %v.", err)
 	case len(text) <= maxSettings:
-		d.line("\n## Settings, merged\n\nThose that are not named here are empty.\n\n```yaml\n%s```", text)
+		d.addLine("\n## Settings, merged\n\nThose that are not named here are empty.\n\n```yaml\n%s```", text)
 	default:
-		d.line("\n## Settings, merged\n\nThey are long (%s): before you need them, read %s with %s.",
+		d.addLine("\n## Settings, merged\n\nThey are long (%s): before you need them, read %s with %s.",
 			strings.Join(slices.Sorted(maps.Keys(settings)), ", "), r.SettingsURI, d.tools.Read)
 	}
 }
 
-func empty(v any) bool {
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -309,8 +308,8 @@ const (
 	least = 2000
 )
 
-// closing returns the part after the instructions: open placeholders, and files.
-func (d *briefing) closing(r *resolve.Resolved) string {
+// closingPart returns the part after the instructions: open placeholders, and files.
+func (d *briefing) closingPart(r *resolve.Resolved) string {
 	c := &briefing{}
 	if len(r.Open) > 0 {
 		names, more := r.Open, ""
@@ -319,13 +318,13 @@ func (d *briefing) closing(r *resolve.Resolved) string {
 			names = names[:maxOpen]
 		}
 		named := strings.Join(names, ", ")
-		if fits := cut(named, maxOpenNames); len(fits) < len(named) {
+		if fits := cutToFit(named, maxOpenNames); len(fits) < len(named) {
 			named = fits + "…"
 		}
-		c.line("\n## Left open\n\nThese are not filled in: %s%s. Where the instructions say what one stands for, go by them; else fill it as you go, or ask the person.", named, more)
+		c.addLine("\n## Left open\n\nThese are not filled in: %s%s. Where the instructions say what one stands for, go by them; else fill it as you go, or ask the person.", named, more)
 	}
 	if len(r.More) > 0 {
-		c.line("\n## Files, to be read one by one when they are needed\n\nRead one with %s. On the disk their placeholders are not filled in.\n", d.tools.Read)
+		c.addLine("\n## Files, to be read one by one when they are needed\n\nRead one with %s. On the disk their placeholders are not filled in.\n", d.tools.Read)
 	}
 	room := maxFiles
 	for n, m := range r.More {
@@ -334,16 +333,16 @@ func (d *briefing) closing(r *resolve.Resolved) string {
 			line += ", " + m.What
 		}
 		if room -= encodedSize(line); room < 0 {
-			c.line("- and %d more, beside these.%s", len(r.More)-n, d.listHint(r.Item))
+			c.addLine("- and %d more, beside these.%s", len(r.More)-n, d.listHint(r.Item))
 			break
 		}
-		c.line("%s)", line)
+		c.addLine("%s)", line)
 	}
-	c.line("\nA workflow, task or skill that is named here is begun with %s, an agent taken on with %s.", d.tools.Workflow, d.tools.Agent)
+	c.addLine("\nA workflow, task or skill that is named here is begun with %s, an agent taken on with %s.", d.tools.Workflow, d.tools.Agent)
 	return c.text.String()
 }
 
-// listHint names the call that lists the files beside an item.
+// listHint names the call to list the files beside an item.
 func (d *briefing) listHint(i catalog.Item) string {
 	if d.tools.List == "" || i.URI == "" {
 		return ""
@@ -351,30 +350,30 @@ func (d *briefing) listHint(i catalog.Item) string {
 	return " List them with " + fmt.Sprintf(d.tools.List, i.URI[:strings.LastIndexByte(i.URI, '/')]+"/**") + "."
 }
 
-// quote repeats the person's words under a heading, followed by the instruction with; without is
+// quotePerson repeats the person's words under a heading, followed by the instruction with; without is
 // the instruction if there are none.
-func (d *briefing) quote(heading, words, without, with string) string {
+func (d *briefing) quotePerson(heading, words, without, with string) string {
 	words = strings.TrimSpace(words)
 	if words == "" {
 		return fmt.Sprintf("\n## %s\n\nNone yet. %s\n", heading, without)
 	}
 	cutShort := ""
-	if fits := cut(words, maxWords); len(fits) < len(words) && !d.tools.Whole {
+	if fits := cutToFit(words, maxWords); len(fits) < len(words) && !d.tools.Whole {
 		cutShort = fmt.Sprintf("\n[these are the first %d of %d bytes: go by all that was said, in the call that brought this]\n", len(fits), len(words))
 		words = strings.TrimRight(fits, "\n")
 	}
 	return fmt.Sprintf("\n## %s\n\n> %s\n%s\n%s\n", heading, strings.ReplaceAll(words, "\n", "\n> "), cutShort, with)
 }
 
-// assemble puts the texts of an item between the opening and the closing, and cuts them if the
-// whole would be too large; the rest is read by its address.
+// assemble puts the texts of an item between the opening and the closing, and cuts them if the whole would
+// be too large; the rest can be read by its address.
 func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
 	opening := cutWithNote(d.text.String(), maxOpening)
 	room := max(MaxReply-encodedSize(opening)-encodedSize(closing)-min(encodedSize(said), 2*maxWords)-300*(len(parts)+1), least)
 	var b strings.Builder
 	b.WriteString(opening)
 	for _, p := range parts {
-		text := cut(p.Text, room)
+		text := cutToFit(p.Text, room)
 		room -= encodedSize(text)
 		fmt.Fprintf(&b, "\n## Instructions: %s\n\n%s\n", p.URI, strings.TrimRight(text, "\n"))
 		if rest := len(p.Text) - len(text); rest > 0 {
@@ -416,9 +415,9 @@ func runeSize(r rune) int {
 	return utf8.RuneLen(r)
 }
 
-// cut returns the beginning of a text that fits when it is sent, up to the end of a line if
+// cutToFit returns the longest beginning of a text with at most room bytes when sent, up to the end of a line if
 // there is one.
-func cut(text string, room int) string {
+func cutToFit(text string, room int) string {
 	line, end := 0, 0
 	for at, r := range text {
 		if room -= runeSize(r); room < 0 {
@@ -437,7 +436,7 @@ func cut(text string, room int) string {
 
 // cutWithNote cuts a text that is too long, and adds a note.
 func cutWithNote(text string, most int) string {
-	fits := cut(text, most)
+	fits := cutToFit(text, most)
 	if len(fits) == len(text) {
 		return text
 	}

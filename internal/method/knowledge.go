@@ -35,7 +35,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 	}
 	if domain == "" {
 		all := s.Domains()
-		values, next, err := page(all, cursor, room, func(d catalog.Domain) string { return d.Name })
+		values, next, err := pageOf(all, cursor, room, func(d catalog.Domain) string { return d.Name })
 		out = KnowledgePage{Domains: values, Page: Page{Total: len(all), NextCursor: next, Hint: s.language().Say("name one of them as the domain")}}
 		if len(all) == 0 {
 			out.Hint = s.language().Say("the installation has no knowledge besides its agents and workflows")
@@ -64,7 +64,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 	for n := range all {
 		all[n].Description = visible.Fit(all[n].Description, maxDescription)
 	}
-	values, next, err := page(all, cursor, room, func(f catalog.Fragment) string { return f.URI })
+	values, next, err := pageOf(all, cursor, room, func(f catalog.Fragment) string { return f.URI })
 	return "", KnowledgePage{Domain: domain, Fragments: values,
 		Page: Page{Total: len(all), NextCursor: next, Hint: s.language().Say("read one by its address, or by its name as the domain")}}, err
 }
@@ -80,11 +80,11 @@ type Details struct {
 
 // Details returns an item with its files, without their texts.
 func (s *Snapshot) Details(kind catalog.Kind, name string) (Details, error) {
-	i, r, err := s.open(name, kind)
+	i, r, err := s.openItem(name, kind)
 	if err != nil {
 		return Details{}, err
 	}
-	out := Details{Item: brief(i), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []resolve.Reference{}}
+	out := Details{Item: shortenItem(i), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []resolve.Reference{}}
 	for _, p := range r.Parts {
 		out.Files = append(out.Files, resolve.Reference{URI: p.URI, What: "instructions", Size: int64(p.Size)})
 	}

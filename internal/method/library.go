@@ -18,22 +18,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/resolve"
 )
 
-// MaxReply is the size in bytes that no list and no document exceeds, except
-// for the person's words if ToolNames.Whole is set: encoded, an answer stays below 20 kB.
-// Claude Code puts a result of more than about 25,000 tokens into a file and shows the model its
-// beginning.
+// MaxReply is the greatest size in bytes of any list or document, except for the person's words if
+// ToolNames.Whole is set: encoded, an answer stays below 20 kB. Claude Code puts a result of more than
+// about 25,000 tokens into a file and shows the model only the beginning.
 const MaxReply = 18_500
 
 const (
 	// freshFor is how long a snapshot is valid without looking at the disk.
 	freshFor = time.Second
-	// maxSnapshots bounds the projects that are kept in memory.
+	// maxSnapshots bounds the projects kept in memory.
 	maxSnapshots = 16
 )
 
 // Copy is a git repository with installations, as far as it was fetched.
 type Copy struct {
-	// Name is that of the source, Place the address, From whose setting names it, for people.
+	// Name is the source's name, Place the address, From the owner of the setting with the name, for
+	// people.
 	Name, Place, From string
 	// Dir has the files, of a commit; "" if there are none.
 	Dir, Commit string
@@ -46,16 +46,15 @@ type Copy struct {
 type Options struct {
 	// Home is the person's home folder; "" searches none.
 	Home string
-	// Root is the folder of an installation, or of a project with one, that replaces the
-	// caller's project (BMAD_ROOT).
+	// Root is a folder with an installation in place of the caller's project, or the installation itself
+	// (BMAD_ROOT).
 	Root string
 	// Open opens a project's folder; nil opens any.
 	Open func(name string) (*durable.Dir, error)
-	// Above opens a folder above a project, which may have its installation; nil is Open.
+	// Above opens a folder above a project, possibly with the project's installation; nil is Open.
 	Above func(name string) (*durable.Dir, error)
-	// Copies returns the git repositories that count for a project, in order, and the
-	// problems of others. It never waits for the network, and calls changed once it has
-	// brought a change; nil for none.
+	// Copies returns the git repositories of a project, in order, and the problems of others. It never
+	// waits for the network, and calls changed after a change from there; nil for none.
 	Copies func(project string, changed func()) ([]Copy, []lang.Text)
 	// Settings returns the folders whose files decide which repositories count for a project;
 	// nil for none.
@@ -99,14 +98,13 @@ func (l *Library) SetChanged(changed func()) {
 	l.o.Changed = changed
 }
 
-// Snapshot is a library's content for one project. Its open folders close when it is garbage
-// collected.
+// Snapshot is a library's content for one project. The open folders close when it is garbage collected.
 type Snapshot struct {
 	*catalog.Catalog
-	// Project is the absolute folder of the caller's project: the nearest one upwards that has
-	// an installation, else the one that was asked for; "" if there is none.
+	// Project is the absolute folder of the caller's project: the nearest one upwards with an installation,
+	// else the requested one; "" if there is none.
 	Project string
-	// Sources are the places that were searched, in order.
+	// Sources are the searched places, in order.
 	Sources []SearchedSource
 
 	now       func() time.Time
@@ -119,8 +117,8 @@ type Snapshot struct {
 	actions   *sync.Map // of agents, by their sources and names
 }
 
-// Speaking returns the snapshot with its hints and problems in a language, which is asked for
-// if there are any.
+// Speaking returns the snapshot with hints and problems in a language. The language is asked for only if
+// there are any.
 func (s *Snapshot) Speaking(language func() lang.Language) *Snapshot {
 	if s == nil {
 		return nil
@@ -146,7 +144,7 @@ func (s *Snapshot) Folders() []string {
 	return out
 }
 
-// SearchedSource is a place that was searched for installations.
+// SearchedSource is a place searched for installations.
 type SearchedSource struct {
 	Name string `json:"name"`
 	// Place is a folder, or the address of a repository.
@@ -166,8 +164,8 @@ func (s SearchedSource) withProblem(problem lang.Text) SearchedSource {
 	return s
 }
 
-// At returns the snapshot for a project; "" if the caller has none. It reads the disk when
-// that has changed, and never waits for the network.
+// At returns the snapshot for a project; "" if the caller has none. It reads the disk after a change there,
+// and never waits for the network.
 func (l *Library) At(project string) *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,9 +174,9 @@ func (l *Library) At(project string) *Snapshot {
 	if s != nil && s.rechecks == l.rechecks && now.Sub(s.checked) >= 0 && now.Sub(s.checked) < freshFor {
 		return s
 	}
-	copies, problems := l.copies(project)
+	copies, problems := l.copiesOf(project)
 	if s == nil || !slices.Equal(s.copies, copyStates(copies, problems)) || !s.Fresh() || l.movedUp(s) {
-		s = l.open(project, copies, problems)
+		s = l.openSources(project, copies, problems)
 		l.snapshots.Put(project, s)
 	}
 	s.checked, s.rechecks = now, l.rechecks
@@ -204,8 +202,8 @@ func copyStates(list []Copy, problems []lang.Text) []string {
 	return out
 }
 
-// copies returns the repositories of a project.
-func (l *Library) copies(project string) ([]Copy, []lang.Text) {
+// copiesOf returns the repositories of a project.
+func (l *Library) copiesOf(project string) ([]Copy, []lang.Text) {
 	if l.o.Copies == nil {
 		return nil, nil
 	}
@@ -219,11 +217,11 @@ func (l *Library) copies(project string) ([]Copy, []lang.Text) {
 	})
 }
 
-// open scans every source.
-func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Snapshot {
+// openSources scans every source.
+func (l *Library) openSources(project string, copies []Copy, problems []lang.Text) *Snapshot {
 	own := project
 	if own != "" && l.tooWide(own) {
-		own = "" // its content is not of one project
+		own = "" // the content does not belong to one project
 	}
 	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, copies: copyStates(copies, problems), actions: &sync.Map{}}
 	var sources []catalog.Source
@@ -238,7 +236,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 		} else {
 			add(src, l.o.Root, "BMAD_ROOT")
 		}
-	} else if dir, err := l.project(project); err == nil && dir != nil {
+	} else if dir, err := l.openProject(project); err == nil && dir != nil {
 		s.Project = dir.Path()
 		add(catalog.Source{Name: catalog.Project, Dir: dir.Path(), FS: dir.Tree(), Main: true}, dir.Path(), "")
 	} else if err != nil {
@@ -295,7 +293,7 @@ func (s *Snapshot) addCopy(sources *[]catalog.Source, c Copy) {
 	s.Sources = append(s.Sources, out)
 }
 
-// openRoot opens the folder that BMAD_ROOT names: an installation, or a folder that holds one.
+// openRoot opens the folder named by BMAD_ROOT: an installation, or the folder around one.
 func openRoot(root string) (catalog.Source, error) {
 	if !filepath.IsAbs(root) {
 		return catalog.Source{}, lang.Errorf("BMAD_ROOT has to be an absolute path")
@@ -309,7 +307,7 @@ func openRoot(root string) (catalog.Source, error) {
 	if !catalog.IsInstallation(dir.Tree(), root) || root == filepath.Dir(root) {
 		return src, nil
 	}
-	// Its skills, and the paths its files name, are those of the folder around it.
+	// Skills, and the paths in files, start at the folder around the installation.
 	around, err := durable.OpenDir(filepath.Dir(root))
 	if err != nil {
 		return src, nil //nolint:nilerr // the installation itself can still be read
@@ -318,10 +316,10 @@ func openRoot(root string) (catalog.Source, error) {
 	return catalog.Source{Name: "root", Dir: filepath.Dir(root), FS: around.Tree(), Only: filepath.Base(root), Main: true}, nil
 }
 
-// project opens the folder of a project that can have an installation: the one asked for,
-// else the nearest above it with an installation of the usual name. There is none if
-// the project is the root of the disk or the home folder, which hold everything else too.
-func (l *Library) project(name string) (*durable.Dir, error) {
+// openProject opens the folder of a project with a possible installation: the requested one, else the nearest
+// above it with an installation of the usual name. The root of the disk and the home folder, which hold
+// everything else too, are not projects.
+func (l *Library) openProject(name string) (*durable.Dir, error) {
 	if name == "" || l.tooWide(name) {
 		return nil, nil
 	}
@@ -329,7 +327,7 @@ func (l *Library) project(name string) (*durable.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if above := l.above(name, dir); above != nil {
+	if above := l.installationAbove(name, dir); above != nil {
 		_ = dir.Close()
 		return above, nil
 	}
@@ -341,17 +339,17 @@ func (l *Library) tooWide(name string) bool {
 	return name == filepath.Dir(name) || l.o.Home != "" && name == filepath.Clean(l.o.Home)
 }
 
-// above returns the nearest folder with an installation above a project without one. World-writable
-// folders do not count: files in /tmp are not the person's.
-func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
+// installationAbove returns the nearest folder with an installation above a project without one. World-writable folders
+// do not count: files in /tmp are not the person's own.
+func (l *Library) installationAbove(name string, dir *durable.Dir) *durable.Dir {
 	if catalog.MayHold(dir.Tree()) || !catalog.IsInstallation(dir.Tree(), name) && !catalog.Open(catalog.Source{Name: catalog.Project, FS: dir.Tree()}).Empty() {
 		return nil
 	}
-	return l.higher(name)
+	return l.folderAbove(name)
 }
 
-// higher returns the nearest folder above a project that looks like one with an installation.
-func (l *Library) higher(name string) *durable.Dir {
+// folderAbove returns the nearest folder above a project which seems to have an installation.
+func (l *Library) folderAbove(name string) *durable.Dir {
 	for at := filepath.Dir(filepath.Clean(name)); !l.tooWide(at); at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
@@ -382,7 +380,7 @@ func (l *Library) movedUp(s *Snapshot) bool {
 	if _, err := os.Stat(s.requested); err != nil || own < 0 || catalog.MayHold(s.Origins()[own].FS) {
 		return false
 	}
-	up := l.higher(s.requested)
+	up := l.folderAbove(s.requested)
 	if up != nil {
 		_ = up.Close()
 	}
@@ -396,8 +394,8 @@ func (l *Library) Close() {
 	}
 }
 
-// resolve reads an item for the project.
-func (s *Snapshot) resolve(i catalog.Item) (*resolve.Resolved, error) {
+// resolveItem reads an item for the project.
+func (s *Snapshot) resolveItem(i catalog.Item) (*resolve.Resolved, error) {
 	return resolve.Item(s.Catalog, i, s.target())
 }
 
@@ -405,7 +403,7 @@ func (s *Snapshot) target() resolve.Target {
 	return resolve.Target{Project: s.Project, Now: s.now()}
 }
 
-// Check returns the files that were left out, and the parts of the customization that cannot be used.
+// Check returns the skipped files, and the unusable parts of the customization.
 func (s *Snapshot) Check() []catalog.Problem {
 	problems := slices.Clone(resolve.Check(s.Catalog))
 	for n := range problems {
@@ -414,7 +412,7 @@ func (s *Snapshot) Check() []catalog.Problem {
 	return problems
 }
 
-// noInstallation returns the error if no place that was searched has an installation.
+// noInstallation returns the error for searched places without any installation.
 func (s *Snapshot) noInstallation() error {
 	err := fault.From(catalog.NoInstallation())
 	var looked []lang.Text

@@ -20,9 +20,9 @@ import (
 // maxDescription bounds a description in a list, in bytes.
 const maxDescription = 400
 
-// page returns as many values of a list as fit into room bytes of JSON, starting after the one that
-// the cursor names, and the cursor for the next page; "" at the end.
-func page[T any](all []T, cursor string, room int, key func(T) string) (values []T, next string, err error) {
+// pageOf returns as many values of a list as fit into room bytes of JSON, starting after the value named by
+// the cursor, and the cursor for the next page; "" at the end.
+func pageOf[T any](all []T, cursor string, room int, key func(T) string) (values []T, next string, err error) {
 	from := 0
 	if cursor != "" {
 		last, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -72,22 +72,22 @@ type ItemPage struct {
 // room is the space for the values of a list.
 const room = MaxReply - 800
 
-// Items lists the items of a kind. category and module, if they are not empty, leave out
-// those of other phases and modules.
+// Items lists the items of a kind. category and module, if they are not empty, leave out other phases and
+// modules.
 func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (ItemPage, error) {
 	all, err := s.All(kind, category, module)
 	if err != nil {
 		return ItemPage{}, err
 	}
 	for n := range all {
-		all[n] = brief(all[n])
+		all[n] = shortenItem(all[n])
 	}
-	values, next, err := page(all, cursor, room, catalog.Item.Full)
+	values, next, err := pageOf(all, cursor, room, catalog.Item.Full)
 	for n := range values {
 		values[n].Author = values[n].WrittenBy()
 	}
 	// The authors of these few make the page longer.
-	if fit, rest, e := page(values, "", room, catalog.Item.Full); err == nil && e == nil && rest != "" {
+	if fit, rest, e := pageOf(values, "", room, catalog.Item.Full); err == nil && e == nil && rest != "" {
 		values, next = fit, rest
 	}
 	out := ItemPage{Page: Page{Total: len(all), NextCursor: next}}
@@ -105,7 +105,7 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 	return out, err
 }
 
-// noneOf explains an empty list, with the phases and modules that there are.
+// noneOf explains an empty list, with the existing phases and modules.
 func (s *Snapshot) noneOf(kind catalog.Kind, category, module string) lang.Text {
 	none := lang.T("no %s matches; leave out category and module to list all", kind.Text())
 	phases, modules := map[string]bool{}, map[string]bool{}
@@ -124,8 +124,8 @@ func (s *Snapshot) noneOf(kind catalog.Kind, category, module string) lang.Text 
 // maxNames bounds the other names of an item in a list.
 const maxNames = 20
 
-// brief shortens an item for a list.
-func brief(i catalog.Item) catalog.Item {
+// shortenItem shortens an item for a list.
+func shortenItem(i catalog.Item) catalog.Item {
 	i.Codes, i.Aliases = i.Codes[:min(len(i.Codes), maxNames)], i.Aliases[:min(len(i.Aliases), maxNames)]
 	i.Description = visible.Fit(i.Description, maxDescription)
 	return i
@@ -148,10 +148,10 @@ func (s *Snapshot) Search(query, cursor string, kinds ...catalog.Kind) (HitPage,
 	}
 	all := s.Catalog.Search(query, kinds...)
 	for n := range all {
-		all[n].Item = brief(all[n].Item)
+		all[n].Item = shortenItem(all[n].Item)
 	}
 	query = visible.Fit(query, maxDescription)
-	values, next, err := page(all, cursor, room-len(query), func(h catalog.Hit) string { return string(h.Kind) + " " + h.Full() })
+	values, next, err := pageOf(all, cursor, room-len(query), func(h catalog.Hit) string { return string(h.Kind) + " " + h.Full() })
 	out := HitPage{Query: query, Results: values, Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
 		out.Hint = s.language().Say("nothing has these words; try fewer or others, or list the agents and workflows")
@@ -165,7 +165,7 @@ type FilePage struct {
 	Page
 }
 
-// Files lists the files that match a pattern.
+// Files lists the files matched by a pattern.
 func (s *Snapshot) Files(pattern, cursor string) (FilePage, error) {
 	if s.Empty() {
 		return FilePage{}, s.noInstallation()
@@ -174,7 +174,7 @@ func (s *Snapshot) Files(pattern, cursor string) (FilePage, error) {
 	if err != nil {
 		return FilePage{}, err
 	}
-	values, next, err := page(all, cursor, room, func(l catalog.Listed) string { return l.URI })
+	values, next, err := pageOf(all, cursor, room, func(l catalog.Listed) string { return l.URI })
 	out := FilePage{Files: values, Page: Page{Total: len(all), NextCursor: next}}
 	if len(all) == 0 {
 		out.Hint = s.language().Say("no file matches; * stands for anything within a name, ** for any folders, such as **/workflows/**/*.yaml")
@@ -182,7 +182,7 @@ func (s *Snapshot) Files(pattern, cursor string) (FilePage, error) {
 	return out, err
 }
 
-// ModulePage lists the installed modules, and the parts that could not be used.
+// ModulePage lists the installed modules, and the unusable parts.
 type ModulePage struct {
 	Modules []catalog.Module `json:"modules"`
 	Sources []SearchedSource `json:"sources"`
@@ -199,10 +199,10 @@ func (s *Snapshot) Modules(cursor string) (ModulePage, error) {
 		return ModulePage{}, s.noInstallation()
 	}
 	all := s.Catalog.Modules()
-	values, next, err := page(all, cursor, room/2, func(m catalog.Module) string { return m.Source + " " + m.Installation + " " + m.Name })
+	values, next, err := pageOf(all, cursor, room/2, func(m catalog.Module) string { return m.Source + " " + m.Installation + " " + m.Name })
 	out := ModulePage{Modules: values, Sources: s.Searched(), ProblemCount: len(problems), Page: Page{Total: len(all), NextCursor: next}}
 	if err == nil {
-		out.Problems, _, err = page(problems, "", room/4, func(p catalog.Problem) string { return p.Path })
+		out.Problems, _, err = pageOf(problems, "", room/4, func(p catalog.Problem) string { return p.Path })
 	}
 	return out, err
 }
@@ -223,7 +223,7 @@ type Excerpt struct {
 	catalog.TextFile
 	// Next is the address of the rest; "" if there is none.
 	Next string
-	// Open are the placeholders that are left in a resolved text.
+	// Open are the placeholders left in a resolved text.
 	Open []string
 }
 
@@ -247,10 +247,10 @@ func (s *Snapshot) Read(uri string, limit int) (Excerpt, error) {
 	out := Excerpt{}
 	switch {
 	case ref.Source == "" && strings.HasPrefix(ref.Path, manifests):
-		out.TextFile, err = s.manifest(strings.TrimPrefix(ref.Path, manifests), ref.Offset)
+		out.TextFile, err = s.manifestFile(strings.TrimPrefix(ref.Path, manifests), ref.Offset)
 		ref.Offset = 0
 	case ref.Source == "" && ref.Path == current:
-		out.TextFile, err = s.config()
+		out.TextFile, err = s.configFile()
 	case ref.Resolved:
 		out.TextFile, out.Open, err = resolve.Text(s.Catalog, ref, s.target())
 	default:
@@ -270,7 +270,7 @@ func (s *Snapshot) Read(uri string, limit int) (Excerpt, error) {
 	}
 	text := string(out.Data[ref.Offset:])
 	if limit > 0 {
-		piece := cut(text, limit)
+		piece := cutToFit(text, limit)
 		if len(piece) < len(text) {
 			ref.Offset += len(piece)
 			out.Next = ref.String()
@@ -281,15 +281,14 @@ func (s *Snapshot) Read(uri string, limit int) (Excerpt, error) {
 	return out, nil
 }
 
-// ManifestPage is the list of a kind as a file. A list that is too long for one reply continues at
-// Next.
+// ManifestPage is the list of a kind as a file. A list too long for one reply continues at Next.
 type ManifestPage struct {
 	ItemPage
 	Next string `json:"next,omitempty"`
 }
 
-// manifest returns the list of a kind, from the item at offset on.
-func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
+// manifestFile returns the list of a kind, from the item at offset on.
+func (s *Snapshot) manifestFile(name string, offset int) (catalog.TextFile, error) {
 	kinds := map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
 	kind, ok := kinds[name]
 	if !ok {
@@ -314,8 +313,8 @@ func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
 	return jsonFile(manifests+name, out)
 }
 
-// config returns the configuration in force, without its secrets.
-func (s *Snapshot) config() (catalog.TextFile, error) {
+// configFile returns the configuration in force, without its secrets.
+func (s *Snapshot) configFile() (catalog.TextFile, error) {
 	views, err := resolve.Config(s.Catalog)
 	if err != nil {
 		return catalog.TextFile{}, err
@@ -337,29 +336,29 @@ func Encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
-// All returns every item of a kind, whole; category and module leave out those of others.
+// All returns every item of a kind, whole; category and module leave out other phases and modules.
 func (s *Snapshot) All(kind catalog.Kind, category, module string) ([]catalog.Item, error) {
 	if s.Empty() {
 		return nil, s.noInstallation()
 	}
 	out := []catalog.Item{}
 	for _, i := range s.Catalog.Items(kind) {
-		if belongs(i, category, module) {
+		if isOfPhaseAndModule(i, category, module) {
 			out = append(out, i)
 		}
 	}
 	return out, nil
 }
 
-// belongs reports whether an item is of a phase and a module; empty ones are all.
-func belongs(i catalog.Item, category, module string) bool {
+// isOfPhaseAndModule reports whether an item is of a phase and a module; empty ones are all.
+func isOfPhaseAndModule(i catalog.Item, category, module string) bool {
 	if module != "" && !strings.EqualFold(i.Module, module) {
 		return false
 	}
 	return strings.Contains(i.Category+" "+i.Path, strings.ToLower(category))
 }
 
-// Count counts the agents, workflows and tasks that a folder holds.
+// Count counts the agents, workflows and tasks in a folder.
 func Count(folder string) (n [3]int, err error) {
 	dir, err := durable.OpenDir(folder)
 	if err != nil {

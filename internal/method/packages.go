@@ -12,10 +12,10 @@ import (
 // packageScope begins the names of npm packages with agents, for example @bmad-method/agents.
 const packageScope = "@bmad-"
 
-// maxPackages bounds the npm packages of a project that are searched.
+// maxPackages bounds the searched npm packages of a project.
 const maxPackages = 20
 
-// packages returns the npm packages of a project that have agents.
+// packages returns the npm packages of a project with agents.
 func (l *Library) packages(project string) []string {
 	if project == "" {
 		return nil
@@ -54,8 +54,8 @@ func (l *Library) packages(project string) []string {
 	return out
 }
 
-// openPackage opens a folder with agents. One that is not an installation is read as if its agents
-// lay in the folder .bmad-core of the method's version 4, whose files they have.
+// openPackage opens a folder with agents. If it is not an installation, the agents are read from a made-up
+// folder .bmad-core of the method's version 4, whose files they have.
 func openPackage(folder string) (catalog.Source, error) {
 	dir, err := durable.OpenDir(folder)
 	if err != nil {
@@ -82,7 +82,7 @@ func packageName(folder string) string {
 	return strings.TrimPrefix(name, "@")
 }
 
-// below is a file system at a folder of another that has nothing else.
+// below is a file system with nothing but another one at a folder.
 type below struct {
 	fs.FS
 	at string
@@ -90,7 +90,7 @@ type below struct {
 
 // Open implements fs.FS.
 func (b below) Open(name string) (fs.File, error) {
-	if inner, ok := b.inside(name); ok {
+	if inner, ok := b.innerName(name); ok {
 		return b.FS.Open(inner)
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -98,10 +98,10 @@ func (b below) Open(name string) (fs.File, error) {
 
 // Stat implements fs.StatFS.
 func (b below) Stat(name string) (fs.FileInfo, error) {
-	if inner, ok := b.inside(name); ok {
+	if inner, ok := b.innerName(name); ok {
 		return fs.Stat(b.FS, inner)
 	}
-	if b.above(name) {
+	if b.leadsInside(name) {
 		return fs.Stat(b.FS, ".")
 	}
 	return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
@@ -109,10 +109,10 @@ func (b below) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir implements fs.ReadDirFS.
 func (b below) ReadDir(name string) ([]fs.DirEntry, error) {
-	if inner, ok := b.inside(name); ok {
+	if inner, ok := b.innerName(name); ok {
 		return fs.ReadDir(b.FS, inner)
 	}
-	if !b.above(name) {
+	if !b.leadsInside(name) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
 	}
 	rest := strings.Split(b.at, "/")
@@ -123,16 +123,16 @@ func (b below) ReadDir(name string) ([]fs.DirEntry, error) {
 	return []fs.DirEntry{entry{fs.FileInfoToDirEntry(info), rest[0]}}, err
 }
 
-// inside returns the name in the inner file system.
-func (b below) inside(name string) (string, bool) {
+// innerName returns the name in the inner file system.
+func (b below) innerName(name string) (string, bool) {
 	if name == b.at {
 		return ".", true
 	}
 	return strings.CutPrefix(name, b.at+"/")
 }
 
-// above reports whether a folder leads to the inner file system.
-func (b below) above(name string) bool {
+// leadsInside reports whether a folder leads to the inner file system.
+func (b below) leadsInside(name string) bool {
 	return name == "." || strings.HasPrefix(b.at, name+"/")
 }
 

@@ -26,7 +26,7 @@ func (l *Library) Persona(project, stage string, agents []string) (string, error
 	if !ok {
 		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage, strings.Join(agents, ", "))
 	}
-	r, err := s.resolve(i)
+	r, err := s.resolveItem(i)
 	if err != nil {
 		return "", err
 	}
@@ -66,10 +66,10 @@ func (l *Library) Persona(project, stage string, agents []string) (string, error
 	return b.String(), nil
 }
 
-// Character returns an agent's name with its title, and its persona in Markdown: for an agent
-// that has none in fields, its text.
+// Character returns an agent's name with its title, and the agent's persona in Markdown, or the whole text
+// for want of a persona in fields.
 func (s *Snapshot) Character(name string) (heading, persona string, err error) {
-	i, r, err := s.open(name, catalog.Agent)
+	i, r, err := s.openItem(name, catalog.Agent)
 	if err != nil {
 		return "", "", err
 	}
@@ -82,14 +82,14 @@ func (s *Snapshot) Character(name string) (heading, persona string, err error) {
 	return agentHeading(r.Persona, i), persona, nil
 }
 
-// Actions returns what an agent offers in its menu. A list of agents asks for all of them, so that
-// they are kept for as long as the snapshot is.
+// Actions returns the entries of an agent's menu. A list of agents asks for all menus, so they are kept as
+// long as the snapshot.
 func (s *Snapshot) Actions(i catalog.Item) (actions []string) {
 	key := i.Source + " " + i.Full()
 	if known, ok := s.actions.Load(key); ok {
 		return known.([]string)
 	}
-	if r, err := s.resolve(i); err == nil {
+	if r, err := s.resolveItem(i); err == nil {
 		for _, m := range r.Persona.Menu {
 			actions = append(actions, format.OneLine(cmp.Or(m.Description, m.Code)))
 		}
@@ -102,8 +102,8 @@ func (s *Snapshot) Actions(i catalog.Item) (actions []string) {
 // their own bound, maxLine.
 const maxPersona = 1700
 
-// stageAgent returns the first of some agents that there is. If several modules have one of that name, the
-// method's own for software, bmm, goes first.
+// stageAgent returns the first existing one of some agents. If several modules have an agent of this name,
+// the method's own for software, bmm, goes first.
 func (s *Snapshot) stageAgent(names []string) (catalog.Item, bool) {
 	agents := s.Catalog.Items(catalog.Agent)
 	for _, name := range names {
