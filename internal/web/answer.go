@@ -11,55 +11,55 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// problem is the answer to a request that was refused.
+// problem is the answer to a refused request.
 type problem struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint,omitempty"`
 	Code  string `json:"code"`
 }
 
-// rejection is an error with the status of its answer, if that is not the one of its code.
+// rejection is an error whose answer has another status than the one of the error's code.
 type rejection struct {
 	error
 	status int
 }
 
-// Unwrap returns the error.
+// Unwrap returns the error without the status.
 func (r rejection) Unwrap() error { return r.error }
 
-// unauthorized rejects a browser that has not shown who it is.
-func unauthorized(err error) error { return rejection{err, http.StatusUnauthorized} }
+// asUnauthorized gives an error the status for a browser without cookie or key.
+func asUnauthorized(err error) error { return rejection{err, http.StatusUnauthorized} }
 
-// refuse answers a request of a script with an error, in the language of the page.
-func refuse(w http.ResponseWriter, r *http.Request, err error) {
+// answerError answers a script's request with an error, in the language of the page.
+func answerError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err).Translated(languageOf(w, r))
 	status := statusOf(f)
 	var rejected rejection
 	if errors.As(err, &rejected) {
 		status = rejected.status
 	}
-	answer(w, status, problem{f.Error(), f.Hint, string(f.Code)})
+	writeJSON(w, status, problem{f.Error(), f.Hint, string(f.Code)})
 }
 
-// script serves requests of the pages' scripts, to which do returns the answer.
-func script(do func(a *asked) (any, error)) http.HandlerFunc {
+// handleScript serves requests of the pages' scripts; do returns the answer.
+func handleScript(do func(a *asked) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		out, err := do(&asked{Context: r.Context(), r: r, lang: languageOf(w, r)})
 		if err != nil {
-			refuse(w, r, err)
+			answerError(w, r, err)
 			return
 		}
-		answer(w, http.StatusOK, out)
+		writeJSON(w, http.StatusOK, out)
 	}
 }
 
-func answer(w http.ResponseWriter, status int, what any) {
+func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(what) // an error means that the reader has gone
+	_ = json.NewEncoder(w).Encode(value) // the reader may have gone
 }
 
-// readJSON reads the one object of a body, which has no keys but those of into.
+// readJSON reads a body of exactly one JSON object, and refuses keys unknown to into.
 func readJSON(r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return rejection{
@@ -97,10 +97,10 @@ func readJSON(r *http.Request, into any) error {
 const (
 	// maxBody bounds the body of a request, in bytes.
 	maxBody = 64 << 10
-	// maxKeys bounds the browsers that are paired at a time.
+	// maxKeys bounds the browsers paired at a time.
 	maxKeys = 64
-	// launchFor is how long the browser that the program opens has to begin.
+	// launchFor is how long a browser opened by the program may take to pair.
 	launchFor = time.Minute
-	// maxLaunches bounds the browsers that are being opened at a time.
+	// maxLaunches bounds the browsers being opened at a time.
 	maxLaunches = 16
 )

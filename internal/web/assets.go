@@ -23,8 +23,8 @@ type asset struct {
 	kind          string
 }
 
-// assetSet are all assets. Their addresses have the hash of all contents, so that a browser keeps
-// them for good, and so that scripts name each other by their names.
+// assetSet are all assets. Each address has the hash of all contents, so browsers can cache the files for
+// good, and scripts import each other by plain name.
 type assetSet struct {
 	hash   string
 	byName map[string]asset
@@ -69,7 +69,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Accept-Encoding")
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		_, _ = w.Write(a.packed) // an error means that the reader has gone
+		_, _ = w.Write(a.packed) // the reader may have gone
 		return
 	}
 	_, _ = w.Write(a.whole)

@@ -6,29 +6,29 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// chart is the scores of a stage over its rounds.
+// chart is the scores of a stage, round by round.
 type chart struct {
 	Label  string
 	Rounds []scores
-	// Claimed and Audited are the lines of the drawing, as points of SVG; Gate is the height of
-	// the gate's line, -1 without one.
+	// Claimed and Audited are the lines of the drawing, as points of SVG; Gate is the height of the gate's
+	// line, -1 for a stage without a score gate.
 	Claimed, Audited string
 	Gate             float64
 	Width            int
 }
 
-// scores are those of one round; nil if the round has none.
+// scores are the scores of one round; nil for a missing one.
 type scores struct {
 	Round            int
 	Claimed, Audited *float64
 }
 
-// chartWidth is the width of a drawing, and chartEdge the space at its sides, in its own units: a
-// point of a score is one high.
+// chartWidth is the width of a drawing, and chartEdge the space at the sides. One unit is the height of one
+// point of a score.
 const chartWidth, chartEdge = 240, 10
 
-// charts returns the charts of the stages that took more than one round.
-func charts(s *workflow.Session) []chart {
+// chartsOf returns the charts of the stages with more than one round.
+func chartsOf(s *workflow.Session) []chart {
 	var out []chart
 	for _, st := range s.Definition().Stages {
 		c := chart{Label: st.Label, Gate: -1}
@@ -42,25 +42,25 @@ func charts(s *workflow.Session) []chart {
 			c.Rounds = append(c.Rounds, scores{Round: e.Iteration, Claimed: e.Score, Audited: auditOf(s, e)})
 		}
 		if len(c.Rounds) > 1 {
-			c.draw()
+			c.drawLines()
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// draw lays the rounds out over the width.
-func (c *chart) draw() {
+// drawLines spreads the rounds over the width.
+func (c *chart) drawLines() {
 	c.Width = chartWidth
 	for i, r := range c.Rounds {
 		x := chartEdge + i*(chartWidth-2*chartEdge)/(len(c.Rounds)-1)
-		c.Claimed += point(x, r.Claimed)
-		c.Audited += point(x, r.Audited)
+		c.Claimed += svgPoint(x, r.Claimed)
+		c.Audited += svgPoint(x, r.Audited)
 	}
 }
 
-// auditOf returns the audited score of a submission. Only that of the latest one of a stage is known
-// of sessions that an older program wrote.
+// auditOf returns the audited score of a submission. Sessions of older programs have it only for the latest
+// submission of a stage.
 func auditOf(s *workflow.Session, e workflow.Transition) *float64 {
 	rec := s.Record(e.FromStage())
 	if e.AuditScore != nil {
@@ -72,8 +72,8 @@ func auditOf(s *workflow.Session, e workflow.Transition) *float64 {
 	return nil
 }
 
-// point returns a corner of a line of a drawing; "" if there is no score.
-func point(x int, score *float64) string {
+// svgPoint returns a score as a point of an SVG line; "" without a score.
+func svgPoint(x int, score *float64) string {
 	if score == nil {
 		return ""
 	}

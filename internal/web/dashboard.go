@@ -16,21 +16,21 @@ import (
 // Options configure a Dashboard.
 type Options struct {
 	Version string
-	// Engine reads the sessions, and carries out decisions.
+	// Engine reads sessions and carries out decisions.
 	Engine *engine.Engine
 	// Memory has the notes of the projects.
 	Memory *memory.Memory
-	// Health gathers the state of the program for the settings page, which shows none if Health is nil.
+	// Health, if not nil, gathers the state of the program for the settings page.
 	Health HealthFunc
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.
 	Recheck func()
-	// State is the person's folder outside of projects; "" keeps no words that were not sent.
+	// State is the person's folder outside of projects; "" keeps no drafts.
 	State string
-	// Origin is that of the pages, for example http://localhost:8123, for a server with a door.
+	// Origin is the origin of the pages, for example http://localhost:8123, for a server with a door.
 	Origin string
 	// Pairing is the state folder in which browsers are paired; "" pairs none.
 	Pairing string
-	// ReadOnly keeps everybody from deciding.
+	// ReadOnly refuses all decisions.
 	ReadOnly bool
 	// Passkeys, if not nil, check the signatures of decisions.
 	Passkeys *passkey.Keys
@@ -71,12 +71,12 @@ func New(o Options) (*Dashboard, error) {
 	return d, nil
 }
 
-// Close ends the streams of the live pages. Requests that were accepted are answered.
+// Close ends the streams of the live pages. Accepted requests are still answered.
 func (d *Dashboard) Close(context.Context) {
 	d.end()
 	d.live.feed.Close()
 }
 
-// HealthFunc gathers the health of a project's folder, "" for the machine alone, in a language.
-// whole also checks the files of the project, which reads all of them.
+// HealthFunc gathers the health of a project's folder, "" for the machine alone, in a language. whole also
+// reads and checks all files of the project.
 type HealthFunc func(ctx context.Context, l lang.Language, folder string, whole bool) (Health, error)

@@ -24,17 +24,17 @@ type sent struct {
 	Comments []workflow.Comment `json:"comments"`
 	Answers  map[string]string  `json:"answers"`
 	SkipRest bool               `json:"skip_rest"`
-	// Stage is the one to reopen.
+	// Stage is the stage to reopen.
 	Stage string `json:"stage"`
-	// Revision, SHA256 and Nonce identify the state that the page has shown.
+	// Revision, SHA256 and Nonce identify the state shown on the page.
 	Revision int    `json:"revision"`
 	SHA256   string `json:"sha256"`
 	Nonce    string `json:"nonce"`
-	// Passkey is the browser's answer to the options of sign.
+	// Passkey is the browser's answer to the options of beginSigning.
 	Passkey json.RawMessage `json:"passkey"`
 }
 
-// decision is one that is being taken.
+// decision is a decision in progress, with the session and stage it is about.
 type decision struct {
 	sent
 	a       *asked
@@ -46,7 +46,7 @@ type decision struct {
 	release func()
 }
 
-// outcome is the answer to a decision that was taken.
+// outcome is the answer to a recorded decision.
 type outcome struct {
 	Message  string `json:"message"`
 	Place    string `json:"place"`
@@ -57,7 +57,7 @@ type outcome struct {
 func (d *Dashboard) decide(a *asked) (any, error) {
 	it, err := d.readDecision(a)
 	if err == nil {
-		err = d.prepare(it)
+		err = d.prepareRequest(it)
 	}
 	if err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func (d *Dashboard) decide(a *asked) (any, error) {
 	return d.carryOut(it)
 }
 
-// leave takes the person's decision to reopen a stage, or to cancel a run.
-func (d *Dashboard) leave(a *asked) (any, error) {
+// reopenOrCancel takes the person's decision to reopen a stage or to cancel a run.
+func (d *Dashboard) reopenOrCancel(a *asked) (any, error) {
 	it, err := d.readDecision(a)
 	if err != nil {
 		return nil, err
@@ -78,21 +78,20 @@ func (d *Dashboard) leave(a *asked) (any, error) {
 	return d.carryOut(it)
 }
 
-// sign returns the options with which the browser has a decision signed by a passkey.
-func (d *Dashboard) sign(a *asked) (any, error) {
+// beginSigning returns the options for the browser to have a decision signed by a passkey.
+func (d *Dashboard) beginSigning(a *asked) (any, error) {
 	it, err := d.readDecision(a)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := d.passkeys()
+	keys, err := d.signingKeys()
 	if err != nil {
 		return nil, err
 	}
 	return keys.BeginDecision(it.statement())
 }
 
-// readDecision reads a decision, and refuses it if the browser may not decide, or if the page does not show
-// the run as it is.
+// readDecision reads a decision. It refuses browsers without a key, and pages older than the run.
 func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
 	it = &decision{a: a, stage: workflow.StageID(a.r.PathValue("stage"))}
 	if err := d.readPaired(a.r, &it.sent); err != nil {
@@ -101,7 +100,7 @@ func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
 	if slices.ContainsFunc(it.Comments, func(c workflow.Comment) bool { return c.Extra != nil }) {
 		return nil, fault.New(fault.InvalidArgument, "a comment has a key that is not known").WithHint("load the page again, which may be older than the program")
 	}
-	if it.req, it.project, err = d.projects.request(a); err != nil {
+	if it.req, it.project, err = d.projects.requestOf(a); err != nil {
 		return nil, err
 	}
 	if it.session, _, err = d.o.Engine.Session(a, it.req.Address); err != nil {
@@ -112,7 +111,7 @@ func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
 		return nil, noStage(it.stage)
 	}
 	if it.session.Revision != it.Revision {
-		return nil, faster(it)
+		return nil, errStale(it)
 	}
 	if it.stage != "" && it.stage != it.session.CurrentStage {
 		return nil, fault.New(fault.Conflict, "the stage %s is not the one that the run is at", labelOf(it.session.Definition().Stages, it.stage)).
@@ -121,8 +120,8 @@ func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
 	return it, nil
 }
 
-// faster refuses a decision on a run that has moved since the page was shown.
-func faster(it *decision) error {
+// errStale is the error of a decision on a run that has moved since the page was shown.
+func errStale(it *decision) error {
 	s := it.session
 	last := s.Last()
 	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.Actor(), last.At.UTC().Format(time.RFC3339),
@@ -130,8 +129,8 @@ func faster(it *decision) error {
 		WithHint("your words are kept on this page: load the page of the run to see where it is")
 }
 
-// prepare makes the request of a decision on a document.
-func (d *Dashboard) prepare(it *decision) error {
+// prepareRequest completes the request of a decision on a document, and checks it against the gate.
+func (d *Dashboard) prepareRequest(it *decision) error {
 	q, err := d.o.Engine.Gate(it.a, it.req)
 	if fault.Is(err, fault.NotAllowed) { // the engine's hint is for assistants
 		return fault.From(err).WithHint("the page of the run shows where it is")
@@ -159,7 +158,7 @@ func (d *Dashboard) prepare(it *decision) error {
 	return nil
 }
 
-// carryOut carries out a decision.
+// carryOut has the engine carry out a decision, once for each nonce.
 func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	it.took, it.release, err = d.nonces.take(it.Nonce, shownFor{it.session.SessionID, it.stage, it.Revision, it.SHA256}, d.door.now())
 	if err != nil {
@@ -172,7 +171,7 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	}()
 	how := browserChannel{it: it, channel: workflow.ChannelBrowser}
 	if len(it.Passkey) > 0 && string(it.Passkey) != "null" {
-		keys, err := d.passkeys()
+		keys, err := d.signingKeys()
 		if err != nil {
 			return out, err
 		}
@@ -207,7 +206,7 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	return outcome{l.Say("Recorded. Now: %s.", at), at, done.Revision}, nil
 }
 
-// statement returns the decision as a passkey signs it.
+// statement returns the decision in the form for a passkey to sign.
 func (it *decision) statement() passkey.Statement {
 	g := workflow.Grant{
 		Stage: it.stage, Revision: it.Revision, SHA256: it.SHA256, Decision: workflow.Decision(it.Decision), Feedback: it.Feedback, Comments: it.Comments,
@@ -218,15 +217,15 @@ func (it *decision) statement() passkey.Statement {
 	return passkey.StatementOf(it.session.SessionID, g, passkey.AnswersHash(it.Answers, it.SkipRest), it.Nonce)
 }
 
-// browserChannel is a person who has answered on a page.
+// browserChannel gives the engine the answer of a person on a page.
 type browserChannel struct {
 	it        *decision
 	channel   workflow.Channel
 	signature *workflow.Signature
 }
 
-// Ask implements request.Channel. The answer is for the state that the page has shown; to any other question it
-// decides nothing.
+// Ask implements request.Channel. The answer is for the state shown on the page; to any other question it is
+// silence.
 func (b browserChannel) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	it := b.it
 	out := gate.Response{
@@ -248,5 +247,5 @@ func (b browserChannel) Ask(_ context.Context, q gate.Question) (gate.Response, 
 	return out, nil
 }
 
-// nothingGiven returns the reason why a page that was sent without an answer decides nothing.
+// nothingGiven is the reason for silence if a page was sent without an answer.
 var nothingGiven = lang.T("the page had no answer to what is asked now")

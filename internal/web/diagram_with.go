@@ -15,7 +15,7 @@ var diagramFrame []byte
 //go:embed diagram/frame.js
 var diagramScript []byte
 
-// drawsDiagrams is true if the program can draw.
+// drawsDiagrams reports whether the program was built with Mermaid.
 const drawsDiagrams = true
 
 // diagramFile returns a file of the frame.

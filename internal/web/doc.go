@@ -1,19 +1,19 @@
-// Package web is the browser face: a dashboard that shows runs in a web browser, and takes the person's decisions there.
+// Package web is the browser face: a dashboard of the runs in a web browser, which takes the person's
+// decisions.
 //
-// A page is HTML that the server has rendered: everything can be read without script. A screen is
-// a kind of page: its file holds the facts that it gathers and its template their layout. The
-// door decides who may read, and who may decide. A project is addressed by an id that is made
-// from its folder, and only folders that the server knows can be addressed.
+// The server renders a page as HTML, and everything can be read without script. A screen is a kind of page: a
+// Go file gathers the facts, a template lays them out. The door decides who may read, and who may decide. The
+// id of a project is made from its folder, and only folders known to the server have one.
 //
 // # Doors
 //
 //   - [Dashboard] serves the pages.
-//   - pairing gives a browser its keys, passkey binds a decision to a person.
+//   - pairing gives keys to browsers, passkey binds a decision to a person.
 //   - report is a run as one file.
 //
 // # Invariants
 //
-//   - The cookie reads and never decides, because browsers send it to every port. The key that
-//     decides is bound to the origin, ends with the process, and counts for the page that was
-//     shown (TestDoor, TestTwoPagesDecide).
+//   - The cookie reads and never decides, because browsers send it to every port. The key for decisions is
+//     bound to the origin, ends with the process, and counts for the page shown (TestDoor,
+//     TestTwoPagesDecide).
 package web

@@ -27,14 +27,13 @@ type documentPage struct {
 	Found   workflow.Verification
 	Place   string
 
-	// Rounds are the submissions that can be read, Round the one that is shown, and Versus the
-	// round that it is compared with.
+	// Rounds are the readable submissions. Round is shown, and compared with the round Versus.
 	Rounds []engine.Round
 	Round  engine.Round
 	Versus int
-	// Old is true if a later round was handed in.
+	// Old reports whether a later round was handed in.
 	Old bool
-	// Edited says which texts are not as they were handed in.
+	// Edited has a sentence for each text edited since it was handed in.
 	Edited   []string
 	View     string
 	Views    []view
@@ -42,18 +41,17 @@ type documentPage struct {
 
 	Rendered, Source render.HTML
 	Hunks            []textdiff.Hunk
-	// Whole is the address at which the lines without a change stand, too.
+	// Whole is the address of the page with all unchanged lines.
 	Whole string
 	Stat  string
-	// Large says that a text is too large to be shown.
+	// Large says why a text is too large for the page; "" if it is not.
 	Large string
-	// Hidden are the parts that a reader does not see: first those that hide something, which Hides
-	// counts, then the addresses of links.
+	// Hidden are the parts invisible to a reader: first Hides hidden texts, then the addresses of links.
 	Hidden       []hidden
 	Hides        int
 	Notes        []note
 	DocumentLang string
-	// Draws is true if the document has diagrams that can be drawn.
+	// Draws reports whether the page draws diagrams of the document.
 	Draws bool
 
 	review
@@ -62,10 +60,10 @@ type documentPage struct {
 // view is a way to look at a document.
 type view struct{ Name, Text, Href string }
 
-// viewNames are the views, in the order in which a key goes through them.
+// viewNames are the views, in the order of the key for the next one.
 var viewNames = []string{"rendered", "source", "diff", "split"}
 
-func (d *Dashboard) document(a *asked) (templ.Component, error) {
+func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
 	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
@@ -86,7 +84,7 @@ func (d *Dashboard) document(a *asked) (templ.Component, error) {
 		req.Language = a.lang
 		q, unasked = d.o.Engine.Gate(a, req)
 	}
-	if err := d.texts(a, out, req, q); err != nil {
+	if err := d.readRounds(a, out, req, q); err != nil {
 		return nil, err
 	}
 	if !d.door.readOnly {
@@ -96,16 +94,16 @@ func (d *Dashboard) document(a *asked) (templ.Component, error) {
 		if unasked != nil {
 			return nil, unasked
 		}
-		if err := d.review(a, out, q); err != nil {
+		if err := d.addReview(a, out, q); err != nil {
 			return nil, err
 		}
 	}
 	return documentScreen(a.lang, out), nil
 }
 
-// texts reads the rounds that a request names, and lays out the view that it asks for. A draft that was edited
-// at its gate is the latest round, with the text of the question.
-func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, q gate.Question) error {
+// readRounds reads the rounds named by a request, and renders the requested view. A draft edited at the gate
+// is the latest round, with the text of the question.
+func (d *Dashboard) readRounds(a *asked, out *documentPage, req request.Request, q gate.Question) error {
 	handed := engine.Rounds(out.Session, out.Stage.ID)
 	last := len(handed) - 1
 	if q.Edited {
@@ -150,18 +148,18 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, q ga
 	}
 	out.Round, out.Old = texts[0], shown != now
 	out.layViews(a)
-	out.tellEdits(a, texts[1])
+	out.describeEdits(a, texts[1])
 	if q.Edited && !out.Old {
 		out.Edited = append(out.Edited, a.lang.Say("You read the draft as it was edited since round %d was scored: a yes takes it with that.", now-1))
 	}
 	begins := visible.Head(out.Round.Text, maxTold)
 	out.DocumentLang = string(lang.Choose(lang.Auto, begins, a.lang))
-	out.lay(a, texts[1].Text, texts[2].Text)
+	out.renderView(a, texts[1].Text, texts[2].Text)
 	return nil
 }
 
-// tellEdits says which texts of the page are not those that were scored or saved.
-func (out *documentPage) tellEdits(a *asked, versus engine.Round) {
+// describeEdits adds a sentence for each text of the page edited since it was scored or saved.
+func (out *documentPage) describeEdits(a *asked, versus engine.Round) {
 	switch r := out.Round; {
 	case !r.Edited:
 	case r.Iteration == engine.SavedRound:
@@ -176,10 +174,10 @@ func (out *documentPage) tellEdits(a *asked, versus engine.Round) {
 	}
 }
 
-// maxTold is how much of a document tells its language, in bytes.
+// maxTold is how much of a document is read to detect its language, in bytes.
 const maxTold = 3000
 
-// roundOf returns the round that a field of the address names.
+// roundOf returns the round in a field of the address, or otherwise without one.
 func roundOf(a *asked, field string, rounds []engine.Round, otherwise int) (int, error) {
 	given := a.r.URL.Query().Get(field)
 	if given == "" {
@@ -192,7 +190,7 @@ func roundOf(a *asked, field string, rounds []engine.Round, otherwise int) (int,
 	return n, nil
 }
 
-// layViews lists the views, each with its address.
+// layViews lists the views, each with an address.
 func (out *documentPage) layViews(a *asked) {
 	labels := []string{a.lang.Say("Rendered"), a.lang.Say("Source"), a.lang.Say("Differences"), a.lang.Say("Side by side")}
 	query := a.r.URL.Query()
@@ -217,15 +215,15 @@ func (out *documentPage) layViews(a *asked) {
 // foldAround is how many lines stand around a difference.
 const foldAround = 3
 
-// Bounds of a page: the bytes of a document, and the lines in which two versions differ.
+// Bounds of a page: the bytes of a document, and the differing lines of two versions.
 const (
 	maxShown     = 2 << 20
 	maxDiffering = 20_000
 )
 
-// lay renders the document in its view, with the notes of its margin. before is the text of the
-// round before it.
-func (out *documentPage) lay(a *asked, versus, before string) {
+// renderView renders the document in the view of the page, with the notes in the margin. versus is the text
+// to compare with, before the text of the previous round.
+func (out *documentPage) renderView(a *asked, versus, before string) {
 	text := out.Round.Text
 	if size := max(len(text), len(versus), len(before)); size > maxShown {
 		out.Large = a.lang.Say("%d bytes are too many for a page, which shows %d at most. Read the file:", size, maxShown)
@@ -262,8 +260,8 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 	if !out.Old {
 		out.Notes = notesOn(a, out.Session.Record(out.Stage.ID))
 	}
-	anchors := out.anchors(page.Blocks)
-	out.Notes = byLine(append(out.Notes, remarks(a, out.Session, out.Stage.ID, out.Round.Iteration, before, text)...))
+	anchors := out.anchorFinder(page.Blocks)
+	out.Notes = byLine(append(out.Notes, commentNotes(a, out.Session, out.Stage.ID, out.Round.Iteration, before, text)...))
 	for i, n := range out.Notes {
 		out.Notes[i].Anchor = anchors(n.Line)
 	}
@@ -278,14 +276,15 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 	out.Hides, out.Hidden = len(out.Hidden), append(out.Hidden, links...)
 }
 
-// hidden is a hidden part of a document, with the element of its line in the view.
+// hidden is a hidden part of a document; Anchor is the element of the line in the view.
 type hidden struct {
 	render.Hidden
 	Anchor string
 }
 
-// anchors finds the element of a line in the view; "" if the view does not show it.
-func (out *documentPage) anchors(blocks []render.Block) func(line int) string {
+// anchorFinder returns a function from a line to the line's element in the view; "" if the view does not show
+// the line.
+func (out *documentPage) anchorFinder(blocks []render.Block) func(line int) string {
 	shown := map[int]bool{}
 	for _, h := range out.Hunks {
 		for _, r := range h.Rows {

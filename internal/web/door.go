@@ -18,34 +18,34 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
-// door decides who may read the pages, and who may decide. A cookie reads: browsers send it to
-// other ports of this machine too, so that it decides nothing. A key decides: it is given to a
-// page of the exact origin, whose browser shows it to no other, and sent with each decision.
-// Both end with the process.
+// door decides who may read the pages, and who may decide. The cookie permits reading only, because browsers
+// send it to other ports of this machine too. A key permits decisions: it is given to a page of the exact
+// origin, which the browser keeps from all others, and sent with each decision. Cookie and keys end with the
+// process.
 type door struct {
-	// origin is that of the pages, host the name in requests for them.
+	// origin is the origin of the pages, host the value of Host in requests for them.
 	origin, host string
 	readOnly     bool
 	now          func() time.Time
 	// secret is exchanged for the cookie.
 	secret, cookieName, cookie string
-	// codes are nil if no person can pair a browser.
+	// codes are nil if browsers cannot be paired.
 	codes *pairing.Codes
 	csrf  *http.CrossOriginProtection
 
 	mu sync.Mutex
-	// keys are the hashes of those that decide, the oldest first, and launches those of the words
-	// that are exchanged for one, with the time until which they are good.
+	// keys are the hashes of the keys for decisions, the oldest first. launches are the hashes of the words
+	// of newLaunchWord, each with the time when the word expires.
 	keys     [][sha256.Size]byte
 	launches map[[sha256.Size]byte]time.Time
 }
 
-// newDoor returns the door of the pages of an origin; "" if a server without a door serves them. Browsers are paired
-// in a state folder; "" pairs none.
+// newDoor returns the door of the pages of an origin; "" is for a server without a door. folder is the state
+// folder with the pairings; "" pairs no browser.
 func newDoor(origin, folder string, readOnly bool, clock func() time.Time) (*door, error) {
 	d := &door{
 		origin: origin, readOnly: readOnly, now: clock, csrf: http.NewCrossOriginProtection(), launches: map[[sha256.Size]byte]time.Time{},
-		secret: random(), cookieName: "bmad-" + rand.Text()[:16], cookie: random(),
+		secret: randomText(), cookieName: "bmad-" + rand.Text()[:16], cookie: randomText(),
 	}
 	if origin == "" {
 		return d, nil
@@ -61,22 +61,22 @@ func newDoor(origin, folder string, readOnly bool, clock func() time.Time) (*doo
 	return d, nil
 }
 
-// random returns 256 random bits as text.
-func random() string {
+// randomText returns 256 random bits in base64url.
+func randomText() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // it never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// equal compares without showing in the time how much is right.
-func equal(a, b string) bool {
+// equalSecrets compares two texts in constant time.
+func equalSecrets(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// foreign reports whether a page of another origin loads something into itself, which it could not
-// read, but which can take codes and streams away. Opening a page in a tab of its own is not that.
-func foreign(r *http.Request) bool {
+// isForeignLoad reports whether a page of another origin loads something into itself. The page could not read
+// it, but could use up codes and streams. Opening a page in a new tab does not count.
+func isForeignLoad(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	if site != "same-site" && site != "cross-site" || strings.HasPrefix(r.URL.Path, "/diagram/") {
 		return false
@@ -84,14 +84,14 @@ func foreign(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
 }
 
-// open reports whether a request needs no cookie: it asks to be let in, or for something that
-// shows nothing of the projects.
-func open(r *http.Request) bool {
+// needsNoCookie reports whether a request needs no cookie: it sends the secret for one, or asks for something
+// without facts of the projects.
+func needsNoCookie(r *http.Request) bool {
 	return r.URL.Path == "/enter" || r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/assets/") || strings.HasPrefix(r.URL.Path, "/diagram/")
 }
 
-// checkHost reports whether a request names the host as the pages do. A page whose own name leads to
-// this machine sends its name; 127.0.0.1 leads to the right one.
+// checkHost reports whether a request has the host of the pages, and answers others. A foreign page whose
+// name resolves to this machine (DNS rebinding) sends that name, and is refused; 127.0.0.1 is redirected.
 func (o *door) checkHost(w http.ResponseWriter, r *http.Request) bool {
 	if r.Host == o.host {
 		return true
@@ -111,12 +111,12 @@ func (o *door) checkHost(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// stranger returns an error if a request that could change something comes neither from a page of the dashboard
-// nor from a program.
-func (o *door) stranger(r *http.Request) *fault.Error {
+// checkOrigin returns an error if a request for a change comes neither from a page of the dashboard nor from
+// a program.
+func (o *door) checkOrigin(r *http.Request) *fault.Error {
 	given := r.Header.Values("Origin")
 	err := o.csrf.Check(r)
-	// Forms send no origin, because the pages name no referrer.
+	// Forms send the origin null, because of the referrer policy of the pages.
 	form := r.URL.Path == "/enter" && slices.Equal(given, []string{"null"})
 	own := len(given) == 0 || slices.Equal(given, []string{o.origin})
 	if err == nil && (own || form) {
@@ -125,18 +125,18 @@ func (o *door) stranger(r *http.Request) *fault.Error {
 	return fault.New(fault.NotAllowed, "only pages of %s may send this, and it comes from elsewhere", o.origin).WithHint("nothing was changed; open the dashboard itself")
 }
 
-// reads reports whether a request has the cookie.
-func (o *door) reads(r *http.Request) bool {
+// hasCookie reports whether a request has the cookie.
+func (o *door) hasCookie(r *http.Request) bool {
 	for _, c := range r.CookiesNamed(o.cookieName) {
-		if equal(c.Value, o.cookie) {
+		if equalSecrets(c.Value, o.cookie) {
 			return true
 		}
 	}
 	return false
 }
 
-// decides reports whether a request has a key.
-func (o *door) decides(r *http.Request) bool {
+// hasKey reports whether a request has a key for decisions.
+func (o *door) hasKey(r *http.Request) bool {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "bearer") || key == "" {
 		return false
@@ -151,16 +151,16 @@ func (o *door) decides(r *http.Request) bool {
 	return found == 1
 }
 
-// countPaired returns the number of keys.
-func (o *door) countPaired() int {
+// countKeys returns the number of paired browsers.
+func (o *door) countKeys() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.keys)
 }
 
-// key makes a key.
-func (o *door) key() string {
-	key := random()
+// addKey makes a key for a browser, and drops the oldest beyond maxKeys.
+func (o *door) addKey() string {
+	key := randomText()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keys = append(o.keys, sha256.Sum256([]byte(key)))
@@ -168,17 +168,17 @@ func (o *door) key() string {
 	return key
 }
 
-// approved reports whether the person has typed a code at a terminal.
-func (o *door) approved(code string) (bool, error) {
+// isApproved reports whether the person has typed a code at a terminal, and uses up the approval.
+func (o *door) isApproved(code string) (bool, error) {
 	if o.codes == nil {
 		return false, nil
 	}
 	return o.codes.Approved(code)
 }
 
-// launch returns a word that is exchanged for a key, once within a minute.
-func (o *door) launch() string {
-	word := random()
+// newLaunchWord returns a word to exchange for a key, once, within launchFor.
+func (o *door) newLaunchWord() string {
+	word := randomText()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for hash, until := range o.launches {
@@ -190,8 +190,8 @@ func (o *door) launch() string {
 	return word
 }
 
-// admits reports whether a word is one of launch, which it uses up.
-func (o *door) admits(word string) bool {
+// useLaunchWord reports whether a word of newLaunchWord is still good, and uses it up.
+func (o *door) useLaunchWord(word string) bool {
 	hash := sha256.Sum256([]byte(word))
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -200,7 +200,7 @@ func (o *door) admits(word string) bool {
 	return ok && !o.now().After(until)
 }
 
-// localPath returns an address within the dashboard; "/" if another was given.
+// localPath returns an address within the dashboard, or "/" in place of any other address.
 func localPath(given string) string {
 	u, err := url.Parse(given)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(given, "/") || strings.HasPrefix(given, "//") || strings.ContainsAny(given, "\\#") {

@@ -10,16 +10,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// draft is the input of a person on a page that is not sent yet: items with keys, as words.js keeps them.
+// draft is the unsent input of a person on a page: items with keys, in the form of words.js.
 type draft map[string]json.RawMessage
 
 // Version names the content of a draft, as an entity tag.
 func (d draft) Version() string {
-	data, _ := json.Marshal(d) // its items were read as JSON
+	data, _ := json.Marshal(d) // the items were read as JSON
 	return `"` + workflow.Hash(data)[:16] + `"`
 }
 
-// maxDraft bounds a draft, in bytes: three texts of the size that a decision takes.
+// maxDraft bounds a draft, in bytes.
 const maxDraft = maxBody
 
 // drafts keeps drafts in a folder of the person's state, outside of projects; "" keeps none.
@@ -30,7 +30,7 @@ func draftName(p folder, session string, stage workflow.StageID) string {
 	return workflow.Hash([]byte(p.Path + "\x00" + session + "\x00" + string(stage)))[:32] + ".json"
 }
 
-// open opens the folder, and makes it if it is missing.
+// open opens the folder, and creates a missing one.
 func (d drafts) open() (*durable.Dir, error) {
 	if d == "" {
 		return nil, fs.ErrNotExist
@@ -41,7 +41,7 @@ func (d drafts) open() (*durable.Dir, error) {
 	return durable.OpenDir(string(d))
 }
 
-// read returns a draft, or the empty one if none is kept or can be read.
+// read returns a draft, or nil for a missing or unreadable one.
 func (d drafts) read(name string) (kept draft) {
 	dir, err := d.open()
 	if err != nil {
@@ -55,13 +55,13 @@ func (d drafts) read(name string) (kept draft) {
 	return kept
 }
 
-// write keeps a draft, and removes it if it is empty.
+// write saves a draft; an empty one is removed.
 func (d drafts) write(name string, kept draft) error {
 	dir, err := d.open()
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // the write has its own error
+	defer dir.Close() //nolint:errcheck // the write returns an error
 	if len(kept) == 0 {
 		if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 			return err

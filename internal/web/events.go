@@ -22,25 +22,25 @@ import (
 // everything is the subject of a page that shows all projects.
 const everything = "all"
 
-// heartbeat keeps a stream open that has nothing to say.
+// heartbeat is the interval of the messages on a stream without news, which keep it open.
 const heartbeat = 25 * time.Second
 
-// maxStreams bounds the pages that are followed at once.
+// maxStreams bounds the streams at a time.
 const maxStreams = 50
 
-// live tells the pages that are open about changes.
+// live reports changes to the open pages.
 type live struct {
 	projects projects
 	feed     *feed.Feed
-	// streams counts the pages that follow something.
+	// streams counts the pages with a stream.
 	streams atomic.Int64
-	// beat is how often a stream without news is kept open.
+	// beat is the heartbeat of the streams.
 	beat time.Duration
-	// ended is done when the streams have to end.
+	// ended is done when all streams have to end.
 	ended context.Context
 }
 
-// stream is a page that follows a subject. It implements feed.Subscriber.
+// stream is a page with the subject it follows. It implements feed.Subscriber.
 type stream struct {
 	live    *live
 	changed chan struct{}
@@ -51,20 +51,20 @@ type stream struct {
 
 // change describes the state of a page's subject.
 type change struct {
-	// Revision is that of the run, 0 if the subject is more than one.
+	// Revision is the run's revision, 0 if the subject has many runs.
 	Revision int              `json:"revision,omitempty"`
 	State    workflow.State   `json:"state,omitempty"`
 	Stage    workflow.StageID `json:"stage,omitempty"`
 	Round    int              `json:"round,omitempty"`
-	// Waiting counts the runs that wait for the person.
+	// Waiting is the number of runs at a gate or a question.
 	Waiting int `json:"waiting"`
-	// Print differs from the one before when anything on the page has changed.
+	// Print is a hash of the page's facts: another one means a change.
 	Print string `json:"print"`
 }
 
 // Look implements feed.Subscriber.
 func (s *stream) Look(ctx context.Context, subject string) feed.Sight {
-	now, sight := s.live.look(ctx, subject)
+	now, sight := s.live.describe(ctx, subject)
 	s.mu.Lock()
 	s.last = now
 	s.mu.Unlock()
@@ -75,13 +75,13 @@ func (s *stream) Look(ctx context.Context, subject string) feed.Sight {
 func (s *stream) Changed(string) {
 	select {
 	case s.changed <- struct{}{}:
-	default: // one is on its way, which reports the latest look
+	default: // the pending signal will report the latest look
 	}
 }
 
-// look describes a subject: everything, a project by its id, or a run by the project's id and
-// its own.
-func (v *live) look(ctx context.Context, subject string) (change, feed.Sight) {
+// describe describes a subject: everything, the id of a project, or the ids of project and run with a slash
+// between them.
+func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight) {
 	id, session, one := strings.Cut(subject, "/")
 	var now change
 	var sight feed.Sight
@@ -97,10 +97,10 @@ func (v *live) look(ctx context.Context, subject string) (change, feed.Sight) {
 				continue
 			}
 			now.Revision, now.State, now.Stage, now.Round = s.Revision, s.CurrentState, s.CurrentStage, s.Current().Iteration
-			print.run(s)
+			print.addRun(s)
 			continue
 		}
-		board, err := v.projects.engine.Board(ctx, address(p), engine.MaxBoard, "")
+		board, err := v.projects.engine.Board(ctx, addressOf(p), engine.MaxBoard, "")
 		if err != nil {
 			continue
 		}
@@ -109,19 +109,19 @@ func (v *live) look(ctx context.Context, subject string) (change, feed.Sight) {
 				now.Waiting++
 			}
 		}
-		print.rows(board.Rows)
+		print.addRows(board.Rows)
 	}
 	now.Print = print.sum()
 	sight.State = now.Print
 	return now, sight
 }
 
-// prints gathers the facts that tell one state of a page's subject from another.
+// prints gathers the facts by which two states of a page's subject differ.
 type prints struct{ text strings.Builder }
 
-func (p *prints) run(s *workflow.Session) { fmt.Fprintln(&p.text, s.Revision) }
+func (p *prints) addRun(s *workflow.Session) { fmt.Fprintln(&p.text, s.Revision) }
 
-func (p *prints) rows(rows []engine.Row) {
+func (p *prints) addRows(rows []engine.Row) {
 	for _, r := range rows {
 		fmt.Fprintln(&p.text, r.SessionID, r.Revision)
 	}
@@ -129,14 +129,14 @@ func (p *prints) rows(rows []engine.Row) {
 
 func (p *prints) sum() string { return workflow.Hash([]byte(p.text.String()))[:16] }
 
-// followRun has the page report the changes of a run since it was read.
+// followRun has the page follow a run, from the state in s.
 func (a *asked) followRun(p folder, s *workflow.Session) {
 	var print prints
-	print.run(s)
+	print.addRun(s)
 	a.page.Follow, a.page.Print = p.ID+"/"+s.SessionID, print.sum()
 }
 
-// canFollow reports whether a subject can be followed.
+// canFollow reports whether a subject exists.
 func (v *live) canFollow(subject string) bool {
 	id, _, _ := strings.Cut(subject, "/")
 	if subject == everything {
@@ -150,8 +150,8 @@ func (v *live) canFollow(subject string) bool {
 	return false
 }
 
-// ServeHTTP serves the stream of a page: an event says that the page's subject has changed. The page decides whether
-// to show it: a document does not change under its reader.
+// ServeHTTP serves the stream of a page, with an event for each change of the subject. The page decides
+// whether to show it: a document does not change under a reader's eyes.
 func (v *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	subject := r.URL.Query().Get("follow")
 	if !v.canFollow(subject) {
@@ -173,9 +173,9 @@ func (v *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	beat := time.NewTicker(v.beat)
 	defer beat.Stop()
-	// The first event tells a page that reconnects about the changes that it has missed.
+	// The first event reports the changes that a reconnecting page has missed.
 	for err := s.send(w); err == nil && out.Flush() == nil; {
-		// A reader who takes nothing loses its place after this time.
+		// A browser that reads nothing is dropped after this time.
 		_ = out.SetWriteDeadline(time.Now().Add(v.beat + maxWait)) //nolint:forbidigo // a deadline of the network, by the system's clock
 		select {
 		case <-s.changed:
@@ -190,7 +190,7 @@ func (v *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send writes the state that was seen last. Its print is the event's id.
+// send writes the state of the last look. The print is the event's id.
 func (s *stream) send(w http.ResponseWriter) error {
 	s.mu.Lock()
 	now := s.last

@@ -13,11 +13,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/render"
 )
 
-// repository has the files that the documentation links besides its pages.
+// repository is the address of files outside of the help, for links from the help.
 const repository = "https://github.com/bmad-mcp/bmad-mcp/blob/main/docs/"
 
-// help shows a page of the documentation: the one that leads to all others, or the one that is named.
-func help(a *asked) (templ.Component, error) {
+// showHelp shows a page of the documentation, or the index without a name.
+func showHelp(a *asked) (templ.Component, error) {
 	name := cmp.Or(a.r.PathValue("page"), docs.Index)
 	text, language := docs.Page(name, string(a.lang)), a.lang
 	if text == docs.Page(name, "") {
@@ -34,7 +34,7 @@ func help(a *asked) (templ.Component, error) {
 	return helpScreen(languageTag(language), render.Own(rest, to).HTML), nil
 }
 
-// helpHref returns the target of a link of a page, which is in a folder of the documentation and in a language.
+// helpHref returns the target of a link on a page. folder and language are the page's own.
 func helpHref(folder, address, language string) string {
 	file, anchor, _ := strings.Cut(address, "#")
 	file = path.Join(folder, file)

@@ -15,27 +15,26 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// maxLeads bounds the runs of the inbox whose question is read, since each costs a look at its
-// documents.
+// maxLeads bounds the questions read for the inbox: each costs a look at the documents of a run.
 const maxLeads = 20
 
-// card is a run on a page that lists several.
+// card is a run in a list.
 type card struct {
 	engine.Row
 	Project projectLink
 	Href    string
-	// Place is its stage, and the state of that.
+	// Place describes stage and state of the run.
 	Place string
-	// Lead names the decision, if the run waits for the person; "" if it was not read.
+	// Lead names the pending decision; "" if there is none or it was not read.
 	Lead string
 }
 
 // projectLink names a project.
 type projectLink struct {
 	folder
-	// Waits counts the runs that wait for the person, Active those that an assistant works on.
+	// Waits is the number of runs waiting for the person, Active of runs in the hands of an assistant.
 	Waits, Active int
-	// Trouble says why the project cannot be read.
+	// Trouble says why the project cannot be read; "" if it can.
 	Trouble string
 	Broken  []string
 }
@@ -57,8 +56,8 @@ type boardPage struct {
 	List          bool
 }
 
-// inbox shows the runs that wait for the person in all projects.
-func (d *Dashboard) inbox(a *asked) (templ.Component, error) {
+// showInbox shows the runs of all projects, first the ones waiting for the person.
+func (d *Dashboard) showInbox(a *asked) (templ.Component, error) {
 	a.page.Title = a.lang.Say("Inbox")
 	a.page.Follow = everything
 	var body inboxPage
@@ -67,7 +66,7 @@ func (d *Dashboard) inbox(a *asked) (templ.Component, error) {
 	var print prints
 	for _, p := range d.projects.all() {
 		row := projectLink{folder: p}
-		board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
+		board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
 		if err != nil {
 			if a.Err() != nil {
 				return nil, a.Err()
@@ -75,8 +74,8 @@ func (d *Dashboard) inbox(a *asked) (templ.Component, error) {
 			row.Trouble = lang.Of(err).In(a.lang)
 		}
 		row.Broken = board.Broken
-		print.rows(board.Rows)
-		own := d.o.Engine.Stages(address(p))
+		print.addRows(board.Rows)
+		own := d.o.Engine.Stages(addressOf(p))
 		stages = withStages(stages, own)
 		for _, r := range board.Rows {
 			switch c := newCard(a, p, own, r); {
@@ -93,9 +92,9 @@ func (d *Dashboard) inbox(a *asked) (templ.Component, error) {
 	a.page.Print = print.sum()
 	slices.SortStableFunc(body.Waiting, func(a, b card) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	for i := range min(len(body.Waiting), maxLeads) {
-		d.lead(a, &body.Waiting[i])
+		d.readLead(a, &body.Waiting[i])
 	}
-	body.Stages = columns(stages, running)
+	body.Stages = groupByStage(stages, running)
 	return inboxScreen(a.lang, body), nil
 }
 
@@ -115,7 +114,7 @@ type column struct {
 	Cards []card
 }
 
-// withStages adds the stages of a project to those of others.
+// withStages appends the stages of a project that stages does not have yet.
 func withStages(stages, own []workflow.Stage) []workflow.Stage {
 	for _, st := range own {
 		if !slices.ContainsFunc(stages, func(known workflow.Stage) bool { return known.ID == st.ID }) {
@@ -125,7 +124,7 @@ func withStages(stages, own []workflow.Stage) []workflow.Stage {
 	return stages
 }
 
-// labelOf returns the label of a stage, or its id if the settings do not have its workflow.
+// labelOf returns the label of a stage, or the id if the workflow is not in the settings.
 func labelOf(stages []workflow.Stage, id workflow.StageID) string {
 	for _, st := range stages {
 		if st.ID == id {
@@ -135,8 +134,8 @@ func labelOf(stages []workflow.Stage, id workflow.StageID) string {
 	return string(id)
 }
 
-// columns puts runs under their stages, without those that have none.
-func columns(stages []workflow.Stage, cards []card) []column {
+// groupByStage puts runs under their stages, and leaves out stages without runs.
+func groupByStage(stages []workflow.Stage, cards []card) []column {
 	var out []column
 	for _, st := range stages {
 		out = append(out, column{Stage: st.ID, Label: st.Label})
@@ -152,21 +151,21 @@ func columns(stages []workflow.Stage, cards []card) []column {
 	return slices.DeleteFunc(out, func(col column) bool { return len(col.Cards) == 0 })
 }
 
-// board shows the runs of one project.
-func (d *Dashboard) board(a *asked) (templ.Component, error) {
-	p, err := d.projects.named(a)
+// showBoard shows the runs of one project.
+func (d *Dashboard) showBoard(a *asked) (templ.Component, error) {
+	p, err := d.projects.folderOf(a)
 	if err != nil {
 		return nil, err
 	}
-	board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
+	board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
 	if err != nil {
 		return nil, err
 	}
 	var print prints
-	print.rows(board.Rows)
+	print.addRows(board.Rows)
 	a.page.Title, a.page.Follow, a.page.Print = p.Name, p.ID, print.sum()
 	body := boardPage{Project: projectLink{folder: p, Broken: board.Broken}, More: board.More, List: a.r.URL.Query().Get("view") == "list"}
-	stages := d.o.Engine.Stages(address(p))
+	stages := d.o.Engine.Stages(addressOf(p))
 	for _, r := range board.Rows {
 		switch c := newCard(a, p, stages, r); {
 		case r.CurrentState.WaitsForHuman():
@@ -178,28 +177,28 @@ func (d *Dashboard) board(a *asked) (templ.Component, error) {
 		}
 	}
 	for i := range min(len(body.Waiting), maxLeads) {
-		d.lead(a, &body.Waiting[i])
+		d.readLead(a, &body.Waiting[i])
 	}
-	body.Stages = columns(stages, body.Running)
+	body.Stages = groupByStage(stages, body.Running)
 	slices.SortStableFunc(body.Done, func(a, b card) int {
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.TaskName, b.TaskName))
 	})
 	return boardScreen(a.lang, body), nil
 }
 
-// lead adds to a card the question of its gate. A card that cannot be read keeps only its place: its own page
-// says why.
-func (d *Dashboard) lead(a *asked, c *card) {
+// readLead adds the question of the gate to a card. If it cannot be read, the card has only the place, and
+// the run's page says why.
+func (d *Dashboard) readLead(a *asked, c *card) {
 	q, err := d.o.Engine.Gate(a, request.Request{Address: project.Address{Cwd: c.Project.Path, Session: c.SessionID}, Caller: request.Caller{Language: a.lang}})
 	if err == nil {
 		c.Lead = q.Lead
 	}
 }
 
-// short leads from a short address to the page.
-func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
+// redirectShort redirects from a short address to the run, or to the document waiting for the person.
+func (d *Dashboard) redirectShort(w http.ResponseWriter, r *http.Request) {
 	for _, p := range d.projects.all() {
-		board, err := d.o.Engine.Board(r.Context(), address(p), engine.MaxBoard, "")
+		board, err := d.o.Engine.Board(r.Context(), addressOf(p), engine.MaxBoard, "")
 		if err != nil {
 			continue // the inbox says that the project cannot be read
 		}
@@ -215,5 +214,5 @@ func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	d.screens.screen("inbox", nowhere).ServeHTTP(w, r)
+	d.screens.handleScreen("inbox", showNotFound).ServeHTTP(w, r)
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// keepDraft keeps the words of a page until they are sent, so that neither another tab nor the
-// end of the browser loses them. It decides nothing, but the words are sent as the person's: so
-// it takes them of a browser that may decide only. Others keep them by themselves. Words under
-// another version than the page knows are those of another page, and its script joins them.
+// keepDraft saves the unsent words of a page, so that neither another tab nor the end of the browser loses
+// them. They are sent later as the person's words, so only a browser with a key may save them; others keep
+// them locally. If the saved version is not the one in If-Match, another page has saved it: it is returned
+// for the page's script to merge.
 func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxDraft)
 	given, name, err := d.draftOf(&asked{Context: r.Context(), r: r, lang: languageOf(w, r)})
 	if err != nil {
-		refuse(w, r, err)
+		answerError(w, r, err)
 		return
 	}
 	d.keeping.Lock()
@@ -22,29 +22,29 @@ func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 	known := r.Header.Get("If-Match")
 	if kept := d.drafts.read(name); known != "" && known != kept.Version() {
 		w.Header().Set("ETag", kept.Version())
-		answer(w, http.StatusPreconditionFailed, kept)
+		writeJSON(w, http.StatusPreconditionFailed, kept)
 		return
 	}
 	if len(given) == 0 {
 		given = nil
 	}
 	if err := d.drafts.write(name, given); err != nil {
-		refuse(w, r, err)
+		answerError(w, r, err)
 		return
 	}
 	w.Header().Set("ETag", given.Version())
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// draftOf reads a draft that a page sends, and finds its name.
+// draftOf reads the draft sent by a page, and names the file for it.
 func (d *Dashboard) draftOf(a *asked) (given draft, name string, err error) {
-	if d.o.Origin != "" && !d.door.decides(a.r) {
-		return nil, "", errorUnpaired()
+	if d.o.Origin != "" && !d.door.hasKey(a.r) {
+		return nil, "", errUnpaired()
 	}
 	if err := readJSON(a.r, &given); err != nil {
 		return nil, "", err
 	}
-	req, p, err := d.projects.request(a)
+	req, p, err := d.projects.requestOf(a)
 	if err != nil {
 		return nil, "", err
 	}

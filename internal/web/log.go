@@ -18,8 +18,8 @@ type logOf struct {
 	JSON    string
 }
 
-// logPage shows the whole history of a run, and whether it is as it was written.
-func (d *Dashboard) logPage(a *asked) (templ.Component, error) {
+// showLog shows the whole history of a run, with the result of the signature check.
+func (d *Dashboard) showLog(a *asked) (templ.Component, error) {
 	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (d *Dashboard) logPage(a *asked) (templ.Component, error) {
 	return logScreen(a.lang, logOf{s, found.In(a.lang), timeline(a, p, s, s.Steps(found), "full"), p.Run(s.TaskName) + "log.json"}), nil
 }
 
-// logJSON is the history as bmad-mcp log --json prints it.
+// logJSON writes the history in the form of bmad-mcp log --json.
 func (d *Dashboard) logJSON(w http.ResponseWriter, r *http.Request) {
 	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
 	it, err := d.projects.inspect(a)

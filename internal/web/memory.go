@@ -16,16 +16,16 @@ const (
 	maxRecalled = 20
 )
 
-// memoryPage is the notes of one project: the newest, or those that fit a search.
+// memoryPage is the notes of one project: the newest, or the matches of a search.
 type memoryPage struct {
 	selection
 	Path  string
 	Notes []memo
-	// Searched is the number of notes that a search has compared.
+	// Searched is the number of notes compared by the search.
 	Searched     int
 	NothingClose bool
 	More         bool
-	// Problems are lines and files that cannot be used; Trouble says why no note can be read.
+	// Problems are unusable lines and files; Trouble says why no note can be read.
 	Problems []string
 	Trouble  *fault.Error
 }
@@ -33,31 +33,31 @@ type memoryPage struct {
 // memo is a note on a page.
 type memo struct {
 	memory.Found
-	// From leads to the run or the project that it is from.
+	// From is a link to the note's run or project.
 	From link
 }
 
 // Remembers returns the address of the project's notes.
 func (p folder) Remembers() string { return "/memory?p=" + p.ID }
 
-// memory shows the notes of a project.
-func (d *Dashboard) memory(a *asked) (templ.Component, error) {
-	c, err := d.choose(a, "/memory")
+// showMemory shows the notes of a project.
+func (d *Dashboard) showMemory(a *asked) (templ.Component, error) {
+	c, err := d.chooseProject(a, "/memory")
 	if err != nil {
 		return nil, err
 	}
 	a.page.Title, a.page.Follow = a.lang.Say("Memory"), c.Project.ID
 	out := memoryPage{selection: c}
 	if c.Project.ID != "" {
-		if err := d.book(c.Project, func(b *memory.Book) error { return out.read(a, b) }); err != nil {
+		if err := d.withBook(c.Project, func(b *memory.Book) error { return out.readNotes(a, b) }); err != nil {
 			out.Trouble = fault.From(err).Translated(a.lang)
 		}
 	}
 	return memoryScreen(a.lang, out), a.Err()
 }
 
-// book opens the notes of a project.
-func (d *Dashboard) book(p folder, do func(*memory.Book) error) error {
+// withBook calls do with the open notes of a project.
+func (d *Dashboard) withBook(p folder, do func(*memory.Book) error) error {
 	open, err := d.o.Engine.Projects().Open(p.Path)
 	if err != nil {
 		return err
@@ -66,8 +66,8 @@ func (d *Dashboard) book(p folder, do func(*memory.Book) error) error {
 	return do(d.o.Memory.Of(open))
 }
 
-// read fills the page from the notes of its project.
-func (m *memoryPage) read(a *asked, b *memory.Book) error {
+// readNotes fills the page from the notes of the project.
+func (m *memoryPage) readNotes(a *asked, b *memory.Book) error {
 	m.Path = b.Path()
 	if m.Query != "" {
 		found, err := b.Recall(a, memory.Query{Text: m.Query, Limit: maxRecalled})
@@ -75,7 +75,7 @@ func (m *memoryPage) read(a *asked, b *memory.Book) error {
 		for _, n := range found.Results {
 			m.Notes = append(m.Notes, memo{Found: n})
 		}
-		m.tell(a, found.Problems)
+		m.addProblems(a, found.Problems)
 		return err
 	}
 	list, err := b.List(a, memory.Filter{})
@@ -87,12 +87,12 @@ func (m *memoryPage) read(a *asked, b *memory.Book) error {
 		}
 		m.Notes = append(m.Notes, row)
 	}
-	m.tell(a, list.Problems)
+	m.addProblems(a, list.Problems)
 	return err
 }
 
-// tell names the lines and files that cannot be used.
-func (m *memoryPage) tell(a *asked, problems []notes.Problem) {
+// addProblems adds the unusable lines and files.
+func (m *memoryPage) addProblems(a *asked, problems []notes.Problem) {
 	for _, p := range problems {
 		m.Problems = append(m.Problems, p.In(a.lang))
 	}

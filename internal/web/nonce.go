@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// shownFor is the point of a run that a page has shown, for which its nonce is good.
+// shownFor is the state of a run shown on a page: the page's nonce is good for this state only.
 type shownFor struct {
 	session  string
 	stage    workflow.StageID
@@ -16,15 +16,15 @@ type shownFor struct {
 	sha256   string
 }
 
-// showing is a page that was shown, and when.
+// showing is a state that a page has shown, and when.
 type showing struct {
 	of shownFor
 	at time.Time
-	// used is true once a decision is being carried out with it, and stays so if it is.
+	// used reports whether a decision has taken the nonce, and did not fail.
 	used bool
 }
 
-// nonces are those of the pages that were shown last.
+// nonces are the nonces of the pages shown last.
 type nonces struct {
 	mu    sync.Mutex
 	of    map[string]*showing
@@ -32,16 +32,15 @@ type nonces struct {
 }
 
 const (
-	// maxNonces bounds the pages that can be decided on.
+	// maxNonces bounds the pages open for a decision.
 	maxNonces = 512
-	// tooFast is the time in which no person reads and decides.
+	// tooFast is the time in which no person can read and decide.
 	tooFast = time.Second
 )
 
-// add returns a mark for a page that shows a document, or a run without a stage. A decision names it, and is
-// good for the state that the page has shown.
+// add returns a new nonce for a page that shows a document, or a run as a whole. A decision has to name it.
 func (n *nonces) add(of shownFor, now time.Time) string {
-	name := random()
+	name := randomText()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of == nil {
@@ -56,8 +55,8 @@ func (n *nonces) add(of shownFor, now time.Time) string {
 	return name
 }
 
-// take takes a nonce for one decision, and returns how long ago its page was shown. release gives it back if
-// nothing was decided.
+// take uses a nonce for one decision, and returns the time since the page was shown. release makes the nonce
+// good again, for a decision that failed.
 func (n *nonces) take(name string, of shownFor, now time.Time) (took time.Duration, release func(), err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

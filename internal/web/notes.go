@@ -9,20 +9,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// note stands in the margin of a document, beside the line that it is about.
+// note is a remark in the margin of a document, beside a line.
 type note struct {
 	// Kind is finding, gap, question or comment.
 	Kind string
 	// Line is 0 for the document as a whole.
 	Line int
-	// Anchor is the element of that line in the view; "" if it has none.
+	// Anchor is the element of the line in the view; "" if the view does not show it.
 	Anchor                 string
 	Label, Severity, Quote string
 	Text, Fix              string
 	Points                 float64
-	// Became tells the fate of a comment on an earlier round, Fate is good or bad if it has one.
+	// Became describes the author's answer to a comment on an earlier round; Fate is good or bad, "" while
+	// open.
 	Became, Fate string
-	// Adopts is true if the person can make it a comment of their own.
+	// Adopts reports whether the page offers to turn the note into a comment of the person.
 	Adopts bool
 }
 
@@ -42,7 +43,7 @@ func notesOn(a *asked, rec *workflow.Record) []note {
 		if rec.Audit != nil && slices.ContainsFunc(rec.Audit.Findings, func(f workflow.AuditFinding) bool {
 			return f.Fix != "" && strings.HasSuffix(gap, f.Fix) && strings.Contains(gap, f.Problem)
 		}) {
-			continue // the audit's own, which stands above
+			continue // a gap from the audit, listed above
 		}
 		out = append(out, note{Kind: "gap", Label: a.lang.Say("gap that the assistant states"), Text: gap, Adopts: true})
 	}
@@ -55,12 +56,12 @@ func notesOn(a *asked, rec *workflow.Record) []note {
 	return out
 }
 
-// remarks returns the comments of the person: on a round, at its own lines; and those on the round before it, with
-// the present places of their lines, and their fate.
-func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, before, text string) []note {
+// commentNotes returns the person's comments on a round and on the round before it. The lines of earlier
+// comments are mapped to the present text, and have the author's answer.
+func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round int, before, text string) []note {
 	var out []note
 	for _, c := range s.RoundRequests(stage, round) {
-		out = append(out, remark(a, c, c.From))
+		out = append(out, commentNote(a, c, c.From))
 	}
 	earlier := s.RoundRequests(stage, round-1)
 	if len(earlier) == 0 {
@@ -74,9 +75,9 @@ func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, b
 			if line = from; !there {
 				line = 0
 			}
-			unchanged = same(rows, c.From, c.To)
+			unchanged = areUnchanged(rows, c.From, c.To)
 		}
-		n := remark(a, c, line)
+		n := commentNote(a, c, line)
 		n.Became = fateOf(a, c, unchanged)
 		n.Fate = map[workflow.RequestStatus]string{workflow.RequestTakenUp: "good", workflow.RequestDeclined: "bad"}[c.Status]
 		out = append(out, n)
@@ -84,8 +85,8 @@ func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, b
 	return out
 }
 
-// remark returns a comment of the person as a note.
-func remark(a *asked, c workflow.ChangeRequest, line int) note {
+// commentNote returns a comment of the person as a note.
+func commentNote(a *asked, c workflow.ChangeRequest, line int) note {
 	n := note{Kind: "comment", Line: line, Label: a.lang.Say("your comment %s", c.ID), Quote: c.Quote, Text: c.Text}
 	if c.Kind == workflow.CommentEdit {
 		n.Text = strings.TrimSpace(n.Text + "\n→ " + c.Replace)
@@ -96,8 +97,8 @@ func remark(a *asked, c workflow.ChangeRequest, line int) note {
 	return n
 }
 
-// same reports whether lines of the earlier text stand unchanged in the later one.
-func same(rows []textdiff.Row, from, to int) bool {
+// areUnchanged reports whether lines of the earlier text are unchanged in the later one.
+func areUnchanged(rows []textdiff.Row, from, to int) bool {
 	for _, r := range rows {
 		if r.Before >= from && r.Before <= to && r.Kind != textdiff.Same {
 			return false
@@ -106,7 +107,7 @@ func same(rows []textdiff.Row, from, to int) bool {
 	return true
 }
 
-// fateOf describes the author's answer to a comment, and whether its lines are unchanged.
+// fateOf describes the author's answer to a comment, and mentions unchanged lines.
 func fateOf(a *asked, c workflow.ChangeRequest, unchanged bool) string {
 	text := ""
 	switch c.Status {
@@ -130,7 +131,7 @@ func fateOf(a *asked, c workflow.ChangeRequest, unchanged bool) string {
 	return text
 }
 
-// byLine sorts notes.
+// byLine sorts notes by line, and returns them.
 func byLine(out []note) []note {
 	slices.SortStableFunc(out, func(a, b note) int { return cmp.Compare(a.Line, b.Line) })
 	return out

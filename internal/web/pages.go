@@ -12,7 +12,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// lineNumber is the number of a line; "" for none.
+// lineNumber formats the number of a line; "" for 0.
 func lineNumber(n int) string {
 	if n == 0 {
 		return ""
@@ -20,10 +20,10 @@ func lineNumber(n int) string {
 	return itoa(n)
 }
 
-// lines names a line as the script of a review does, by the first and the last one.
+// lines formats a line as a range, which is the form of the review script.
 func lines(n int) string { return itoa(n) + "-" + itoa(n) }
 
-// points is a score; "" for none.
+// points formats a score; "" for nil.
 func points(score *float64) string {
 	if score == nil {
 		return ""
@@ -41,7 +41,7 @@ func countCritical(all []workflow.AuditFinding) (n int) {
 	return n
 }
 
-// ago says a duration by its largest unit.
+// ago formats a duration in its largest unit.
 func ago(l lang.Language, d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -54,7 +54,7 @@ func ago(l lang.Language, d time.Duration) string {
 	return l.Count(int(d/(24*time.Hour)), "day")
 }
 
-// hiddenWords name the ways in which something is hidden, as package render does.
+// hiddenWords describe the kinds of hidden parts, by their names in package render.
 var hiddenWords = map[string]lang.Text{
 	"comment":   lang.T("a comment"),
 	"html":      lang.T("HTML"),
@@ -66,5 +66,5 @@ var hiddenWords = map[string]lang.Text{
 	"link":      lang.T("where a link leads"),
 }
 
-// splitCode returns a code in two halves, as people read it.
+// splitCode returns a code in two halves with a dash between them.
 func splitCode(code string) string { return code[:len(code)/2] + "-" + code[len(code)/2:] }

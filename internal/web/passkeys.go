@@ -8,26 +8,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 )
 
-// enrolment is the message of a page whose browser has made a passkey.
+// enrolment is a page's message about a new passkey.
 type enrolment struct {
 	Ticket string `json:"ticket"`
 	Name   string `json:"name"`
-	// Response is the browser's answer to Create of [passkey.Enrolment], Assertion that to Assert.
+	// Response is the browser's answer to Create of [passkey.Enrolment], Assertion the answer to Assert.
 	Response  json.RawMessage `json:"response"`
 	Assertion json.RawMessage `json:"assertion"`
 }
 
-// enrolled is the passkey that was added.
+// enrolled is the answer about an added passkey.
 type enrolled struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// beginPasskey begins to add a passkey. The first one is allowed by a code that the page shows and
-// the person types at a terminal, as for the pairing of a browser; approved reports whether they
-// have.
+// beginPasskey begins to add a passkey. The first one is allowed by a code on the page that the person types
+// at a terminal, as for pairing; approved reports whether they have typed it.
 func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func(code string) (bool, error)) (out passkey.Enrolment, err error) {
-	known, err := d.passkeys()
+	known, err := d.signingKeys()
 	if err != nil {
 		return out, err
 	}
@@ -49,9 +48,9 @@ func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func
 	return known.BeginEnrol(ctx, allowedBy)
 }
 
-// finishPasskey adds the passkey that a browser has made.
+// finishPasskey adds the passkey made by a browser.
 func (d *Dashboard) finishPasskey(ctx context.Context, e enrolment) (out enrolled, err error) {
-	known, err := d.passkeys()
+	known, err := d.signingKeys()
 	if err != nil {
 		return out, err
 	}
@@ -63,19 +62,19 @@ func (d *Dashboard) finishPasskey(ctx context.Context, e enrolment) (out enrolle
 	return enrolled{key.Short(), key.Name}, nil
 }
 
-// browsers are those that decide, and the passkeys that sign.
+// browsers describes the paired browsers and the passkeys on the settings page.
 type browsers struct {
 	Browsers     int
 	UsesPasskeys bool
 	Passkeys     []passkey.Key
-	// ReadOnly is true if the page takes no decisions.
+	// ReadOnly reports whether the dashboard takes no decisions.
 	ReadOnly bool
-	// Code allows the first passkey once it was typed at a terminal.
+	// Code allows the first passkey once the person has typed it at a terminal.
 	Code string
 }
 
-func (d *Dashboard) browsers() (out browsers, err error) {
-	out.Browsers, out.ReadOnly = d.door.countPaired(), d.door.readOnly
+func (d *Dashboard) pairedBrowsers() (out browsers, err error) {
+	out.Browsers, out.ReadOnly = d.door.countKeys(), d.door.readOnly
 	if out.UsesPasskeys = d.o.Passkeys != nil && !d.door.readOnly; !out.UsesPasskeys {
 		return out, nil
 	}
@@ -86,18 +85,18 @@ func (d *Dashboard) browsers() (out browsers, err error) {
 	return out, err
 }
 
-// passkeyBegins and passkeyEnds add a passkey for a browser that may decide.
-func (d *Dashboard) passkeyBegins(a *asked) (any, error) {
+// handleBeginPasskey begins to add a passkey, for a browser with a key.
+func (d *Dashboard) handleBeginPasskey(a *asked) (any, error) {
 	var given struct {
 		Code string `json:"code"`
 	}
 	if err := d.readPaired(a.r, &given); err != nil {
 		return nil, err
 	}
-	return d.beginPasskey(a, given.Code, d.door.approved)
+	return d.beginPasskey(a, given.Code, d.door.isApproved)
 }
 
-func (d *Dashboard) passkeyEnds(a *asked) (any, error) {
+func (d *Dashboard) handleFinishPasskey(a *asked) (any, error) {
 	var given enrolment
 	if err := d.readPaired(a.r, &given); err != nil {
 		return nil, err
@@ -105,8 +104,8 @@ func (d *Dashboard) passkeyEnds(a *asked) (any, error) {
 	return d.finishPasskey(a, given)
 }
 
-// passkeys returns the passkeys that sign decisions.
-func (d *Dashboard) passkeys() (*passkey.Keys, error) {
+// signingKeys returns the passkeys, or an error if none are used here.
+func (d *Dashboard) signingKeys() (*passkey.Keys, error) {
 	if d.o.Passkeys == nil {
 		return nil, fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
 	}

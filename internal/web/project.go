@@ -11,31 +11,31 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// folder is one with sessions that the server knows.
+// folder is a folder with sessions, known to the server.
 type folder struct {
-	// ID addresses it. It is made from the folder, so that a link holds after a restart.
+	// ID is made from Path, so that links hold after a restart.
 	ID, Path, Name string
 }
 
-// idOf returns the id of a folder.
-func idOf(folder string) string { return workflow.Hash([]byte(folder))[:10] }
+// folderID returns the id of a folder.
+func folderID(folder string) string { return workflow.Hash([]byte(folder))[:10] }
 
-// projects are the folders that are served.
+// projects are the served folders.
 type projects struct{ engine *engine.Engine }
 
 func (p projects) all() []folder {
 	var out []folder
 	for _, path := range p.engine.Projects().List() {
-		out = append(out, folder{idOf(path), path, filepath.Base(path)})
+		out = append(out, folder{folderID(path), path, filepath.Base(path)})
 	}
 	return out
 }
 
-// named returns the folder that a request names.
-func (p projects) named(a *asked) (folder, error) { return p.find(a.r.PathValue("project")) }
+// folderOf returns the folder in the address of a request.
+func (p projects) folderOf(a *asked) (folder, error) { return p.findByID(a.r.PathValue("project")) }
 
-// find returns the folder with an id.
-func (p projects) find(id string) (folder, error) {
+// findByID returns the folder with an id.
+func (p projects) findByID(id string) (folder, error) {
 	for _, f := range p.all() {
 		if f.ID == id {
 			return f, nil
@@ -47,9 +47,9 @@ func (p projects) find(id string) (folder, error) {
 // maxTask bounds the name of a task in an address, in bytes.
 const maxTask = 300
 
-// request addresses the session that a request names.
-func (p projects) request(a *asked) (request.Request, folder, error) {
-	f, err := p.named(a)
+// requestOf returns an engine request for the session in the address of a request.
+func (p projects) requestOf(a *asked) (request.Request, folder, error) {
+	f, err := p.folderOf(a)
 	task := a.r.PathValue("task")
 	if err == nil && (task == "" || len(task) > maxTask) {
 		err = fault.New(fault.NotFound, "the address names no run").WithHint("the board of the project lists its runs")
@@ -57,7 +57,7 @@ func (p projects) request(a *asked) (request.Request, folder, error) {
 	return request.Request{Address: project.Address{Cwd: f.Path, Session: task}, Caller: request.Caller{By: "browser"}}, f, err
 }
 
-// inspected is the session that a request names, with the result of its check.
+// inspected is a session whose history was checked.
 type inspected struct {
 	req     request.Request
 	project folder
@@ -65,15 +65,15 @@ type inspected struct {
 	found   workflow.Verification
 }
 
-// inspect reads the session that a request names.
+// inspect reads and checks the session in the address of a request.
 func (p projects) inspect(a *asked) (out inspected, err error) {
-	if out.req, out.project, err = p.request(a); err == nil {
+	if out.req, out.project, err = p.requestOf(a); err == nil {
 		out.session, out.found, _, err = p.engine.Inspect(a, out.req.Address)
 	}
 	return out, noTask(err)
 }
 
-// noTask says where a person finds the tasks that can be opened. The engine's hint is for assistants.
+// noTask replaces the hint of the engine, which is for assistants, by one for people.
 func noTask(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return fault.From(err).WithHint("the board of the project lists its runs")
@@ -88,7 +88,7 @@ func noStage(id workflow.StageID) error {
 // Href returns the address of the project's board.
 func (p folder) Href() string { return "/p/" + p.ID + "/" }
 
-// Run returns the address of one of its runs.
+// Run returns the address of a run of the project.
 func (p folder) Run(task string) string { return p.Href() + "r/" + url.PathEscape(task) + "/" }
 
 // Document returns the address of a document of a run.
@@ -96,9 +96,9 @@ func (p folder) Document(task string, stage workflow.StageID) string {
 	return p.Run(task) + "d/" + url.PathEscape(string(stage))
 }
 
-// PageOf returns the address, within a dashboard, of a run of a project, or of one of its documents.
+// PageOf returns the address of a run of a project, or of a document of the run, without the origin.
 func PageOf(project, task string, stage workflow.StageID) string {
-	p := folder{ID: idOf(project)}
+	p := folder{ID: folderID(project)}
 	if stage == "" {
 		return p.Run(task)
 	}
@@ -106,10 +106,10 @@ func PageOf(project, task string, stage workflow.StageID) string {
 }
 
 // ShortOf returns a short address of a run, for places with little room, for example the reply to a call. It
-// leads to the document that waits, or to the run.
+// leads to the document waiting for the person, or else to the run.
 func ShortOf(project, task string) string { return "/w/" + shortOf(project, task) }
 
-func shortOf(project, task string) string { return idOf(project + "\x00" + task) }
+func shortOf(project, task string) string { return folderID(project + "\x00" + task) }
 
-// address returns the address of the project itself.
-func address(p folder) project.Address { return project.Address{Cwd: p.Path} }
+// addressOf returns a project's address for the engine, without a session.
+func addressOf(p folder) project.Address { return project.Address{Cwd: p.Path} }

@@ -15,21 +15,22 @@ import (
 type ranPage struct {
 	ranRow
 	Events []eventRow
-	// Whole is true if the steps of the engines are shown, too; Cut if the first events are left out.
+	// Whole reports whether the steps of the engines are shown, too; Cut, whether the first events are left
+	// out.
 	Whole, Cut bool
-	// Last is how the run has ended, nil while it has not.
+	// Last is the event that ended the run, nil for a run in progress.
 	Last *headless.Event
 }
 
-// eventRow is an event with its sentence.
+// eventRow is an event with a sentence about it.
 type eventRow struct {
 	headless.Event
 	Line string
 }
 
-// ranOne shows the events and the cost of a run without a host.
-func (d *Dashboard) ranOne(a *asked) (templ.Component, error) {
-	req, p, err := d.projects.request(a)
+// showHeadlessRun shows the events and the cost of a run without a host.
+func (d *Dashboard) showHeadlessRun(a *asked) (templ.Component, error) {
+	req, p, err := d.projects.requestOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +61,12 @@ func (d *Dashboard) ranOne(a *asked) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.take(a.lang, events)
+	out.addEvents(a.lang, events)
 	return ranScreen(a.lang, out), nil
 }
 
-// take fills the page from the events of the run.
-func (p *ranPage) take(l lang.Language, events []headless.Event) {
+// addEvents adds the events of the run to the page, at most the last maxEvents.
+func (p *ranPage) addEvents(l lang.Language, events []headless.Event) {
 	for i, e := range events {
 		row := eventRow{e, e.Line(l)}
 		switch e.Type {

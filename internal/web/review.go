@@ -10,50 +10,50 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// review is the decision that a document waits for; the zero value if it waits for none.
+// review is the pending decision on a document; the zero value if there is none.
 type review struct {
 	Question *gate.Question
 	// Facts are the lines of the question's text.
 	Facts   []fact
 	Choices []choice
-	// ReadOnly is true if the page takes no decisions.
+	// ReadOnly reports whether the dashboard takes no decisions.
 	ReadOnly bool
-	// Nonce marks this showing of the document: a decision names it, once.
+	// Nonce marks this showing of the document, and is good for one decision.
 	Nonce string
-	// Draft has the words that were kept from an earlier visit.
+	// Draft has the unsent words of an earlier visit.
 	Draft draft
-	// Signs is true if a passkey can sign the decision; Recent are those added in the last day.
+	// Signs reports whether a passkey can sign the decision; Recent are the passkeys added in the last day.
 	Signs  bool
 	Recent []passkey.Key
-	// Drafts, Decide, Sign and RunHref are addresses, Terminal the command that decides elsewhere.
+	// Drafts, Decide, Sign and RunHref are addresses; Terminal is the command for a decision at a terminal.
 	Drafts, Decide, Sign, RunHref, Terminal string
 }
 
-// fact is a line of the question; Under is true for an item of the list that the line before begins.
+// fact is a line of the question; Under marks an item of a list.
 type fact struct {
 	Text  string
 	Under bool
 }
 
-// choice is a decision that can be taken.
+// choice is a decision offered to the person.
 type choice struct {
 	gate.Choice
 	// Effect names the result of the decision.
 	Effect string
-	// Needs asks for the person's words if the decision requires them.
+	// Needs asks for the person's words; "" if the decision requires none.
 	Needs string
-	// Quiet is true for decisions that are not the usual one, for example to accept a risk.
+	// Quiet marks a decision other than the usual one, for example to accept a risk.
 	Quiet bool
 }
 
-// review adds the decision about the document that is shown.
-func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
+// addReview adds the pending decision to the page of a document.
+func (d *Dashboard) addReview(a *asked, out *documentPage, q gate.Question) error {
 	if q.SHA256 != "" && q.SHA256 != workflow.Hash([]byte(out.Round.Text)) {
 		return fault.New(fault.Conflict, "the run moved on while the page was put together").WithHint("load the page again")
 	}
 	s, p := out.Session, out.Project
 	doc := p.Document(s.TaskName, out.Stage.ID)
-	// Drafts and Draft are those of the page already.
+	// Drafts and Draft are set already.
 	out.Question, out.ReadOnly, out.Decide, out.Sign, out.RunHref = &q, d.door.readOnly, doc+"/decide", doc+"/sign", p.Run(s.TaskName)
 	out.Nonce = d.nonces.add(shownFor{s.SessionID, q.Stage, q.Revision, q.SHA256}, d.door.now())
 	out.Terminal = "bmad-mcp decide " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)
@@ -64,7 +64,7 @@ func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
 		}
 	}
 	for _, c := range q.Choices {
-		out.Choices = append(out.Choices, d.choice(a, out, q, c))
+		out.Choices = append(out.Choices, d.describeChoice(a, out, q, c))
 	}
 	if d.o.Passkeys != nil && !d.door.readOnly {
 		keys, err := d.o.Passkeys.List()
@@ -86,8 +86,8 @@ func quoteWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// choice describes a decision by its effect.
-func (d *Dashboard) choice(a *asked, out *documentPage, q gate.Question, c gate.Choice) choice {
+// describeChoice returns a choice with a sentence about its effect.
+func (d *Dashboard) describeChoice(a *asked, out *documentPage, q gate.Question, c gate.Choice) choice {
 	w, st := out.Session.Definition(), out.Stage
 	next := ""
 	if i := w.Index(st.ID); i+1 < len(w.Stages) {

@@ -11,14 +11,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// runPage is one run, from its first stage to those to come.
+// runPage is one run, from the first stage to the ones to come.
 type runPage struct {
 	Project folder
 	Session *workflow.Session
 	Place   string
-	// Asks is true if it waits for answers.
+	// Asks reports whether the run waits for answers.
 	Asks bool
-	// Review is the address of the document that waits.
+	// Review is the address of the document waiting for a decision; "" if none is.
 	Review   string
 	Log      string
 	Found    workflow.Verification
@@ -30,18 +30,18 @@ type runPage struct {
 	Timeline []step
 }
 
-// leaving are the ways to take a run out of its state.
+// leaving are the ways to reopen or cancel a run.
 type leaving struct {
-	// Stages are those that it can go back to, Cancels is true if it can be ended.
+	// Stages are the stages to reopen; Cancels reports whether the run can be cancelled.
 	Stages  []workflow.Stage
 	Cancels bool
-	// Href, Nonce and Revision are for the request.
+	// Href, Nonce and Revision belong to the request.
 	Href, Nonce string
 	Revision    int
 }
 
-// leavingOf returns the ways that a session accepts.
-func leavingOf(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
+// waysToLeave returns the ways open to a session, and adds a nonce for the page.
+func waysToLeave(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
 	if d.door.readOnly {
 		return out
 	}
@@ -76,29 +76,29 @@ type stageRow struct {
 	// Mark is done, now or next.
 	Mark string
 	Href string
-	// Decided says who decided about it last.
+	// Decided describes the last decision on the stage.
 	Decided string
 	Rounds  []engine.Round
 }
 
-// step is an entry of the timeline.
+// step is an entry of the timeline, in sentences.
 type step struct {
 	workflow.Step
 	Text, Decided string
-	// Stage is the label of the stage at which it happened.
+	// Stage is the label of the stage of the event.
 	Stage string
-	// Gap is the time without an event before it, if that was long.
+	// Gap is the pause before the event, if it was at least longGap.
 	Gap  time.Duration
 	Href string
 }
 
-// longGap is the pause that the timeline shows as one.
+// longGap is the shortest pause shown in the timeline.
 const longGap = time.Hour
 
 // The densities of the timeline: decisions only, one line for each entry, everything.
 var densities = []string{"decisions", "lines", "full"}
 
-func (d *Dashboard) run(a *asked) (templ.Component, error) {
+func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
 	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
@@ -122,13 +122,13 @@ func (d *Dashboard) run(a *asked) (templ.Component, error) {
 	}
 	steps := s.Steps(found)
 	out.Stages = stageRows(a, p, s, steps)
-	out.Leave = leavingOf(d, p, s)
-	out.Charts = charts(s)
+	out.Leave = waysToLeave(d, p, s)
+	out.Charts = chartsOf(s)
 	out.Timeline = timeline(a, p, s, steps, out.Density)
 	return runScreen(a.lang, out), nil
 }
 
-// stageRows returns the stages of a session's workflow, with those to come.
+// stageRows returns all stages of a session's workflow, also the ones to come.
 func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) []stageRow {
 	var rows []stageRow
 	mark := "done"

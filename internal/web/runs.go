@@ -11,34 +11,33 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// maxRan bounds the runs without a host that are listed of a project, and maxEvents the events of
-// one, the latest.
+// maxRan bounds the listed headless runs of a project, and maxEvents the listed events of a run, the latest.
 const (
 	maxRan    = 50
 	maxEvents = 500
 )
 
-// ranRow is a run without a host in a list.
+// ranRow is a headless run in a list.
 type ranRow struct {
 	*headless.Kept
 	Project folder
 	Href    string
-	// Place is its stage, and the state of that.
+	// Place describes stage and state of the run.
 	Place string
 }
 
-// runsPage is the runs without a host.
+// runsPage is the headless runs of all projects.
 type runsPage struct {
 	Rows     []ranRow
 	Troubles []string
 }
 
-// runs lists the runs without a host of all projects.
-func (d *Dashboard) runs(a *asked) (templ.Component, error) {
+// showHeadlessRuns lists the headless runs of all projects.
+func (d *Dashboard) showHeadlessRuns(a *asked) (templ.Component, error) {
 	a.page.Title, a.page.Follow = a.lang.Say("Headless runs"), everything
 	var body runsPage
 	for _, p := range d.projects.all() {
-		rows, err := d.listRuns(a, p)
+		rows, err := d.headlessRunsOf(a, p)
 		if a.Err() != nil {
 			return nil, a.Err()
 		}
@@ -50,8 +49,8 @@ func (d *Dashboard) runs(a *asked) (templ.Component, error) {
 	return runsScreen(a.lang, body), nil
 }
 
-// listRuns returns the runs of one project, the latest first.
-func (d *Dashboard) listRuns(a *asked, p folder) (rows []ranRow, err error) {
+// headlessRunsOf returns the headless runs of one project, the latest first.
+func (d *Dashboard) headlessRunsOf(a *asked, p folder) (rows []ranRow, err error) {
 	open, err := d.o.Engine.Projects().Open(p.Path)
 	if err != nil {
 		return nil, err
@@ -61,11 +60,11 @@ func (d *Dashboard) listRuns(a *asked, p folder) (rows []ranRow, err error) {
 	if len(ids) == 0 {
 		return nil, err
 	}
-	board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
+	board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
 	if err != nil {
 		return nil, err
 	}
-	known, stages := map[string]engine.Row{}, d.o.Engine.Stages(address(p))
+	known, stages := map[string]engine.Row{}, d.o.Engine.Stages(addressOf(p))
 	for _, r := range board.Rows {
 		known[r.SessionID] = r
 	}

@@ -23,25 +23,25 @@ import (
 // page is the content of the layout around a screen.
 type page struct {
 	Lang lang.Language
-	// Title names the page in the browser's tab and in its heading.
+	// Title names the page in the browser's tab and in the heading.
 	Title string
-	// Screen names the kind of page.
+	// Screen is the kind of page, for example inbox.
 	Screen  string
 	Version string
-	// Path is the page's own address, and Kept the query that it was asked with.
+	// Path is the page's own address, and Kept the query of the request.
 	Path string
 	Kept url.Values
 	// Trail leads from the inbox to the page.
 	Trail []link
-	// Follow are the subjects whose changes the page reports. Print is that of their state as the
-	// page shows it; without one, changes are reported from the first event on.
+	// Follow is the subject whose changes the page reports. Print is the print of the state on the page;
+	// without one, the first event counts as a change.
 	Follow, Print string
 	// Query is the text of the search.
 	Query string
 	Body  templ.Component
 }
 
-// In returns the address of the page in a language.
+// In returns the address of the page in another language.
 func (p *page) In(l lang.Language) string {
 	query := maps.Clone(p.Kept)
 	if query == nil {
@@ -51,16 +51,16 @@ func (p *page) In(l lang.Language) string {
 	return p.Path + "?" + query.Encode()
 }
 
-// link is an address with its name.
+// link is a named address.
 type link struct{ Href, Text string }
 
-// scriptOf names the scripts of screens besides the one that every page has.
+// scriptOf names the scripts of screens, in addition to the one of every page.
 var scriptOf = map[string]string{"door": "door.js", "pair": "door.js", "run": "leave.js", "settings": "passkey.js", "document": "review.js"}
 
-// chinese is the language that browsers, and its readers, name otherwise.
+// chinese is named differently by browsers and readers.
 const chinese lang.Language = "zh"
 
-// languageTag is a language as browsers name it.
+// languageTag returns a browser's tag for a language.
 func languageTag(l lang.Language) string {
 	if l == chinese {
 		return "zh-CN"
@@ -68,7 +68,7 @@ func languageTag(l lang.Language) string {
 	return string(l)
 }
 
-// languageName is the name of a language for those who read it.
+// languageName returns a language's own name.
 func languageName(l lang.Language) string {
 	if l == chinese {
 		return "中文"
@@ -85,14 +85,14 @@ type asked struct {
 	page *page
 }
 
-// screens serve the pages.
+// screens serves the pages.
 type screens struct {
 	version string
 	log     *slog.Logger
 }
 
-// screen serves one kind of page. show returns its content.
-func (v *screens) screen(name string, show func(*asked) (templ.Component, error)) http.Handler {
+// handleScreen serves one kind of page, with the content returned by show.
+func (v *screens) handleScreen(name string, show func(*asked) (templ.Component, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), maxWait)
 		defer cancel()
@@ -111,12 +111,12 @@ func (v *screens) screen(name string, show func(*asked) (templ.Component, error)
 			a.page.Screen, a.page.Title, body = "trouble", l.Say("This page cannot be shown"), trouble(l, f.Error(), f.Hint)
 		}
 		a.page.Body = body
-		v.write(w, r, status, a.page)
+		v.writePage(w, r, status, a.page)
 	})
 }
 
-// nowhere answers addresses that lead to no page.
-func nowhere(a *asked) (templ.Component, error) {
+// showNotFound answers addresses without a page.
+func showNotFound(a *asked) (templ.Component, error) {
 	return nil, fault.New(fault.NotFound, "no page has the address %q", a.r.URL.Path).WithHint("the inbox leads to all pages")
 }
 
@@ -135,10 +135,10 @@ func statusOf(f *fault.Error) int {
 	return http.StatusInternalServerError
 }
 
-// write renders a page whole before any of it is sent, so that an error shows no half of it. No
-// character of it is invisible or changes the direction of writing; in the JSON of a page the
-// escapes that replace them mean the same.
-func (v *screens) write(w http.ResponseWriter, r *http.Request, status int, p *page) {
+// writePage renders a whole page before it sends a byte, so that an error leaves no half page. It escapes
+// invisible characters and changes of the writing direction; in a page's JSON the escapes have the same
+// meaning.
+func (v *screens) writePage(w http.ResponseWriter, r *http.Request, status int, p *page) {
 	var text bytes.Buffer
 	if err := layout(p.Lang, p).Render(r.Context(), &text); err != nil {
 		v.log.Error("a page cannot be rendered", "path", r.URL.Path, "error", err)
@@ -158,15 +158,15 @@ func (v *screens) write(w http.ResponseWriter, r *http.Request, status int, p *p
 	h.Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)
 	z := gzip.NewWriter(w)
-	_, _ = io.WriteString(z, shown) // an error means that the reader has gone
+	_, _ = io.WriteString(z, shown) // the reader may have gone
 	_ = z.Close()
 }
 
-// languageCookie keeps the language that a person has chosen on a page.
+// languageCookie keeps the language chosen by a person on a page.
 const languageCookie = "lang"
 
-// languageOf returns the language of a request: the one it names, which is kept, else that of an earlier choice,
-// else that of the browser.
+// languageOf returns the language of a request: the lang parameter, which is kept in a cookie, else the one
+// in the cookie, else the first known one of the browser.
 func languageOf(w http.ResponseWriter, r *http.Request) lang.Language {
 	if l, ok := lang.Known(r.URL.Query().Get("lang")); ok && r.URL.Query().Has("lang") {
 		//nolint:gosec // it keeps no secret, and the pages come over plain HTTP
@@ -188,5 +188,5 @@ func languageOf(w http.ResponseWriter, r *http.Request) lang.Language {
 	return lang.English
 }
 
-// maxWait bounds the time in which a page is put together.
+// maxWait bounds the time to put a page together.
 const maxWait = 30 * time.Second

@@ -10,16 +10,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// maxFound bounds the runs that a search lists.
+// maxFound bounds the listed runs of a search.
 const maxFound = 100
 
-// Bounds of the search for notes: each project costs a look at its memory.
+// maxSearched bounds the projects searched for notes, since each costs a look at a memory; maxFoundNotes
+// bounds the notes of each.
 const (
 	maxSearched   = 10
 	maxFoundNotes = 5
 )
 
-// searchPage is what fits a search.
+// searchPage is the result of a search.
 type searchPage struct {
 	Query string
 	Found []card
@@ -27,11 +28,11 @@ type searchPage struct {
 	Notes []memo
 }
 
-// search finds runs by their task name and objective, and notes, in all projects.
-func (d *Dashboard) search(a *asked) (templ.Component, error) {
+// showSearch finds runs by task name and objective, and notes, in all projects.
+func (d *Dashboard) showSearch(a *asked) (templ.Component, error) {
 	query := strings.TrimSpace(a.r.URL.Query().Get("q"))
 	a.page.Title = a.lang.Say("Search")
-	if err := tooLong(query); err != nil {
+	if err := checkQuery(query); err != nil {
 		return nil, err
 	}
 	a.page.Query = query
@@ -43,12 +44,12 @@ func (d *Dashboard) search(a *asked) (templ.Component, error) {
 		if i < maxSearched {
 			body.Notes = append(body.Notes, d.notesLike(a, p, query)...)
 		}
-		board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
+		board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
 		if err != nil {
 			continue // the inbox says that the project cannot be read
 		}
 		body.More = body.More || board.More
-		stages := d.o.Engine.Stages(address(p))
+		stages := d.o.Engine.Stages(addressOf(p))
 		for _, r := range board.Rows {
 			if len(body.Found) < maxFound && (store.Query{Text: query}).Selects(&r.Summary) {
 				body.Found = append(body.Found, newCard(a, p, stages, r))
@@ -58,10 +59,10 @@ func (d *Dashboard) search(a *asked) (templ.Component, error) {
 	return searchScreen(a.lang, body), a.Err()
 }
 
-// notesLike returns the notes of a project that fit a query. A memory that cannot be read, or is
-// switched off, has none: the page of the notes says so.
+// notesLike returns the notes of a project that match a query. A memory that cannot be read, or is switched
+// off, has none; the page of the notes reports it.
 func (d *Dashboard) notesLike(a *asked, p folder, query string) (out []memo) {
-	_ = d.book(p, func(b *memory.Book) error {
+	_ = d.withBook(p, func(b *memory.Book) error {
 		found, err := b.Recall(a, memory.Query{Text: query, Limit: maxFoundNotes})
 		for _, n := range found.Results {
 			if !n.Weak {

@@ -6,14 +6,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// selection is the project that a page about one of all projects is for.
+// selection is the project chosen on a page about one project.
 type selection struct {
 	// Action is the page's own address.
 	Action string
-	// Project is the one that was chosen; it has no id if no project is known.
+	// Project is the chosen project; it has no id if no project is known.
 	Project  folder
 	Projects []folder
-	// Query is the text of the search. Searches is true if the page has a search of its own.
+	// Query is the text of the search. Searches reports whether the page has a search of its own.
 	Query    string
 	Searches bool
 }
@@ -21,19 +21,19 @@ type selection struct {
 // maxQuery bounds the words of a search, in bytes.
 const maxQuery = 300
 
-// tooLong refuses a search for more than a few words.
-func tooLong(query string) error {
+// checkQuery returns an error for a search of more than maxQuery bytes.
+func checkQuery(query string) error {
 	if len(query) > maxQuery {
 		return fault.New(fault.InvalidArgument, "the search has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("search for a few words")
 	}
 	return nil
 }
 
-// choose returns the project that the parameter p names, the first one without it.
-func (d *Dashboard) choose(a *asked, action string) (selection, error) {
+// chooseProject returns the project of the parameter p, or the first one without it.
+func (d *Dashboard) chooseProject(a *asked, action string) (selection, error) {
 	given := a.r.URL.Query()
 	c := selection{Action: action, Projects: d.projects.all(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
-	if err := tooLong(c.Query); err != nil {
+	if err := checkQuery(c.Query); err != nil {
 		return c, err
 	}
 	id := given.Get("p")
@@ -44,6 +44,6 @@ func (d *Dashboard) choose(a *asked, action string) (selection, error) {
 		return c, nil
 	}
 	var err error
-	c.Project, err = d.projects.find(id)
+	c.Project, err = d.projects.findByID(id)
 	return c, err
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
 
-// Health is how the program is set up for a project and on this machine. The program gathers it
-// for the dashboard, which cannot change it.
+// Health describes the setup of the program for a project and on this machine. The dashboard only shows it.
 type Health struct {
 	// Places are the folders in which assistants may work.
 	Places []Place
-	// Checks are those of the doctor that were asked for.
+	// Checks are the requested checks of the doctor.
 	Checks []Check
 	// UserFile is the person's own file of settings.
 	UserFile string
@@ -22,7 +21,7 @@ type Health struct {
 
 // Place is a folder on record.
 type Place struct {
-	// From is the place of its record, Why the reason for which it does not count; "" if it does.
+	// From is the place of the record. Why is the reason to ignore the folder; "" if it counts.
 	Folder, From, Why string
 }
 
@@ -31,7 +30,7 @@ type Check struct {
 	Name string
 	// Status is ok, warning or problem.
 	Status, Detail string
-	// Items are the defects with their places, Remedy the next step; "" if all is well.
+	// Items are the defects with their places. Remedy is the next step; "" if all is well.
 	Items  []string
 	Remedy string
 }
@@ -41,20 +40,20 @@ type settingsPage struct {
 	selection
 	ProjectFile string
 	Values      []config.Setting
-	// Ignored are the settings of the project's file that do not count.
+	// Ignored are the settings of the project's file without effect.
 	Ignored []string
 	Wants   []engine.Want
 	Health
-	// Checked is true if the files of the project were checked, too.
+	// Checked reports whether the files of the project were checked, too.
 	Checked bool
 	browsers
-	// Troubles are the errors of reading.
+	// Troubles are errors in reading the settings.
 	Troubles []string
 }
 
-// settings shows the settings in force. Nothing on the page changes them.
-func (d *Dashboard) settings(a *asked) (templ.Component, error) {
-	c, err := d.choose(a, "/settings")
+// showSettings shows the settings in force. The page cannot change them.
+func (d *Dashboard) showSettings(a *asked) (templ.Component, error) {
+	c, err := d.chooseProject(a, "/settings")
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +65,11 @@ func (d *Dashboard) settings(a *asked) (templ.Component, error) {
 		}
 	}
 	if c.Project.ID != "" {
-		trouble(d.effective(a, &out))
-		_, out.Wants, err = d.o.Engine.Wants(address(c.Project))
+		trouble(d.readSettings(a, &out))
+		_, out.Wants, err = d.o.Engine.Wants(addressOf(c.Project))
 		trouble(err)
 	}
-	out.browsers, err = d.browsers()
+	out.browsers, err = d.pairedBrowsers()
 	trouble(err)
 	if d.o.Health != nil {
 		out.Health, err = d.o.Health(a, a.lang, c.Project.Path, out.Checked)
@@ -79,8 +78,8 @@ func (d *Dashboard) settings(a *asked) (templ.Component, error) {
 	return settingsScreen(a.lang, out), a.Err()
 }
 
-// effective reads the settings of the project.
-func (d *Dashboard) effective(a *asked, out *settingsPage) error {
+// readSettings reads the settings of the project.
+func (d *Dashboard) readSettings(a *asked, out *settingsPage) error {
 	p, err := d.o.Engine.Projects().Open(out.Project.Path)
 	if err != nil {
 		return err

@@ -17,10 +17,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// ValidFor is the time in which a code can be approved and its approval be taken.
+// ValidFor is the time in which a code can be approved, and the approval be taken.
 const ValidFor = 5 * time.Minute
 
-// pairings is the folder with the codes, a file for each.
+// pairings is the folder of the codes, with a file for each.
 const pairings = "pairings"
 
 // The steps of a code.
@@ -30,8 +30,8 @@ const (
 	used     = ".used"
 )
 
-// alphabet has no letters that are easily mistaken for digits or for each other. With its 32 characters
-// a code has 40 bits.
+// alphabet has no letters easily mistaken for digits or for each other. With 32 characters to choose from, a
+// code has 40 bits.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 const codeLength = 8
@@ -47,7 +47,7 @@ type request struct {
 	Made   time.Time `json:"made"`
 }
 
-// Codes has the codes of one dashboard. It is safe for concurrent use.
+// Codes makes the codes of one dashboard, and takes their approvals. It is safe for concurrent use.
 type Codes struct {
 	folder, origin string
 	now            func() time.Time
@@ -74,33 +74,33 @@ func (c *Codes) New() (string, error) {
 	for i, b := range random {
 		code[i] = alphabet[b%byte(len(alphabet))]
 	}
-	dir, err := open(c.folder, pairings)
+	dir, err := openFolder(c.folder, pairings)
 	if err != nil {
-		return "", trouble(err)
+		return "", stateError(err)
 	}
-	defer dir.Close() //nolint:errcheck // the write has its own error
+	defer dir.Close() //nolint:errcheck // the write returns an error
 	now := c.now()
-	sweep(dir, now)
+	removeExpired(dir, now)
 	data, err := json.Marshal(request{c.origin, now})
 	if err == nil {
 		err = dir.Replace(nameOf(string(code))+shown, data)
 	}
 	if err != nil {
-		return "", trouble(err)
+		return "", stateError(err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.made = append(c.made, made{nameOf(string(code)), now})
 	for len(c.made) > maxShown || now.Sub(c.made[0].at) > ValidFor {
-		_ = dir.Remove(c.made[0].name + shown) // it expires
+		_ = dir.Remove(c.made[0].name + shown) // the code expires
 		c.made = c.made[1:]
 	}
 	return string(code), nil
 }
 
-// Approved reports whether a person has approved a code of this dashboard, and takes the approval. It
-// returns false without an error if nobody has approved it yet. It is an error if the code is not this
-// dashboard's, if it has expired, or if its approval was taken before.
+// Approved reports whether a person has approved a code of this dashboard, and takes the approval. It returns
+// false without an error if nobody has approved the code yet. It returns an error if the code is not this
+// dashboard's, has expired, or was approved and taken before.
 func (c *Codes) Approved(code string) (bool, error) {
 	name, now := nameOf(Normal(code)), c.now()
 	c.mu.Lock()
@@ -109,14 +109,14 @@ func (c *Codes) Approved(code string) (bool, error) {
 		mine = mine || m.name == name && now.Sub(m.at) <= ValidFor
 	}
 	c.mu.Unlock()
-	dir, err := open(c.folder, pairings)
+	dir, err := openFolder(c.folder, pairings)
 	if err != nil {
-		return false, trouble(err)
+		return false, stateError(err)
 	}
 	defer dir.Close() //nolint:errcheck // the rename has its own error
 	switch {
 	case dir.Exists(name + used):
-		return false, usedBefore()
+		return false, errUsedBefore()
 	case !mine:
 		return false, fault.New(fault.NotFound, "the code is not one of this dashboard, or has expired").WithHint("load the page again for a new one")
 	}
@@ -124,14 +124,14 @@ func (c *Codes) Approved(code string) (bool, error) {
 	case err == nil:
 		return true, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, trouble(err)
+		return false, stateError(err)
 	case dir.Exists(name + used):
-		return false, usedBefore()
+		return false, errUsedBefore()
 	}
 	return false, nil
 }
 
-// Approve lets the page that shows a code decide, and returns the page's origin.
+// Approve approves a code typed by the person, and returns the origin of the page that shows it.
 func Approve(folder, code string, now time.Time) (origin string, err error) {
 	code = Normal(code)
 	if len(code) != codeLength || strings.Trim(code, alphabet) != "" {
@@ -139,13 +139,13 @@ func Approve(folder, code string, now time.Time) (origin string, err error) {
 			WithHint("type the code that the page shows; the page /pair of the dashboard has one")
 	}
 	if folder == "" {
-		return "", trouble(errNoState)
+		return "", stateError(errNoState)
 	}
 	dir, err := durable.OpenPrivateDir(folder + string(os.PathSeparator) + pairings)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", unknown()
+		return "", errUnknownCode()
 	} else if err != nil {
-		return "", trouble(err)
+		return "", stateError(err)
 	}
 	defer dir.Close() //nolint:errcheck // the rename has its own error
 	name := nameOf(code)
@@ -155,7 +155,7 @@ func Approve(folder, code string, now time.Time) (origin string, err error) {
 		err = json.Unmarshal(data, &r)
 	}
 	if err == nil && now.Sub(r.Made) > ValidFor {
-		return "", unknown()
+		return "", errUnknownCode()
 	}
 	if err == nil {
 		err = dir.Rename(name+shown, name+approved)
@@ -164,42 +164,42 @@ func Approve(folder, code string, now time.Time) (origin string, err error) {
 	case err == nil:
 		return r.Origin, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", trouble(err)
+		return "", stateError(err)
 	case dir.Exists(name + approved), dir.Exists(name + used):
-		return "", usedBefore()
+		return "", errUsedBefore()
 	}
-	return "", unknown()
+	return "", errUnknownCode()
 }
 
-func usedBefore() error {
+func errUsedBefore() error {
 	return fault.New(fault.Conflict, "the code was used before").
 		WithHint("a code pairs one page; if neither you nor your page has used it, somebody else has: end the dashboard and start it again")
 }
 
-func unknown() error {
+func errUnknownCode() error {
 	return fault.New(fault.NotFound, "no dashboard shows this code, or it has expired").
 		WithHint("type the code that the page shows now; it is valid for %s", lang.Count(int(ValidFor/time.Minute), "minute"))
 }
 
-func trouble(err error) error {
+func stateError(err error) error {
 	return fault.New(fault.Storage, "the state folder cannot be used for pairing: %w", err).WithHint("make sure that you can write to it, or set XDG_STATE_HOME")
 }
 
-// Normal returns a code in the form in which it was made: people add spaces and dashes, type small
-// letters, and take some letters for digits.
+// Normal returns the code that a person means: people add spaces and dashes, type small letters, and confuse
+// some letters with digits.
 func Normal(code string) string {
 	return strings.NewReplacer(" ", "", "-", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(code))
 }
 
-// nameOf returns the name of a code's file, without its step.
+// nameOf returns the name of a code's file, without the step.
 func nameOf(code string) string {
 	sum := sha256.Sum256([]byte(code))
 	return hex.EncodeToString(sum[:])
 }
 
-// sweep removes expired codes, as far as the disk permits. Used codes stay for a while, so that a second
-// use is noticed.
-func sweep(dir *durable.Dir, now time.Time) {
+// removeExpired removes files of four times the age at which codes expire, as far as the disk permits. So a
+// second use of a code is noticed.
+func removeExpired(dir *durable.Dir, now time.Time) {
 	entries, err := dir.ReadDir(".")
 	if err != nil {
 		return

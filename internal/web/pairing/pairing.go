@@ -1,10 +1,10 @@
-// Package pairing keeps facts about dashboards in a person's state folder: the dashboards that run, and
-// the browsers that a person at a terminal lets decide.
+// Package pairing records in a person's state folder the running dashboards, and pairs browsers with them at
+// the word of the person at a terminal.
 //
-// A [Dashboard] registers itself while it runs. A browser is paired by a code: the dashboard shows
-// it, the person types it at a terminal ([Approve]), and the dashboard that has made it takes the
-// approval, once ([Codes.Approved]). The name of a code's file is its hash and its step. A step is a
-// rename, so that only one of two processes can take it.
+// A [Dashboard] registers itself while it runs. A browser is paired by a code: the dashboard shows the code,
+// the person types it at a terminal ([Approve]), and the same dashboard takes the approval, once
+// ([Codes.Approved]). Each code has a file, named by the hash and the step of the code. A step is a rename,
+// so only one of two processes can take it.
 //
 // Anyone who can write to the folder can approve every code, so it is private to its owner.
 package pairing
@@ -28,26 +28,26 @@ import (
 type Dashboard struct {
 	ID  string `json:"id"`
 	PID int    `json:"pid"`
-	// Origin is the origin of its pages, for example http://localhost:8123.
+	// Origin is the origin of the pages, for example http://localhost:8123.
 	Origin  string    `json:"origin"`
 	Started time.Time `json:"started"`
-	// Roots are the folders in which its projects lie. If there are none, it shows all known projects.
+	// Roots are the folders that hold the dashboard's projects; none means all known projects.
 	Roots []string `json:"roots,omitempty"`
 }
 
-// registry is the folder with the dashboards that run, a file for each.
+// registry is the folder of the running dashboards, with a file for each.
 const registry = "dashboards"
 
-// maxFile bounds the files of this package, in bytes.
+// maxFile bounds a file of this package, in bytes.
 const maxFile = 64 << 10
 
-// Register records that a dashboard runs in this process, until remove is called. It sets ID and PID.
+// Register records a dashboard of this process until remove is called. It sets ID and PID.
 func Register(folder string, d Dashboard) (remove func(), err error) {
-	dir, err := open(folder, registry)
+	dir, err := openFolder(folder, registry)
 	if err != nil {
 		return nil, err
 	}
-	list(dir, true)
+	readRegistry(dir, true)
 	d.ID, d.PID = rand.Text(), os.Getpid()
 	data, err := json.Marshal(d)
 	if err == nil {
@@ -57,12 +57,12 @@ func Register(folder string, d Dashboard) (remove func(), err error) {
 		return nil, errors.Join(err, dir.Close())
 	}
 	return func() {
-		_ = dir.Remove(d.ID + ".json") // if it stays, it is ignored, because its process has gone
+		_ = dir.Remove(d.ID + ".json") // a file that stays is ignored once the process has gone
 		_ = dir.Close()
 	}, nil
 }
 
-// Running lists the dashboards that run, the newest first.
+// Running returns the running dashboards, the newest first.
 func Running(folder string) []Dashboard {
 	if folder == "" {
 		return nil
@@ -72,13 +72,14 @@ func Running(folder string) []Dashboard {
 		return nil
 	}
 	defer dir.Close() //nolint:errcheck // nothing was written
-	found := list(dir, false)
+	found := readRegistry(dir, false)
 	slices.SortFunc(found, func(a, b Dashboard) int { return b.Started.Compare(a.Started) })
 	return found
 }
 
-// list reads the registry. If sweep is true, it removes the dashboards whose process has gone.
-func list(dir *durable.Dir, sweep bool) (found []Dashboard) {
+// readRegistry returns the running dashboards of the registry. If sweep is true, it removes the files of
+// dashboards whose process has gone.
+func readRegistry(dir *durable.Dir, sweep bool) (found []Dashboard) {
 	entries, err := dir.ReadDir(".")
 	if err != nil {
 		return nil
@@ -93,17 +94,17 @@ func list(dir *durable.Dir, sweep bool) (found []Dashboard) {
 			err = json.Unmarshal(data, &d)
 		}
 		switch {
-		case err == nil && runs(d.PID):
+		case err == nil && isRunning(d.PID):
 			found = append(found, d)
 		case sweep && !errors.Is(err, fs.ErrNotExist):
-			_ = dir.Remove(e.Name()) // the next one tries again
+			_ = dir.Remove(e.Name()) // the next dashboard tries again
 		}
 	}
 	return found
 }
 
-// runs reports whether there is a process of a number.
-func runs(pid int) bool {
+// isRunning reports whether a process exists.
+func isRunning(pid int) bool {
 	if pid <= 0 {
 		return false
 	}
@@ -119,8 +120,8 @@ func runs(pid int) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// open opens a folder of the state, and makes it if it is missing.
-func open(folder, name string) (*durable.Dir, error) {
+// openFolder opens a folder of the state folder, and creates a missing one.
+func openFolder(folder, name string) (*durable.Dir, error) {
 	if folder == "" {
 		return nil, errNoState
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// domain begins the signed text, so that no signature for another purpose passes for a decision.
+// domain begins the signed text, so that a signature for another purpose cannot pass for a decision.
 const domain = "bmad-mcp: decision, 1\n"
 
-// Statement is a decision in the form in which it is signed. The challenge is the hash of its JSON,
-// with the keys in this order.
+// Statement is the signed form of a decision. The challenge is the hash of the JSON, with the keys in this
+// order.
 type Statement struct {
 	Session  string `json:"session"`
 	Stage    string `json:"stage"`
 	Revision int    `json:"revision"`
-	// SHA256 is the hash of the document, if the decision is about one.
+	// SHA256 is the hash of the document; "" if the decision is about none.
 	SHA256   string `json:"sha256"`
 	Decision string `json:"decision"`
-	// FeedbackHash, CommentsHash and AnswersHash are empty if the decision has none.
+	// FeedbackHash, CommentsHash and AnswersHash are empty for a decision without such words.
 	FeedbackHash string `json:"feedback"`
 	CommentsHash string `json:"comments"`
 	AnswersHash  string `json:"answers"`
@@ -43,13 +43,12 @@ func StatementOf(session string, g workflow.Grant, answers, nonce string) Statem
 		s.Decision, s.SHA256 = string(workflow.DecisionApprove), g.SHA256
 	case workflow.DecisionApprove, workflow.DecisionChanges:
 		s.SHA256 = g.SHA256
-	default: // it is not about a document
+	default: // not about a document
 	}
 	return s
 }
 
-// hashText returns the hash of a text of the person without the white space around it, because the
-// record leaves that out.
+// hashText returns the hash of a person's text, trimmed like the text in the record; "" for an empty one.
 func hashText(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
@@ -57,12 +56,11 @@ func hashText(text string) string {
 	return workflow.Hash([]byte(text))
 }
 
-// quoted is the number of bytes of a comment's quote that are signed, because the record keeps less
-// than a page may send. The lines and the hash of the document determine the rest.
+// quoted is the number of signed bytes of a comment's quote. It is small, because the record keeps less than
+// a page may send; lines and hash of the document determine the rest.
 const quoted = 100
 
-// hashComments returns the hash of comments. They are recorded with ids, without white space
-// around them, and with a last line.
+// hashComments returns the hash of comments in recorded form: trimmed, with a last line, but without ids.
 func hashComments(comments []workflow.Comment) string {
 	if len(comments) == 0 {
 		return ""
@@ -83,8 +81,8 @@ func hashComments(comments []workflow.Comment) string {
 	return workflow.Hash(toJSON(plain))
 }
 
-// AnswersHash returns the hash of the answers to open questions together with skipRest, which is true
-// if the others are skipped.
+// AnswersHash returns the hash of the answers to open questions. skipRest reports whether the person skips
+// the other questions.
 func AnswersHash(answers map[string]string, skipRest bool) string {
 	plain := map[string]string{}
 	for id, answer := range answers {
@@ -101,28 +99,27 @@ func AnswersHash(answers map[string]string, skipRest bool) string {
 // Challenge returns the challenge for the passkey.
 func (s Statement) Challenge() [32]byte { return sha256.Sum256(append([]byte(domain), toJSON(s)...)) }
 
-// signing is a decision that a browser has been asked to have signed.
+// signing is a decision sent to a browser for a signature.
 type signing struct {
 	nonce   string
 	session webauthn.SessionData
 }
 
-// BeginDecision returns the options with which a browser has a decision signed. The nonce of the
-// statement is that of the page. The challenge has another random part, so that no earlier signature
-// is good for it.
+// BeginDecision returns the options for a browser to have a decision signed. s has the nonce of the page; the
+// challenge gets another random part, so no earlier signature is good for it.
 func (k *Keys) BeginDecision(s Statement) (options json.RawMessage, err error) {
-	if err := k.pages(); err != nil {
+	if err := k.checkHasPages(); err != nil {
 		return nil, err
 	}
-	l, err := k.read()
+	l, err := k.readKeys()
 	if err != nil {
 		return nil, err
 	}
 	if len(l.inUse()) == 0 {
-		return nil, unknown()
+		return nil, errUnknownKey()
 	}
 	page := s.Challenge()
-	s.Nonce += "." + random()
+	s.Nonce += "." + randomName()
 	challenge := s.Challenge()
 	p := person{l}
 	asked, session, err := k.webauthn.BeginLogin(p, webauthn.WithChallenge(challenge[:]))
@@ -131,14 +128,14 @@ func (k *Keys) BeginDecision(s Statement) (options json.RawMessage, err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.decisions.put(string(page[:]), signing{s.Nonce, *session}, k.now())
+	k.decisions.add(string(page[:]), signing{s.Nonce, *session}, k.now())
 	return toJSON(asked.Response), nil
 }
 
 // FinishDecision checks the answer of a browser to [Keys.BeginDecision] with the same statement,
 // and returns the signature for the record.
 func (k *Keys) FinishDecision(ctx context.Context, s Statement, response []byte) (out *workflow.Signature, err error) {
-	if err := k.pages(); err != nil {
+	if err := k.checkHasPages(); err != nil {
 		return nil, err
 	}
 	page := s.Challenge()
@@ -146,17 +143,17 @@ func (k *Keys) FinishDecision(ctx context.Context, s Statement, response []byte)
 	begun, ok := k.decisions.take(string(page[:]), k.now())
 	k.mu.Unlock()
 	if !ok {
-		return nil, expiry()
+		return nil, errExpired()
 	}
-	err = k.change(ctx, func(l *list) error {
+	err = k.updateList(ctx, func(l *list) error {
 		key, given, err := k.checkAssertion(l, begun.session, response, k.now())
 		if err != nil {
 			return err
 		}
 		raw := given.Raw.AssertionResponse
 		out = &workflow.Signature{
-			Credential: key.ID, PublicKey: key.PublicKey, AuthenticatorData: pack(raw.AuthenticatorData),
-			ClientData: pack(raw.ClientDataJSON), Signature: pack(raw.Signature), Nonce: begun.nonce, Answers: s.AnswersHash,
+			Credential: key.ID, PublicKey: key.PublicKey, AuthenticatorData: encodeBase64(raw.AuthenticatorData),
+			ClientData: encodeBase64(raw.ClientDataJSON), Signature: encodeBase64(raw.Signature), Nonce: begun.nonce, Answers: s.AnswersHash,
 		}
 		return nil
 	})

@@ -17,31 +17,30 @@ import (
 // maxName bounds the name of a passkey, in characters.
 const maxName = 40
 
-// Enrolment has the options with which a browser makes a passkey.
+// Enrolment has the options for a browser to make a passkey.
 type Enrolment struct {
 	// Ticket names the enrolment. It is good once.
 	Ticket string `json:"ticket"`
 	// Create are the options of the new passkey.
 	Create json.RawMessage `json:"create"`
-	// Assert are the options with which a passkey in use allows the new one. There are none if no
-	// passkey is in use yet.
+	// Assert are the options for a passkey in use to allow the new one; nil if none is in use yet.
 	Assert json.RawMessage `json:"assert,omitempty"`
 }
 
-// enrolment is an enrolment that has begun.
+// enrolment is a begun enrolment.
 type enrolment struct {
 	by            string
 	user          string
 	create, allow webauthn.SessionData
 }
 
-// BeginEnrol begins to enrol a passkey. If it is the first one, allowedBy names its permission, a code
-// that the person has typed at a terminal. Later ones need a passkey in use.
+// BeginEnrol begins to enrol a passkey. For the first one, allowedBy has to name the permission, a code typed
+// by the person at a terminal. Later ones need a passkey in use.
 func (k *Keys) BeginEnrol(ctx context.Context, allowedBy string) (out Enrolment, err error) {
-	if err := k.pages(); err != nil {
+	if err := k.checkHasPages(); err != nil {
 		return out, err
 	}
-	err = k.change(ctx, func(l *list) error { // it gives the person their handle
+	err = k.updateList(ctx, func(l *list) error { // updateList gives the person a handle
 		keys := l.inUse()
 		switch {
 		case len(keys) == 0 && allowedBy == "":
@@ -57,13 +56,13 @@ func (k *Keys) BeginEnrol(ctx context.Context, allowedBy string) (out Enrolment,
 
 func (k *Keys) beginEnrol(p person, allowedBy string) (out Enrolment, err error) {
 	e := enrolment{by: allowedBy, user: p.User}
-	known := p.descriptors()
+	known := p.credentialDescriptors()
 	create, session, err := k.webauthn.BeginRegistration(p, webauthn.WithExclusions(known))
 	if err != nil {
 		return out, err
 	}
 	e.create = *session
-	out = Enrolment{Ticket: random(), Create: toJSON(create.Response)}
+	out = Enrolment{Ticket: randomName(), Create: toJSON(create.Response)}
 	if len(known) > 0 {
 		challenge := sha256.Sum256([]byte("bmad-mcp: allow a passkey\n" + session.Challenge))
 		allow, session, err := k.webauthn.BeginLogin(p, webauthn.WithChallenge(challenge[:]))
@@ -74,37 +73,37 @@ func (k *Keys) beginEnrol(p person, allowedBy string) (out Enrolment, err error)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.enrolments.put(out.Ticket, e, k.now())
+	k.enrolments.add(out.Ticket, e, k.now())
 	return out, nil
 }
 
-// FinishEnrol adds the passkey that a browser has made. assertion is the answer to
-// [Enrolment.Assert]; name is the person's name for the passkey.
+// FinishEnrol adds the passkey made by a browser. assertion is the answer to [Enrolment.Assert]; name is the
+// person's name for the passkey.
 func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, assertion []byte, name string) (added Key, err error) {
-	if err := k.pages(); err != nil {
+	if err := k.checkHasPages(); err != nil {
 		return added, err
 	}
 	k.mu.Lock()
 	e, ok := k.enrolments.take(ticket, k.now())
 	k.mu.Unlock()
 	if !ok {
-		return added, expiry()
+		return added, errExpired()
 	}
 	given, err := parse(response, protocol.ParseCredentialCreationResponseBytes)
 	if err != nil {
 		return added, err
 	}
-	err = k.change(ctx, func(l *list) error {
+	err = k.updateList(ctx, func(l *list) error {
 		p, now := person{*l}, k.now()
 		if l.User != e.user { // the list was moved away in between
-			return expiry()
+			return errExpired()
 		}
 		made, err := k.webauthn.CreateCredential(p, e.create, given)
 		if err != nil {
-			return refusal(err)
+			return errRefused(err)
 		}
 		added = Key{
-			ID: pack(made.ID), PublicKey: pack(made.PublicKey), Added: now.UTC(), By: e.by,
+			ID: encodeBase64(made.ID), PublicKey: encodeBase64(made.PublicKey), Added: now.UTC(), By: e.by,
 			SignCount: made.Authenticator.SignCount, Synced: made.Flags.BackupEligible,
 		}
 		for _, t := range made.Transport {
@@ -112,7 +111,7 @@ func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, asserti
 		}
 		if len(l.inUse()) > 0 {
 			if e.allow.Challenge == "" { // another was enrolled in between
-				return expiry()
+				return errExpired()
 			}
 			by, _, err := k.checkAssertion(l, e.allow, assertion, now)
 			if err != nil {
@@ -123,15 +122,15 @@ func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, asserti
 		if slices.ContainsFunc(l.Keys, func(key Key) bool { return key.ID == added.ID }) {
 			return fault.New(fault.Conflict, "this passkey was enrolled before").WithHint("bmad-mcp dashboard passkeys lists those in use; make a new one")
 		}
-		added.Name = l.name(name, added)
+		added.Name = l.nameFor(name, added)
 		l.Keys = append(l.Keys, added)
 		return nil
 	})
 	return added, err
 }
 
-// name returns the name of a new passkey. It differs from those in use.
-func (l list) name(given string, key Key) string {
+// nameFor returns a name for a new passkey which no passkey in use has.
+func (l list) nameFor(given string, key Key) string {
 	given = visible.Cut(visible.Line(strings.TrimSpace(given)), maxName, "…")
 	if given == "" || slices.ContainsFunc(l.inUse(), func(other Key) bool { return other.Name == given }) {
 		given = strings.TrimSpace(given + " " + key.Short())

@@ -18,43 +18,42 @@ import (
 const (
 	listFile = "passkeys.json"
 	lockFile = "passkeys.lock"
-	// maxList bounds the file, in bytes, and maxKeys the passkeys in use.
+	// maxList bounds the file, in bytes. maxKeys bounds the passkeys in use.
 	maxList = 4 << 20
 	maxKeys = 20
 )
 
-// Key is a passkey of the list. Its values are base64url without padding.
+// Key is a passkey of the list. Binary values are base64url without padding.
 type Key struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// PublicKey checks its signatures (COSE).
+	// PublicKey is the key to check signatures with (COSE).
 	PublicKey string    `json:"public_key"`
 	Added     time.Time `json:"added"`
-	// By names the permission for its enrolment.
+	// By names the permission for the enrolment: "pairing", or byPasskey with an id.
 	By      string    `json:"by"`
 	Used    time.Time `json:"used,omitzero"`
 	Removed time.Time `json:"removed,omitzero"`
-	// SignCount is the last number of signatures that it reported. Many passkeys always report 0.
+	// SignCount is the last number of signatures reported by the passkey. Many passkeys always report 0.
 	SignCount uint32 `json:"sign_count,omitempty"`
-	// Synced is true if its authenticator copies it to other devices.
+	// Synced reports whether the authenticator copies the passkey to other devices.
 	Synced     bool     `json:"synced,omitempty"`
 	Transports []string `json:"transports,omitempty"`
 }
 
-// Short returns the beginning of its id, by which people name it.
+// Short returns the beginning of the id, the form for people.
 func (key Key) Short() string { return key.ID[:min(len(key.ID), 8)] }
 
-// byPasskey begins [Key.By] if a passkey in use allowed the new one. The beginning of its id follows.
+// byPasskey begins [Key.By] if a passkey in use allowed the new one. The short id of the former follows.
 const byPasskey = "passkey:"
 
-// Allower returns the beginning of the id of the passkey that allowed this one. ok is false if the
-// person allowed it at a terminal.
+// Allower returns the short id of the passkey that allowed this one. ok is false if the person allowed it at
+// a terminal.
 func (key Key) Allower() (id string, ok bool) { return strings.CutPrefix(key.By, byPasskey) }
 
-// list is the content of the file. Removed keys stay in it, so that their signatures can still be
-// checked.
+// list is the content of the file. Removed keys stay in the file, because their signatures are still checked.
 type list struct {
-	// User is the handle that authenticators keep with the passkeys.
+	// User is the person's handle, which authenticators keep with the passkeys.
 	User string `json:"user"`
 	Keys []Key  `json:"keys"`
 }
@@ -65,29 +64,29 @@ func (l list) inUse() []Key {
 
 // List returns the passkeys in use, the oldest first.
 func (k *Keys) List() ([]Key, error) {
-	l, err := k.read()
+	l, err := k.readKeys()
 	return l.inUse(), err
 }
 
-// Recent returns the passkeys in use that were added within a day. When people decide, they should
-// notice if they did not add one themselves.
+// Recent returns the passkeys in use added within a day. Pages show them at each decision, so that people
+// notice a key they have not added themselves.
 func (k *Keys) Recent() ([]Key, error) {
-	l, err := k.read()
+	l, err := k.readKeys()
 	since := k.now().Add(-recent)
 	return slices.DeleteFunc(l.inUse(), func(key Key) bool { return key.Added.Before(since) }), err
 }
 
-// Remove takes a passkey out of use. It is named by its name, or by the beginning of its id.
+// Remove takes a passkey out of use. name is the passkey's name, or the beginning of the id.
 func (k *Keys) Remove(ctx context.Context, name string) (removed Key, err error) {
-	l, err := k.read()
+	l, err := k.readKeys()
 	if err == nil {
-		_, err = l.find(name)
+		_, err = l.findByName(name)
 	}
 	if err != nil {
 		return removed, err
 	}
-	err = k.change(ctx, func(l *list) error {
-		key, err := l.find(name)
+	err = k.updateList(ctx, func(l *list) error {
+		key, err := l.findByName(name)
 		if err != nil {
 			return err
 		}
@@ -98,8 +97,8 @@ func (k *Keys) Remove(ctx context.Context, name string) (removed Key, err error)
 	return removed, err
 }
 
-// find returns the passkey in use that people call by a name or the beginning of an id.
-func (l list) find(name string) (found *Key, err error) {
+// findByName returns the passkey in use with a name, or with the beginning of an id.
+func (l list) findByName(name string) (found *Key, err error) {
 	for i, key := range l.Keys {
 		hasName := key.Name == name
 		hasID := len(name) >= 4 && strings.HasPrefix(key.ID, name)
@@ -117,8 +116,8 @@ func (l list) find(name string) (found *Key, err error) {
 	return found, nil
 }
 
-// read returns the list, which is empty if there is no file.
-func (k *Keys) read() (l list, err error) {
+// readKeys returns the list, or an empty one without a file.
+func (k *Keys) readKeys() (l list, err error) {
 	if k.folder == "" {
 		return l, nil
 	}
@@ -127,7 +126,7 @@ func (k *Keys) read() (l list, err error) {
 		return l, nil
 	}
 	if err != nil {
-		return l, trouble(err)
+		return l, diskError(err)
 	}
 	defer func() { _ = d.Close() }()
 	return readList(d)
@@ -148,24 +147,24 @@ func readList(d *durable.Dir) (l list, err error) {
 	return l, nil
 }
 
-// change changes the list under its lock, unless do returns an error. If the list cannot be read, it is
-// left to the person.
-func (k *Keys) change(ctx context.Context, do func(*list) error) error {
+// updateList has do change the list under the lock of the file, and saves the list unless do returns an
+// error. A file that cannot be read is left to the person.
+func (k *Keys) updateList(ctx context.Context, do func(*list) error) error {
 	if k.folder == "" {
 		return fault.New(fault.Storage, "there is no state folder to keep passkeys in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
 	}
 	if err := os.MkdirAll(k.folder, 0o700); err != nil {
-		return trouble(err)
+		return diskError(err)
 	}
 	d, err := durable.OpenPrivateDir(k.folder)
 	if err != nil {
-		return trouble(err)
+		return diskError(err)
 	}
 	defer func() { _ = d.Close() }()
 	lock, err := d.Lock(ctx, lockFile)
 	if err != nil {
-		return trouble(err)
+		return diskError(err)
 	}
 	defer func() { _ = lock.Unlock() }()
 	l, err := readList(d)
@@ -173,7 +172,7 @@ func (k *Keys) change(ctx context.Context, do func(*list) error) error {
 		return err
 	}
 	if l.User == "" {
-		l.User = random()
+		l.User = randomName()
 	}
 	if err := do(&l); err != nil {
 		return err
@@ -184,11 +183,12 @@ func (k *Keys) change(ctx context.Context, do func(*list) error) error {
 	if err := enc.Encode(l); err != nil {
 		return err
 	}
-	return trouble(d.Replace(listFile, data.Bytes()))
+	return diskError(d.Replace(listFile, data.Bytes()))
 }
 
-// trouble gives an error of the disk its code and a hint.
-func trouble(err error) error {
+// diskError gives an error of the disk a code and a hint. Coded errors and the end of a context stay as they
+// are.
+func diskError(err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -1,13 +1,12 @@
 // Package passkey keeps the passkeys of the person at this machine, and has them sign decisions.
 //
 // A passkey is a key of an authenticator, for example the computer's fingerprint reader, a phone or a
-// security key, which signs only after it has verified its owner. The challenge that it signs is
-// made from the decision: the session, its revision, the hash of the document, the choice and the
-// words. So the signature, which stays with the recorded decision, can be checked again at any
-// time by [Keys.Verify].
+// security key, which signs only after it has verified the owner. The signed challenge is made from the
+// decision: session, revision, hash of the document, choice and words. The signature is recorded with the
+// decision, and [Keys.Verify] can check it again at any time.
 //
-// The list of passkeys is a file of the person's state folder. Anyone who can write to that folder
-// can enrol a key of their own, so it is private to its owner.
+// The list of passkeys is a file of the person's state folder. Anyone who can write to the folder can enrol a
+// key, so it is private to the person.
 package passkey
 
 import (
@@ -24,26 +23,26 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// relyingParty is the domain of the passkeys: a browser offers them to its pages only.
+// relyingParty is the domain of the passkeys: a browser offers them to pages of the domain only.
 const relyingParty = "localhost"
 
 const (
-	// patience is the time that a ceremony may take.
+	// patience is the longest time of a ceremony.
 	patience = 5 * time.Minute
-	// maxPending bounds the ceremonies that have begun and not ended; the oldest give way.
+	// maxPending bounds the unfinished ceremonies; the oldest give way.
 	maxPending = 32
 	// maxResponse bounds a browser's response in a ceremony, in bytes.
 	maxResponse = 32 << 10
-	// recent is the time in which every decision shows that a passkey was added.
+	// recent is the time for which every decision mentions a new passkey.
 	recent = 24 * time.Hour
 )
 
 // Options configure Keys.
 type Options struct {
-	// Folder holds the list; it is made with the first passkey.
+	// Folder holds the list; it is created with the first passkey.
 	Folder string
-	// Origins are the exact addresses of the pages that may use passkeys, for example
-	// http://localhost:8123. If there are none, keys can only be listed, removed and checked against.
+	// Origins are the exact origins of the pages that may use passkeys, for example http://localhost:8123.
+	// Without any, keys can only be listed, removed and checked against.
 	Origins []string
 	// Now is the clock.
 	Now func() time.Time
@@ -60,7 +59,7 @@ type Keys struct {
 	decisions  pending[signing]
 }
 
-// New returns the passkeys that a folder lists.
+// New returns the passkeys of a folder.
 func New(o Options) (*Keys, error) {
 	k := &Keys{folder: o.Folder, now: o.Now, enrolments: pending[enrolment]{}, decisions: pending[signing]{}}
 	if len(o.Origins) == 0 {
@@ -74,30 +73,30 @@ func New(o Options) (*Keys, error) {
 		Timeouts: webauthn.TimeoutsConfig{
 			Login: webauthn.TimeoutConfig{Timeout: patience}, Registration: webauthn.TimeoutConfig{Timeout: patience},
 		},
-		// Password managers report extensions that nobody asked for. They are ignored.
+		// Password managers report unrequested extensions. They are ignored.
 		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 	})
 	return k, err
 }
 
-// pages returns an error if no page can hold a ceremony.
-func (k *Keys) pages() error {
+// checkHasPages returns an error if there are no Origins, and so no page for a ceremony.
+func (k *Keys) checkHasPages() error {
 	if k.webauthn == nil {
 		return fault.New(fault.NotAllowed, "passkeys are used in the dashboard only").WithHint("open it with bmad-mcp dashboard")
 	}
 	return nil
 }
 
-// pending has the ceremonies that have begun, by a name that the browser does not choose.
+// pending has the unfinished ceremonies, by a name not chosen by the browser.
 type pending[T any] map[string]begun[T]
 
 type begun[T any] struct {
-	what  T
+	value T
 	until time.Time
 }
 
-// put enters a ceremony, and replaces one of the same name.
-func (p pending[T]) put(name string, what T, now time.Time) {
+// add adds a ceremony, and replaces one of the same name.
+func (p pending[T]) add(name string, value T, now time.Time) {
 	oldest := ""
 	for other, b := range p {
 		switch {
@@ -110,24 +109,24 @@ func (p pending[T]) put(name string, what T, now time.Time) {
 	if len(p) >= maxPending {
 		delete(p, oldest)
 	}
-	p[name] = begun[T]{what, now.Add(patience)}
+	p[name] = begun[T]{value, now.Add(patience)}
 }
 
-// take returns a ceremony and ends it, so that no second answer to it can be tried.
-func (p pending[T]) take(name string, now time.Time) (what T, ok bool) {
+// take removes a ceremony and returns it, so that a second answer cannot be tried.
+func (p pending[T]) take(name string, now time.Time) (value T, ok bool) {
 	b, ok := p[name]
 	delete(p, name)
 	if !ok || b.until.Before(now) {
-		return what, false
+		return value, false
 	}
-	return b.what, true
+	return b.value, true
 }
 
-// person is the owner of the passkeys, for the library.
+// person is the owner of the passkeys, in the library's terms.
 type person struct{ list }
 
 // WebAuthnID implements webauthn.User.
-func (p person) WebAuthnID() []byte { return unpack(p.User) }
+func (p person) WebAuthnID() []byte { return decodeBase64(p.User) }
 
 // WebAuthnName implements webauthn.User.
 func (p person) WebAuthnName() string { return "bmad-mcp" }
@@ -139,19 +138,19 @@ func (p person) WebAuthnDisplayName() string { return "bmad-mcp" }
 func (p person) WebAuthnCredentials() []webauthn.Credential {
 	var out []webauthn.Credential
 	for _, key := range p.inUse() {
-		out = append(out, key.credential())
+		out = append(out, key.toCredential())
 	}
 	return out
 }
 
-// descriptors returns the names of the passkeys in use for a browser.
-func (p person) descriptors() []protocol.CredentialDescriptor {
+// credentialDescriptors returns the ids of the passkeys in use for a browser.
+func (p person) credentialDescriptors() []protocol.CredentialDescriptor {
 	return webauthn.Credentials(p.WebAuthnCredentials()).CredentialDescriptors()
 }
 
-func (key Key) credential() webauthn.Credential {
+func (key Key) toCredential() webauthn.Credential {
 	c := webauthn.Credential{
-		ID: unpack(key.ID), PublicKey: unpack(key.PublicKey),
+		ID: decodeBase64(key.ID), PublicKey: decodeBase64(key.PublicKey),
 		Flags:         webauthn.CredentialFlags{UserPresent: true, UserVerified: true, BackupEligible: key.Synced},
 		Authenticator: webauthn.Authenticator{SignCount: key.SignCount},
 	}
@@ -161,8 +160,7 @@ func (key Key) credential() webauthn.Credential {
 	return c
 }
 
-// checkAssertion checks the signature of a passkey in use, and enters its use in the list, with now as
-// the time.
+// checkAssertion checks the signature of a passkey in use, and records the use in l, with now as the time.
 func (k *Keys) checkAssertion(l *list, session webauthn.SessionData, response []byte, now time.Time) (*Key, *protocol.ParsedCredentialAssertionData, error) {
 	given, err := parse(response, protocol.ParseCredentialRequestResponseBytes)
 	if err != nil {
@@ -170,11 +168,11 @@ func (k *Keys) checkAssertion(l *list, session webauthn.SessionData, response []
 	}
 	used, err := k.webauthn.ValidateLogin(person{*l}, session, given)
 	if err != nil {
-		return nil, nil, refusal(err)
+		return nil, nil, errRefused(err)
 	}
-	at := slices.IndexFunc(l.Keys, func(key Key) bool { return key.Removed.IsZero() && key.ID == pack(used.ID) })
+	at := slices.IndexFunc(l.Keys, func(key Key) bool { return key.Removed.IsZero() && key.ID == encodeBase64(used.ID) })
 	if at < 0 {
-		return nil, nil, unknown()
+		return nil, nil, errUnknownKey()
 	}
 	key := &l.Keys[at]
 	if used.Authenticator.CloneWarning {
@@ -199,33 +197,33 @@ func parse[T any](response []byte, read func([]byte) (*T, error)) (*T, error) {
 	return out, nil
 }
 
-// refusal returns the error of a ceremony whose answer is wrong.
-func refusal(err error) error {
+// errRefused returns the error of a ceremony with a wrong answer.
+func errRefused(err error) error {
 	return fault.New(fault.NotAllowed, "the passkey's signature does not hold: %w", err).
 		WithHint("load the page again, and repeat it; use a passkey that was enrolled here and asks for your PIN, finger or face")
 }
 
-// expiry returns the error of an answer to a ceremony that has ended, or never began.
-func expiry() error {
+// errExpired returns the error of an answer to no ceremony, or to an ended one.
+func errExpired() error {
 	return fault.New(fault.Conflict, "this use of a passkey was answered already, took longer than %d minutes, or is about something else", int(patience.Minutes())).
 		WithHint("load the page again, and repeat it")
 }
 
-func unknown() error {
+func errUnknownKey() error {
 	return fault.New(fault.NotFound, "no passkey in use matches").WithHint("bmad-mcp dashboard passkeys lists them; enrol one in the dashboard")
 }
 
-// random returns an unguessable name.
-func random() string {
+// randomName returns an unguessable name.
+func randomName() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	return pack(b[:])
+	return encodeBase64(b[:])
 }
 
-func pack(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+func encodeBase64(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// unpack returns the bytes of a value in base64url, or none if it is malformed.
-func unpack(text string) []byte {
+// decodeBase64 returns the bytes of a base64url value, or nil if it is malformed.
+func decodeBase64(text string) []byte {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return nil
@@ -233,7 +231,7 @@ func unpack(text string) []byte {
 	return data
 }
 
-// toJSON encodes a value of strings and numbers, which cannot fail.
+// toJSON encodes a value of strings and numbers, and panics if this fails.
 func toJSON(options any) json.RawMessage {
 	data, err := json.Marshal(options)
 	if err != nil {

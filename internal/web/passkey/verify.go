@@ -13,34 +13,33 @@ import (
 // Status is the result of checking the signature of a recorded decision again.
 type Status string
 
-// The statuses. If a key is not in use here, its status shows that the text is the signed one, but not
-// who signed it.
+// The statuses. UnknownKey and RemovedKey mean that the text is as signed, but not who signed it.
 const (
 	Holds      Status = "holds"
 	UnknownKey Status = "unknown_key"
 	RemovedKey Status = "removed_key"
-	// Changed means that the signature is good, but for another decision than the recorded one.
+	// Changed means a good signature for another decision than the recorded one.
 	Changed Status = "changed"
-	// Wrong means that the signature, or the signed text, is not that of a passkey of this program.
+	// Wrong means a signature or a signed text not from a passkey of this program.
 	Wrong Status = "signature_wrong"
-	// Missing means that the decision is recorded as signed, and has no signature.
+	// Missing means that the decision is recorded as signed, but has no signature.
 	Missing Status = "missing"
 )
 
-// Fails reports whether no passkey signed the record as it is.
+// Fails reports whether the record is not as a passkey has signed it.
 func (s Status) Fails() bool { return s == Changed || s == Wrong || s == Missing }
 
-// Checked is an entry of a history that a passkey signed.
+// Checked is the result for an entry of a history with a decision recorded as signed.
 type Checked struct {
 	// Entry counts from 1.
 	Entry  int    `json:"entry"`
 	Status Status `json:"status"`
-	// Passkey is the name of the key, if it is known.
+	// Passkey is the name of the key; "" if it is unknown.
 	Passkey string `json:"passkey,omitempty"`
 }
 
-// Verify checks all decisions of a session that are recorded as signed. If the list of passkeys cannot
-// be read, none is known.
+// Verify checks all decisions of a session recorded as signed. If the list of passkeys cannot be read, it
+// returns the error with results that know no keys.
 func (k *Keys) Verify(s *workflow.Session) ([]Checked, error) {
 	var out []Checked
 	for i, t := range s.History {
@@ -51,15 +50,15 @@ func (k *Keys) Verify(s *workflow.Session) ([]Checked, error) {
 	if len(out) == 0 {
 		return nil, nil
 	}
-	l, err := k.read()
+	l, err := k.readKeys()
 	for i := range out {
 		out[i].Status, out[i].Passkey = VerifyGrant(s.SessionID, *s.History[out[i].Entry-1].Grant, l.Keys)
 	}
 	return out, err
 }
 
-// VerifyGrant checks the signature of a recorded decision against the decision, and against the
-// keys of this machine. It returns the name of the key if that is known.
+// VerifyGrant checks the signature of a recorded decision against the decision and the keys of this machine.
+// name is the name of the key; "" if the key is unknown.
 func VerifyGrant(session string, g workflow.Grant, known []Key) (status Status, name string) {
 	if g.Passkey == nil {
 		return Missing, ""
@@ -76,7 +75,7 @@ func VerifyGrant(session string, g workflow.Grant, known []Key) (status Status, 
 	switch {
 	case at >= 0 && known[at].PublicKey != g.Passkey.PublicKey:
 		return Wrong, known[at].Name
-	case challenge != pack(want[:]):
+	case challenge != encodeBase64(want[:]):
 		status = Changed
 	case at < 0:
 		return UnknownKey, ""
@@ -91,25 +90,25 @@ func VerifyGrant(session string, g workflow.Grant, known []Key) (status Status, 
 	return status, name
 }
 
-// signedChallenge returns the challenge that the key in a signature signed on a page of this
-// machine, having verified its owner.
+// signedChallenge returns the challenge of a signature. ok is false if the public key in s has not signed it,
+// on a page of this machine, after the authenticator had verified the owner.
 func signedChallenge(s workflow.Signature) (challenge string, ok bool) {
 	response := protocol.CredentialAssertionResponse{
 		PublicKeyCredential: protocol.PublicKeyCredential{
 			Credential: protocol.Credential{ID: s.Credential, Type: string(protocol.PublicKeyCredentialType)},
-			RawID:      unpack(s.Credential),
+			RawID:      decodeBase64(s.Credential),
 		},
 		AssertionResponse: protocol.AuthenticatorAssertionResponse{
-			AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: unpack(s.ClientData)},
-			AuthenticatorData:     unpack(s.AuthenticatorData), Signature: unpack(s.Signature),
+			AuthenticatorResponse: protocol.AuthenticatorResponse{ClientDataJSON: decodeBase64(s.ClientData)},
+			AuthenticatorData:     decodeBase64(s.AuthenticatorData), Signature: decodeBase64(s.Signature),
 		},
 	}
 	var client protocol.CollectedClientData
-	if json.Unmarshal(unpack(s.ClientData), &client) != nil {
+	if json.Unmarshal(decodeBase64(s.ClientData), &client) != nil {
 		return "", false
 	}
 	page, err := url.Parse(client.Origin)
-	if err != nil || page.Hostname() != relyingParty { // the port is another with each start
+	if err != nil || page.Hostname() != relyingParty { // the port differs with each start
 		return "", false
 	}
 	given, err := response.Parse()
@@ -117,6 +116,6 @@ func signedChallenge(s workflow.Signature) (challenge string, ok bool) {
 		return "", false
 	}
 	err = given.Verify(client.Challenge, relyingParty, "", []string{client.Origin}, nil, nil,
-		protocol.TopOriginExplicitVerificationMode, false, true, true, unpack(s.PublicKey), protocol.SignaturePolicy{})
+		protocol.TopOriginExplicitVerificationMode, false, true, true, decodeBase64(s.PublicKey), protocol.SignaturePolicy{})
 	return client.Challenge, err == nil
 }

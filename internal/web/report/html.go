@@ -16,11 +16,11 @@ import (
 //go:embed style.css
 var style string
 
-// HTML returns the report as one file that stands by itself.
+// HTML returns the report as one file, which loads nothing.
 func HTML(s *workflow.Session, found workflow.Verification, l lang.Language) (string, error) {
 	sum := sha256.Sum256([]byte(style))
 	hash := "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-	content := render.Document(body(s, found, l, "#")).HTML
+	content := render.Document(reportBody(s, found, l, "#")).HTML
 	var b strings.Builder
 	err := shell(string(l), l.Say("Run: %s", visible.Line(s.TaskName)), hash, string(content)).Render(context.Background(), &b)
 	return b.String(), err

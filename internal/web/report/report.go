@@ -1,6 +1,5 @@
-// Package report tells the story of a run to people who were not there: its stages, rounds,
-// decisions, findings, evidence and accepted risks, as Markdown for a pull request and as one HTML
-// file that loads nothing.
+// Package report tells the story of a run to people who were not there: stages, rounds, decisions, findings,
+// evidence and accepted risks, as Markdown for a pull request or as one HTML file.
 package report
 
 import (
@@ -17,10 +16,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// maxCell bounds the text that a cell of a table shows, in bytes.
+// maxCell bounds the text in a cell of a table, in bytes.
 const maxCell = 600
 
-// page is a report while it is written.
+// page builds a report.
 type page struct {
 	strings.Builder
 	lang.Language
@@ -31,31 +30,31 @@ type page struct {
 	mark string
 }
 
-// Markdown returns the report on a session. found is the result of checking its history.
+// Markdown returns the report on a session. found is the result of the check of the history.
 func Markdown(s *workflow.Session, found workflow.Verification, l lang.Language) string {
-	return unmentioned.Replace("# " + l.Say("Run: %s", cell(s.TaskName)) + "\n\n" + body(s, found, l, "##"))
+	return unmentioned.Replace("# " + l.Say("Run: %s", safeCell(s.TaskName)) + "\n\n" + reportBody(s, found, l, "##"))
 }
 
-// unmentioned keeps GitHub, which reads the text after Markdown has resolved its escapes, from notifying people
-// that the report names, and from closing issues.
+// unmentioned keeps GitHub from notifying people named in a report, and from closing issues. GitHub looks for
+// names after it has resolved the escapes of Markdown.
 var unmentioned = strings.NewReplacer("@", "@&#8203;", `\#`, `\#&#8203;`, "GH-", "GH&#8203;-", "gh-", "gh&#8203;-")
 
-// body returns the report without its title.
-func body(s *workflow.Session, found workflow.Verification, l lang.Language, mark string) string {
+// reportBody returns the report without the title.
+func reportBody(s *workflow.Session, found workflow.Verification, l lang.Language, mark string) string {
 	p := &page{Language: l, s: s, w: s.Definition(), found: found.In(l), mark: mark}
-	p.facts()
-	p.stages()
-	p.rounds()
-	p.decisions()
-	p.risks()
-	p.findings()
-	p.requests()
-	p.evidence()
+	p.writeFacts()
+	p.writeStages()
+	p.writeRounds()
+	p.writeDecisions()
+	p.writeRisks()
+	p.writeFindings()
+	p.writeRequests()
+	p.writeEvidence()
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 
-// cell makes a text of others safe in a line of Markdown, and its hidden characters visible.
-func cell(text string) string {
+// safeCell makes a foreign text safe in a line of Markdown, and hidden characters visible.
+func safeCell(text string) string {
 	text = visible.Line(visible.Fit(strings.Join(strings.Fields(text), " "), maxCell))
 	var b strings.Builder
 	for _, r := range text {
@@ -67,14 +66,14 @@ func cell(text string) string {
 	return unlinked.Replace(b.String())
 }
 
-// begins matches the start of a text whose line would become an item of a list, or a rule.
+// begins matches the start of a line that would become an item of a list, or a rule.
 var begins = pattern.New(`^([0-9]*)([-+.)])`)
 
 // unlinked keeps addresses from becoming links.
 var unlinked = strings.NewReplacer("://", `\://`, "www.", `www\.`)
 
-// table writes a section with a table, if there are rows.
-func (p *page) table(title string, header []string, rows [][]string) {
+// writeTable writes a section with a table, if there are rows.
+func (p *page) writeTable(title string, header []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
@@ -85,28 +84,28 @@ func (p *page) table(title string, header []string, rows [][]string) {
 	fmt.Fprintln(&p.Builder)
 }
 
-func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04") }
+func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04") }
 
-func number(n *float64) string {
+func formatScore(n *float64) string {
 	if n == nil {
 		return "–"
 	}
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-func count(n *int) string {
+func formatCount(n *int) string {
 	if n == nil {
 		return "–"
 	}
 	return strconv.Itoa(*n)
 }
 
-func (p *page) facts() {
+func (p *page) writeFacts() {
 	s := p.s
-	fmt.Fprintf(&p.Builder, "%s\n\n", begins.ReplaceAllString(cell(s.Objective), `$1\$2`))
-	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Workflow: %s", cell(p.w.Name)))
-	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("State: %s", cell(s.Place())))
-	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Started %s, last changed %s (UTC)", moment(s.CreatedAt), moment(s.UpdatedAt)))
+	fmt.Fprintf(&p.Builder, "%s\n\n", begins.ReplaceAllString(safeCell(s.Objective), `$1\$2`))
+	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Workflow: %s", safeCell(p.w.Name)))
+	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("State: %s", safeCell(s.Place())))
+	fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Started %s, last changed %s (UTC)", formatTime(s.CreatedAt), formatTime(s.UpdatedAt)))
 	if s.ReworkCount > 0 {
 		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("Sent back for rework: %s", p.Count(s.ReworkCount, "time")))
 	}
@@ -116,35 +115,37 @@ func (p *page) facts() {
 	case workflow.ChainAdopted:
 		said = p.Say("History: changed by other hands, and accepted by a person as it is")
 	case workflow.ChainPartly:
-		said = p.Say("History: nothing shows a change, but %s", cell(p.found.Problem))
+		said = p.Say("History: nothing shows a change, but %s", safeCell(p.found.Problem))
 	default:
-		said = p.Say("History: **it does not hold**: %s", cell(p.found.Problem))
+		said = p.Say("History: **it does not hold**: %s", safeCell(p.found.Problem))
 	}
 	fmt.Fprintf(&p.Builder, "- %s\n", said)
 	for _, t := range p.found.Altered {
-		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("**Not as approved**: %s", cell(t.Text().In(p.Language))))
+		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("**Not as approved**: %s", safeCell(t.Text().In(p.Language))))
 	}
 	fmt.Fprintln(&p.Builder)
 }
 
-// plain returns an id of a file, for example scored_ready, for people.
-func (p *page) plain(id string) string { return cell(strings.ReplaceAll(p.Word(id), "_", " ")) }
-
-// stage returns the label of a stage, or its id if the workflow does not have it.
-func (p *page) stage(id workflow.StageID) string {
-	if st, ok := p.w.Stage(id); ok {
-		return cell(st.Label)
-	}
-	return cell(string(id))
+// plainWords returns an id from a session file, for example scored_ready, as words.
+func (p *page) plainWords(id string) string {
+	return safeCell(strings.ReplaceAll(p.Word(id), "_", " "))
 }
 
-func (p *page) stages() {
+// stageLabel returns the label of a stage, or the id if the workflow does not have the stage.
+func (p *page) stageLabel(id workflow.StageID) string {
+	if st, ok := p.w.Stage(id); ok {
+		return safeCell(st.Label)
+	}
+	return safeCell(string(id))
+}
+
+func (p *page) writeStages() {
 	var rows [][]string
 	for _, st := range p.w.Stages {
 		rec := p.s.Record(st.ID)
 		document := "–"
 		if a := rec.Artifact; a != nil {
-			if document = cell(a.Path); a.Stale {
+			if document = safeCell(a.Path); a.Stale {
 				document += p.Say(" (out of date)")
 			}
 		}
@@ -152,62 +153,62 @@ func (p *page) stages() {
 		if rec.Audit != nil {
 			audited = &rec.Audit.Score
 		}
-		rows = append(rows, []string{cell(p.Word(st.Role)), p.plain(string(rec.Status)),
-			strconv.Itoa(rec.Iteration), number(rec.ClaimedScore), number(audited),
-			cmp.Or(p.plain(string(rec.Verdict)), "–"), document})
+		rows = append(rows, []string{safeCell(p.Word(st.Role)), p.plainWords(string(rec.Status)),
+			strconv.Itoa(rec.Iteration), formatScore(rec.ClaimedScore), formatScore(audited),
+			cmp.Or(p.plainWords(string(rec.Verdict)), "–"), document})
 	}
-	p.table(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Score"), p.Say("Our check"), p.Say("Verdict"), p.Say("Document")}, rows)
+	p.writeTable(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Score"), p.Say("Our check"), p.Say("Verdict"), p.Say("Document")}, rows)
 }
 
-func (p *page) rounds() {
+func (p *page) writeRounds() {
 	var rows [][]string
 	for _, e := range p.s.History {
 		if e.Action == workflow.ActionSubmit && e.Iteration > 0 && e.Event != workflow.EventChangesRequested {
-			rows = append(rows, []string{moment(e.At), p.stage(e.FromStage()), strconv.Itoa(e.Iteration),
-				number(e.Score), number(e.AuditScore), count(e.FindingsOpen), count(e.ExitCode),
-				p.plain(string(e.Event))})
+			rows = append(rows, []string{formatTime(e.At), p.stageLabel(e.FromStage()), strconv.Itoa(e.Iteration),
+				formatScore(e.Score), formatScore(e.AuditScore), formatCount(e.FindingsOpen), formatCount(e.ExitCode),
+				p.plainWords(string(e.Event))})
 		}
 	}
-	p.table(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"),
+	p.writeTable(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"),
 		p.Say("Our check"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
 }
 
-// grantSteps returns the steps with decisions of the history that a test accepts.
+// grantSteps returns the steps of the history with a decision for which test is true.
 func (p *page) grantSteps(test func(*workflow.Grant) bool) []workflow.Step {
 	return slices.DeleteFunc(p.s.Steps(p.found), func(e workflow.Step) bool { return e.Grant == nil || !test(e.Grant) })
 }
 
-func (p *page) decisions() {
+func (p *page) writeDecisions() {
 	var rows [][]string
 	for _, e := range p.grantSteps(func(*workflow.Grant) bool { return true }) {
-		by := fmt.Sprintf("%s (%s)", cell(string(e.Grant.Channel)), cell(string(e.Grant.Assurance)))
+		by := fmt.Sprintf("%s (%s)", safeCell(string(e.Grant.Channel)), safeCell(string(e.Grant.Assurance)))
 		if who := e.Grant.Who(); who != "" {
-			by = p.Say("%s: %s", cell(who), by)
+			by = p.Say("%s: %s", safeCell(who), by)
 		}
 		if e.Unvouched {
-			by = p.Say("unconfirmed, the file says: %s", cell(string(e.Grant.Channel)))
+			by = p.Say("unconfirmed, the file says: %s", safeCell(string(e.Grant.Channel)))
 		}
-		said := cell(e.Grant.Feedback)
+		said := safeCell(e.Grant.Feedback)
 		if n := len(e.Grant.Comments); n > 0 {
 			said = strings.TrimSpace(said + " " + p.Say("(with %s)", p.Count(n, "comment")))
 		}
-		rows = append(rows, []string{moment(e.At), p.stage(cmp.Or(e.FromStage(), e.Grant.Stage)), p.plain(string(e.Grant.Decision)), by, said})
+		rows = append(rows, []string{formatTime(e.At), p.stageLabel(cmp.Or(e.FromStage(), e.Grant.Stage)), p.plainWords(string(e.Grant.Decision)), by, said})
 	}
-	p.table(p.Say("Decisions"), []string{p.Say("When"), p.Say("Stage"), p.Say("Decision"), p.Say("By"), p.Say("Their words")}, rows)
+	p.writeTable(p.Say("Decisions"), []string{p.Say("When"), p.Say("Stage"), p.Say("Decision"), p.Say("By"), p.Say("Their words")}, rows)
 }
 
-// risks lists the rounds that a person let pass even if their gates had not.
-func (p *page) risks() {
+// writeRisks lists the rounds which failed at the gate, and were accepted by a person.
+func (p *page) writeRisks() {
 	var rows [][]string
 	for _, e := range p.grantSteps(func(g *workflow.Grant) bool { return g.Decision == workflow.DecisionOverride }) {
-		result := cmp.Or(p.plain(string(e.Verdict)), number(e.Score))
-		rows = append(rows, []string{moment(e.At), p.stage(e.FromStage()), result, cell(e.Grant.Feedback)})
+		result := cmp.Or(p.plainWords(string(e.Verdict)), formatScore(e.Score))
+		rows = append(rows, []string{formatTime(e.At), p.stageLabel(e.FromStage()), result, safeCell(e.Grant.Feedback)})
 	}
-	p.table(p.Say("Accepted risks"), []string{p.Say("When"), p.Say("Stage"), p.Say("Result"), p.Say("Reason")}, rows)
+	p.writeTable(p.Say("Accepted risks"), []string{p.Say("When"), p.Say("Stage"), p.Say("Result"), p.Say("Reason")}, rows)
 }
 
-// findings lists the findings of reports, each with the way in which it was closed.
-func (p *page) findings() {
+// writeFindings lists the findings of reports, and how each was closed.
+func (p *page) writeFindings() {
 	fixes := map[string]string{}
 	for _, st := range p.w.Stages {
 		if st.Kind == workflow.KindBuild {
@@ -223,31 +224,31 @@ func (p *page) findings() {
 			if f.Open() {
 				status = "open"
 			}
-			rows = append(rows, []string{cell(f.ID), cell(st.Label), cmp.Or(cell(f.Severity), "–"), cell(f.Problem), cell(status), cmp.Or(cell(fixes[f.ID]), "–")})
+			rows = append(rows, []string{safeCell(f.ID), safeCell(st.Label), cmp.Or(safeCell(f.Severity), "–"), safeCell(f.Problem), safeCell(status), cmp.Or(safeCell(fixes[f.ID]), "–")})
 		}
 	}
-	p.table(p.Say("Findings"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Severity"), p.Say("Problem"), p.Say("Status"), p.Say("How it was closed")}, rows)
+	p.writeTable(p.Say("Findings"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Severity"), p.Say("Problem"), p.Say("Status"), p.Say("How it was closed")}, rows)
 }
 
-// requests lists the comments of people on drafts, each with its fate.
-func (p *page) requests() {
+// writeRequests lists the comments of people on drafts, with the author's answer to each.
+func (p *page) writeRequests() {
 	var rows [][]string
 	for _, st := range p.w.Stages {
 		for _, c := range p.s.Record(st.ID).ChangeRequests {
-			said := cell(c.Text)
+			said := safeCell(c.Text)
 			if c.Replace != "" {
-				said = strings.TrimSpace(said + " → " + cell(c.Replace))
+				said = strings.TrimSpace(said + " → " + safeCell(c.Replace))
 			}
-			rows = append(rows, []string{cell(c.ID), cell(string(cmp.Or(c.Stage, st.ID))), cmp.Or(c.Lines(), "–"),
-				cell(string(c.Kind)), cmp.Or(said, "–"), cell(string(c.Status)), cmp.Or(cell(c.Note), "–")})
+			rows = append(rows, []string{safeCell(c.ID), safeCell(string(cmp.Or(c.Stage, st.ID))), cmp.Or(c.Lines(), "–"),
+				safeCell(string(c.Kind)), cmp.Or(said, "–"), safeCell(string(c.Status)), cmp.Or(safeCell(c.Note), "–")})
 		}
 	}
-	p.table(p.Say("Change requests"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Lines"), p.Say("Kind"),
+	p.writeTable(p.Say("Change requests"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Lines"), p.Say("Kind"),
 		p.Say("Their words"), p.Say("Status"), p.Say("What its author says")}, rows)
 }
 
-// evidence lists the results of the verify commands.
-func (p *page) evidence() {
+// writeEvidence lists the results of the verify commands.
+func (p *page) writeEvidence() {
 	var rows [][]string
 	for _, st := range p.w.Stages {
 		e := p.s.Record(st.ID).Evidence
@@ -257,14 +258,14 @@ func (p *page) evidence() {
 		result := p.Say("exit code %d", e.ExitCode)
 		switch {
 		case e.NotRun != "":
-			result = p.Say("not run, %s", cell(e.NotRun))
+			result = p.Say("not run, %s", safeCell(e.NotRun))
 		case e.TimedOut:
 			result = p.Say("stopped: it took too long")
 		}
 		if e.Changed != "" {
-			result += "; " + p.Say("changed during the run: %s", cell(e.Changed))
+			result += "; " + p.Say("changed during the run: %s", safeCell(e.Changed))
 		}
-		rows = append(rows, []string{cell(string(st.ID)), cell(e.Command), result})
+		rows = append(rows, []string{safeCell(string(st.ID)), safeCell(e.Command), result})
 	}
-	p.table(p.Say("Evidence"), []string{p.Say("Stage"), p.Say("Command"), p.Say("Result")}, rows)
+	p.writeTable(p.Say("Evidence"), []string{p.Say("Stage"), p.Say("Command"), p.Say("Result")}, rows)
 }
