@@ -67,7 +67,9 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
 	flags.BoolVar(&a.Terminal.JSON, "json", false, "print JSON")
 	flags.StringVar(&a.Terminal.Color, "color", "auto", "colours: auto, always or never")
 	a.ServerFlags(root)
-	_ = flags.MarkHidden("toolsets") // the help of serve has it
+	for _, name := range []string{"toolsets", "log-level"} { // the help of serve has them
+		_ = root.Flags().MarkHidden(name)
+	}
 	return root
 }
 
