@@ -143,6 +143,7 @@ func groups(a *app.App) []group {
 			run.Command(term, tasks, a.UseAudits),
 			agents.Command(term, tasks, a),
 			setup.Doctor(upkeep),
+			setup.Settings(term, tasks.Workspace),
 			newHelp(a),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{

@@ -28,8 +28,8 @@ type claim struct {
 // what it names is a claim too. ties are those that are remembered.
 func claimIn(ctx context.Context, dir *durable.Dir, cfg config.Config, ties []trust.Tie) (c claim, err error) {
 	c.key = cfg.Store.Project
-	c.OwnProject = c.key != "" && cfg.SetBy("project") != workflow.SetByEnvironment
-	c.OwnStore = cfg.SetBy("store") != workflow.SetByEnvironment
+	c.OwnProject = c.key != "" && cfg.Origin("project").Kind != config.FromVariable
+	c.OwnStore = cfg.Origin("store").Kind != config.FromVariable
 	if c.Path, err = filepath.EvalSymlinks(dir.Path()); err != nil {
 		return c, store.Trouble(dir, err)
 	}

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+
 	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -85,7 +87,7 @@ func (d *Dashboard) readSettings(a *asked, out *settingsPage) error {
 		return err
 	}
 	defer p.Close()
-	out.Values = p.Config.Effective()
+	out.Values = slices.DeleteFunc(p.Config.Effective(), func(s config.Setting) bool { return s.Value == "" })
 	for _, text := range p.Config.Ignored {
 		out.Ignored = append(out.Ignored, text.In(a.lang))
 	}

@@ -681,8 +681,8 @@ func settingRow(l lang.Language, s config.Setting) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		switch s.By {
-		case "person":
+		switch s.Origin.Kind {
+		case config.FromUser:
 			var templ_7745c5c3_Var33 string
 			templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("you"))
 			if templ_7745c5c3_Err != nil {
@@ -692,7 +692,7 @@ func settingRow(l lang.Language, s config.Setting) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case "project":
+		case config.FromProject:
 			var templ_7745c5c3_Var34 string
 			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("the project's file"))
 			if templ_7745c5c3_Err != nil {
@@ -702,7 +702,7 @@ func settingRow(l lang.Language, s config.Setting) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case "environment":
+		case config.FromVariable:
 			var templ_7745c5c3_Var35 string
 			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("a variable of the environment"))
 			if templ_7745c5c3_Err != nil {

@@ -91,8 +91,9 @@ type Config struct {
 	rules rules
 	// byPerson has the keys that the person has set; those of verify with the stage.
 	byPerson map[string]bool
-	// setBy has the setters of settings that are not of one stage.
-	setBy map[string]workflow.Setter
+	// origins are the places of the values in force, except for the rules of stages, and mentions all that were read.
+	origins  map[string]Origin
+	mentions []Mention
 }
 
 // Rounds returns how many submissions of a document may miss its gate, and how often work goes back to its builder,
@@ -140,6 +141,6 @@ func Default() Config {
 		Manner: Manner{Personas: PersonasOwn, Replies: RepliesFull, Language: lang.Auto, DocumentLanguage: lang.Auto},
 		Verify: map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
 		CheckAssurance: string(workflow.AssuranceLow), Proof: "true",
-		byPerson: map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute,
+		byPerson: map[string]bool{}, origins: map[string]Origin{}, VerifyTimeout: 5 * time.Minute,
 	}
 }

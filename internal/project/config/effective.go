@@ -1,35 +1,64 @@
 package config
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Setting is a setting in force.
 type Setting struct {
-	Key, Value string
-	// By is its setter; "" for a default.
-	By    workflow.Setter
-	Guard Guard
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin Origin `json:"origin"`
+	// Overrides are the other values that are set for it.
+	Overrides []Mention `json:"overrides"`
+	Guard     Guard     `json:"-"`
+	// Changed is true if the value is not the default.
+	Changed bool `json:"-"`
 }
 
-// Effective lists the settings in force, each with its setter: those of all stages, and those of the stages of
-// the workflow for runs that name none. Empty ones are left out.
+// Effective lists the settings in force: those of all stages, and of the stages of the workflow for runs that name none
+// those that only stages have or that somebody has set for one.
 func (c *Config) Effective() []Setting {
+	plain := Default()
 	var out []Setting
 	for _, s := range settings {
-		if v := s.show(c); v != "" {
-			out = append(out, Setting{s.key, v, c.setBy[s.key], c.guard(s)})
+		switch {
+		case s.value != nil:
+			value := s.show(c)
+			out = append(out, c.compare(Setting{Key: s.key, Value: value, Origin: c.origins[s.key], Guard: c.guard(s), Changed: value != s.show(&plain)}, s.key))
+		case s.key == "verify":
+			out = append(out, c.verifies()...)
+		case s.set != nil:
+			out = append(out, c.ruled(s.key, allStages, s.key))
 		}
 	}
 	w, err := c.Find(c.Workflow)
 	if err != nil {
 		return out // the settings name it, and the person is told elsewhere
 	}
-	for _, st := range c.Under(w.Definition).Stages {
-		out = append(out, c.ofStage(st)...)
+	for _, st := range w.Definition.Stages {
+		for _, name := range stageKeys() {
+			key := "stages." + string(st.ID) + "." + name
+			_, said := c.mention(key)
+			rule := slices.ContainsFunc(policyRules, func(r policyRule) bool { return r.name == name && r.isFor(st) })
+			switch {
+			case rule && (said || name == "gate_score"):
+				out = append(out, c.ruled(name, st, key, name))
+			case name == "engines" && said:
+				value := strings.Join(workflow.Names(c.rules.engines[st.ID]), ", ")
+				out = append(out, c.compare(Setting{Key: key, Value: value, Origin: c.origins[key], Changed: true}, key))
+			}
+		}
 	}
 	return out
 }
+
+// allStages stands for any stage, to ask for the rules of all.
+var allStages = workflow.Stage{Kind: workflow.KindDocument, Gate: workflow.GateScore}
 
 // guard returns the guard of a setting. The project may choose the rounds if the person has not.
 func (c *Config) guard(s setting) Guard {
@@ -39,27 +68,66 @@ func (c *Config) guard(s setting) Guard {
 	return s.guard
 }
 
-// ofStage lists the settings of a stage that has its policy applied.
-func (c *Config) ofStage(st workflow.Stage) (out []Setting) {
+// ruled returns the rule of a stage that is in force, of a setting with some keys. Where two are set for it, the stricter
+// wins.
+func (c *Config) ruled(name string, st workflow.Stage, keys ...string) Setting {
+	r := policyRules[slices.IndexFunc(policyRules, func(r policyRule) bool { return r.name == name })]
 	force, _ := c.rules.inForce(st)
-	for _, r := range policyRules {
-		value := r.value(force)
-		if !r.isFor(st) || value == "" {
+	plain, _ := (&rules{scoring: c.rules.scoring}).inForce(st)
+	s := Setting{Key: keys[0], Value: r.value(force), Guard: Tighten}
+	s.Changed = s.Value != r.value(plain)
+	for _, from := range []source{user, environment, own} {
+		if value := r.value(c.rules.layers[from].policy(st.ID)); value == "" || s.Origin.Kind != "" || value != s.Value {
 			continue
 		}
-		s := Setting{Key: "stages." + string(st.ID) + "." + r.name, Value: value, Guard: Tighten}
-		for _, from := range []source{user, environment, own} {
-			if s.By == "" && r.value(c.rules.layers[from].policy(st.ID)) == value {
-				s.By = setters[from]
+		for _, key := range slices.Backward(keys) {
+			if m, said := c.mention(key, kinds[from]); said {
+				s.Origin = m.Origin
 			}
 		}
-		out = append(out, s)
 	}
-	if command := c.Verify[st.ID]; command != "" {
-		out = append(out, Setting{"stages." + string(st.ID) + ".verify", command, c.VerifyBy[st.ID], PersonFirst})
-	}
-	return out
+	return c.compare(s, keys...)
 }
 
-// SetBy returns who has set a setting that is not of one stage; "" if nobody has.
-func (c Config) SetBy(key string) workflow.Setter { return c.setBy[key] }
+// verifies returns the commands that check the work: one for all stages, or one for each if they differ.
+func (c *Config) verifies() (out []Setting) {
+	for _, id := range c.Verified() {
+		key := "stages." + string(id) + ".verify"
+		s := Setting{Key: key, Value: c.Verify[id], Origin: c.origins[key], Guard: PersonFirst, Changed: c.Verify[id] != ""}
+		out = append(out, c.compare(s, key, "verify"))
+	}
+	alike := func(s Setting) bool {
+		_, said := c.mention(s.Key)
+		return !said && s.Value == out[0].Value
+	}
+	if len(out) == 0 || slices.ContainsFunc(out, func(s Setting) bool { return !alike(s) }) {
+		return out
+	}
+	out[0].Key = "verify"
+	return out[:1]
+}
+
+// mention returns what a source of one of some kinds, or of any, has for a key.
+func (c *Config) mention(key string, kinds ...string) (Mention, bool) {
+	at := slices.IndexFunc(c.mentions, func(m Mention) bool {
+		return m.Key == key && (len(kinds) == 0 || slices.Contains(kinds, m.Origin.Kind))
+	})
+	if at < 0 {
+		return Mention{}, false
+	}
+	return c.mentions[at], true
+}
+
+// compare adds the values that a setting overrides, of some keys.
+func (c *Config) compare(s Setting, keys ...string) Setting {
+	s.Origin.Kind, s.Overrides = cmp.Or(s.Origin.Kind, FromDefault), []Mention{}
+	for _, m := range c.mentions {
+		if slices.Contains(keys, m.Key) && m.Origin != s.Origin {
+			s.Overrides = append(s.Overrides, m)
+		}
+	}
+	return s
+}
+
+// Origin returns the place of a setting's value.
+func (c *Config) Origin(key string) Origin { return c.origins[key] }

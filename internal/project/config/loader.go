@@ -11,6 +11,8 @@ type loader struct {
 	from source
 	// at is the place of the value that is applied.
 	at Origin
+	// refused is true if that value does not count.
+	refused bool
 	// project is the folder of the project, userFile the user's file; "" if there is none.
 	project, userFile string
 }
@@ -30,7 +32,13 @@ var yoursHolds = lang.T("yours holds")
 
 // ignore notes that a setting of the project's file does not count, and why.
 func (l *loader) ignore(what, why lang.Text) {
-	l.note(lang.T("%s of %s does not count: %s", what, ProjectFile, why))
+	l.refuse(lang.T("%s of %s does not count: %s", what, ProjectFile, why))
+}
+
+// refuse notes that the value that is applied does not count.
+func (l *loader) refuse(text lang.Text) {
+	l.refused = true
+	l.note(text)
 }
 
 // userInside reports whether the user's file is inside the project, which can then write it.

@@ -72,7 +72,7 @@ func TestGoneSettings(t *testing.T) {
 	for _, s := range c.Effective() {
 		settings[s.Key] = s.Value
 	}
-	if settings["stages.po.gate"] != "strict" || settings["stages.po.quorum"] != "2" {
+	if settings["stages.po.gate"] != "strict" || settings["quorum"] != "2" {
 		t.Errorf("the others do not count: %v", settings)
 	}
 }

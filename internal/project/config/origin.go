@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,13 +11,21 @@ import (
 
 // Origin is the place of a setting's value.
 type Origin struct {
-	// Kind is default, user, project or variable.
+	// Kind is FromDefault, FromUser, FromProject or FromVariable.
 	Kind string `json:"kind"`
 	// File and Line are set for a file's, Variable for a variable's.
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	Variable string `json:"variable,omitempty"`
 }
+
+// The kinds of origins.
+const (
+	FromDefault  = "default"
+	FromUser     = "user"
+	FromProject  = "project"
+	FromVariable = "variable"
+)
 
 // Place names the place, for people.
 func (o Origin) Place() lang.Text {
@@ -40,3 +49,19 @@ func shorten(path string) string {
 	}
 	return path
 }
+
+// Mention is a value that a place has for a setting, without passwords.
+type Mention struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin Origin `json:"origin"`
+}
+
+// Text is the mention for people.
+func (m Mention) Text() lang.Text { return lang.T("%s (%s)", cmp.Or(m.Value, "–"), m.Origin.Place()) }
+
+// Notice tells that something at a place has no effect.
+type Notice struct{ Place, What lang.Text }
+
+// Text is the notice as a sentence.
+func (n Notice) Text() lang.Text { return lang.T("%s: %s", n.Place, n.What) }

@@ -24,10 +24,7 @@ const (
 )
 
 // kinds are those of the origins of their values.
-var kinds = [layers]string{user: "user", own: "project", environment: "variable"}
-
-// setters name the sources of settings.
-var setters = [layers]workflow.Setter{user: workflow.SetByPerson, own: workflow.SetByProject, environment: workflow.SetByEnvironment}
+var kinds = [layers]string{user: FromUser, own: FromProject, environment: FromVariable}
 
 // rules are the settings of stages.
 type rules struct {

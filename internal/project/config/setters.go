@@ -80,6 +80,7 @@ func maxRounds(c *Config) any {
 // another than they do.
 func setLanguage(l *loader, values []string) error {
 	if l.from == own && l.byPerson["language"] {
+		l.refused = true
 		return nil
 	}
 	l.byPerson["language"] = l.from != own
@@ -94,13 +95,13 @@ func setHostConfirm(l *loader, values []string) error {
 		return err
 	}
 	if l.from == own && asked != HostConfirmNever {
-		if asked != l.HostConfirm {
-			l.note(lang.T("host_confirm %s of %s does not count: set it in your own file", asked, ProjectFile))
+		if l.refused = true; asked != l.HostConfirm {
+			l.refuse(lang.T("host_confirm %s of %s does not count: set it in your own file", asked, ProjectFile))
 		}
 		return nil
 	}
 	if l.from == environment && asked == HostConfirmAlways {
-		l.note(lang.T("host_confirm %s of a variable does not count: set it in your own file", asked))
+		l.refuse(lang.T("host_confirm %s of a variable does not count: set it in your own file", asked))
 		return nil
 	}
 	l.HostConfirm = asked
@@ -195,15 +196,7 @@ func setSources(l *loader, values []string) error {
 const maxSources = 20
 
 // sources lists the repositories, without passwords.
-func sources(c *Config) any {
-	var out []string
-	for _, address := range slices.Concat(c.Sources, c.OwnSources) {
-		if spec, err := gitsource.Parse(address); err == nil {
-			out = append(out, spec.String())
-		}
-	}
-	return strings.Join(out, ", ")
-}
+func sources(c *Config) any { return withoutSecrets("sources", slices.Concat(c.Sources, c.OwnSources)) }
 
 // setVerify accepts the project's command only if the person has set none: theirs must not be
 // replaced.
@@ -216,7 +209,7 @@ func setVerify(l *loader, stage workflow.StageID, command string) {
 	case l.from == environment && command == "" && l.byPerson[key]:
 		return // a variable is easier to set than the person's file is to change
 	}
-	l.Verify[stage], l.byPerson[key] = command, l.from != own
+	l.Verify[stage], l.byPerson[key], l.origins["stages."+string(stage)+".verify"] = command, l.from != own, l.at
 	switch {
 	case l.from == environment:
 		l.VerifyBy[stage] = workflow.SetByEnvironment
@@ -242,7 +235,7 @@ func setVerifyTimeout(l *loader, values []string) error {
 // file counts: a variable can be set by a project's settings of a host.
 func setChecks(l *loader, values []string) error {
 	if l.from != user || l.userInside() {
-		l.note(lang.T("checks %s does not count: only your own file can name commands to run", strings.Join(values, ", ")))
+		l.refuse(lang.T("checks %s does not count: only your own file can name commands to run", strings.Join(values, ", ")))
 		return nil
 	}
 	l.Checks = nil
@@ -266,7 +259,7 @@ func setVerifies(l *loader, values []string) error {
 // that are started.
 func setToolServers(l *loader, values []string) error {
 	if l.from != user || l.userInside() {
-		l.note(lang.T("tool_servers does not count: only your own file can name programs to start"))
+		l.refuse(lang.T("tool_servers does not count: only your own file can name programs to start"))
 		return nil
 	}
 	l.ToolServers = nil

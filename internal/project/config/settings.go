@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // settings are those that are not of one stage, sorted by key.
@@ -39,7 +38,7 @@ var settings = []setting{
 	setting{key: "sign_with", set: setSignWith, value: func(c *Config) any { return c.SignWith }}.personOnly(lang.T("only the person decides which key signs for them")),
 	{key: "sources", list: true, set: setSources, value: sources},
 	{key: "stages"}, // a block, with the settings of each stage
-	{key: "store", guard: PersonOnly, set: setStore, value: func(c *Config) any { return strings.Repeat("set", min(len(c.Store.Address), 1)) }},
+	{key: "store", guard: PersonOnly, set: setStore, value: func(c *Config) any { return withoutPassword(c.Store.Address) }},
 	{key: "tool_servers", list: true, guard: PersonOnly, set: setToolServers, value: toolServerNames},
 	{key: "toolsets", list: true, guard: PersonOnly, set: setToolsets, value: func(c *Config) any { return strings.Trim(fmt.Sprint(c.Toolsets), "[]") }},
 	{key: "verify", guard: PersonFirst, set: setVerifies},
@@ -71,6 +70,7 @@ func (l *loader) apply(e entry) error {
 		return e.err
 	}
 	key, values := e.key, e.values
+	l.mentions = append(l.mentions, Mention{key, withoutSecrets(key, values), l.at})
 	if parts := strings.Split(key, "."); parts[0] == "stages" && len(parts) == 3 {
 		return l.applyToStage(parts[1], parts[2], key, values)
 	}
@@ -82,17 +82,17 @@ func (l *loader) apply(e entry) error {
 	if !s.list && len(values) != 1 {
 		return lang.Errorf("%s takes one value, not %d", key, len(values))
 	}
-	if l.from == environment && slices.Contains(fileFirst, key) && l.setBy[key] == workflow.SetByPerson {
+	if l.from == environment && slices.Contains(fileFirst, key) && l.origins[key].Kind == FromUser {
 		l.note(lang.T("%s of a variable does not count: your own file sets it", key))
 		return nil
 	}
 	before := s.show(l.Config)
+	l.refused = false
 	if err := s.set(l, values); err != nil {
 		return err
 	}
-	hasSay := l.from != own || s.guard != PersonOnly
-	if after := s.show(l.Config); after != before || l.setBy[key] == "" && hasSay {
-		l.setBy[key] = setters[l.from]
+	if _, known := l.origins[key]; !l.refused && (!known || s.show(l.Config) != before) {
+		l.origins[key] = l.at
 	}
 	return nil
 }

@@ -95,6 +95,6 @@ func (l *loader) setEngines(stage workflow.StageID, key string, values []string)
 	if len(engines) == 0 {
 		return lang.Errorf("%s names no worker; valid workers: claude, codex", key)
 	}
-	l.rules.engines[stage] = engines
+	l.rules.engines[stage], l.origins[key] = engines, l.at
 	return nil
 }

@@ -15,12 +15,6 @@ import (
 // otherVariables are those that are read elsewhere than here, behind BMAD_.
 var otherVariables = []string{"MCP_BIN", "MEMORY_EMBEDDING_KEY", "MEMORY_QDRANT_KEY", "PAGER", "PROJECT_DIR", "PROJECT_ROOT", "ROOT"}
 
-// Notice tells that something at a place has no effect.
-type Notice struct{ Place, What lang.Text }
-
-// Text is the notice as a sentence.
-func (n Notice) Text() lang.Text { return lang.T("%s: %s", n.Place, n.What) }
-
 // Notices tells what of the settings has no effect: keys that are gone, and files and variables whose names are nearly
 // those of settings, prompts or rubrics. dir is nil for a process outside every project.
 func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {

@@ -1,0 +1,72 @@
+package setup
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+)
+
+// Settings returns the command that shows the settings in force.
+func Settings(term *terminal.Terminal, workspace *app.Workspace) *cobra.Command {
+	return &cobra.Command{
+		Use:   "settings",
+		Short: "Show the settings in force, and where each comes from",
+		Long: `Show the settings in force for this project: first those that are not the default.
+Each has its origin, a file with the line or a variable, and the other values that are
+set for it. At last come keys that are gone, and files and variables that are not read.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return showSettings(term, workspace) },
+	}
+}
+
+func showSettings(term *terminal.Terminal, workspace *app.Workspace) error {
+	dir, err := openFolder(workspace)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }() // nothing was written
+	c, err := workspace.Settings.Load(dir)
+	if err != nil {
+		return err
+	}
+	list, notices := c.Effective(), []string{}
+	slices.SortStableFunc(list, func(a, b config.Setting) int {
+		switch {
+		case a.Changed == b.Changed:
+			return 0
+		case a.Changed:
+			return -1
+		}
+		return 1
+	})
+	for _, n := range workspace.Settings.Notices(dir, &c) {
+		notices = append(notices, n.Text().In(term.Lang))
+	}
+	if term.JSON {
+		return term.PrintJSON(struct {
+			Settings []config.Setting `json:"settings"`
+			Notices  []string         `json:"notices"`
+		}{list, notices})
+	}
+	rows := make([][]string, len(list))
+	for i, s := range list {
+		others := make([]lang.Text, len(s.Overrides))
+		for j, m := range s.Overrides {
+			others[j] = m.Text()
+		}
+		rows[i] = []string{s.Key, cmp.Or(s.Value, "–"), s.Origin.Place().In(term.Lang), lang.Join(others, ", ").In(term.Lang)}
+	}
+	if err := term.Columns(term.Header("SETTING\tVALUE\tFROM\tINSTEAD OF"), rows); err != nil {
+		return err
+	}
+	for _, notice := range notices {
+		term.Printf("! %s\n", notice)
+	}
+	return nil
+}
