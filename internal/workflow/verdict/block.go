@@ -16,7 +16,7 @@ import (
 // block is an object of JSON in a report.
 type block struct {
 	jsonblock.Block
-	object map[string]any // nil if it cannot be read, or has a field twice
+	object map[string]any // nil if the block is unreadable, or has a field twice
 	twice  []string       // fields, in two spellings
 	defect lang.Text
 }
@@ -24,7 +24,7 @@ type block struct {
 // named matches a field of a block. An object without any is a sample of the product's own data.
 var named = pattern.New(`(?i)["'“]?(?:criteria|findings|checks|no_checks|verdict|needs|[a-z]+_report|review)["'”]?\s*[:：]`)
 
-// maxBlocks bounds the blocks of a report that are read.
+// maxBlocks bounds the blocks read from a report.
 const maxBlocks = 100
 
 // findBlocks returns the blocks of a report.
@@ -45,7 +45,8 @@ func findBlocks(text string) (out []block) {
 	return out
 }
 
-// describeMistake names the mistake in a block, with its place in the report. line is that of its first brace, from 0.
+// describeMistake names the mistake in a block, and the place in the report. line is the line of the first brace,
+// from 0.
 func describeMistake(b jsonblock.Block, line int) lang.Text {
 	var unclosed *jsonblock.Unclosed
 	if errors.As(b.Err, &unclosed) {
@@ -63,7 +64,7 @@ func describeMistake(b jsonblock.Block, line int) lang.Text {
 	return lang.T("the block of JSON is not valid at line %d, column %d", row, column)
 }
 
-// lineAndColumn returns line and column, from 1, of an index in a text that begins at a line from 0.
+// lineAndColumn returns line and column, from 1, of an index in a text at a line from 0.
 func lineAndColumn(text string, at, line int) (row, column int) {
 	at = min(max(at, 0), len(text))
 	before := text[:at]
@@ -78,13 +79,13 @@ var fields = map[string]string{
 	"resolved": "resolved", "needs": "needs", "verdict": "verdict",
 }
 
-// canonicalFields gives the fields of an object the names that are read, and returns those that then
-// stand twice. Other fields stay.
+// canonicalFields gives the known fields of an object their canonical names, and returns the names
+// given twice. Other fields stay.
 func canonicalFields(object map[string]any) (out map[string]any, twice []string) {
 	return renameFields(object, func(key string) string { return cmp.Or(fields[jsonblock.Name(key)], key) })
 }
 
-// renameFields gives the fields of an object other names, and returns those that then stand twice.
+// renameFields gives the fields of an object other names, and returns the names given twice.
 func renameFields(object map[string]any, nameOf func(key string) string) (out map[string]any, twice []string) {
 	out = make(map[string]any, len(object))
 	for _, key := range sortedKeys(object) {

@@ -7,8 +7,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// chooseBlocks keeps the objects that are blocks of the report. If one has rows, those without are
-// the product's own data, unless they have nothing but commands or a verdict of the report.
+// chooseBlocks keeps the objects that are blocks of the report. If one has rows, the others are the
+// product's own data, unless they have nothing but commands or a verdict of the report.
 func chooseBlocks(found []block, keys []string) []block {
 	var out, other []block
 	parts := 0
@@ -57,7 +57,8 @@ func documentIn(object map[string]any, keys []string) (key, text string) {
 	return "", ""
 }
 
-// hasRows reports whether an object has rows: it is a block, and no sample of the product's data.
+// hasRows reports whether an object has rows: a block does, a sample of the product's data does
+// not.
 func hasRows(object map[string]any) bool {
 	for _, key := range []string{"criteria", "findings"} {
 		switch object[key].(type) {

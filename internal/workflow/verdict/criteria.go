@@ -12,20 +12,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Sources are the documents of a session from which its criteria are read.
+// Sources are the documents of a session from which the criteria are read.
 type Sources struct {
-	// Requirements are those that may define criteria, in the order of the workflow; the first
-	// that does counts.
+	// Requirements are the documents that may define criteria, in the order of the workflow; the
+	// first that does counts.
 	Requirements []string
 	// Plan assigns criteria to sprints. Approved is true if a person has approved it.
 	Plan     string
 	Approved bool
-	// Others are the other documents: the ids that they name are known.
+	// Others are the other documents: all ids in them are known.
 	Others []string
-	// Sprints are those of the session, InScope the numbers of those that are judged.
+	// Sprints are the session's sprints, InScope the numbers of those that are judged.
 	Sprints []workflow.Sprint
 	InScope []int
-	// Changed is true if a text is not the one that was handed in.
+	// Changed is true if a text was changed after it was handed in.
 	Changed bool
 }
 
@@ -43,10 +43,10 @@ type Criteria struct {
 type Criterion struct {
 	ID   string
 	Text string
-	// Sprints are the numbers of those to which the plan assigns it.
+	// Sprints are the numbers of the criterion's sprints in the plan.
 	Sprints []int
-	// Owed is true if the report has to have a row for it, Waived if the person has approved a
-	// plan that leaves it out.
+	// Owed is true if the report has to have a row for the criterion, Waived if the person has
+	// approved a plan without it.
 	Owed, Waived bool
 
 	leftOut            bool
@@ -54,11 +54,11 @@ type Criterion struct {
 	number             []int
 }
 
-// acceptance are the names of sections that list acceptance criteria.
+// acceptance are the names of sections of acceptance criteria.
 var acceptance = []string{"acceptance criteria", "acceptance criterion", "acceptance tests", "acceptance", "criteria", "验收标准", "验收条件", "验收准则", "验收要点", "验收"}
 
-// ReadCriteria reads the criteria of a session, and which of them are owed: those of the sprints
-// in scope, or all once no sprint is pending or if the plan assigns none.
+// ReadCriteria reads the criteria of a session, and which of them are owed: the criteria of the
+// sprints in scope, or all once no sprint is pending or if the plan assigns none.
 func ReadCriteria(src Sources) *Criteria {
 	var out Criteria
 	for _, text := range src.Requirements {
@@ -77,11 +77,11 @@ func ReadCriteria(src Sources) *Criteria {
 	return &out
 }
 
-// kept are the criteria that were read last, by the hash of the texts: each call of a stage needs them, and the
-// documents hardly change.
+// kept are the last read criteria, by the hash of the texts: each call of a stage needs them, and the documents
+// hardly change.
 var kept = recent.New[string, Criteria](8)
 
-// readCriteria returns the criteria that a text defines and a plan assigns, before it is known which are owed.
+// readCriteria returns the criteria defined by a text and assigned by a plan, before it is known which are owed.
 func readCriteria(text, plan string, approved bool) Criteria {
 	key := workflow.Hash(fmt.Appendf(nil, "%v %d %s%s", approved, len(text), text, plan))
 	out, known := kept.Get(key)
@@ -94,7 +94,7 @@ func readCriteria(text, plan string, approved bool) Criteria {
 	return out
 }
 
-// Changed reports whether the documents are not those that were handed in.
+// Changed reports whether the documents were changed after their submission.
 func (c *Criteria) Changed() bool { return c != nil && c.sources.Changed }
 
 // selectIDs returns the ids of the criteria for which keep returns true.
@@ -110,15 +110,15 @@ func (c *Criteria) selectIDs(keep func(Criterion) bool) (out []string) {
 	return out
 }
 
-// Owed returns the ids for which a report has to have a row.
+// Owed returns the ids of the criteria for which a report has to have a row.
 func (c *Criteria) Owed() []string { return c.selectIDs(func(c Criterion) bool { return c.Owed }) }
 
-// LeftOut returns the ids that the plan leaves out, whether it is approved or not.
+// LeftOut returns the ids left out by the plan, whether it is approved or not.
 func (c *Criteria) LeftOut() []string {
 	return c.selectIDs(func(c Criterion) bool { return c.leftOut })
 }
 
-// Unassigned returns the ids that no sprint of the plan names and that it does not leave out;
+// Unassigned returns the ids that no sprint of the plan names and that the plan does not leave out;
 // none if the plan assigns none at all.
 func (c *Criteria) Unassigned() []string {
 	if c == nil || !c.Assigned {
@@ -156,8 +156,8 @@ func (c *Criteria) knowsID(id string) bool {
 	return c.known[canonicalID(id)]
 }
 
-// leftOut returns for each line of a document whether it belongs to a section on omissions. A
-// heading that is the id of a story or criterion begins none.
+// leftOut reports for each line of a document whether it belongs to a section on omissions. The
+// heading of a story or criterion begins none.
 func leftOut(doc *markdown.Document) []bool {
 	return doc.LinesOf(slices.DeleteFunc(doc.Sections(markdown.Omissions), func(h markdown.Heading) bool {
 		text := narrow(h.Text)
@@ -166,7 +166,7 @@ func leftOut(doc *markdown.Document) []bool {
 }
 
 // criteriaIn returns the criteria that a document defines: of the families AC, FR and US the first
-// that it has, else the ids that begin the items of a section on acceptance criteria.
+// one present, else the ids that begin the items of a section on acceptance criteria.
 func criteriaIn(text string) []Criterion {
 	doc := markdown.Read(text, nil)
 	d := definitions{doc: doc, leftOut: leftOut(doc), underlined: map[int]int{}}
@@ -185,8 +185,8 @@ func criteriaIn(text string) []Criterion {
 	return qualifyIDs(d.genericCriteria())
 }
 
-// qualifyIDs gives each criterion its id, once. A number that several stories have is qualified by
-// its story.
+// qualifyIDs gives each criterion an id, once. A number that several stories use is qualified by
+// the story.
 func qualifyIDs(found []Criterion) (out []Criterion) {
 	stories := map[string]map[string]bool{}
 	for _, c := range found {
@@ -207,7 +207,7 @@ func qualifyIDs(found []Criterion) (out []Criterion) {
 		c.key = canonicalID(c.ID)
 		switch several := len(stories[c.key]) > 1; {
 		case several && c.story == "":
-			continue // an entry of a list of all of them
+			continue // an entry of a list of all ids
 		case several:
 			c.ID = "US-" + c.story + "/" + c.ID
 			c.key = canonicalID(c.ID)
@@ -226,14 +226,14 @@ func qualifyIDs(found []Criterion) (out []Criterion) {
 type definitions struct {
 	doc     *markdown.Document
 	leftOut []bool
-	// underlined has the levels of the headings that a line of = or - below them makes.
+	// underlined has the levels of headings made by a line of = or - below.
 	underlined map[int]int
-	// story is the number of the story whose lines are read, level that of its heading.
+	// story is the number of the current story, level the level of the story's heading.
 	story string
 	level int
 }
 
-// levelOfItem is that of a story which is an item or a row.
+// levelOfItem is the level of a story in an item or a row.
 const levelOfItem = 99
 
 func (d *definitions) readCriteria() (out []Criterion) {
@@ -267,7 +267,7 @@ func (d *definitions) readCriteria() (out []Criterion) {
 	return out
 }
 
-// readStart returns the text of a line that may define an id, and its level.
+// readStart returns the text of a line that may define an id, and the level.
 func (d *definitions) readStart(i int) (level int, body string, ok bool) {
 	line := narrow(d.doc.Written(i))
 	if level, text, ok := markdown.HashHeading(line); ok {
@@ -324,7 +324,7 @@ func (d *definitions) readRow(row markdown.Row) (out []Criterion) {
 }
 
 // linesBelow returns the lines that belong to the definition at line i: up to the next heading,
-// definition or item of its own level.
+// definition or item of the same level.
 func (d *definitions) linesBelow(i int) string {
 	indent, _, item := markdown.Item(d.doc.Lines[i])
 	var out []string
@@ -350,8 +350,8 @@ func bodyOf(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// readDefinition reads the id that begins a text and is explained there. One that begins a list or
-// a range is only named.
+// readDefinition reads the id that begins a text and is explained there. An id that begins a list
+// or a range is only named.
 func readDefinition(text string) (Criterion, bool) {
 	if m := qualifiedID.FindStringSubmatchIndex(text); m != nil {
 		return Criterion{
@@ -374,7 +374,8 @@ func readDefinition(text string) (Criterion, bool) {
 	}, true
 }
 
-// genericCriteria returns the ids that begin the items and rows of a section on acceptance criteria.
+// genericCriteria returns the ids at the beginning of items and rows in a section on acceptance
+// criteria.
 func (d *definitions) genericCriteria() (out []Criterion) {
 	for i, within := range d.doc.LinesOf(d.doc.Sections(acceptance)) {
 		if !within || d.doc.Code[i] || d.doc.Said[i] == "" || d.leftOut[i] {
@@ -391,8 +392,8 @@ func (d *definitions) genericCriteria() (out []Criterion) {
 	return out
 }
 
-// assignSprints notes which sprints of the plan name each criterion, and which criteria its section on
-// omissions names.
+// assignSprints notes the sprints of the plan for each criterion, and the criteria in the plan's
+// section on omissions.
 func (c *Criteria) assignSprints(plan string, approved bool) {
 	if strings.TrimSpace(plan) == "" {
 		return
@@ -426,8 +427,8 @@ func (c *Criteria) assignSprints(plan string, approved bool) {
 	})
 }
 
-// isListEntry reports whether a line is an entry of a list: an item, a row, or a paragraph that begins
-// with an id. Ids in other sentences may be named to be kept in.
+// isListEntry reports whether a line is an entry of a list: an item, a row, or a paragraph that
+// begins with an id. Ids in other sentences may be named to be kept in.
 func isListEntry(doc *markdown.Document, i int) bool {
 	line := narrow(doc.Written(i))
 	_, row := doc.Rows[i]
@@ -435,7 +436,7 @@ func isListEntry(doc *markdown.Document, i int) bool {
 	return row || item || leadingID.MatchString(line)
 }
 
-// eachNamed calls found for each criterion that lines of a document name.
+// eachNamed calls found for each criterion named in lines of a document.
 func (c *Criteria) eachNamed(doc *markdown.Document, lines []int, found func(*Criterion)) {
 	story := ""
 	for _, i := range lines {
@@ -445,14 +446,14 @@ func (c *Criteria) eachNamed(doc *markdown.Document, lines []int, found func(*Cr
 		if m := leadingStory.FindStringSubmatch(bodyOf(narrow(doc.Written(i)))); m != nil {
 			story = formatNumber(parseNumber(m[1]))
 		}
-		for _, m := range mentionsIn(doc.Written(i)) { // nobody who approves a plan sees its comments
+		for _, m := range mentionsIn(doc.Written(i)) { // nobody who approves a plan sees the comments in it
 			if m.family == "US" {
 				story = formatNumber(m.from)
 			}
 			m.story = formatNumber(parseNumber(m.story))
 			for k := range c.All {
 				one := &c.All[k]
-				// A part is not meant if its whole is a criterion too.
+				// A part is not meant if the whole is a criterion too.
 				whole := len(m.from) != len(one.number) && c.find(m.family+"-"+formatNumber(m.from)) != nil
 				if m.namesCriterion(one, cmp.Or(m.story, story)) && !whole {
 					found(one)
@@ -462,8 +463,8 @@ func (c *Criteria) eachNamed(doc *markdown.Document, lines []int, found func(*Cr
 	}
 }
 
-// namesCriterion reports whether a mention, in the lines of a story, names a criterion: itself, its whole
-// ("AC-1" for AC-1.2), or in a range.
+// namesCriterion reports whether a mention, in the lines of a story, names a criterion: itself, its whole ("AC-1"
+// for AC-1.2), or in a range.
 func (m mention) namesCriterion(c *Criterion, story string) bool {
 	if c.family != "" && c.family != m.family {
 		return false

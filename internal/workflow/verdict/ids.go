@@ -10,7 +10,7 @@ import (
 )
 
 // canonicalID returns the form by which ids are compared: without case, width, spaces and dashes
-// between letters and numbers, and with "/" between the parts of one that is qualified.
+// between letters and numbers, and with "/" between the parts of a qualified one.
 func canonicalID(id string) string {
 	var b strings.Builder
 	s := strings.ToLower(narrow(id))
@@ -38,7 +38,7 @@ func canonicalID(id string) string {
 	return strings.Trim(leadingZeros.ReplaceAllString(b.String(), "$1$2"), ".")
 }
 
-// leadingZeros matches those of a number, also behind a dot.
+// leadingZeros matches the leading zeros of a number, also behind a dot.
 var leadingZeros = pattern.New(`(^|[^\d])0+(\d)`)
 
 // index has the places of rows by the canonical form of their ids.
@@ -64,25 +64,25 @@ func (x index) at(id string) int {
 	return -1
 }
 
-// add notes the place of an id; of the same ones the first counts.
+// add notes the place of an id; of equal ids the first counts.
 func (x index) add(id string, at int) {
 	if key := canonicalID(id); x.at(id) < 0 {
 		x[key] = at
 	}
 }
 
-// idToken is the id of a criterion, requirement or story in text that [narrow] has returned: its
-// family and its number.
+// idToken is the id of a criterion, requirement or story in text from [narrow]: the family and the
+// number.
 const idToken = `((?:AC|FR|US)(?:-[A-Z]{2,12}){0,2})[-_ .]{0,2}(\d{1,4}(?:\.\d{1,4}){0,3}[a-z]?)` //nolint:gosec // it is a pattern of ids
 
 var (
 	leadingID = pattern.New(`(?i)^[^\pL\pN]*(?:\[[ xX]\]\s*)?[^\pL\pN]*` + idToken + `(?:[^\w.]|\.?$|\.\D|_)`)
-	// leadingStory is a story without an id of its own: "Story 1.2: sign in".
+	// leadingStory is a story without an id: "Story 1.2: sign in".
 	leadingStory = pattern.New(`(?i)^[^\pL\pN]*(?:(?:user[ -]?)?story|feature|epic|use case|(?:用户)?故事|功能|用例|史诗)[ #-]*(\d{1,4}(?:\.\d{1,4}){0,3})(?:\D|$)`)
-	// qualifiedID is a criterion behind its story: "US-1/AC2", "US-1 AC-2".
+	// qualifiedID is a criterion behind a story: "US-1/AC2", "US-1 AC-2".
 	qualifiedID = pattern.New(`(?i)^[\s*_\x60~\[(【]*US[-_ ]?(\d{1,4}(?:\.\d{1,4}){0,3})[\s/.:,-]{1,3}AC[-_ .]{0,2}(\d{1,4}(?:\.\d{1,4}){0,3}[a-z]?)(?:[^\w]|_|$)`)
 	anyID       = pattern.New(`(?i)(^|[^\w./])(?:US[-_ ]?(\d{1,4}(?:\.\d{1,4}){0,3})[\s/.:,-]{1,3})?` + idToken + `(?:[^\w.]|\.|$|_)`)
-	// to and also match the text between the ids of a range and of a list that names its family
+	// to and also match the text between the ids of a range and of a list that names the family
 	// once.
 	to   = pattern.New(`(?i)^[*_\x60\s]*(?:to|through|thru|until|-|~|\.{2,3}|…|至|到)[*_\x60\s]*(?:(?:US[-_ ]?\d[\d.]*[/ ])?(?:AC|FR|US)[-_ .]{0,2})?(\d{1,4}(?:\.\d{1,4}){0,3})\b`)
 	also = pattern.New(`(?i)^[*_\x60\s]*(?:, ?and|,|、|，|and|&|/|和|及|与)[*_\x60\s]*(\d{1,4}(?:\.\d{1,4}){0,3})\b`)
@@ -141,10 +141,11 @@ func completeNumber(first, number []int) []int {
 	return number
 }
 
-// letter is added to the code of the letter that ends a number; the other parts are below it.
+// letter is added to the code of the letter at the end of a number; the other parts are smaller.
 const letter = 10_000
 
-// parseNumber returns the parts of a number that [idToken] matches; the letter behind it is a part.
+// parseNumber returns the parts of a number that [idToken] matches; the letter at the end is a
+// part.
 func parseNumber(s string) (out []int) {
 	for part := range strings.SplitSeq(strings.ToLower(s), ".") {
 		digits := strings.TrimRightFunc(part, unicode.IsLetter)

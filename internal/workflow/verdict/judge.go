@@ -14,9 +14,9 @@ import (
 // Contract lists the rows that a report owes. It is known before the report is read.
 type Contract struct {
 	Owes workflow.Owes
-	// Criteria are those of the session; nil if its documents were not read.
+	// Criteria are the session's criteria; nil if the documents were not read.
 	Criteria *Criteria
-	// Earlier is the stage's last report that was judged, and Round its round, from 1.
+	// Earlier is the stage's last judged report, and Round the round of it, from 1.
 	Earlier workflow.Record
 	Round   int
 	// Server are the server's own runs of commands.
@@ -25,12 +25,13 @@ type Contract struct {
 	Proved workflow.Proof
 }
 
-// Judgement is the result of judging a report under its contract.
+// Judgement is the result of judging a report under a contract.
 type Judgement struct {
 	// Verdict is derived from the rows, and never better than the stated one.
 	Verdict workflow.Verdict
-	// Returned are the reasons to ask the assistant for the report again; Held those why the
-	// person decides about a pass; Missing the reasons why a recorded failure is incomplete.
+	// Returned are the reasons to ask the assistant for the report again; Held are the reasons why
+	// the person decides about a pass; Missing are the reasons why a recorded failure is
+	// incomplete.
 	Returned, Held, Missing []lang.Text
 	Criteria                []workflow.Criterion
 	Findings                []workflow.Finding
@@ -50,7 +51,7 @@ func Judge(r Report, c Contract) Judgement {
 	returned := append(slices.Clone(r.Defects), j.lacking...)
 	switch {
 	case j.out.Verdict == workflow.Fail, j.out.Verdict == workflow.Blocked:
-		j.out.Missing = returned // a failure is not returned for its form
+		j.out.Missing = returned // a bad form does not return a failure
 		j.keepOpen()
 	case len(returned) > 0:
 		j.out.Returned = returned
@@ -60,7 +61,7 @@ func Judge(r Report, c Contract) Judgement {
 	return j.out
 }
 
-// judge is a report with its contract while it is judged.
+// judge is a report that is being judged, with the contract.
 type judge struct {
 	Report
 	Contract
@@ -73,7 +74,7 @@ type judge struct {
 
 func (j *judge) addLacking(t lang.Text) { j.lacking = append(j.lacking, t) }
 
-// lackIDs adds a reason that names ids, if there are any.
+// lackIDs adds a reason with ids, if there are any.
 func (j *judge) lackIDs(ids []string, reason lang.Text) {
 	if len(ids) > 0 {
 		j.addLacking(reason)
@@ -92,8 +93,8 @@ func List(ids []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// takeServer returns the checks of the report with the server's own results in place of those
-// that it claims.
+// takeServer returns the checks of the report, with the server's own results in place of claimed
+// ones.
 func (j *judge) takeServer() []workflow.Check {
 	out := slices.Clone(j.Checks)
 	for i := range out {
@@ -116,8 +117,8 @@ func (j *judge) serverFailed() bool {
 	return slices.ContainsFunc(j.Server, func(e workflow.Evidence) bool { return e.Failed() })
 }
 
-// judgeRows checks each row against its criterion, and returns the rows in one form: with the
-// text of the requirements, and with the results carried over from an earlier round.
+// judgeRows checks each row against its criterion, and returns the rows in one form: with the text
+// of the requirements, and with the results carried over from an earlier round.
 func (j *judge) judgeRows() []workflow.Criterion {
 	var unknown, bare, unread, unreasoned, dangling, outside []string
 	out := slices.Clone(j.Report.Criteria)
@@ -178,7 +179,7 @@ func (j *judge) checksOf(row *workflow.Criterion) (proved, known bool) {
 	return proved, known
 }
 
-// splitRefs returns the ids of checks that a row names.
+// splitRefs returns the ids of checks in a row.
 func splitRefs(refs string) []string {
 	out := strings.FieldsFunc(refs, func(c rune) bool { return strings.ContainsRune(",;、，；", c) })
 	for i := range out {
@@ -187,8 +188,8 @@ func splitRefs(refs string) []string {
 	return dropEmpty(out...)
 }
 
-// outOfScope reports whether a row may say so: of a criterion that is not owed, or if the plan
-// assigns none, with a sprint that is not built yet.
+// outOfScope reports whether a row may say so: the row of a criterion not owed, or if the plan
+// assigns none, with a sprint not yet built.
 func (j *judge) outOfScope(row *workflow.Criterion, known *Criterion) bool {
 	criteria := j.Contract.Criteria
 	switch {
@@ -204,8 +205,8 @@ func (j *judge) outOfScope(row *workflow.Criterion, known *Criterion) bool {
 	return pending && !slices.Contains(src.InScope, row.Sprint)
 }
 
-// carryOver takes a row over from an earlier round, in which it has to have passed with the same
-// text. A failed command of this round takes it back.
+// carryOver takes a row over from an earlier round, if it passed there with the same text. A failed
+// command of this round revokes it.
 func (j *judge) carryOver(row *workflow.Criterion, known *Criterion) {
 	var before workflow.Criterion
 	if at := j.before.at(row.ID); at >= 0 {
@@ -229,7 +230,7 @@ func (j *judge) carryOver(row *workflow.Criterion, known *Criterion) {
 	}
 }
 
-// judgeFindings returns the findings. One that was open before has to be mentioned.
+// judgeFindings returns the findings. A finding open before has to be mentioned.
 func (j *judge) judgeFindings() []workflow.Finding {
 	var missing []string
 	here, before := indexFindings(j.Findings), indexFindings(j.Earlier.Findings)
@@ -246,7 +247,10 @@ func (j *judge) judgeFindings() []workflow.Finding {
 		f := &out[i]
 		if at := before.at(f.ID); at >= 0 {
 			last := j.Earlier.Findings[at]
-			f.ID, f.Severity, f.Problem, f.File = last.ID, cmp.Or(f.Severity, last.Severity), cmp.Or(f.Problem, last.Problem), cmp.Or(f.File, last.File)
+			f.ID = last.ID
+			f.Severity = cmp.Or(f.Severity, last.Severity)
+			f.Problem = cmp.Or(f.Problem, last.Problem)
+			f.File = cmp.Or(f.File, last.File)
 		}
 		switch {
 		case f.Severity == "":
@@ -264,7 +268,7 @@ func (j *judge) judgeFindings() []workflow.Finding {
 }
 
 // keepOpen adds the open findings of the last report that a recorded one leaves out, and opens
-// those whose status cannot be read.
+// findings whose status cannot be read.
 func (j *judge) keepOpen() {
 	for i, f := range j.out.Findings {
 		if _, known := readStatus(f.Status); !known {
@@ -303,7 +307,7 @@ func (j *judge) judgeForm() {
 	}
 }
 
-// deriveVerdict returns the verdict to which the rows come.
+// deriveVerdict returns the verdict that follows from the rows.
 func (j *judge) deriveVerdict() workflow.Verdict {
 	has := func(result string) bool {
 		return slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.Result == result })
@@ -382,7 +386,7 @@ func (j *judge) holdRisk() {
 	}
 }
 
-// holdUnproved adds the rows that the policy wants proved by the server's own runs.
+// holdUnproved adds a reason if the server's own runs proved fewer rows than the policy wants.
 func (j *judge) holdUnproved() {
 	n := CountRows(j.out.Criteria)
 	least := 0

@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// phrases are the verdicts that programs and prompts write into a line of their own, by their
-// form as [fold] gives it; a longer phrase is tried before a shorter one.
+// phrases are the verdicts that programs and prompts write into a line of their own, in the form of
+// [fold]; a longer phrase is tried before a shorter one.
 var phrases = splitMeanings(map[string]workflow.Verdict{
 	"pass passed approved approve 通过 合格 批准 已通过":                                                            workflow.Pass,
 	"pass_with_risk pass_with_risks passed_with_risk passed_with_risks conditional_pass 有风险通过 带风险通过 有条件通过": workflow.PassWithRisk,
@@ -36,7 +36,7 @@ var longest = sync.OnceValue(func() map[rune][]string {
 	return out
 })
 
-// about are words before a label, labels those that announce a verdict.
+// about are words before a label, labels the ones that announce a verdict.
 const (
 	about  = "overall|final|qa|review|test|总体|最终|整体"
 	labels = "status|verdict|result|conclusion|decision|状态|结论|判定|结果|评审结论|测试结论"
@@ -47,12 +47,12 @@ var (
 	// the verdict, as older programs end a report.
 	labelled = pattern.New(`(?i)^[^\p{L}\d]*(?:\d+[.)]\s*)?(?:(?:` + about + `)[ _-]*)?(?:` + labels + `)[*_\s]*(?:[:：=]|\s[–—-]\s)(.+)$`)
 	alone    = pattern.New(`^[^\p{L}\d]*(APPROVED|NEEDS[ _-]FIX(?:ES)?|NEEDS[ _-]REWORK|REJECTED|CHANGES[ _-]REQUESTED|通过|不通过|未通过|需要修复|驳回)[^\p{L}\d]*$`)
-	// stating matches the verdict in a block that cannot be read.
+	// stating matches the verdict in an unreadable block.
 	stating = pattern.New(`(?i)["'“]verdict["'”]\s*[:：]\s*["'“]([^"'”]{1,40})["'”]`)
 )
 
-// readVerdict reads a verdict as a value or behind a label: "" if it is none. Behind its words
-// an explanation may stand in parentheses or after a mark, and no other word.
+// readVerdict reads a verdict as a value or behind a label: "" if the value is anything else.
+// Behind the words an explanation may stand in parentheses or after a mark, and no other word.
 func readVerdict(value string) workflow.Verdict {
 	value = strings.TrimLeftFunc(narrow(value), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	lower := strings.ToLower(value)
@@ -71,8 +71,8 @@ func readVerdict(value string) workflow.Verdict {
 	return ""
 }
 
-// cutPhrase cuts the words of a phrase off a text; between them any space, underline or dash may
-// stand.
+// cutPhrase cuts the words of a phrase off a text; any space, underline or dash may stand between
+// the words.
 func cutPhrase(text, phrase string) (rest string, ok bool) {
 	for i, word := range strings.Split(phrase, "_") {
 		if i > 0 {
@@ -96,7 +96,7 @@ func cutPhrase(text, phrase string) (rest string, ok bool) {
 }
 
 // readStatements reads the statements beside the block: lines with a verdict, outside of fences,
-// tables, quotations and comments, and in fences the totals of test runners. Without its first
+// tables, quotations and comments, and in fences the totals of test runners. Without the first
 // dashes, the lines of front matter are lines of the text.
 func (r *Report) readStatements(text string) {
 	doc := markdown.Read(strings.TrimPrefix(text, "---\n"), nil)
@@ -115,7 +115,7 @@ func (r *Report) readStatements(text string) {
 	r.Totals = append(r.Totals, totalsInFences(doc)...)
 }
 
-// verdictIn returns the worst verdict that a block states which cannot be read.
+// verdictIn returns the worst verdict in an unreadable block.
 func verdictIn(raw string) (out workflow.Verdict) {
 	for _, m := range stating.FindAllStringSubmatch(raw, 10) {
 		out = worseVerdict(out, readVerdict(m[1]))

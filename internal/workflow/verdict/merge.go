@@ -7,10 +7,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Merge joins the reports of two engines: of one criterion the worse result counts, and checks
-// and findings are qualified by their engine. The report that is worse for the work is the body,
-// because it is the one to act on; second is true if that is b. open are the findings of the
-// last report, which keep their ids.
+// Merge joins the reports of two engines: of one criterion the worse result counts, and checks and
+// findings are qualified by their engine. The body is the report with the worse verdict on the
+// work, because that is the one to act on; second is true if b is the body. open are the findings
+// of the last report, which keep their ids.
 func Merge(a, b Report, first, other workflow.Engine, open []workflow.Finding) (out Report, second bool) {
 	a, b = a.prefixIDs(first, open), b.prefixIDs(other, open)
 	second = rank[b.Verdict()] > rank[a.Verdict()]
@@ -52,7 +52,7 @@ func Merge(a, b Report, first, other workflow.Engine, open []workflow.Finding) (
 
 func joinTexts(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 
-// Verdict returns the verdict to which a report comes by itself, whatever it owes.
+// Verdict returns the verdict of a report by itself, whatever it owes.
 func (r Report) Verdict() workflow.Verdict {
 	if len(r.Blocks) == 0 {
 		return r.Stated
@@ -60,8 +60,7 @@ func (r Report) Verdict() workflow.Verdict {
 	return Judge(r, Contract{}).Verdict
 }
 
-// prefixIDs puts the engine before the ids of checks and findings, but of those that were open
-// before.
+// prefixIDs puts the engine before the ids of checks and findings, except for findings open before.
 func (r Report) prefixIDs(engine workflow.Engine, open []workflow.Finding) Report {
 	prefix := func(id string) string {
 		if strings.HasPrefix(id, string(engine)+":") {

@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
 )
 
-// Read reads a report: Markdown with a block of JSON, the block alone, or an envelope of JSON
-// that holds the Markdown in one of the fields keys. Line ends are \n.
+// Read reads a report: Markdown with a block of JSON, the block alone, or an envelope of JSON that
+// holds the Markdown in one of the fields keys. Line ends are \n.
 func Read(text string, keys []string) Report {
 	var r Report
 	r.readReport(text, keys, true)
@@ -37,7 +37,7 @@ func (r *Report) readReport(text string, keys []string, mayBeEnvelope bool) {
 	}
 }
 
-// addBlock adds the rows of a block that begins at a line.
+// addBlock adds the rows of a block at a line.
 func (r *Report) addBlock(b block, line int) {
 	if !b.defect.Empty() {
 		r.addDefect(b.defect)

@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// The lines around the tables that are rendered from a block. The text between them is rendered
-// from the block each time, and never read.
+// The lines around the tables rendered from a block. The text between them is rendered from the
+// block each time, and never read.
 const (
 	tablesBegin = "<!-- results: made from the block of JSON below; edit the block -->"
 	tablesEnd   = "<!-- end of the results -->"
@@ -56,7 +56,8 @@ func Tables(l lang.Language, rec *workflow.Record) string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// describeBasis says whether a passed row was proved by a command that the server ran, or is claimed.
+// describeBasis returns the basis of a passed row: a command run by the server, an earlier round,
+// or a claim.
 func describeBasis(l lang.Language, c workflow.Criterion) string {
 	switch {
 	case c.Result != workflow.ResultPass:
@@ -69,7 +70,7 @@ func describeBasis(l lang.Language, c workflow.Criterion) string {
 	return l.Say("not run")
 }
 
-// Evidence returns the evidence of a row: its text, its check, or its reason.
+// Evidence returns the evidence of a row: the text, the check, or the reason.
 func Evidence(c workflow.Criterion) string {
 	return strings.Join(dropEmpty(c.Evidence, c.Check, c.Why), "; ")
 }
@@ -86,7 +87,7 @@ func lastLine(s string) string {
 	return visible.Fit(s[strings.LastIndexByte(s, '\n')+1:], 160)
 }
 
-// cell makes a text safe inside a cell; a backslash before a pipe would undo its mark.
+// cell makes a text safe inside a cell; a backslash before a pipe would undo the pipe's mark.
 var cell = strings.NewReplacer(`\|`, `\ \|`, "|", `\|`, "<", "&lt;")
 
 func tableRow(cells []string) string {
@@ -109,7 +110,7 @@ func (r Report) Document(tables string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// fenceJSON puts JSON into a fence that is longer than any in it.
+// fenceJSON puts JSON into a fence longer than any in it.
 func fenceJSON(block string) string {
 	mark := "```"
 	for strings.Contains(block, mark) {
@@ -118,17 +119,17 @@ func fenceJSON(block string) string {
 	return mark + "json\n" + block + "\n" + mark
 }
 
-// Artifact returns the text of a round without its block: the deliverable has the tables.
+// Artifact returns the text of a round without the block: the deliverable has the tables.
 func Artifact(document string, keys []string) string {
 	lines := strings.Split(withoutBlocks(document, chooseBlocks(findBlocks(document), keys)), "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == tablesBegin || l == tablesEnd })
 	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(lines, "\n"), "\n\n"))
 }
 
-// blankLines are more than one, as the removed parts leave them.
+// blankLines are several blank lines, left by the removed parts.
 var blankLines = pattern.New(`\n{3,}`)
 
-// TablesIn returns the rendered tables of a round's text; "" if it has none.
+// TablesIn returns the rendered tables of a round's text; "" if there are none.
 func TablesIn(document string) string {
 	_, after, ok := strings.Cut(document, tablesBegin)
 	tables, _, closed := strings.Cut(after, tablesEnd)
@@ -149,7 +150,7 @@ func withoutTables(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Form returns the block that a report owes, laid out with the ids of its criteria.
+// Form returns the block owed by a report, laid out with the ids of the criteria.
 func (c Contract) Form() string {
 	type formRow struct {
 		ID       string `json:"id"`

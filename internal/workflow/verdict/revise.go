@@ -5,19 +5,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Revision is a report that was edited at its gate, judged again by its block.
+// Revision is a report after an edit at the gate, judged again by the block.
 type Revision struct {
 	Report
 	Judgement
-	// Document is the text of its round, with the tables rendered from the block.
+	// Document is the text of the report's round, with the tables rendered from the block.
 	Document string
-	// Refused are the reasons why it cannot be taken.
+	// Refused are the reasons why the edit cannot be taken.
 	Refused []lang.Text
 }
 
-// Revise judges the edited text of a report. c is the contract of the stage whose record has the
-// report as it was judged before: each finding that was open has to stay mentioned. An edit of the tables
-// is refused, because they are rendered from the block.
+// Revise judges the edited text of a report. c is the contract of the stage whose record has the report as it was
+// judged before: each open finding has to stay mentioned. An edit of the tables is refused, because they are
+// rendered from the block.
 func Revise(judged, edited string, keys []string, c Contract, l lang.Language) Revision {
 	for _, check := range c.Earlier.Checks {
 		if check.Server {

@@ -9,8 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// readObjects returns the items of a list of objects. An object of objects counts as a list, its
-// keys as ids: {"AC-1": {"result": "pass"}}, {"AC-1": "pass"}.
+// readObjects returns the items of a list of objects. An object of objects counts as a list, with
+// the keys as ids: {"AC-1": {"result": "pass"}}, {"AC-1": "pass"}.
 func (r *Report) readObjects(name string, v any) []map[string]any {
 	list, isList := v.([]any)
 	byID, isObject := v.(map[string]any)
@@ -58,8 +58,8 @@ func (r *Report) canonicalRow(o map[string]any) map[string]any {
 	return out
 }
 
-// readID returns the id of a row. Its invisible characters are dropped: two ids that look the
-// same are the same.
+// readID returns the id of a row, without invisible characters: two ids that look the same are the
+// same.
 func (r *Report) readID(o map[string]any) string {
 	id := strings.Join(strings.Fields(strings.Map(visibleRune, textField(o, "id"))), " ")
 	if runes := []rune(id); len(runes) > maxID {
@@ -120,8 +120,8 @@ func (r *Report) readCriteria(v any) {
 	}
 }
 
-// readRowResult returns the result of a row. Of two that it states the worse counts, and the
-// report is returned.
+// readRowResult returns the result of a row. Of two stated results the worse counts, and the report
+// is returned.
 func (r *Report) readRowResult(id string, o map[string]any) (out string) {
 	for _, field := range []string{"result", "status", "outcome"} {
 		result := readResult(o[field])
@@ -141,8 +141,8 @@ func (r *Report) readRowResult(id string, o map[string]any) (out string) {
 	return out
 }
 
-// mergeRepeated takes in a second row for a criterion. Two results for one id return the report; of
-// them the worse is kept.
+// mergeRepeated takes in a second row for a criterion. Two results for one id return the report;
+// the worse one is kept.
 func (r *Report) mergeRepeated(at int, c workflow.Criterion) {
 	if r.Criteria[at].Result == c.Result {
 		return
@@ -156,7 +156,7 @@ func (r *Report) mergeRepeated(at int, c workflow.Criterion) {
 // badness orders results, the better first.
 var badness = map[string]int{workflow.ResultOutOfScope: 0, workflow.ResultPass: 1, workflow.ResultNotTested: 2, workflow.ResultFail: 4}
 
-// badnessOf returns that of a result; one that cannot be read is bad, if not as bad as a failure.
+// badnessOf returns the badness of a result; an unreadable one is bad, if not as bad as a failure.
 func badnessOf(result string) int {
 	if at, known := badness[result]; known {
 		return at
@@ -194,7 +194,7 @@ func (r *Report) readFindings(v any) {
 	}
 }
 
-// readStatus reads the status of a finding; none is one too, and counts as open.
+// readStatus reads the status of a finding; a missing status counts as open.
 func readStatus(s string) (status string, ok bool) {
 	if s = fold(s); s == "" {
 		return "", true
@@ -215,8 +215,8 @@ func (r *Report) freshID(id string, known index) string {
 	return id
 }
 
-// The values that are read, by their form in lower case with one underline between words. The
-// Chinese ones are those that models write in Chinese reports.
+// The values that are read, in lower case with one underline between words. The Chinese ones are
+// those that models write in Chinese reports.
 var (
 	results = splitMeanings(map[string]string{
 		"pass passed ok true 通过 已通过 合格":         workflow.ResultPass,
@@ -240,8 +240,8 @@ var (
 	}
 )
 
-// readResult reads the result of a criterion; "" if it is none that is known. A mark beside a
-// word has to mean the same.
+// readResult reads the result of a criterion; "" if it is unknown. A mark beside a word has to mean
+// the same.
 func readResult(v any) string {
 	mark := ""
 	word := fold(strings.Map(func(c rune) rune {

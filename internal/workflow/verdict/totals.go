@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// Total is the line by which a test runner reports that something failed.
+// Total is a line in which a test runner reports a failure.
 type Total struct {
 	Runner, Line string
 }
@@ -15,8 +15,8 @@ type Total struct {
 // count is a number above zero.
 const count = `(?:[1-9]\d*)`
 
-// runners has the line of each test runner that reports a failure, with an example. The forms
-// are those of the runners' own documentation and sources.
+// runners has the line in which each test runner reports a failure, with an example. The forms are
+// those of the runners' own documentation and sources.
 var runners = []struct {
 	name, example string
 	line          *pattern.Pattern
@@ -62,7 +62,7 @@ func totalIn(line string) (runner string) {
 	return ""
 }
 
-// maxTotals bounds the lines that are named.
+// maxTotals bounds the named lines.
 const maxTotals = 10
 
 func totalsInFences(doc *markdown.Document) (out []Total) {
@@ -74,7 +74,7 @@ func totalsInFences(doc *markdown.Document) (out []Total) {
 	return out
 }
 
-// FailedTotals returns the lines of a command's output by which test runners report a failure.
+// FailedTotals returns the lines of a command's output in which test runners report a failure.
 func FailedTotals(output string) (out []Total) {
 	for line := range strings.Lines(output) {
 		out = appendTotal(out, line)

@@ -62,7 +62,7 @@ func joinNeeds(v any) string {
 	return clip(strings.Join(dropEmpty(out...), "; "))
 }
 
-// dropEmpty returns the texts that are not empty.
+// dropEmpty returns the texts without the empty ones.
 func dropEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
@@ -72,16 +72,16 @@ func isBlank(s string) bool {
 	return strings.IndexFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0
 }
 
-// fold returns a value in lower case, of common width, with one underline between its words and
-// without the signs around it.
+// fold returns a value in lower case, of common width, with one underline between words and without
+// the signs around it.
 func fold(s string) string {
 	s = strings.ToLower(narrow(s))
 	s = strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || c == '-' || c == '_' }), "_")
 	return strings.Trim(s, "*`_.!。！\"'()（）[]")
 }
 
-// narrow writes characters of full width as the common ones, and every dash as "-". Characters
-// that nobody sees are dropped.
+// narrow writes characters of full width as the common ones, and every dash as "-". Invisible
+// characters are dropped.
 func narrow(s string) string {
 	plain := true
 	for i := 0; plain && i < len(s); i++ {
@@ -101,7 +101,7 @@ func narrow(s string) string {
 	}, width.Fold.String(s))
 }
 
-// visibleRune drops characters that nobody sees.
+// visibleRune drops invisible characters.
 func visibleRune(c rune) rune {
 	switch {
 	case unicode.IsSpace(c):
@@ -112,14 +112,14 @@ func visibleRune(c rune) rune {
 	return c
 }
 
-// sortedKeys is faster than slices.Sorted, which cannot know how many keys there are.
+// sortedKeys is faster than slices.Sorted, which cannot know the number of keys.
 func sortedKeys(o map[string]any) []string {
 	keys := slices.AppendSeq(make([]string, 0, len(o)), maps.Keys(o))
 	slices.Sort(keys)
 	return keys
 }
 
-// splitMeanings gives each of the words, which spaces divide, its meaning.
+// splitMeanings maps each single word to the meaning of a list of words, divided by spaces.
 func splitMeanings[T any](words map[string]T) map[string]T {
 	out := map[string]T{}
 	for list, meaning := range words {

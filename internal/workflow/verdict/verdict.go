@@ -1,14 +1,14 @@
 // Package verdict derives the verdict of a review or QA report from its rows: results of
 // criteria with their evidence, commands with their exit codes, and findings.
 //
-// [Read] reads a [Report]; a [Contract] lists the rows that it owes, known before it is read.
+// [Read] reads a [Report]; a [Contract] lists the rows that the report owes, known before it is read.
 // [Judge] compares the two. Everything here is pure. Of the text beside the rows only formats of
 // machines are read: lines, for example "Status: Pass", and the totals of test runners. A report with a
 // stated pass and no rows passes nothing.
 //
 // # Invariants
 //
-//   - A report of a verdict stage always owes its rows. A missing row returns it to its
+//   - A report of a verdict stage always owes its rows. A missing row returns the report to the
 //     author, and only a pass derived from rows that nothing contradicts continues (TestJudge,
 //     TestMutationsAreSeen, TestReportsAreReturned).
 //   - A stated verdict opens nothing, and can only make the derived one worse (TestJudge).
@@ -19,9 +19,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Report is the content of one report, or of those of two engines together.
+// Report is the content of one report, or of the reports of two engines together.
 type Report struct {
-	// Body is the report as Markdown, without its block and without the tables that
+	// Body is the report as Markdown, without the block and without the tables that
 	// [Report.Document] renders from it. Blocks are the blocks of JSON as they were handed in.
 	Body   string
 	Blocks []string
@@ -32,7 +32,7 @@ type Report struct {
 	Criteria []workflow.Criterion
 	Findings []workflow.Finding
 	Resolved []workflow.Resolution
-	// Listed is true if the block has findings at all, none among them.
+	// Listed is true if the block has a list of findings, even an empty one.
 	Listed bool
 	// Needs names the things that a blocked report waits for.
 	Needs string
@@ -41,14 +41,14 @@ type Report struct {
 	Stated workflow.Verdict
 	// Defects are the mistakes of form, which return a report.
 	Defects []lang.Text
-	// Totals are those of test runners that report a failure.
+	// Totals are the lines in which test runners report a failure.
 	Totals []Total
 }
 
 // Limits of a report; the text of each round has all of it.
 const (
 	maxRows   = 2000 // of each list
-	maxListed = 40   // ids that a sentence names
+	maxListed = 40   // ids in a sentence
 )
 
 // Blank reports whether nobody has filled in anything: the report is as [Contract.Form] lays it
@@ -76,7 +76,7 @@ func worseVerdict(a, b workflow.Verdict) workflow.Verdict {
 // addStated takes in a stated verdict: the worst counts.
 func (r *Report) addStated(v workflow.Verdict) { r.Stated = worseVerdict(r.Stated, v) }
 
-// maxDefects bounds the mistakes that are named.
+// maxDefects bounds the named mistakes.
 const maxDefects = 100
 
 func (r *Report) addDefect(t lang.Text) {
@@ -85,8 +85,8 @@ func (r *Report) addDefect(t lang.Text) {
 	}
 }
 
-// addDuplicates notes fields that stand twice, in other spellings or by another name: a reader of the
-// report may take the one, and its verdict the other.
+// addDuplicates notes repeated fields, in other spellings or by another name: a reader of the
+// report may take the one, and the verdict the other.
 func (r *Report) addDuplicates(names []string) {
 	for _, name := range names {
 		r.addDefect(lang.T("an object of the block has the field %s twice, in two spellings", quote(name)))
