@@ -5,13 +5,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Draft is one of two submissions for a stage, with the score of its audit.
+// Draft is one of two submissions for a stage, with the score of the draft's audit.
 type Draft struct {
 	Assessment
 	Audited float64
 }
 
-// comparedScore returns the score that a draft is compared by: the one that has to reach the gate.
+// comparedScore returns the score by which a draft is compared: the one that has to reach the gate.
 func (d Draft) comparedScore(scoring workflow.ScoringMode) float64 {
 	if scoring == workflow.ScoringAudited {
 		return min(d.Score(), d.Audited)
@@ -19,8 +19,8 @@ func (d Draft) comparedScore(scoring workflow.ScoringMode) float64 {
 	return d.Score()
 }
 
-// Choose compares two documents for a stage. It reports whether the second is to be taken, and why
-// the one that is: the one with the higher score; of equal ones that with the higher audit.
+// Choose compares two documents for a stage. It reports whether to take the second, and the reason
+// for the one taken: the higher score; of equal scores the higher audit.
 func Choose(scoring workflow.ScoringMode, a, b Draft) (second bool, why lang.Text) {
 	switch one, other := a.comparedScore(scoring), b.comparedScore(scoring); {
 	case one == other:

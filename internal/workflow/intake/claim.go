@@ -12,29 +12,29 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// claim is a score as a submission states it of itself.
+// claim is a submission's score for itself.
 type claim struct {
 	text  string // as it is written
 	value float64
 	valid bool // a number from 0 to 100
 }
 
-// claims are the scores that a text states, and those that it names without stating them: as a
-// target, a condition, an example.
+// claims are the scores stated in a text, and the scores named otherwise: as a target, a condition,
+// an example.
 type claims struct {
 	made    []claim
 	ignored []string
 }
 
-// Limits of the statements that are looked at; no honest text comes near them.
+// Limits of the statements considered; no honest text comes near them.
 const (
 	maxClaims = 1000
 	maxCells  = 20 // of a row
 )
 
-// claimedScore returns the score that a submission states of itself: the lowest if it states
-// several, whether in its fields, in the document or around it. note says so, or why a value that is
-// stated is not a score.
+// claimedScore returns the score that a submission states for itself: the lowest if it states
+// several, whether in fields, in the document or around it. note says so, or why a stated value is
+// not a score.
 func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	var c claims
 	for _, value := range e.scores {
@@ -50,7 +50,7 @@ func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	return c.lowestScore()
 }
 
-// addField adds the claim that a field of JSON makes.
+// addField adds the claim of a field of JSON.
 func (c *claims) addField(value string) {
 	value = narrow().Replace(strings.TrimSpace(value))
 	if value == "" {
@@ -69,13 +69,14 @@ var fieldValue = pattern.New(`^([-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?:(?:/
 // addClaim adds a claim.
 func (c *claims) addClaim(text, number, denominator string) {
 	n, err := strconv.ParseFloat(number, 64)
-	// Written so that NaN is refused too.
+	// In this form NaN is refused too.
 	ofHundred := denominator == "" || denominator == "100"
 	valid := err == nil && n >= 0 && n <= 100 && ofHundred
 	c.made = append(c.made, claim{text: text, value: n, valid: valid})
 }
 
-// addUnqualified adds a claim unless the text behind it makes it a target, a condition or an example.
+// addUnqualified adds a claim unless the text behind it makes it a target, a condition or an
+// example.
 func (c *claims) addUnqualified(text, number, denominator, rest string) {
 	if isQualified(rest) {
 		c.ignored = append(c.ignored, text)
@@ -87,7 +88,7 @@ func (c *claims) addUnqualified(text, number, denominator, rest string) {
 var (
 	// keyword begins a statement.
 	keyword = pattern.New(`(?i)quality[ \t_-]*score|质量评分|质量得分`)
-	// value matches the text behind it: the number, then the denominator if any.
+	// value matches the text behind a keyword: the number, then the denominator if any.
 	value = pattern.New(`(?i)^[*_"'\x60 \t]*(?:[(（][^)）\n]{0,80}[)）][*_ \t]*)?(?:(?:[:：=|—–]+|-+)[*_"'\x60 \t]*` +
 		`|is[ \t]+(?:now[ \t]+|currently[ \t]+)?|of[ \t]+|为[ \t]*` +
 		`|是[ \t]*)[*_\x60]*([-−]?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+)|[ \t]?%)?`)
@@ -99,7 +100,7 @@ var (
 	conditional = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:but |and |也|但)?(?:only |just ` +
 		`|仅|只)?(?:if|once|when|provided|assuming|as soon as|after|unless|subject to|should|would|could|如果|若|前提|待|当` +
 		`|以后|之后)`)
-	// aimed matches a word behind a number that makes it no claim, if no number of its own follows.
+	// aimed matches a word behind a number that makes it no claim, unless another number follows.
 	aimed = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:as |is |the |our |a |this is |为` +
 		`|是)*(?:target|goal|aim|gate|example|sample|template|placeholder|wanted|desired|planned|expected|estimate` +
 		`|tbd|to be|目标|门槛|示例|例子|模板|预期|期望|计划|待定)`)
@@ -109,13 +110,13 @@ var (
 		`|justified|earned)\b|尚未|还没|还未|并未|未达|没有达到|没达到)`)
 	// cameTo matches the text behind the first of two scores: "78 → 92".
 	cameTo = pattern.New(`^[ \t*_]*(?:→|->|=>)[ \t*_]*(\d+(?:\.\d+)?)`)
-	// cellScore matches a further cell of a row that is about the score.
+	// cellScore matches a further cell of a row about the score.
 	cellScore = pattern.New(`^([*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*)(?:$|[(（,，—–;；])`)
 	// notAScore matches the text behind the first number of a version, a range, a sum or a minimum.
 	notAScore = pattern.New(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
-	// total matches a line with nothing but a score in its own words, and its denominator.
+	// total matches a line with nothing but a score and a denominator.
 	total = pattern.New(`^[ \t>#*_-]*总[评得]?分[*_ \t]*[:：][*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*分?[ \t]*[/／][ \t]*(\d+)[ \t]*分?[*_ \t。.]*$`)
-	// below is a score in the line below its heading.
+	// below is a score in the line below a heading.
 	below = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
 )
 
@@ -139,8 +140,8 @@ func isQualified(rest string) bool {
 var former = pattern.New(`(?i)\b(?:previous|earlier|prior|former|last)\s+(?:round|version|draft|iteration|score` +
 	`|submission)|\bround\s+1\b|\bchange\s?log\b|\bhistory\b|上一轮|上轮|第一轮|之前|历史|变更记录`)
 
-// readText takes the statements of a text. Code, comments and quotations, and all that is
-// about an earlier round, is not one.
+// readText takes the statements of a text. Code, comments and quotations are none, nor is anything
+// about an earlier round.
 func (c *claims) readText(text string) {
 	if !keyword.MatchString(text) && !strings.Contains(text, "分") {
 		return
@@ -217,7 +218,7 @@ func (c *claims) belowHeading(doc *markdown.Document, i int) {
 	}
 }
 
-// quotedAt reports whether a statement that begins at from, with its number at to, stands in
+// quotedAt reports whether a statement that begins at from, with the number at to, stands in
 // quotation marks or in inline code.
 func quotedAt(text string, from, to int) bool {
 	if skip := from - 300; skip > 0 {

@@ -13,14 +13,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// envelope is the JSON object of a submission with its place in the text.
+// envelope is the JSON object of a submission with the place in the text.
 type envelope struct {
 	object   map[string]any // nil when there is none
 	document string
-	// inText is true when the document is the text around an object that holds only facts about it.
+	// inText is true when the document is the text around an object with mere facts about it.
 	inText     bool
 	start, end int
-	// scores are the values of all fields that state a score.
+	// scores are the values of all score fields.
 	scores []string
 	// defect says why an object that is plainly the envelope could not be read.
 	defect lang.Text
@@ -30,10 +30,10 @@ type envelope struct {
 // than largeAround others, counts as an example of the format.
 const tinyDocument, largeAround = 1000, 2000
 
-// ourField matches the first field of an object that may stand inside a line.
+// ourField matches the first field of an object inside a line.
 var ourField = pattern.New(`\{\s*"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
 
-// hasOurs reports whether the text of an object has the name of a field that is read.
+// hasOurs reports whether the text of an object has the name of a known field.
 func hasOurs(stage workflow.Stage) func(raw string) bool {
 	names := slices.Collect(maps.Keys(known()))
 	for _, key := range append(keysOf(stage), "open_questions") {
@@ -59,8 +59,8 @@ func (f *finder) headingFrom(i int) bool {
 	return len(f.headings) > 0 && f.headings[len(f.headings)-1][0] >= i
 }
 
-// findEnvelope returns the last envelope in the text; an object with a document
-// is preferred to one with only facts about it.
+// findEnvelope returns the last envelope in the text; an object with a document is preferred to one
+// with only facts about it.
 func findEnvelope(stage workflow.Stage, text string) envelope {
 	var withDocument, factsOnly envelope
 	f := finder{stage: stage, text: text, headings: heading.FindAllStringIndex(text, -1)}
@@ -91,7 +91,7 @@ func findEnvelope(stage workflow.Stage, text string) envelope {
 	return envelope{defect: defect}
 }
 
-// withFactsOf returns an envelope with the facts that only another one states.
+// withFactsOf returns the envelope with the missing facts from the other one.
 func (e envelope) withFactsOf(other envelope) envelope {
 	e.object = maps.Clone(e.object)
 	for k, v := range other.object {
@@ -112,17 +112,17 @@ func OnlyJSON(text string) bool {
 	return text != "" && json.Valid([]byte(text))
 }
 
-// describeDefect names the problem of an object that cannot be read, if it is in an envelope's place and
-// has an envelope's fields; no text otherwise.
+// describeDefect names the problem of an unreadable object, if it is in an envelope's place and has an envelope's
+// fields; no text otherwise.
 func (f *finder) describeDefect(b jsonblock.Block) lang.Text {
 	fenced := b.At > b.Start
-	if f.headingBefore(b.At) || !fenced && !isBlank(f.text[:b.Start]) {
+	behindText := !fenced && !isBlank(f.text[:b.Start])
+	if behindText || f.headingBefore(b.At) {
 		return lang.Text{} // an example in a document
 	}
 	head := b.Raw[:min(len(b.Raw), 200)]
-	if !slices.ContainsFunc(slices.Concat(keysOf(f.stage), []string{"quality_score"}), func(k string) bool {
-		return strings.Contains(head, `"`+k+`"`)
-	}) {
+	fields := slices.Concat(keysOf(f.stage), []string{"quality_score"})
+	if !slices.ContainsFunc(fields, func(k string) bool { return strings.Contains(head, `"`+k+`"`) }) {
 		return lang.Text{}
 	}
 	var unclosed *jsonblock.Unclosed
@@ -132,8 +132,7 @@ func (f *finder) describeDefect(b jsonblock.Block) lang.Text {
 	return lang.T("is not valid JSON")
 }
 
-// heading matches a Markdown heading: a text with one is a document, not prose
-// around an envelope.
+// heading matches a Markdown heading: a text with one is a document, not prose around an envelope.
 var heading = pattern.New(`(?m)^#{1,4} \S`)
 
 // asEnvelope decides whether an object found in the text is the submission's
@@ -145,15 +144,17 @@ func (f *finder) asEnvelope(b jsonblock.Block) (envelope, bool) {
 	inDocument := f.headingBefore(b.Start) || f.headingFrom(b.End)
 	document, ok := documentOf(f.stage, object)
 	if ok {
-		dwarfed := inDocument && len(document) < around
-		small := len(document) < tinyDocument && (dwarfed || around > largeAround)
-		whole := len(b.Raw)*2 >= len(text)
-		facts := hasAny(object, strongMeta) || hasAny(object, weakMeta)
+		smallPart := inDocument && len(document) < around
+		dwarfed := smallPart || around > largeAround
+		isExample := dwarfed && len(document) < tinyDocument
+		isMost := len(b.Raw)*2 >= len(text)
+		hasFacts := hasAny(object, strongMeta) || hasAny(object, weakMeta)
+		plausible := isMost || hasFacts
 		e.document = document
-		return e, !small && (facts || whole)
+		return e, plausible && !isExample
 	}
-	// Facts about a document stand before or behind it; if it goes on with
-	// another heading they are an example in its midst.
+	// Facts about a document stand before or behind it; in the middle, with another heading after
+	// them, they are an example.
 	facts := hasAny(object, factKeys[f.stage.Kind])
 	if isBlank(text[b.End:]) { // there these are facts too
 		gaps := f.stage.Kind == workflow.KindDocument && object["gaps"] != nil

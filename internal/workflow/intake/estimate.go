@@ -9,9 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The estimate for a document that states no score: estimateBase, plus
-// estimatePoint for each section and quality present, never above EstimateMax
-// nor above its audit.
+// The estimate for a document without a score: estimateBase, plus estimatePoint for each section
+// and quality present, never above EstimateMax nor above the audit.
 const (
 	estimateBase  = 60
 	estimatePoint = 5
@@ -21,7 +20,7 @@ const (
 
 // trait is something a good document has.
 type trait struct {
-	// add tells the next round how to repair it.
+	// advice for the next round
 	add   lang.Text
 	words []string
 	found *pattern.Pattern // in a text in lower case
@@ -88,8 +87,8 @@ func (t trait) isIn(lower string) bool {
 	return t.found != nil && t.found.MatchString(lower)
 }
 
-// Estimate returns 60 to 85 for a document that states no score of its own, and
-// lists the parts that it lacks, each with its points of the estimate.
+// Estimate returns 60 to 85 for a document without a score, and lists the missing parts, each with
+// the points of the estimate.
 func Estimate(rubric string, document string) (points float64, missing []lang.Text) {
 	lower := strings.ToLower(document)
 	n := estimateBase

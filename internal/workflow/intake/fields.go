@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// documentKeys are the fields that hold a document of a built-in stage.
+// documentKeys are the fields for a document of a built-in stage.
 var documentKeys = sync.OnceValue(func() map[workflow.StageID][]string {
 	out := map[workflow.StageID][]string{}
 	for _, d := range workflow.Builtins() {
@@ -23,7 +23,7 @@ var documentKeys = sync.OnceValue(func() map[workflow.StageID][]string {
 	return out
 })
 
-// keysOf returns the fields that hold a stage's document, the best first.
+// keysOf returns the fields for a stage's document, the best first.
 func keysOf(st workflow.Stage) []string {
 	if len(st.Keys) == 0 {
 		return []string{strings.ReplaceAll(string(st.ID), "-", "_") + "_report", "report"}
@@ -31,8 +31,8 @@ func keysOf(st workflow.Stage) []string {
 	return st.Keys
 }
 
-// genericKeys hold a document only in an object that is plainly an envelope:
-// API examples use the same words.
+// genericKeys hold a document only in an object that is plainly an envelope: API examples use the
+// same words.
 var genericKeys = []string{"final_result", "document", "result", "draft", "content", "output", "markdown", "text"}
 
 var (
@@ -75,9 +75,8 @@ func canonicalizeFields(object map[string]any) map[string]any {
 	return object
 }
 
-// unwrap looks into an object that has none of our documents for the one object
-// in it that has: {"status": "ok", "result": {…}}. Fields of the outer one that
-// the inner lacks are taken along.
+// unwrap looks into an object that has none of our documents for the one object in it that has:
+// {"status": "ok", "result": {…}}. The result also has the outer fields that the inner one lacks.
 func unwrap(object map[string]any) map[string]any {
 	for range 3 {
 		if hasDocument(object) || hasAny(object, []string{"quality_score", "verdict"}) {
@@ -92,7 +91,10 @@ func unwrap(object map[string]any) map[string]any {
 				inner = canonicalizeFields(o)
 			}
 		}
-		if inner == nil || !hasDocument(inner) && len(object) > 1 {
+		if inner == nil {
+			break
+		}
+		if len(object) > 1 && !hasDocument(inner) {
 			break
 		}
 		for k, v := range object {
@@ -115,8 +117,8 @@ func hasDocument(object map[string]any) bool {
 	return false
 }
 
-// documentOf returns the document field of an object: the stage's own, else that
-// of another stage, else a generic one if facts stand beside it.
+// documentOf returns the document field of an object: the stage's own, else the field of another
+// stage, else a generic one if facts stand beside it.
 func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
 	keys := slices.Clone(keysOf(st))
 	for _, id := range slices.Sorted(maps.Keys(documentKeys())) {

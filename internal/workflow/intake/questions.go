@@ -38,12 +38,12 @@ func readQuestions(object map[string]any) []workflow.Question {
 }
 
 const (
-	// maxOptions bounds the answers that a question offers; fewer than two offer no choice.
+	// maxOptions bounds a question's suggested answers; fewer than two offer no choice.
 	maxOptions = 9
 	maxOption  = 400 // bytes
 )
 
-// answerOptions returns the answers that a question offers.
+// answerOptions returns a question's suggested answers.
 func answerOptions(item map[string]any) []string {
 	var out []string
 	for _, key := range []string{"options", "choices", "answers", "选项"} {
@@ -61,7 +61,7 @@ func answerOptions(item map[string]any) []string {
 var (
 	questionHeading = pattern.New(`(?i)^#{1,6}\s*[^\w\p{Han}]*(?:\d+[.)、]?\s*)?(?:clarif(?:ying` +
 		`|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\s*(?:[(（][^)）]*[)）])?\W*$`)
-	// An item as a heading or paragraph of its own: "### Q1: …", "**Q1:** …".
+	// An item as a heading or paragraph: "### Q1: …", "**Q1:** …".
 	questionItem = pattern.New(`^(?:#{2,6}\s+)?\*{0,2}([qQ]\d+)\s*[:：.)]\*{0,2}\s*(.*\S)\s*$`)
 	noQuestion   = pattern.New(`(?i)^\W*(?:none|n/a|no questions?|nothing|无|没有)\W*$`)
 	listItem     = pattern.New(`^ ?(?:[-*+]\s+|\d+[.)]\s+|\d+、\s*)(?:\*{0,2}\(?([qQ]\d+)\)?\*{0,2}[:.：)]*\*{0,2}\s*)?(.*\S)\s*$`)
@@ -110,7 +110,7 @@ func withIDs(questions []workflow.Question) []workflow.Question {
 	return questions
 }
 
-// FreshIDs gives q1, q2, … to the questions that have no id, passing over those taken.
+// FreshIDs gives q1, q2, … to the questions without an id, passing over taken ones.
 func FreshIDs(questions []workflow.Question, taken func(id string) bool) {
 	n := 0
 	for i := range questions {
@@ -123,8 +123,8 @@ func FreshIDs(questions []workflow.Question, taken func(id string) bool) {
 	}
 }
 
-// mergeQuestions appends the questions of b that a does not ask already; an id
-// that both use for different questions gets a new one.
+// mergeQuestions appends the questions of b that a does not ask already; an id that both use for
+// different questions gets a new one.
 func mergeQuestions(a, b []workflow.Question) []workflow.Question {
 	out := append([]workflow.Question{}, a...)
 	texts, ids := map[string]bool{}, map[string]bool{}

@@ -1,7 +1,7 @@
 // Package intake reads a model's submission for a stage. It is made of pure functions
-// over text and never fails: every text has an [Assessment] of its contents.
+// over text and never fails: every text has an [Assessment].
 //
-// A submission is a document with a claimed score, gaps and questions in a block of JSON at its end,
+// A submission is a document with a claimed score, gaps and questions in a block of JSON at the end,
 // or all of it in a JSON envelope. The envelope may be bare, fenced, slightly broken, wrapped in
 // prose, or missing altogether.
 package intake
@@ -16,16 +16,18 @@ import (
 
 // Assessment is the content of one submission, or of two merged ones.
 type Assessment struct {
-	// Document is the deliverable, out of its envelope.
+	// Document is the deliverable, without the envelope.
 	Document string
-	// Claimed is the score, 0 to 100, that the submission states of itself; nil when it states none.
+	// Claimed is the score, 0 to 100, that the submission states for itself; nil when it states
+	// none.
 	Claimed *float64
-	// ScoreNote says which score was taken if several are stated, or why a stated value is not one.
+	// ScoreNote explains the choice from several stated scores, or why a stated value is not a
+	// score.
 	ScoreNote lang.Text
-	// Estimated is 60 to 85, by which sections are present, and at most the points of the audit; see
+	// Estimated is 60 to 85, by the sections present, and at most the points of the audit; see
 	// [Assessment.Audited]. It never opens a gate.
 	Estimated float64
-	// Gaps are those that the submission states; Missing are those that we find.
+	// Gaps are stated by the submission; Missing are found by us.
 	Gaps      []string
 	Missing   []lang.Text
 	Questions []workflow.Question
@@ -34,8 +36,8 @@ type Assessment struct {
 	Sprints []workflow.Sprint
 	// Scope lists the sprint numbers that a dev submission says it covers.
 	Scope []int
-	// Defect is set when the text is plainly a JSON envelope that cannot be read,
-	// and continues the words "the JSON …". Document is then the raw text.
+	// Defect is set when the text is plainly a JSON envelope that cannot be read, and continues the
+	// words "the JSON …". Document is then the raw text.
 	Defect lang.Text
 }
 
@@ -47,8 +49,8 @@ func (a Assessment) Score() float64 {
 	return a.Estimated
 }
 
-// Audited lowers the estimate to the points of the document's audit: it cannot be worth more than
-// a closer look finds.
+// Audited lowers the estimate to the points of the document's audit: it cannot be worth more than a
+// closer look finds.
 func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, points) }
 
 // Read reads a submission for a stage.
@@ -100,7 +102,7 @@ func Plain(text string) string {
 	return trimFence(text)
 }
 
-// Merge adds the gaps and questions of the other of two submissions to the one that is taken.
+// Merge adds the gaps and questions of the other of two submissions to the one taken.
 func Merge(winner, other Assessment) Assessment {
 	winner.Gaps = mergeTexts(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,17 +10,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// Of a field that an object has twice a decoder keeps the last. A decision about a gate must
-// not depend on that, so all values of the fields that state a score are read.
+// Of a repeated field of an object a decoder keeps the last. A decision about a gate must not
+// depend on that, so all values of score fields are read.
 
-// scoreFields are the fields that state a score.
-var scoreFields = map[string]bool{"quality_score": true, "score": true, "overallscore": true, "totalscore": true, "finalscore": true}
+// scoreFields are the fields with a score.
+var scoreFields = []string{"quality_score", "score", "overallscore", "totalscore", "finalscore"}
 
-// scoreParts are the fields of an object that stands for a score which state the whole of it.
-var scoreParts = map[string]bool{"total": true, "score": true, "value": true, "overall": true, "final": true, "current": true, "actual": true, "now": true}
+// scoreParts are the fields that state the whole of a score written as an object.
+var scoreParts = []string{"total", "score", "value", "overall", "final", "current", "actual", "now"}
 
-// scoresIn returns the values of all fields at the first two levels of an object of JSON that
-// state a score.
+// scoresIn returns the values of all fields at the first two levels of an object of JSON that state
+// a score.
 func scoresIn(text string) (out []string) {
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	outer := ""
@@ -34,13 +35,20 @@ func scoresIn(text string) (out []string) {
 		}
 		key := jsonblock.Name(t.String())
 		key = cmp.Or(known()[key], key)
-		states := key == "quality_score" || depth == 1 && scoreFields[key] || depth == 2 && scoreFields[outer] && scoreParts[key]
+		states := key == "quality_score"
+		switch depth {
+		case 1:
+			states = states || slices.Contains(scoreFields, key)
+		case 2:
+			inScore := slices.Contains(scoreFields, outer) && slices.Contains(scoreParts, key)
+			states = states || inScore
+		}
 		if depth == 1 {
 			outer = key
 		}
 		switch kind := dec.PeekKind(); {
 		case kind == '{' && depth == 1:
-		case states && (kind == '"' || kind == '0'):
+		case states && slices.Contains([]jsontext.Kind{'"', '0'}, kind):
 			if t, err = dec.ReadToken(); err == nil {
 				out = append(out, t.String())
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// sprintObjects reads the sprints of a plan that is structured JSON.
+// sprintObjects reads the sprints of a plan in structured JSON.
 func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 	for _, v := range []any{object["sprints"], object["sprint_plan"], object["plan"]} {
 		if inner, ok := v.(map[string]any); ok {
@@ -29,8 +29,8 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 	return out
 }
 
-// ReadSprints reads the sprints of a plan, in their order. A number that comes twice counts
-// once and is listed in repeated.
+// ReadSprints reads the sprints of a plan, in their order. A number that comes twice counts once
+// and is listed in repeated.
 func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) {
 	sprints, twice := markdown.Read(document, nil).Sprints()
 	for _, sp := range sprints {
@@ -42,7 +42,7 @@ func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) 
 	return out, repeated
 }
 
-// pendingSprint returns a sprint that nobody has built.
+// pendingSprint returns a sprint not yet built.
 func pendingSprint(number int, title string) workflow.Sprint {
 	if title == "" {
 		title = fmt.Sprintf("Sprint %d", number)

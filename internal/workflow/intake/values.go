@@ -19,8 +19,9 @@ const (
 	maxID    = 80   // bytes
 )
 
-// objectsOf returns the items of a list as objects; a text stands for one of their fields. An object
-// counts as the list of its values, with their keys as ids: {"R1": "the key is checked"}.
+// objectsOf returns the items of a list as objects; a text becomes an object with the field
+// textField. An object counts as the list of its values, with their keys as ids: {"R1": "the key is
+// checked"}.
 func objectsOf(v any, textField string) (out []map[string]any) {
 	list, _ := v.([]any)
 	byID, _ := v.(map[string]any)
@@ -46,7 +47,7 @@ func objectsOf(v any, textField string) (out []map[string]any) {
 	return out
 }
 
-// fieldText returns the first of the keys that holds text or a number.
+// fieldText returns the text or number of the first of the keys that has one.
 func fieldText(object map[string]any, keys ...string) string {
 	for _, k := range keys {
 		if text := scalarText(object[k]); text != "" {
@@ -59,8 +60,8 @@ func fieldText(object map[string]any, keys ...string) string {
 // scalarText returns a text or a number, cut to the limit of a text.
 func scalarText(v any) string { return visible.Fit(jsonblock.Scalar(v), maxText) }
 
-// stringList returns the texts of a list: those that are items, and of an object the first of the
-// fields that it has. One text stands for a list of it.
+// stringList returns the texts of a list: the items that are texts, and from an item that is an
+// object the first of the fields that it has. One text counts as a list of one.
 func stringList(v any, fields ...string) []string {
 	list, _ := v.([]any)
 	if _, one := v.(string); one {
@@ -92,8 +93,8 @@ func mergeTexts(a, b []string) []string {
 	return out
 }
 
-// fold returns the form in which two wordings of the same thing compare equal:
-// lower case, without punctuation and spaces at the ends and runs of spaces.
+// fold returns the form in which two wordings of the same thing compare equal: lower case, without
+// punctuation and spaces at the ends and runs of spaces.
 func fold(s string) string {
 	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
 	return strings.Trim(s, " .?!;:,。？！；：，*_`\"'")
@@ -104,8 +105,8 @@ var (
 	everything    = pattern.New(`(?i)^\W*(?:all\b.*|全部)?$`)
 )
 
-// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3",
-// alone, listed, or as the keys of an object.
+// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3", alone, listed,
+// or as the keys of an object.
 func intList(v any) []int {
 	list, isList := v.([]any)
 	if !isList {
@@ -136,8 +137,7 @@ func intList(v any) []int {
 	return out
 }
 
-// anyScope reports whether a scope names no sprint in particular: it is left
-// out, empty, or "all".
+// anyScope reports whether a scope names no sprint in particular: it is left out, empty, or "all".
 func anyScope(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -153,7 +153,7 @@ func anyScope(v any) bool {
 	return false
 }
 
-// ReadResolved reads the outcomes of findings and change requests that a submission states.
+// ReadResolved reads a submission's outcomes of findings and change requests.
 func ReadResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
 	for _, o := range objectsOf(v, "problem") {
