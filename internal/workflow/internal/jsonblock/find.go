@@ -1,8 +1,8 @@
 // Package jsonblock finds the objects of JSON that a model writes into a text, and reads them.
 //
-// An object stands in a fence or bare, on lines of its own; a caller may also ask for those inside a line. One
-// that is not valid is read as models break them, but never one that breaks off. No byte is read more than a
-// few times, whatever the text is.
+// An object stands in a fence or bare, on lines of its own; a caller may also ask for objects inside a line. An
+// invalid one is repaired as models break JSON, but never one that breaks off. No byte is read more than a few
+// times, whatever the text is.
 package jsonblock
 
 import (
@@ -15,19 +15,21 @@ import (
 
 // Block is an object of JSON in a text.
 type Block struct {
-	// Start and End are its place in the text, with its fence; At is that of its first brace.
+	// Start and End are the block's place in the text, with the fence; At is the place of the first
+	// brace.
 	Start, End, At int
-	// Raw is the JSON as it is written, Data the text that was read: the same, or repaired.
+	// Raw is the JSON as it is written, Data the decoded text: the same, or repaired.
 	Raw, Data string
-	// Object is nil if it cannot be read. Its numbers are of the type [json.Number].
+	// Object is nil if it cannot be read. The numbers are of the type [json.Number].
 	Object map[string]any
-	// Err says why it cannot be read, or which field stands twice: then Object has the last one.
+	// Err says why the object cannot be read, or which field stands twice: then Object has the last
+	// one.
 	Err error
 }
 
-// Find returns the objects of a text that ours accepts by their text: those in fences, and those that begin a
-// line or stand in one where inline matches, if it is given. Comments are passed over. A fence that
-// holds something else is searched only if there is no other object.
+// Find returns the objects of a text that ours accepts by their text: objects in fences, and objects that begin a
+// line or a match of inline, if it is given. Comments are passed over. A fence with something else is searched only
+// if there is no other object.
 func Find(text string, ours func(raw string) bool, inline *pattern.Pattern) []Block {
 	f := newFinder(text, ours, inline)
 	out, nested := f.find(true)
@@ -63,7 +65,7 @@ func newFinder(text string, ours func(raw string) bool, inline *pattern.Pattern)
 	return f
 }
 
-// find returns the blocks, and if deep those in fences of something else.
+// find returns the blocks, and if deep the blocks in fences of something else.
 func (f *finder) find(deep bool) (out, nested []Block) {
 	var comments markdown.Comments
 	for i := 0; i < len(f.lines); i++ {
@@ -124,11 +126,11 @@ func (f *finder) objectOffset(line int) int {
 	return -1
 }
 
-// readFence reads the fence that opens at a line, and returns the last line of it. JSON that is not complete at
-// the line that closes it goes on to a later such line: its texts may hold fences.
+// readFence reads the fence opened at a line, and returns the last line. JSON incomplete at the closing line goes
+// on to a later such line: a text in it may hold fences.
 func (f *finder) readFence(open int, mark string) (b Block, last int) {
 	last = f.closingLine(open, mark)
-	begin := f.offsets[open+1] // beyond the text behind its last line
+	begin := f.offsets[open+1] // beyond the text after the last line
 	if last == open+1 || begin >= len(f.text) {
 		return b, last
 	}
@@ -173,7 +175,7 @@ func (f *finder) lineAt(offset int) int {
 	return i
 }
 
-// readBare reads an object outside fences, and returns the last line of it. One without an end goes on to the next
+// readBare reads an object outside fences, and returns the last line. An object without an end goes on to the next
 // fence.
 func (f *finder) readBare(line, at int) (b Block, last int) {
 	_, end := findEnd(f.text[at:])
@@ -200,9 +202,8 @@ func (f *finder) readBare(line, at int) (b Block, last int) {
 	return Block{Start: at, End: at + end, At: at, Raw: raw}, last
 }
 
-// findEnd scans text that begins with a brace. end is the index behind the brace that closes
-// it. If there is none, end is -1 and opened is the index of the innermost bracket that
-// stays open.
+// findEnd scans text that begins with a brace. end is the index behind the brace that closes it. If
+// there is none, end is -1 and opened is the index of the innermost open bracket.
 func findEnd(text string) (opened, end int) {
 	var stack []int
 	before := byte(0) // the last byte besides spaces
@@ -230,7 +231,7 @@ func findEnd(text string) (opened, end int) {
 	return stack[len(stack)-1], -1
 }
 
-// skipString returns the index of the quotation mark that closes the string which begins at from.
+// skipString returns the index of the quotation mark that closes the string beginning at from.
 func skipString(text string, from int) int {
 	for i := from + 1; i < len(text); i++ {
 		switch text[i] {

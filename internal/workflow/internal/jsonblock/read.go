@@ -22,12 +22,12 @@ const (
 	manyQuotes = `""""""""`
 )
 
-// Unclosed is the error of an object that breaks off; At is the bracket in its text that is never closed.
+// Unclosed is the error of an object that breaks off; At is the unclosed bracket.
 type Unclosed struct{ At int }
 
 func (u *Unclosed) Error() string { return fmt.Sprintf("the bracket at byte %d is never closed", u.At) }
 
-// read reads the object strictly, then as models break it. budget is how many bytes may still be repaired.
+// read reads the object strictly, then as models break JSON. budget is the number of bytes left for repairs.
 func (b *Block) read(budget *int) {
 	if b.parse(b.Raw); b.Object != nil {
 		return
@@ -47,7 +47,7 @@ func (b *Block) read(budget *int) {
 	}
 }
 
-// parse decodes an object. A field that stands twice is an error, and the object is decoded nevertheless.
+// parse decodes an object. A repeated field is an error, and the object is decoded nevertheless.
 func (b *Block) parse(text string) {
 	var checked jsontext.Value
 	b.Data, b.Err = text, jsonv2.Unmarshal([]byte(text), &checked)
@@ -80,7 +80,7 @@ func tooDeep(text string) bool {
 // Name returns the name of a field without case and separators: prdDraft, PRD_Draft and prd-draft are one.
 func Name(field string) string { return strings.ToLower(separators.Replace(field)) }
 
-// separators removes those between the words of a field.
+// separators removes the separators between the words of a field.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // Scalar returns a text or a number as text; "" for anything else.
