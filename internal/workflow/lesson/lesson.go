@@ -36,7 +36,7 @@ func Categories() []string {
 	return []string{CCFail, WrongAssumption, ContextLoss, Hallucination, ArchMistake, ProcessSkip}
 }
 
-// The tags of failures that name their outcome.
+// The tags of failures, by their outcome.
 const (
 	// Resolved: the defect was fixed.
 	Resolved = "resolved"
@@ -57,14 +57,14 @@ type Note struct {
 	ID    string `json:"id"`
 	Type  string `json:"type"`
 	Agent string `json:"agent"`
-	// By is who wrote it, as its line says; Source the file of that line.
+	// By is the writer, as the note's line says; Source the file of that line.
 	By     string `json:"by,omitempty"`
 	Source string `json:"source,omitempty"`
 	Date   string `json:"date,omitempty"`
 	// Text is in quotation marks, and has no others of their kind: the text between them is the
 	// note's.
 	Text string `json:"text"`
-	// Resolved is true for a failure that was fixed.
+	// Resolved is true for a fixed failure.
 	Resolved bool `json:"resolved,omitempty"`
 }
 
@@ -76,16 +76,16 @@ func Quote(text string) string {
 // Question asks the memory for the notes of a stage.
 type Question struct {
 	Text string
-	// Types are those of the notes that are of use to the stage.
+	// Types are the types of notes useful to the stage.
 	Types []string
-	// Session is the one that asks: it knows its own notes.
+	// Session is the session that asks: it knows its own notes.
 	Session string
 }
 
-// Lesson is a note that a change of a session leaves for later runs.
+// Lesson is a note left by a change of a session for later runs.
 type Lesson struct {
-	// Session and Finding tell lessons apart: one that is known is not written again, whatever
-	// its text is by then.
+	// Session and Finding tell lessons apart: a known lesson is not written again, even if the text
+	// has changed.
 	Session, Finding string
 	Type, Agent      string
 	// Text is empty if only the tags of a known lesson change.

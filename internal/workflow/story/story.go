@@ -1,5 +1,5 @@
-// Package story tells the history and the state of a run in sentences for people: the terminal and the browser
-// use the same ones. The words of the machine, such as po/awaiting_confirmation or elicited, are those of the session file.
+// Package story tells the history and the state of a run in sentences for people: the terminal and the browser use
+// the same ones. The words of the machine, such as po/awaiting_confirmation or elicited, are from the session file.
 package story
 
 import (
@@ -29,7 +29,7 @@ func State(l lang.Language, state workflow.State) string {
 	return string(state)
 }
 
-// Place names the stage of a run, by its label, and its state.
+// Place names the stage of a run, by the label, and the state.
 func Place(l lang.Language, label string, state workflow.State) string {
 	if !state.Active() {
 		return State(l, state)
@@ -49,7 +49,8 @@ var channels = map[workflow.Channel]lang.Text{
 	workflow.ChannelRelayed:       lang.T("passed on by the assistant"),
 }
 
-// Channel says how a decision or an answer arrived. If it is unconfirmed, nothing but the session file says so.
+// Channel describes the channel of a decision or an answer. If it is unconfirmed, nothing but the session file says
+// so.
 func Channel(l lang.Language, c workflow.Channel, unconfirmed bool) string {
 	text := string(c)
 	if known, ok := channels[c]; ok {
@@ -92,12 +93,13 @@ func Verdict(l lang.Language, v workflow.Verdict) string {
 type Teller struct {
 	Language   lang.Language
 	Definition *workflow.Definition
-	// Reader is the account of the person who reads; its entries are told as “You …”.
+	// Reader is the account of the reader, whose entries are told as “You …”.
 	Reader string
 }
 
-// Sentence describes an entry of the history: the act, and the person behind it. If it is unconfirmed, nothing but the session file says
-// who, and it is not told as the reader's. An event that a newer program wrote stands as it is.
+// Sentence describes an entry of the history: the act, and the person behind it. If it is unconfirmed, nothing but
+// the session file says who, and it is not told as the reader's. An event that a newer program wrote stands as it
+// is.
 func (t Teller) Sentence(e *workflow.Transition, unconfirmed bool) string {
 	if unconfirmed {
 		t.Reader = ""
@@ -160,7 +162,7 @@ func (t Teller) describeDecision(e *workflow.Transition, who, document string) s
 	return string(e.Event)
 }
 
-// documentName names what a stage hands in; "" for the start.
+// documentName names the document that a stage hands in; "" for the start.
 func (t Teller) documentName(id workflow.StageID) string {
 	st, known := t.Definition.Stage(id)
 	switch {
@@ -172,7 +174,7 @@ func (t Teller) documentName(id workflow.StageID) string {
 	return st.DocumentIn(t.Language)
 }
 
-// personName names the person of an entry, or the script: the one whose decision it carries, else the one the caller acted for.
+// personName names the person of an entry, or the script: the one behind the decision, else the one the caller acted for.
 func (t Teller) personName(e *workflow.Transition) string {
 	person := e.Person
 	if e.Grant != nil && e.Grant.Subject != "" {
@@ -189,7 +191,7 @@ func (t Teller) personName(e *workflow.Transition) string {
 	return person.Who()
 }
 
-// Result describes the result of a submission: the score, or the verdict with its rows; "" if there is none.
+// Result describes the result of a submission: the score, or the verdict with the rows; "" if there is none.
 func Result(l lang.Language, e *workflow.Transition) string {
 	switch {
 	case e.Rows != "":

@@ -11,16 +11,18 @@ import (
 
 // Field is a text, a number or the key of a map in a session.
 type Field struct {
-	// Path names it by its keys, for example "history.grant.channel". That of a key of a map ends in "{}".
+	// Path names the field by the keys, for example "history.grant.channel". The path of a key of a
+	// map ends in "{}".
 	Path string
-	// Value is the text that it has at first.
+	// Value is the field's text at first.
 	Value string
-	// Text and Number set its value; the other of them is nil.
+	// Text and Number set the field's value; the other of them is nil.
 	Text   func(value string)
 	Number func(value int64)
 }
 
-// Full returns a session in which every field has a value, and all texts and numbers in it. Its workflow has one stage, x.
+// Full returns a session in which every field has a value, and all texts and numbers in it. The workflow has one
+// stage, x.
 func Full(id string) (*workflow.Session, []Field) {
 	s := &workflow.Session{}
 	var all []Field

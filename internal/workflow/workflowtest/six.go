@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Six returns a workflow of six stages, which stays as it is when a built-in one changes. It panics if its file in
-// testdata/person cannot be read.
+// Six returns a workflow of six stages, independent of the built-in ones. It panics if the file in testdata/person
+// cannot be read.
 func Six() *workflow.Definition {
 	_, here, _, _ := runtime.Caller(0)
 	text, err := durable.ReadPath(filepath.Join(filepath.Dir(here), "..", "..", "..", "testdata", "person", "bmad-mcp", "workflows", "six.yaml"), 1<<16)
