@@ -26,13 +26,13 @@ const (
 	maxSummary  = 160 // bytes
 )
 
-// finding is a finding with a form for a summary.
+// finding is a finding with the form that it has in a summary.
 type finding struct {
 	workflow.AuditFinding
 	brief string
 }
 
-// tooLong returns the finding of a document too long to be read whole.
+// tooLong returns the finding about a document that is too long to be read whole.
 func tooLong(document string, l lang.Language) []finding {
 	if len(document) <= maxRead {
 		return nil

@@ -2,7 +2,7 @@ package audit
 
 import "github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 
-// check is one rule of a rubric. The kind decides about the possible parameters.
+// check is one rule of a rubric. The kind decides which of the parameters it may have.
 type check struct {
 	ID, Kind, Severity string
 	// Points are for the miss as a whole; Each for every item, up to Cap.
@@ -17,13 +17,13 @@ type check struct {
 	What  string
 	From  string
 	Only  string
-	// Through are ids in place of the traced ones.
+	// Through are ids that may stand for the traced ones.
 	Through []string
 	Alone   float64
 	Min, At int
 	// Full is the percentage at which a share costs all points.
 	Full int
-	// UnlessTitle exempts documents with one of the words in the title.
+	// UnlessTitle exempts documents whose title has one of the words.
 	UnlessTitle []string
 }
 

@@ -18,14 +18,15 @@ var (
 		`|twenty)\s+(?:[a-z-]+\s+)??(user stories|functional requirements|acceptance criteria|criteria|sprints` +
 		`|stories|requirements)\b`)
 	claimHan = pattern.New(`(?:共有?|共计|总计|总共|包含|包括|以下|下列|全部|分为|分成)\s*(\d{1,3}|[二两三四五六七八九十])\s*(?:个|条|项|则)\s*(用户故事|功能需求|验收标准|冲刺|迭代|故事)(?:[^。；|]{0,12})`)
-	// partOf matches the words after the number of a part: "5 stories in sprint 1", "14 criteria of US-2".
+	// partOf matches the words that make a number the number of a part: "5 stories in sprint 1",
+	// "14 criteria of US-2".
 	partOf = pattern.New(`(?i)^\s*(?:of|in sprint|per|each|for sprint|from|out|above|that|which|with|marked` +
 		`|remain|left|not|failed?|were added)|^[^.;|]{0,20}(?:US-?\d|S\d-\d|FR-?\d)`)
 	notTotal = pattern.New(`(?i)(?:at least|at most|up to|about|around|nearly|more than|fewer than|first|last|next` +
 		`|other|remaining|additional|new|must|should|could|average)\s*$|至少|至多|约|前|后|其他|其余|新增|剩余`)
 )
 
-// findWrongCounts finds totals in contradiction with the document.
+// findWrongCounts finds totals that the document itself contradicts.
 func findWrongCounts(_ check, s *document) *miss {
 	var out miss
 	add := func(i int, claimed int, noun string) {
@@ -60,7 +61,7 @@ func findWrongCounts(_ check, s *document) *miss {
 	return out.orNil()
 }
 
-// countOf counts the things in a claim; 0 if unknown.
+// countOf counts the things that a claim is about; 0 if unknown.
 func (s *document) countOf(noun string) int {
 	switch noun {
 	case "user stories", "用户故事":
@@ -107,8 +108,8 @@ var (
 		`|attempt|request|deliver|payment|→|之前|此前|第一轮|撤销|原来|预期|修复前|登录|连续|次失败`)
 )
 
-// findContradictedTests finds "all tests pass" beside the output of a test runner in contradiction. Of several
-// outputs the last one counts: earlier ones may show a failure since repaired.
+// findContradictedTests finds "all tests pass" beside the output of a test runner that says otherwise. Of several
+// outputs the last one counts: earlier ones may show a failure that was repaired.
 func findContradictedTests(_ check, s *document) *miss {
 	said, failed, from := -1, -1, -1
 	words := ""

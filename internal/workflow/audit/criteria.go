@@ -8,20 +8,21 @@ import (
 )
 
 var (
-	// acceptance matches a line before criteria; the text behind a colon is the first of them.
+	// acceptance matches a line that announces criteria; the text behind a colon is the first of
+	// them.
 	acceptance = pattern.New(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收准则|验收要点|验收|接受标准|接受条件|通过标准|通过条件|场景)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
 	// steps is a scenario, in one line or begun.
 	steps = pattern.New(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b` +
 		`|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}` +
 		`|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
-	// criteriaHeader names a column of criteria.
+	// criteriaHeader names a column that holds criteria.
 	criteriaHeader = []string{"acceptance criteria", "acceptance criterion", "acceptance", "criteria", "criterion",
 		"accepted when", "done when", "given", "given/when/then", "验收标准", "验收条件", "验收", "标准", "通过条件", "完成条件"}
 	otherLabel = pattern.New(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]{2,60}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])`)
 )
 
-// markCriteria finds the lines with an acceptance criterion: lines with an AC id, lines below an
-// announcement of criteria, scenarios, and the cells of a column of criteria.
+// markCriteria finds the lines that state an acceptance criterion: lines with an AC id, lines below
+// one that announces criteria, scenarios, and the cells of a column of criteria.
 func markCriteria(d *markdown.Document) []bool {
 	criterion := make([]bool, len(d.Lines))
 	var r criteriaReader
@@ -46,11 +47,11 @@ func markCriteria(d *markdown.Document) []bool {
 	return criterion
 }
 
-// criteriaReader goes through a document and knows whether the current line is below an
-// announcement of criteria.
+// criteriaReader goes through a document and knows whether the current line is below one that
+// announced criteria.
 type criteriaReader struct {
 	inside, blank bool
-	level, indent int // of the heading or item with the announcement
+	level, indent int // of the heading or the item that announced them
 }
 
 // readLine reports whether line i, which may be a heading, states a criterion.
@@ -81,10 +82,11 @@ func (r *criteriaReader) readLine(d *markdown.Document, i int, h *markdown.Headi
 	if isRow {
 		return r.inside || hasSubstance(row.Cell(d.Tables[row.Table].Column(criteriaHeader...)))
 	}
-	return r.inside && h == nil && (isItem || !blank || strings.HasPrefix(l, " "))
+	continues := isItem || !blank || strings.HasPrefix(l, " ")
+	return r.inside && h == nil && continues
 }
 
-// beginCriteria notes the line with the announcement of the criteria below.
+// beginCriteria notes the line that announces the criteria below it.
 func (r *criteriaReader) beginCriteria(h *markdown.Heading, isItem bool, depth int) {
 	*r = criteriaReader{inside: true, level: markdown.BoldOther + 1, indent: -1}
 	if h != nil {
@@ -94,7 +96,7 @@ func (r *criteriaReader) beginCriteria(h *markdown.Heading, isItem bool, depth i
 	}
 }
 
-// matchAcceptance matches acceptance, in a line short enough for a reader.
+// matchAcceptance matches acceptance, in a line that is not too long for a reader.
 func matchAcceptance(l string) []string {
 	if len(l) > 4000 {
 		return nil
@@ -106,7 +108,8 @@ func matchAcceptance(l string) []string {
 	return m
 }
 
-// isAnnouncement distinguishes a label from a sentence with the same first word.
+// isAnnouncement reports whether a line is a label, and not a sentence that begins with the same
+// word.
 func isAnnouncement(trimmed string, onHeading, isItem bool, behind string) bool {
 	plain := strings.TrimRight(trimmed, "*_ ")
 	colon := strings.HasSuffix(plain, ":") || strings.HasSuffix(plain, "：")

@@ -26,15 +26,15 @@ type disownLanguage struct {
 	han    bool // Chinese
 	rules  []disownRule
 	unless []string
-	// topics are possible subjects of a document.
+	// topics are words that may be the subject of a document.
 	topics []string
-	// needs are the required parts of each rule in a clause, as bits; byWord has the parts possible
-	// for a word. Few clauses have all parts of a rule, and only they are matched with the rule.
+	// needs has a bit for each part that a rule requires; byWord has the parts that a word may
+	// belong to. Few clauses have all parts of a rule, and only they are matched with the rule.
 	needs  []uint32
 	byWord map[string][]rulePart
 }
 
-// disownRule is one rule: all parts in one clause, or anywhere in the sentence.
+// disownRule is one rule: all parts stand in one clause, or anywhere in the sentence.
 type disownRule []places
 
 // places are the places of a part of a rule, in their order.
@@ -91,11 +91,11 @@ func readDisowned() (*disownRules, error) {
 
 // place is the content of a rule at one place of a clause.
 type place struct {
-	// texts are the possible words, the longest first; maybe is true if none of them is required.
+	// texts are the possible words, the longest first; maybe is true if none has to.
 	texts []string
 	maybe bool
-	// gap is the number of arbitrary words or characters possible here. edge is '^' or '$' at the beginning or end
-	// of a clause, and ' ' behind a whole word.
+	// gap is the number of arbitrary words or characters here. edge is '^' or '$' at the beginning or end of a
+	// clause, and ' ' behind a whole word.
 	gap  int
 	edge byte
 }
@@ -128,7 +128,7 @@ func readPart(part string, sets map[string][]string, han bool) (places, error) {
 	return out, nil
 }
 
-// inClause returns words in the form of clauses, the longest first.
+// inClause returns words as they stand in a clause, the longest first.
 func inClause(words []string, han bool) []string {
 	out := slices.Clone(words)
 	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
@@ -140,7 +140,7 @@ func inClause(words []string, han bool) []string {
 	return out
 }
 
-// find returns the first match in a clause, as a regular expression would; from is -1 if there is none.
+// find returns the first part of a clause that matches, as a regular expression would; from is -1 if there is none.
 func (p places) find(clause string) (from, to int) {
 	for from := range clause {
 		if to := p.matchEnd(clause, from); to >= 0 {
@@ -150,7 +150,7 @@ func (p places) find(clause string) (from, to int) {
 	return -1, -1
 }
 
-// matchEnd returns the end of the match at a place of a clause, or -1.
+// matchEnd returns the end of the match that begins at a place of a clause, or -1.
 func (p places) matchEnd(clause string, at int) int {
 	if len(p) == 0 {
 		return at
@@ -181,7 +181,7 @@ func (p places) matchEnd(clause string, at int) int {
 	return end
 }
 
-// lengthOfFirst returns the length of the first word, with its space, or of the first Chinese character.
+// lengthOfFirst returns the length of the first word, with the space before it, or of the first Chinese character.
 func lengthOfFirst(clause string) int {
 	if clause[0] != ' ' {
 		_, size := utf8.DecodeRuneInString(clause)
@@ -235,7 +235,7 @@ func longestWord(phrase string, han bool) string {
 	return longest
 }
 
-// candidateRules returns the rules with all parts in a sentence, in whatever order.
+// candidateRules returns the rules of which a sentence has all parts, in whatever order.
 func (l disownLanguage) candidateRules(clauses []string) []int {
 	if len(clauses) == 0 {
 		return nil // as most sentences have none of the other language
@@ -266,7 +266,7 @@ func (l disownLanguage) candidateRules(clauses []string) []int {
 	return out
 }
 
-// findDisowned finds a sentence that takes back the whole document.
+// findDisowned finds a sentence that takes the whole document back.
 func findDisowned(_ check, s *document) *miss {
 	findings := s.reportedFindings() // of the work, not of the report
 	topic := s.prose().topicWords()
@@ -309,13 +309,14 @@ func (p *prose) topicWords() map[string]bool {
 }
 
 var (
-	// plainly are the hashes of the last sentences without a retraction, whatever the topic: most of a document are
-	// the same in the next round, and in another document of the run.
+	// plainly are the hashes of recent sentences that take nothing back, whatever the topic: most sentences of a
+	// document come again in the next round, and in another document of the run.
 	plainly = recent.New[uint64, struct{}](4000)
 	seed    = maphash.MakeSeed()
 )
 
-// disownsDocument reports whether a sentence takes back the document, whose subject is the topic.
+// disownsDocument reports whether a sentence takes the document back. topic has the words of the
+// document's subject.
 func disownsDocument(raw string, topic map[string]bool) bool {
 	hash := maphash.String(seed, raw)
 	if _, known := plainly.Get(hash); known {
@@ -332,7 +333,7 @@ func disownsDocument(raw string, topic map[string]bool) bool {
 	return false
 }
 
-// matchesClauses reports whether a sentence, by its clauses, takes the document back. topic has the words of the
+// matchesClauses reports whether a sentence, by the clauses, takes the document back. topic has the words of the
 // document's subject.
 func (l disownLanguage) matchesClauses(clauses []string, topic map[string]bool) bool {
 	for _, i := range l.candidateRules(clauses) {
@@ -377,8 +378,8 @@ func containsPhrase(clause string, phrases []string) bool {
 
 func endsClause(r rune) bool { return strings.ContainsRune(",;:，、：；()（）—–|", r) }
 
-// inClauseWord reports whether a character belongs to a word, behind another one of the word or
-// not.
+// inClauseWord reports whether a character belongs to a word. behind is true if the character
+// before it does.
 func inClauseWord(c rune, behind bool) bool {
 	switch {
 	case c >= 'a' && c <= 'z':
@@ -389,8 +390,8 @@ func inClauseWord(c rune, behind bool) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c)
 }
 
-// splitClauses cuts a sentence at its commas: English words with a space before each, and
-// Chinese characters without any.
+// splitClauses cuts a sentence at the commas: English words with a space before each, and Chinese
+// characters without any.
 func splitClauses(raw string) (words, han []string) {
 	for clause := range strings.FieldsFuncSeq(raw, endsClause) {
 		var w, h strings.Builder

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// shareMiss returns the miss of a check by a share of the document: from "at" percent on it costs a
-// third of the points, and at "full" percent all of them.
+// shareMiss returns the miss of a check that goes by a share of the document: from "at" percent on
+// it costs a third of the points, and at "full" percent all of them.
 func shareMiss(c check, share float64, line int, name string) *miss {
 	percent := int(math.Round(100 * share))
 	if percent < c.At {
@@ -19,10 +19,10 @@ func shareMiss(c check, share float64, line int, name string) *miss {
 	return &miss{line: line, n: percent, name: clip(name, 60), share: (1 + 2*rise) / 3}
 }
 
-// leastProse is the least number of words for a meaningful share.
+// leastProse is how many words a document needs before a share of them says anything.
 const leastProse = 20
 
-// findFiller measures the share of the document in the lists of filler.
+// findFiller measures how much of the document stands in a list of filler.
 func findFiller(c check, s *document) *miss {
 	p := s.prose()
 	if p.size < leastProse {

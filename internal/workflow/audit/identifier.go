@@ -16,7 +16,7 @@ type identifier struct {
 	number []int  // 1, 2 of 1.2
 }
 
-// foundID is an id in its written form, with the place in a text.
+// foundID is an id as it is written, with the place in a text.
 type foundID struct {
 	prefix, number string
 	from, to       int
@@ -36,8 +36,8 @@ var (
 // maxID is more than an id takes, in bytes.
 const maxID = 40
 
-// idsIn returns the ids of a text in their order. The search for their first characters is code of its own, because
-// every line of every document is searched for ids.
+// idsIn returns the ids of a text in order. Every line of every document is searched for ids, so idAt looks at the
+// first character before it tries a pattern.
 func idsIn(s string) iter.Seq[foundID] {
 	return func(yield func(foundID) bool) {
 		free := 0 // the end of the id before
@@ -54,8 +54,8 @@ func idsIn(s string) iter.Seq[foundID] {
 	}
 }
 
-// idAt reads the id at a place. A Chinese id stands behind anything but a letter or a Chinese character, which
-// belongs to the place, and to no other id if the place is not before free.
+// idAt reads the id at a place. An id in Chinese begins the text, or follows a character that is neither a letter
+// nor Chinese, and not part of the id before, which ends at free. That character is a part of the place.
 func idAt(s string, at, free int) (foundID, bool) {
 	rest := s[at:min(len(s), at+maxID)]
 	switch c := s[at]; {

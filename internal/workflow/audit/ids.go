@@ -12,7 +12,7 @@ import (
 var (
 	// spanTo matches the text between the ends of a range.
 	spanTo = pattern.New("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
-	// alsoOf matches the text between the numbers of a list after one prefix.
+	// alsoOf matches the text between the numbers of a list that names the prefix once.
 	alsoOf = pattern.New("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
 	// reference matches the text behind an id that begins a line without being explained there.
 	reference = pattern.New(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
@@ -61,7 +61,7 @@ func mentionsIn(lines []string) mentions {
 	return m
 }
 
-// add adds an id, and with FR-1.2 also FR-1, the whole.
+// add adds an id.
 func (m *mentions) add(id identifier) { m.single[id.String()] = true }
 
 func (m *mentions) addRange(from identifier, to []int) {
@@ -103,7 +103,7 @@ func (m mentions) hasPrefix(prefix string) bool {
 	return false
 }
 
-// definition is the line with the explanation of an id, beyond its name.
+// definition is the line that explains an id, and does not only name it.
 type definition struct {
 	id   identifier
 	line int

@@ -39,7 +39,7 @@ var kinds = map[string]kind{
 	"objective":    {keys: []string{"at", "full"}, find: findOffObjective},
 }
 
-// retired are kinds without any findings, still possible in rubrics of projects.
+// retired are kinds that no longer find anything, but that projects' rubrics may still have.
 var retired = setOf([]string{"echoed", "evidence", "gibberish", "instructed", "places", "repeated", "restated", "templated"})
 
 func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }

@@ -11,7 +11,7 @@ import (
 // clip returns a text on one line, of at most n bytes.
 func clip(s string, n int) string { return visible.Fit(strings.Join(strings.Fields(s), " "), n) }
 
-// runeBoundary returns the largest index up to n between characters, or 0.
+// runeBoundary returns the largest index up to n that does not cut a character, or 0.
 func runeBoundary(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -29,8 +29,7 @@ func isHan(r rune) bool { return r >= 0x2E80 && unicode.Is(unicode.Han, r) }
 // isLetter reports whether a character is a letter of ASCII.
 func isLetter(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// hasSubstance reports whether a line has content of its own: not blank, no rule, no lone word for
-// "later".
+// hasSubstance reports whether a line says anything: not blank, no rule, no lone word for "later".
 func hasSubstance(l string) bool {
 	if _, body, ok := markdown.Item(l); ok {
 		l = body
@@ -39,7 +38,7 @@ func hasSubstance(l string) bool {
 	return l != "" && !lonePlaceholder[l]
 }
 
-// lonePlaceholder has the texts of a section or cell not yet filled.
+// lonePlaceholder has the texts of an unfilled section or cell.
 var lonePlaceholder = map[string]bool{
 	"tbd": true, "todo": true, "tbc": true, "to do": true, "to be done": true, "to be defined": true, "to be determined": true, "fixme": true, "xxx": true,
 	"coming soon": true, "to be added": true, "待定": true, "待补充": true, "待完善": true, "待填写": true, "待确认": true,

@@ -14,11 +14,11 @@ import (
 // Limits of the text of a finding.
 const (
 	maxText = 300 // bytes
-	// listed is the number of items before "…".
+	// listed is how many items a finding names before "…".
 	listed = 12
 )
 
-// miss is one missing or wrong thing, found by a check.
+// miss is one missing or wrong thing found by a check.
 type miss struct {
 	line int // from 0; -1 for the document as a whole
 	name string
@@ -28,7 +28,7 @@ type miss struct {
 	accepts []string
 	items   []lang.Text // listed in the finding
 	n       int         // how many there are; len(items) if items are listed
-	// share scales the points of a check without a count of items; 0 is 1.
+	// share scales the points of a check that does not count items; 0 is 1.
 	share   float64
 	problem string // in place of the check's text, filled in likewise
 	want    string // a figure for the text

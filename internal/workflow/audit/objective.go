@@ -14,12 +14,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
 )
 
-// leastCompared is the least number of words in a document for a comparison with an objective: a
-// shorter one may speak of one part of it alone.
+// leastCompared is how many words a document needs to be compared with an objective: a shorter one
+// may speak of one part of it alone.
 const leastCompared = 60
 
-// How much a document of the subject has of the text under comparison. Of a text each unit counts
-// from 0 to 1, by how often the document has it. The figures were chosen on the pairs of
+// How much a document of the subject has of the text that it is compared with. Of a text each unit
+// counts from 0 to 1, by how often the document has it. The figures were chosen on the pairs of
 // testdata/subjects/first.yaml.
 const (
 	// enough units make a document one of the subject, whatever the length of the objective; few do
@@ -27,13 +27,13 @@ const (
 	enough, few = 1.8, 0.4
 	// ofObjective is the percentage of the objective's units, unless the rubric has another.
 	ofObjective = 15
-	// ofEarlier is the share of the units of an earlier document, which a later stage says again in
-	// other words.
+	// ofEarlier is the percentage of the units of an earlier document, which a later stage says
+	// again in other words.
 	ofEarlier = 7
-	// abroad is the share between different languages, of the units in the lexicon; leastKnown is
-	// their least number.
+	// abroad is the percentage if both are in different languages, of the units in the lexicon;
+	// leastKnown is how many there have to be.
 	abroad, leastKnown = 12, 2
-	// said is the least count of a unit in an earlier document, be it as a concept.
+	// said is how often an earlier document must have a unit for it to count, be it as a concept.
 	said = 2 * 0.85
 )
 
@@ -61,7 +61,7 @@ func findOffObjective(c check, s *document) *miss {
 const beginning = 3 << 10
 
 // saysAtOnce reports whether the beginning of a long document has enough of the objective for the whole. The rest
-// counts as words of something else, as many as possible.
+// counts as words of something else, as many as it could have.
 func (s *document) saysAtOnce() bool {
 	all := strings.Join(s.Lines, "\n") + "\n"
 	end := min(beginning, len(all)-1)
@@ -69,8 +69,10 @@ func (s *document) saysAtOnce() bool {
 	here := recall.Words.Count(all[:end])
 	for ; end < len(all); end++ {
 		c, before := all[end], all[max(end, 1)-1]
-		first := c != '_' && markdown.IsWordByte(c) && (before == '_' || !markdown.IsWordByte(before))
-		if first || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+		apart := before == '_' || !markdown.IsWordByte(before)
+		first := apart && c != '_' && markdown.IsWordByte(c)
+		upper := 'A' <= c && c <= 'Z'
+		if first || upper || c >= utf8.RuneSelf {
 			here.Words++
 		}
 	}
@@ -81,8 +83,8 @@ func (s *document) saysAtOnce() bool {
 // comparer is one way to compare texts: by their words, or also by their meanings.
 type comparer struct {
 	lexicon func() *recall.Lexicon
-	// generic are the units without a subject: words of objectives and of the rubrics, common to
-	// documents of all subjects.
+	// generic are the units that tie a text to nothing: words of objectives and of the rubrics,
+	// which the documents of all subjects have.
 	generic, ofStages func() map[string]bool
 }
 
@@ -104,16 +106,16 @@ func newComparer(lexicon func() *recall.Lexicon) comparer {
 	return comparer{lexicon, names(func() string { return lists().generic }), names(rubricTexts)}
 }
 
-// importantUnits returns the units of a text about its subject.
+// importantUnits returns the units of a text that say something about the subject.
 func (by comparer) importantUnits(text string, generic map[string]bool) []recall.Unit {
 	return slices.DeleteFunc(by.lexicon().Units(readablePart(text)), func(u recall.Unit) bool { return u.Weak || generic[u.Name] })
 }
 
 // share is how much of the units of a text a document has.
 type share struct {
-	units, known int         // possible in the document; the ones of another language
+	units, known int         // that the document could have; the ones of another language
 	sum          float64     // of the weights
-	missing      []lang.Text // hardly in the document
+	missing      []lang.Text // that the document hardly has
 	speaks       bool        // of the same subject
 }
 
@@ -150,8 +152,8 @@ func (s *document) compareObjective(by comparer, at int) share {
 	return of
 }
 
-// shareOf counts the units of a text possible in the document: of one of the document's languages,
-// or known to the lexicon.
+// shareOf counts the units of a text that the document could have: of a language that it is in, or
+// known to the lexicon.
 func (s *document) shareOf(here *recall.Counts, text string, units []recall.Unit) (out share) {
 	words, chinese := s.hasLanguageOf(text)
 	for _, u := range units {

@@ -40,12 +40,13 @@ var (
 		"in", "was", "were", "has"}
 )
 
-// findPlaceholders finds unfilled texts.
+// findPlaceholders finds texts left to be filled in.
 func findPlaceholders(c check, s *document) *miss {
 	var lines []int
 	_, title := s.Title()
 	for i, l := range s.Said {
-		if strings.TrimSpace(l) == "" || title >= 0 && s.Heads[title].Line == i {
+		isTitle := title >= 0 && s.Heads[title].Line == i
+		if isTitle || strings.TrimSpace(l) == "" {
 			continue
 		}
 		if hasPlaceholder(l) || slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {
@@ -55,7 +56,7 @@ func findPlaceholders(c check, s *document) *miss {
 	return atLines(lines)
 }
 
-// suspect matches lines with a possible placeholder.
+// suspect matches lines that may hold a placeholder.
 var suspect = pattern.New(`(?i)todo|tb[dc]|fixme|xxx|to be |lorem|[\[<]|\{\{|markdown document|as a|作为|given|待|此处|请在此`)
 
 func hasPlaceholder(l string) bool {
@@ -81,7 +82,7 @@ func hasPlaceholder(l string) bool {
 	return false
 }
 
-// hasMarker reports whether a line has a marker, for example TODO, other than as a subject.
+// hasMarker reports whether a line has a marker, for example TODO, and is not about the marker.
 func hasMarker(l string) bool {
 	for _, re := range []*pattern.Pattern{marker, markerColon, toBeDone} {
 		at := re.FindStringSubmatchIndex(l)

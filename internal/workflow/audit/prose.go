@@ -8,15 +8,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 )
 
-// sentence is a sentence, or a cell of a table, written for a reader.
+// sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
 type sentence struct {
 	line int // the first line
-	// raw is the sentence in its written form, without code.
+	// raw is the sentence as it is written, without code.
 	raw string
 	// words are the words of alphabets, in lower case, without ids, figures, paths and the words
 	// from the form of a story or a criterion.
 	words []*word
-	// han are the Chinese characters in one piece, without words of the form.
+	// han are the Chinese characters in one piece, without words of such a form.
 	han []rune
 }
 
@@ -39,7 +39,7 @@ type prose struct {
 func readProse(d *markdown.Document) *prose {
 	r := proseReader{d: d, out: &prose{known: newVocabulary()}, skip: map[int]bool{}}
 	for _, h := range d.Heads {
-		// A bold line before text is read for the text.
+		// A bold line before text is read for that text.
 		r.skip[h.Line] = h.Rest == ""
 	}
 	for _, t := range d.Tables {
@@ -77,7 +77,8 @@ func (r *proseReader) readLine(i int) {
 		}
 		return
 	}
-	rule := markdown.IsUnderline(l) || strings.HasPrefix(l, "|") && markdown.IsTableRule(l)
+	ruleOfTable := strings.HasPrefix(l, "|") && markdown.IsTableRule(l)
+	rule := ruleOfTable || markdown.IsUnderline(l)
 	if rule || r.d.Code[i] || r.skip[i] || strings.TrimSpace(l) == "" {
 		r.flush()
 		return
@@ -268,7 +269,7 @@ func (p *prose) mainLanguage() (name string) {
 	return name
 }
 
-// word is a word of alphabets with the facts for checks, found once even if a document has the word
+// word is a word of alphabets with the facts for checks, found once for a document that may have it
 // a hundred times.
 type word struct {
 	text string // in lower case
@@ -280,7 +281,7 @@ type word struct {
 	filler []fillerWord
 }
 
-// vocabulary has the words of a document, and the words of each run by its spelling.
+// vocabulary has the words of a document, and the words of each run by the spelling.
 type vocabulary struct {
 	words map[string]*word
 	runs  map[string][]*word

@@ -14,7 +14,7 @@ var (
 	noneLeft    = pattern.New(`(?i)^[\s*_>|.:：(（-]*(?:none\b|no open (?:questions|points|issues)|nothing\b|n/?a\b|无\s*[。.]?$|没有|暂无|$)`)
 )
 
-// findOpenQuestions counts the unanswered questions in a section of open questions.
+// findOpenQuestions counts the questions that a section of open questions still asks.
 func findOpenQuestions(c check, s *document) *miss {
 	var lines []int
 	for _, h := range s.Sections(c.Names) {
@@ -31,7 +31,7 @@ func findOpenQuestions(c check, s *document) *miss {
 	return atLines(slices.Compact(lines))
 }
 
-// isOpenQuestion reports whether a line of the section is an unanswered question.
+// isOpenQuestion reports whether a line of the section is a question still open.
 func (d *text) isOpenQuestion(i int, h markdown.Heading) bool {
 	l := d.Said[i]
 	if i == h.Line {

@@ -182,7 +182,7 @@ func mistakeAt(name string, line int, format string, args ...any) error {
 		WithHint("correct that line of the rubric; nothing was changed")
 }
 
-// common are the keys of all checks.
+// common are the keys possible in every check.
 var common = []string{"id", "kind", "severity", "points", "each", "cap", "problem", "fix", "unless_title"}
 
 func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error) {
@@ -227,7 +227,7 @@ func kindOf(n *yaml.Node) (kind string, line int) {
 	return kind, line
 }
 
-// completeParameters returns an error if a check lacks a required parameter of the kind.
+// completeParameters returns an error if a check lacks a required parameter.
 func (c *check) completeParameters(name string, line int) error {
 	for _, n := range append([]string{c.Name}, c.Also...) {
 		mark := ""
@@ -287,7 +287,7 @@ func (c *check) setParameter(key string, value *yaml.Node) (err error) {
 	return err
 }
 
-// checkValue rejects a text outside the values of a key.
+// checkValue rejects a text that is not one of the values of a key.
 func (c *check) checkValue(key string) error {
 	switch {
 	case key == "id" && !checkID.MatchString(c.ID):
@@ -336,7 +336,7 @@ func readTexts(n *yaml.Node) ([]string, error) {
 // Rubric is the rules for one stage, as data.
 type Rubric struct {
 	Stage workflow.StageID
-	// Retired are the kinds of checks without any findings.
+	// Retired are the kinds of checks that no longer find anything.
 	Retired []string
 
 	checks []check

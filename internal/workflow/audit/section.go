@@ -13,7 +13,7 @@ func findSection(c check, s *document) *miss {
 	found := s.Sections(c.Names)
 	names := wholeNames(c.Names)
 	for _, t := range s.Tables {
-		// A table headed so needs no heading of its own.
+		// A table with such a header needs no heading.
 		if markdown.MatchesName(markdown.NameOf(t.Header[0]), names) && len(t.Rows) > 0 {
 			return nil
 		}
@@ -30,7 +30,7 @@ func findSection(c check, s *document) *miss {
 	return &miss{line: found[0].Line, either: []string{c.Name}, accepts: c.Names, problem: emptySection}
 }
 
-// emptySection is the problem of a section with nothing below its heading.
+// emptySection is the problem of a section with nothing below the heading.
 const emptySection = `the section "{name}" is empty`
 
 // wholeNames makes names match only as a whole.
@@ -115,7 +115,7 @@ func (d *text) hasFigure(i int) bool {
 	return counted.MatchString(bare) || countedHan.MatchString(bare)
 }
 
-// findFigures looks for sections with content, but without a figure.
+// findFigures looks at sections that are there and filled, but have no figure.
 func findFigures(c check, s *document) *miss {
 	sections := s.Sections(c.Names)
 	at := slices.IndexFunc(sections, s.hasContent)
@@ -124,7 +124,8 @@ func findFigures(c check, s *document) *miss {
 	}
 	h := sections[at]
 	for i := h.Line; i < h.End; i++ {
-		if s.hasFigure(i) && (i > h.Line || h.Rest != "") {
+		belongs := i > h.Line || h.Rest != ""
+		if belongs && s.hasFigure(i) {
 			return nil
 		}
 	}

@@ -119,7 +119,7 @@ func findNoSprints(_ check, s *document) *miss {
 	return &miss{line: -1}
 }
 
-// findSprintsWithout lists the sprints without a line that begins with one of the words. A section
+// findSprintsWithout lists the sprints that have no line beginning with one of the words. A section
 // for all sprints, or a column of an overview, serves too.
 func findSprintsWithout(c check, s *document) *miss {
 	sprints := s.planned()

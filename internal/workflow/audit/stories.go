@@ -92,7 +92,7 @@ func endAtNext(stories []story) {
 	}
 }
 
-// listsOthers reports whether a line stands in a section of mere lists of ids.
+// listsOthers reports whether a line stands in a section that only lists ids.
 func (d *text) listsOthers(line int) bool {
 	if row, ok := d.Rows[line]; ok {
 		t := d.Tables[row.Table]
@@ -106,7 +106,7 @@ func (d *text) listsOthers(line int) bool {
 	return d.mapped()[line]
 }
 
-// findStoriesWithoutCriteria lists untestable stories.
+// findStoriesWithoutCriteria lists the stories that nobody could test.
 func findStoriesWithoutCriteria(_ check, s *document) *miss {
 	stories := s.userStories()
 	if len(stories) == 0 {
@@ -130,8 +130,8 @@ func findStoriesWithoutCriteria(_ check, s *document) *miss {
 	return out.orNil()
 }
 
-// namedByCriteria returns the story numbers in criteria of the document, and the number of criteria
-// without one.
+// namedByCriteria returns the story numbers that criteria of the document refer to, and how many
+// criteria refer to none.
 func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	named = map[string]bool{}
 	accepted := s.LinesOf(s.Sections([]string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}))
@@ -185,10 +185,11 @@ var metaItem = pattern.New(`(?i)^[*_\s]*(?:priority|estimate|size|depends|depend
 	`|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色` +
 	`|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
 
-// hasCriteria reports whether a story has criteria among its own lines, or
-// elsewhere under its number.
+// hasCriteria reports whether a story has criteria among the lines of the story, or elsewhere under
+// its number.
 func (s *document) hasCriteria(st story, named map[string]bool) bool {
-	if named[st.id] || len(st.number) == 1 && named[strconv.Itoa(st.number[0])] {
+	byNumber := len(st.number) == 1 && named[strconv.Itoa(st.number[0])]
+	if byNumber || named[st.id] {
 		return true
 	}
 	items := 0

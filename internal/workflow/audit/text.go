@@ -15,7 +15,7 @@ import (
 // findings.
 type text struct {
 	*markdown.Document
-	// criterion is true for each line with an acceptance criterion.
+	// criterion is true for each line that states an acceptance criterion.
 	criterion []bool
 	// defined returns the definitions of ids, prose the sentences, named the mentioned ids, planned
 	// the sprints of a plan; each is read at the first call, by whichever check.
@@ -60,7 +60,7 @@ func readText(document string, names []string) *text {
 	return d
 }
 
-// definitionsOf returns the lines explaining ids of the prefixes, in the order of the document.
+// definitionsOf returns the lines that explain ids of the prefixes, in the order of the document.
 func (d *text) definitionsOf(prefixes ...string) []definition {
 	var out []definition
 	for _, def := range d.defined() {
@@ -71,11 +71,11 @@ func (d *text) definitionsOf(prefixes ...string) []definition {
 	return out
 }
 
-// maxRead is the part of a document to be read, in bytes: more than anybody would read, and a
-// second or two of a processor if each line needs a look.
+// maxRead is how much of a document is read, in bytes: more than anybody would read, and a second
+// or two of a processor if each line needs a look.
 const maxRead = 1 << 20
 
-// readablePart returns the part of a document to be read: whole lines, if there are some.
+// readablePart returns the part of a document that is read: whole lines, if there are some.
 func readablePart(document string) string {
 	if len(document) <= maxRead {
 		return document
@@ -91,7 +91,7 @@ type document struct {
 	*text
 	earlier map[workflow.StageID]*text
 	wanted  Background
-	stories []story // read by the first check in need
+	stories []story // read by the first check that asks
 }
 
 // Background is the context of a document. Missing context costs no points.
@@ -110,10 +110,10 @@ type Background struct {
 // audited, and each audit is traced to all of them.
 var kept = recent.New[string, *text](8)
 
-// maxKept is the size of a document for keeping, in bytes; its text takes several times as much memory.
+// maxKept is the largest document kept, in bytes; the text of one takes several times as much memory.
 const maxKept = 256 << 10
 
-// readEarlier returns the text of a document, possibly shared by several calls.
+// readEarlier returns the text of a document, which several calls may share.
 func readEarlier(document string) *text {
 	if found, ok := kept.Get(document); ok {
 		return found

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// findUntraced lists the ids explained in an earlier document and absent from this one.
+// findUntraced lists the ids explained in an earlier document and never named in this one.
 func findUntraced(c check, s *document) *miss {
 	from := s.earlier[workflow.StageID(c.From)]
 	here := s.named()
@@ -47,7 +47,7 @@ func findUntraced(c check, s *document) *miss {
 	return out.orNil()
 }
 
-// promisedDefinitions returns the definitions of a document without the ones left out.
+// promisedDefinitions returns the definitions of a document, except those that it leaves out.
 func (d *text) promisedDefinitions(prefixes []string) []definition {
 	omitted := d.omitted()
 	return slices.DeleteFunc(d.definitionsOf(prefixes...), func(def definition) bool { return omitted[def.line] })
@@ -95,8 +95,8 @@ func readPriorities(d *text, defs []definition) []string {
 
 var headPriority = pattern.New(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
-// essentialDefinitions keeps the definitions necessary for the first release; all of them if the
-// document gives no priorities.
+// essentialDefinitions keeps the definitions that the first release cannot do without; all of them
+// if the document gives no priorities.
 func essentialDefinitions(d *text, defs []definition) []definition {
 	tag := readPriorities(d, defs)
 	for _, level := range [][]string{{"must", "p0", "必须", "必需", "必做", "high", "高"}, {"p1"}} {
@@ -113,8 +113,8 @@ func essentialDefinitions(d *text, defs []definition) []definition {
 	return defs
 }
 
-// inScope keeps the criteria of the sprints in this document, if it names some of the plan's
-// sprints and not all.
+// inScope keeps the criteria of the sprints that this document is about, if it names some of the
+// plan's sprints and not all.
 func (s *document) inScope(defs []definition) []definition {
 	plan := s.earlier[s.wanted.Plan]
 	sprints := plan.planned()

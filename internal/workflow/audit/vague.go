@@ -7,8 +7,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// findVague lists the criteria with a word of different meaning to two testers, and nothing in the
-// line to make it sharp.
+// findVague lists the criteria with a word that two testers would read differently, and nothing in
+// the line that makes it sharp.
 func findVague(c check, s *document) *miss {
 	words, lower := wordPattern(c.Words), lowerAll(c.Words)
 	var out miss
@@ -31,7 +31,7 @@ func findVague(c check, s *document) *miss {
 	return out.orNil()
 }
 
-// findPhrases lists the lines with a phrase of promises and no content.
+// findPhrases lists the lines with a phrase that promises much and says nothing.
 func findPhrases(c check, s *document) *miss {
 	words := phrasePattern(c.Words)
 	var lines []int

@@ -28,7 +28,7 @@ type wordLists struct {
 	fillerOf map[string][]fillerWord
 }
 
-// fillerClass is one class of filler.yaml; its words are in wordLists.fillerOf.
+// fillerClass is one class of filler.yaml; the words are in wordLists.fillerOf.
 type fillerClass struct {
 	name string
 	// han are the Chinese phrases, by the first character.
@@ -46,8 +46,8 @@ type fillerWord struct {
 // lists returns the word lists.
 var lists = embeddedOnce(readLists)
 
-// embeddedOnce returns a function that reads a part of the program at its first call. Unreadable
-// text is a mistake in the program, which every test of the package shows.
+// embeddedOnce returns a function that reads a part of the program at the first call. A part that
+// cannot be read is a mistake in the program, which every test of the package shows.
 func embeddedOnce[T any](read func() (T, error)) func() T {
 	return sync.OnceValue(func() T {
 		out, err := read()
