@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// ApprovedText is a text after its gate: a saved artifact, or the record of the submission behind
-// the artifact.
+// ApprovedText is a text that has passed a gate: a saved artifact, or the record of the submission
+// behind the artifact.
 type ApprovedText struct {
 	Stage StageID
 	ContentRef
@@ -13,8 +13,8 @@ type ApprovedText struct {
 	Artifact bool
 }
 
-// Approved returns the approved texts, in order of stages, without the texts of stages that were
-// reopened or are out of date.
+// Approved returns the approved texts, in order of stages, without the texts of reopened or
+// outdated stages.
 func (s *Session) Approved() []ApprovedText {
 	var out []ApprovedText
 	for _, st := range s.Definition().Stages {
@@ -34,8 +34,8 @@ func (s *Session) Approved() []ApprovedText {
 	return out
 }
 
-// Altered returns the approved texts that differ from their approved form. find returns the present
-// hash of a text, "" if it cannot be read, and whether it is another text, or missing; line ends do
+// Altered returns the approved texts changed since their approval. find returns the hash of a text
+// as it is now, "" if it cannot be read, and whether it is another text, or missing; line ends do
 // not count. v is the result of checking the session: an adoption counts only if v vouches for it.
 func (s *Session) Altered(v Verification, find func(ApprovedText) (sha256 string, modified, missing bool)) []Alteration {
 	var out []Alteration
@@ -46,15 +46,16 @@ func (s *Session) Altered(v Verification, find func(ApprovedText) (sha256 string
 		sum, modified, missing := find(text)
 		a := Alteration{Stage: text.Stage, Path: text.FilePath, Missing: missing, SHA256: sum, Record: !text.Artifact}
 		listed := slices.ContainsFunc(out, func(b Alteration) bool { return b.Path == a.Path })
-		if (modified || missing) && !listed && !s.Accepted(a, v) {
+		changed := modified || missing
+		if changed && !listed && !s.Accepted(a, v) {
 			out = append(out, a)
 		}
 	}
 	return out
 }
 
-// Accepted reports whether a person has adopted an approved text in its present form, after the
-// last work on the stage, in an entry that v vouches for.
+// Accepted reports whether a person has adopted an approved text as it is now, after the last work
+// on the stage, in an entry that v vouches for.
 func (s *Session) Accepted(a Alteration, v Verification) bool {
 	for i, e := range slices.Backward(s.History) {
 		if e.From != e.To && e.FromStage() == a.Stage {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// DefaultName is the workflow of a session without a name of one.
+// DefaultName is the workflow of a session that names none.
 const DefaultName = "bmad"
 
 //go:embed definitions/*.yaml definitions/schema.json

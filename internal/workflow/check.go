@@ -16,8 +16,8 @@ var (
 	reserved = []string{"session", "history", "sessions", "workflow", "all", "task"}
 )
 
-// checkDefinition completes a definition with the defaults and finds the mistakes beyond single
-// values. All values of the definition have been read before.
+// checkDefinition completes a definition with the defaults and finds the mistakes that no single
+// value shows. All values of the definition have been read before.
 func (r *reader) checkDefinition(name string) {
 	d := r.d
 	if d.Name == "" {
@@ -50,7 +50,7 @@ func (d *Definition) Check() error {
 	return nil
 }
 
-// checkStage checks one stage by itself, and fills in the values implied by its kind.
+// checkStage checks one stage alone, and fills in the values implied by the kind.
 func (r *reader) checkStage(i int) {
 	st, at := &r.d.Stages[i], r.lineFinder(i)
 	switch {
@@ -117,8 +117,8 @@ func (st *Stage) fillDefaults() {
 	}
 }
 
-// defaultDocument and defaultDescription are the words for the document of a stage without words of
-// its own.
+// defaultDocument and defaultDescription are the words for a stage that names no document or
+// description.
 func (s Stage) defaultDocument(l lang.Language) string { return l.Say("%s report", s.ID) }
 func (s Stage) defaultDescription(l lang.Language) string {
 	return l.Say("writes the %s", s.DocumentIn(l))
@@ -200,7 +200,8 @@ func (r *reader) checkTarget(i int, key string, target StageID, why lang.Text) {
 	}
 }
 
-// lineFinder returns a function from a key of stage i to its line, or to the line of the stage.
+// lineFinder returns a function that finds the line of a key of stage i; if the key is missing, the
+// line of the stage.
 func (r *reader) lineFinder(i int) func(key string) int {
 	return func(key string) int {
 		if line := r.lines[i][key]; line > 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clone returns a deep copy of the session.
+// Clone returns a copy of the session that shares nothing changeable with it.
 func (s *Session) Clone() *Session {
 	return cloneValue(reflect.ValueOf(s).Elem()).Addr().Interface().(*Session)
 }

@@ -15,7 +15,7 @@ type Comment struct {
 	Quote string      `json:"quote,omitempty"`
 	Kind  CommentKind `json:"kind"`
 	Text  string      `json:"text,omitempty"`
-	// Replace is the person's text for the quoted one.
+	// Replace is the person's text in place of the quoted one.
 	Replace string `json:"replace,omitempty"`
 	Extra   Extra  `json:",unknown"`
 }
@@ -47,12 +47,12 @@ func CommentKinds() []CommentKind {
 	return []CommentKind{CommentChange, CommentQuestion, CommentRemove, CommentEdit}
 }
 
-// ChangeRequest is a comment for the next submission of a stage to take up.
+// ChangeRequest is a comment that the next submission of a stage has to take up.
 type ChangeRequest struct {
 	Comment
 	// Stage is the stage whose document was commented on, if another one works next.
 	Stage StageID `json:"stage,omitempty"`
-	// Round is the submission under the comment, SHA256 the hash of its text.
+	// Round is the submission commented on, SHA256 the hash of the text.
 	Round  int           `json:"round,omitempty"`
 	SHA256 string        `json:"sha256,omitempty"`
 	At     time.Time     `json:"at"`

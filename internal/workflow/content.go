@@ -35,7 +35,7 @@ func Summarize(text string) string {
 	return text
 }
 
-// Hash returns the SHA-256 of a text in the form of references and artifacts.
+// Hash returns the SHA-256 of a text, as references and artifacts record it.
 func Hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -69,7 +69,7 @@ const (
 // Open reports whether the question still waits for the person.
 func (q Question) Open() bool { return q.Status == "" }
 
-// Candidate is one engine's draft of a round for which several engines were asked.
+// Candidate is one of several engines' drafts for the same round.
 type Candidate struct {
 	Engine Engine `json:"engine"`
 	// Score is the claimed score, or the estimate if Estimated is true; nil in a report.
@@ -101,7 +101,7 @@ const (
 // Passes reports whether the work continues to the next stage after a verdict.
 func (v Verdict) Passes() bool { return v == Pass || v == PassWithRisk }
 
-// Finding is a defect in the report of a review or QA stage.
+// Finding is a defect reported by a review or QA stage.
 type Finding struct {
 	ID string `json:"id"`
 	// Severity is critical, major or minor.
@@ -133,13 +133,13 @@ type Criterion struct {
 	// Result is one of [Results].
 	Result   string `json:"result"`
 	Evidence string `json:"evidence,omitempty"`
-	// Check names the ids of the checks behind the result.
+	// Check names the ids of the checks that show the result.
 	Check string `json:"check,omitempty"`
-	// Why is the reason for not testing.
+	// Why is the reason of an untested row.
 	Why string `json:"why,omitempty"`
-	// From is the round of a row carried over; 0 if it was tested in this one.
+	// From is the round from which the row is carried over; 0 if it was tested in this one.
 	From int `json:"from,omitempty"`
-	// Sprint is the sprint of a criterion out of scope.
+	// Sprint is the sprint of a criterion that is out of scope.
 	Sprint int `json:"sprint,omitempty"`
 	// Proved is true if the server itself ran the checks of a passed row.
 	Proved bool  `json:"proved,omitempty"`
@@ -159,7 +159,7 @@ func Results() []string {
 	return []string{ResultPass, ResultFail, ResultNotTested, ResultOutOfScope}
 }
 
-// Check is a command of a report, with the result.
+// Check is a command in a report, with the result.
 type Check struct {
 	ID      string `json:"id"`
 	Command string `json:"command"`
@@ -167,16 +167,15 @@ type Check struct {
 	// Output is the part of the command's output quoted in the report, or the end of it if the
 	// server ran the command.
 	Output string `json:"output,omitempty"`
-	// Server is true if the server itself ran the command: exit and output are then from the
-	// server.
+	// Server is true if the server itself ran the command: exit and output are then the server's.
 	Server bool  `json:"server,omitempty"`
 	Extra  Extra `json:",unknown"`
 }
 
-// Owes names the rows required in the report of a verdict stage.
+// Owes names the rows owed by the report of a verdict stage.
 type Owes string
 
-// The kinds of required rows.
+// The kinds of rows owed by reports.
 const (
 	// OwesCriteria: a row for each criterion in scope.
 	OwesCriteria Owes = "criteria"
@@ -184,7 +183,7 @@ const (
 	OwesFindings Owes = "findings"
 )
 
-// Proof is the share of a report's passed rows to be proved by commands of the server.
+// Proof is the share of a report's passed rows that commands run by the server have to prove.
 type Proof string
 
 // The demands for proof, from the loosest on.

@@ -10,18 +10,18 @@ type Definition struct {
 	Name string `json:"name"`
 	// Hash identifies the content: two definitions with one hash are the same.
 	Hash string `json:"hash"`
-	// Description describes the workflow, and When the fitting work, in one line each.
+	// Description describes the workflow, and When the work that it fits, in one line each.
 	Description string  `json:"description,omitempty"`
 	When        string  `json:"when,omitempty"`
 	Stages      []Stage `json:"stages"`
 	Extra       Extra   `json:",unknown"`
 }
 
-// DefaultGateScore is the score of 100 for a score gate without one in the definition or the
-// configuration.
+// DefaultGateScore is the score of 100 that a score gate asks for unless the definition or the
+// configuration has another.
 const DefaultGateScore = 90
 
-// Clone returns a deep copy.
+// Clone returns a copy that shares nothing changeable with the definition.
 func (d *Definition) Clone() *Definition {
 	out := *d
 	out.Stages = slices.Clone(d.Stages)
@@ -90,8 +90,8 @@ func (d *Definition) JudgesOf(id StageID) []Stage {
 	return out
 }
 
-// StartsByBuilding reports whether st is a build stage without an earlier decision of a person. It
-// begins with a scope, for a person to approve.
+// StartsByBuilding reports whether st is a build stage with no person's decision before it. The
+// stage begins with a scope, which the person approves.
 func (d *Definition) StartsByBuilding(st Stage) bool {
 	return st.Kind == KindBuild && d.First().ID == st.ID
 }
@@ -114,8 +114,8 @@ func StagesOf(definitions ...*Definition) []Stage {
 }
 
 // Keeping returns a definition whose stages have at least some rules, by their ids. The settings loosen no gate of
-// a run that has begun: a file of the project, or a variable, can change around one step. Pauses are a comfort and
-// follow the settings.
+// a started run: a file of the project, or a variable, can change around one step. Pauses are a comfort and follow
+// the settings.
 func (w *Definition) Keeping(rules map[StageID]Policy) *Definition {
 	out := w.Clone()
 	for i, st := range w.Stages {

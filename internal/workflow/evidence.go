@@ -46,20 +46,23 @@ type Evidence struct {
 	NotRun string `json:"not_run,omitempty"`
 	// SetBy is the setter of the command.
 	SetBy Setter `json:"set_by,omitempty"`
-	// Changed describes the difference of the configured command from the session's; ChangedTo is
-	// the configured one, "" if there is none. Both are empty once the person has accepted the
+	// Changed describes how the configured command differs from the session's; ChangedTo is the
+	// configured one, "" if there is none. Both are empty once the person has accepted the
 	// difference.
 	Changed   string  `json:"changed,omitempty"`
 	ChangedTo *string `json:"changed_to,omitempty"`
-	// Notes are facts for the person besides the result, for example a script that has changed
-	// since they allowed the command.
+	// Notes are facts that the person should know besides the result, for example a script that has
+	// changed since they allowed the command.
 	Notes []string `json:"notes,omitempty"`
 	Extra Extra    `json:",unknown"`
 }
 
 // Failed reports whether the command was run and failed.
 func (e *Evidence) Failed() bool {
-	return e != nil && e.NotRun == "" && (e.ExitCode != 0 || e.TimedOut)
+	if e == nil || e.NotRun != "" {
+		return false
+	}
+	return e.ExitCode != 0 || e.TimedOut
 }
 
 // Progress compares a report's findings with the previous report's.
@@ -76,15 +79,15 @@ type Progress struct {
 // Setter is the origin of a setting.
 type Setter string
 
-// The setters. An environment variable is a setter of its own: it may come from the person, or from
-// a file of the project that configures a host's start of the server.
+// The setters. An environment variable is a separate setter: it may come from the person, or from a
+// file of the project that configures how a host starts the server.
 const (
 	SetByPerson      Setter = "person"
 	SetByProject     Setter = "project"
 	SetByEnvironment Setter = "environment"
 )
 
-// VerifyCommand is the command for checking the submissions of a stage. It is kept in the session,
+// VerifyCommand is the command that checks the submissions of a stage. It is kept in the session,
 // so that an edit of the configuration cannot remove it.
 type VerifyCommand struct {
 	// Command is "" if the person has removed it.
@@ -94,7 +97,7 @@ type VerifyCommand struct {
 	// Instead is the configured command if it differs and does not count, "" if none is configured;
 	// nil if the configuration names Command.
 	Instead *string `json:"instead,omitempty"`
-	// Accepted is true once the person has decided at a gate with Instead on show.
+	// Accepted is true once the person has decided at a gate that showed Instead.
 	Accepted bool  `json:"accepted,omitempty"`
 	Extra    Extra `json:",unknown"`
 }
@@ -102,7 +105,8 @@ type VerifyCommand struct {
 // Same reports whether two commands are equal, apart from unknown keys.
 func (c VerifyCommand) Same(other VerifyCommand) bool {
 	at := c.At.Equal(other.At)
-	c.At, c.Extra, other.At, other.Extra = time.Time{}, nil, time.Time{}, nil
+	c.At, other.At = time.Time{}, time.Time{}
+	c.Extra, other.Extra = nil, nil
 	return at && reflect.DeepEqual(c, other)
 }
 

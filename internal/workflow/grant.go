@@ -5,9 +5,9 @@ import "time"
 // Channel is the way in which a person's decision arrived.
 type Channel string
 
-// The channels, the best first. ChannelTyped is a command typed to the host by a person and passed
-// on by the host's hook; ChannelScript is a decision given on a command line, without a person at a
-// terminal. ChannelPasskey is a decision signed by a person's passkey in a paired browser,
+// The channels, the best first. ChannelTyped is a command that a person typed to the host and the
+// host's hook passed on; ChannelScript is a decision given on a command line, without a person at a
+// terminal. ChannelPasskey is a decision that a person's passkey signed in a paired browser,
 // ChannelBrowser one without a signature.
 const (
 	ChannelElicited      Channel = "elicited"
@@ -20,7 +20,7 @@ const (
 	ChannelRelayed       Channel = "relayed"
 )
 
-// Assurance is the strength of a channel's proof of a person's decision.
+// Assurance is the strength of a channel's proof that a person decided.
 type Assurance string
 
 // The assurances. High: a person filled in a form of their own host, or signed with their
@@ -47,14 +47,14 @@ func (c Channel) Assurance() Assurance {
 // program's report of it.
 func (c Channel) Personal() bool { return c.Assurance() != AssuranceLow }
 
-// Strict reports whether a gate under the policy strict takes a decision by this channel. It refuses a typed
-// command, which comes from a hook of the host: any program of the account can speak to the hook.
+// Strict reports whether a gate under the policy strict takes a decision by this channel. It does not take a typed
+// command, which a hook of the host reports: any program of the account can speak to the hook.
 func (c Channel) Strict() bool { return c.Personal() && c != ChannelTyped }
 
 // Decision is the content of a grant.
 type Decision string
 
-// The decisions. Override continues with work that did not pass its gate.
+// The decisions. Override continues with work that has not passed the gate.
 const (
 	DecisionApprove  Decision = "approve"
 	DecisionChanges  Decision = "request_changes"
@@ -66,7 +66,7 @@ const (
 )
 
 // Grant is a recorded decision. It is for one stage, revision and draft, and is used by the
-// transition with the record of it.
+// transition that records it.
 type Grant struct {
 	Channel   Channel   `json:"channel"`
 	Assurance Assurance `json:"assurance"`
@@ -76,19 +76,19 @@ type Grant struct {
 	Comments []Comment `json:"comments,omitempty"`
 	// Client is the name and version of the program that brought the decision.
 	Client string `json:"client,omitempty"`
-	// The person is the owner of the program's account.
+	// The person is the one whose account the program ran under.
 	Person
 	At time.Time `json:"at"`
 	// TookMS is the person's time for the decision, in milliseconds; nil if unknown.
 	TookMS *int64  `json:"took_ms,omitempty"`
 	Stage  StageID `json:"stage"`
-	// Revision is the revision of the session under the decision.
+	// Revision is the revision of the session at the decision.
 	Revision int `json:"revision"`
-	// SHA256 is the hash of the draft under the decision.
+	// SHA256 is the hash of the draft at the decision.
 	SHA256 string `json:"sha256,omitempty"`
 	// Policy is the gate's policy at the time.
 	Policy GateMode `json:"policy,omitempty"`
-	// Signature is the signature of the person's machine, over the [Grant.Statement].
+	// Signature is made by the machine on which the person decided, over the [Grant.Statement].
 	Signature string `json:"signature,omitempty"`
 	// Passkey is the signature of a decision by ChannelPasskey.
 	Passkey *Signature `json:"passkey,omitempty"`
@@ -97,10 +97,10 @@ type Grant struct {
 	Extra Extra  `json:",unknown"`
 }
 
-// Signature is a passkey's signed statement, with everything needed for another check except the decision itself.
-// Its values are base64url without padding.
+// Signature is the statement signed by a passkey, with everything needed to check it again except the decision
+// itself. The values are base64url without padding.
 type Signature struct {
-	// Credential is the id of the passkey, PublicKey its key (COSE) at the time of signing.
+	// Credential is the id of the passkey, PublicKey the key (COSE) at the time of signing.
 	Credential        string `json:"credential"`
 	PublicKey         string `json:"public_key"`
 	AuthenticatorData string `json:"authenticator_data"`
@@ -113,7 +113,7 @@ type Signature struct {
 	Extra   Extra  `json:",unknown"`
 }
 
-// Took returns the person's time for the decision; ok is false if it is unknown.
+// Took returns how long the person took; ok is false if that is unknown.
 func (g *Grant) Took() (d time.Duration, ok bool) {
 	if g == nil || g.TookMS == nil {
 		return 0, false

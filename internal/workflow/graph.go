@@ -120,7 +120,7 @@ func (s *Session) progressMark(id StageID) string {
 	return ""
 }
 
-// describeRounds returns the number of a stage's rounds, with their result.
+// describeRounds says how often a stage was submitted, and with which result.
 func (s *Session) describeRounds(id StageID) string {
 	r := s.Record(id)
 	if r.Iteration == 0 {

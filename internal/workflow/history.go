@@ -45,7 +45,7 @@ type Transition struct {
 	Kept string `json:"kept,omitempty"`
 	// Edit describes in words the person's edit, or the part of it undone by a submission.
 	Edit string `json:"edit,omitempty"`
-	// Grant is the human's decision, carried out by the transition.
+	// Grant is the human's decision carried out by the transition.
 	Grant *Grant `json:"grant,omitempty"`
 	// Policy describes a change of policy in words, and Rules has the policies of the stages from this entry on, if
 	// it starts the run, changes them, or accepts others.
@@ -63,7 +63,7 @@ type Transition struct {
 	Returned []string `json:"returned,omitempty"`
 	// Judged is the hash of the findings about a submission; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
-	// Adoption describes the changes accepted by the person of this entry.
+	// Adoption describes the changes accepted by this entry's person.
 	Adoption *Adoption `json:"adoption,omitempty"`
 	// Commit is the checked-out commit, if the step is about a plan or a report.
 	Commit string `json:"commit,omitempty"`
@@ -71,7 +71,8 @@ type Transition struct {
 	Parts map[string]string `json:"parts,omitempty"`
 	// Found describes the changes by other hands before this entry.
 	Found string `json:"found,omitempty"`
-	// Keys are keys of others, which count for the session by the word of this step's person.
+	// Keys are other people's keys, which count for the session by the word of the person who takes
+	// this step.
 	Keys []Member `json:"keys,omitempty"`
 	// Prev is the hash of the previous entry, and Signature the signature over the whole entry by the machine that
 	// took the step; see [Session.Signing].
@@ -114,8 +115,8 @@ func stateOf(place string) State {
 	return State(state)
 }
 
-// hash returns the hash of an entry with its signature, over the canonical JSON, so that programs with and without
-// knowledge of a key compute the same.
+// hash returns the hash of an entry with the signature, over the canonical JSON, so that a program that does not
+// know a key computes the same.
 func (t Transition) hash() string { return Hash(canonicalJSON(t)) }
 
 func entryHashes(history []Transition) []string {
@@ -129,8 +130,7 @@ func entryHashes(history []Transition) []string {
 // combineHashes returns the hash of entries, by their own hashes.
 func combineHashes(hashes []string) string { return Hash([]byte(strings.Join(hashes, "\n") + "\n")) }
 
-// Adoption is the record of a person's acceptance of a session that was changed outside this
-// program.
+// Adoption records that a person has accepted a session which was changed outside this program.
 type Adoption struct {
 	// Problem describes the change, and From is the first entry concerned, from 1; 0 if only texts are.
 	Problem string `json:"problem"`
@@ -140,7 +140,7 @@ type Adoption struct {
 	// Past is a hash of all earlier entries: they are accepted as they are, and must not change
 	// again.
 	Past string `json:"past"`
-	// Texts are the approved texts accepted in their present form.
+	// Texts are the approved texts accepted as they are.
 	Texts []Alteration `json:"texts,omitempty"`
 	// Elsewhere is true if the earlier entries were made in another folder or project: nobody decided them here.
 	Elsewhere bool  `json:"elsewhere,omitempty"`
@@ -153,7 +153,7 @@ type Alteration struct {
 	// Path is the path of the text, relative to the project.
 	Path    string `json:"path"`
 	Missing bool   `json:"missing,omitempty"`
-	// SHA256 is the present hash of the text; "" if it is missing or cannot be read.
+	// SHA256 is the hash of the text as it is now; "" if it is missing or cannot be read.
 	SHA256 string `json:"sha256,omitempty"`
 	// Record is true for the record of a submission, false for a saved artifact.
 	Record bool  `json:"record,omitempty"`

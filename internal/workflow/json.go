@@ -8,9 +8,10 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Extra holds the unknown keys of a stored object, so that a rewrite by an older or another program
-// loses nothing. The field has the tag `json:",unknown"`, which encoding/json ignores: values of
-// this package are read and written with [Unmarshal] and [Marshal].
+// Extra holds the keys of a stored object that this build does not know, so that a rewrite by an
+// older or another program loses nothing. The field has the tag `json:",unknown"`, which
+// encoding/json ignores: values of this package are read and written with [Unmarshal] and
+// [Marshal].
 type Extra map[string]stdjson.RawMessage
 
 // stored is the form of session files: the form of encoding/json without HTML escapes. Errors have
@@ -31,8 +32,8 @@ func MarshalIndent(v any) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// encodeForHash returns the form of v under the hash of [Record.Judged]: the form of encoding/json,
-// for ever.
+// encodeForHash returns the form of v over which the hash of [Record.Judged] is computed: that of
+// encoding/json, for ever.
 func encodeForHash(v any) ([]byte, error) { return json.Marshal(v, jsonv1.DefaultOptionsV1()) }
 
 // canonicalJSON returns the JSON of v, unknown keys included, in the form of RFC 8785: sorted keys and no spaces,

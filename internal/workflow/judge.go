@@ -28,7 +28,7 @@ type judgedEntry struct {
 // judged is a history with the verdict on each entry.
 type judged struct {
 	session   *Session
-	fit       fits // of the session and its newest entry
+	fit       fits // of the session and the newest entry
 	entries   []judgedEntry
 	hashes    []string // of the entries
 	own       int      // the newest entry of this machine, 0 if there is none
@@ -127,13 +127,16 @@ func (h judged) recordedRange(c *Checkpoint) (from, to int) {
 	return from, c.Entries
 }
 
-// findProject returns the project of a history: the first one named, or a later one by this machine, by an adoption
-// that counts, or by an older program. ruled is true if adoptions of others accept nothing here.
+// findProject returns the project of a history: the first that it names, or a later one by this machine, by an
+// adoption that counts, or by an older program. ruled is true if adoptions of others accept nothing here.
 func (h judged) findProject(ruled bool) (id string) {
 	for i, e := range h.session.History {
+		if e.Project == "" {
+			continue
+		}
 		one := h.entries[i]
 		adopted := e.Adoption != nil && one.verdict == counts && !ruled
-		if e.Project != "" && (id == "" || one.own || adopted || e.Signature == "") {
+		if id == "" || one.own || adopted || e.Signature == "" {
 			id = e.Project
 		}
 	}
@@ -155,8 +158,8 @@ func (h judged) uncountedSpans(ruled bool) (out []Span) {
 	return mergeSpans(out)
 }
 
-// firstAfter returns the first entry, from 1, after the accepted ones with one of some verdicts, and why it does
-// not count; 0 if there is none.
+// firstAfter returns the first entry, from 1, that comes after the accepted ones and has one of the verdicts, and
+// why it does not count; 0 if there is none.
 func (h judged) firstAfter(accepted int, verdicts ...entryVerdict) (entry int, problem lang.Text) {
 	for i := accepted; i < len(h.entries); i++ {
 		e := h.entries[i]
@@ -177,8 +180,8 @@ func (h judged) firstAfter(accepted int, verdicts ...entryVerdict) (entry int, p
 	return 0, lang.Text{}
 }
 
-// foundBefore returns the first entry after an adoption that records an earlier change, or accepts one in the name
-// of somebody whose acceptance does not count here; 0 if there is none.
+// foundBefore returns the first entry after an adoption that names an earlier change, or accepts one in the name of
+// somebody whose acceptance does not count here; 0 if there is none.
 func (h judged) foundBefore(accepted *Adopted) (entry int, problem lang.Text) {
 	from := 0
 	if accepted != nil {

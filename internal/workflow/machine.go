@@ -56,8 +56,8 @@ var table = []rule{
 	{EventCancelled, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval}, Cancelled, stay},
 }
 
-// nextState fires one event on a machine made for this call only: a machine of this library becomes
-// unusable after a cancelled context, and a kept one could diverge from the stored state.
+// nextState fires one event on a machine that exists for this call only: a machine of this library
+// becomes unusable after a cancelled context, and a kept one could diverge from the stored state.
 func nextState(ctx context.Context, from State, e Event) (State, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -79,9 +79,9 @@ func nextState(ctx context.Context, from State, e Event) (State, error) {
 	return State(m.Current()), nil
 }
 
-// Fire moves the session by the event of an entry for its history: state, stage, stage statuses and
-// history together. earlier is the stage to which [EventReopened] goes back. An event without a row
-// for the current state is refused and changes nothing.
+// Fire moves the session by the event of entry, and adds entry to the history: state, stage, stage
+// statuses and history change together. earlier is the stage to which [EventReopened] goes back. An
+// event without a row for the current state is refused and changes nothing.
 func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, earlier StageID) error {
 	i := slices.IndexFunc(table, func(r rule) bool { return r.event == entry.Event })
 	if i < 0 {
@@ -119,7 +119,7 @@ func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, ear
 	case next, finish:
 		s.Current().Status = Done
 	case back, jump:
-		// Reopening failed work, or work with a doubted pass, counts as sending it back.
+		// Reopening work that failed, or whose pass is in doubt, counts as sending it back.
 		st, _ := w.Stage(s.CurrentStage)
 		failed := s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 		if r.move == back || failed {

@@ -25,8 +25,8 @@ func (m Member) Who() string {
 	return m.Key.Fingerprint()
 }
 
-// Signers returns the people who signed entries of the history, by the unchecked words of entries and signatures:
-// each key with each account once.
+// Signers returns the people who signed entries of the history, as the entries and signatures say, unchecked: each
+// key with each account once.
 func (s *Session) Signers() (out []Member) {
 	for _, e := range s.History {
 		if key, err := signature.MadeBy(e.Signature); err == nil {

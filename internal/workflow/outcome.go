@@ -2,13 +2,13 @@ package workflow
 
 import "slices"
 
-// Reading has the facts about a submission that decide its outcome.
+// Reading has the facts about a submission that decide the outcome.
 type Reading struct {
 	// Claimed is the submission's own score; nil if it states none.
 	Claimed *float64
 	// Audited is the score of the audit; nil if there is none.
 	Audited *float64
-	// Returned is true if a report lacks the required form.
+	// Returned is true if a report does not have the form that it owes.
 	Returned bool
 	// Exhausted is true if another round below the gate, or another return, needs the person's
 	// consent.
@@ -18,13 +18,13 @@ type Reading struct {
 	Verdict   Verdict
 	// Doubted is true if something speaks against a pass.
 	Doubted bool
-	// Scoping is true for a scope, which a workflow starting with a build requires first.
+	// Scoping is true for a scope, required first by a workflow that starts with a build.
 	Scoping bool
 }
 
 // Outcome returns the event of a submission. first is true for the first submission of the stage:
-// its questions are put to the person at any score, because an early high score is easily claimed,
-// while an answer adds knowledge.
+// the questions in it are put to the person at any score, because an early high score is easily
+// claimed, while an answer adds knowledge.
 func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	if r.Scoping {
 		if r.Questions {
@@ -35,8 +35,9 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	switch st.Gate {
 	case GateScore:
 		ready := st.Policy().Met(r.Claimed, r.Audited)
+		mayAsk := first || !ready
 		switch {
-		case r.Questions && (first || !ready):
+		case r.Questions && mayAsk:
 			return EventQuestioned
 		case ready:
 			return EventScoredReady
@@ -64,9 +65,10 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	return w.finishedIfLast(st, EventDelivered)
 }
 
-// Decision returns the event of a person's decision at the gate of s: yes continues; no sends a
-// document back to its stage, failed work to the judged stage, and asks for another report if this
-// one speaks against no work. After either, a blocked stage runs again with the person's words.
+// Decision returns the event of a person's decision at the gate of s. Yes continues. No sends a
+// document back to its stage and failed work to the judged stage; if the report speaks against no
+// work, no asks for another report. A blocked stage runs again with the person's words after
+// either.
 func (w *Definition) Decision(s *Session, yes bool) Event {
 	st, _ := w.Stage(s.CurrentStage)
 	blocked := st.Gate == GateVerdict && s.Current().Verdict == Blocked
@@ -93,12 +95,14 @@ func (w *Definition) Scoping(s *Session) bool {
 	return ok && w.StartsByBuilding(st) && s.Current().ApprovedScope == nil
 }
 
-// Current returns the session's present stage: a build stage without an approved scope submits the
-// scope first, at a gate of its own.
+// Current returns the session's stage as it is now: a build stage without an approved scope submits
+// the scope first, at a separate gate.
 func (w *Definition) Current(s *Session) Stage {
 	st, _ := w.Stage(s.CurrentStage)
 	if w.Scoping(s) {
-		st.Gate, st.DocumentName, st.Artifact, st.Rubric, st.Verify = GateApproval, "scope", "", "document", false
+		st.Gate, st.DocumentName = GateApproval, "scope"
+		st.Rubric = "document"
+		st.Artifact, st.Verify = "", false
 	}
 	return st
 }
@@ -114,7 +118,7 @@ func (w *Definition) finishedIfLast(st Stage, e Event) Event {
 	return e
 }
 
-// Allowed lists the actions possible in the session now: the actions of the state, except reopen if
+// Allowed lists the session's possible actions now: the actions of the state, except reopen if
 // there is no earlier stage.
 func (w *Definition) Allowed(s *Session) []Action {
 	allowed := s.CurrentState.Allowed()

@@ -28,7 +28,7 @@ type Problem struct {
 	said lang.Text
 }
 
-// Translated returns the problem with its text in a language.
+// Translated returns the problem with the text in a language.
 func (p Problem) Translated(l lang.Language) Problem {
 	if !p.said.Empty() {
 		p.Text = p.said.In(l)
@@ -44,7 +44,7 @@ func (p Problem) In(l lang.Language) string {
 // String returns the problem for people, in English.
 func (p Problem) String() string { return p.In(lang.English) }
 
-// Read reads the definition in a file <name>.yaml, and lists its mistakes in the order of lines.
+// Read reads the definition in a file <name>.yaml, and lists the mistakes in the order of lines.
 func Read(name string, data []byte) (*Definition, []Problem) {
 	r := reader{d: &Definition{}}
 	if len(data) > MaxDefinition {
@@ -63,11 +63,11 @@ func Read(name string, data []byte) (*Definition, []Problem) {
 	return r.d, nil
 }
 
-// reader gathers a definition and its mistakes.
+// reader gathers a definition and the mistakes in it.
 type reader struct {
 	d *Definition
-	// lines has the line of each stage, by its position, keyed by the name of a field; "" is the
-	// stage's own.
+	// lines has the line of each stage, by position, keyed by the name of a field; "" is the line
+	// of the stage.
 	lines    []map[string]int
 	top      map[string]int
 	problems []Problem
@@ -168,7 +168,7 @@ func (r *reader) readValue(key string, n *yaml.Node, field reflect.Value) {
 	}
 }
 
-// checkText refuses any value but one short line.
+// checkText refuses a value that is not one short line.
 func (r *reader) checkText(key string, n *yaml.Node) {
 	switch {
 	case n.Kind != yaml.ScalarNode:

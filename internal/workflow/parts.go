@@ -8,12 +8,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// A session has parts that can change apart from each other: the run itself, which is the same from its start on,
+// A session has parts that can change apart from each other: the run itself, which never changes after the start,
 // the rules of the gates, the sprints, the rest, and the record of each stage. Each entry has the hashes of the
-// parts changed by its step. So a step of somebody else is seen if it touches anything else, for example the
-// document of an approved stage.
+// parts that the step changed. So it shows if a step of somebody else touches anything that the step is not about,
+// for example the document of an approved stage.
 
-// The names of the parts besides the stages, which cannot be names of stages. ofRun never changes.
+// The names of the parts outside the stages, none of them a possible id of a stage. ofRun never
+// changes.
 const (
 	ofRun     = "run"
 	ofPolicy  = "+policy"
@@ -42,7 +43,7 @@ func (s *Session) partHashes() map[string]string {
 
 func partHash(v any) string { return Hash(canonicalJSON(v, known))[:partDigits] }
 
-// recordedParts returns the hashes of the parts by a history, and the shape of the program behind each.
+// recordedParts returns the newest hash of each part in a history, and the shape of the program that wrote it.
 func recordedParts(history []Transition) (parts, shapes map[string]string) {
 	parts, shapes = map[string]string{}, map[string]string{}
 	for _, e := range history {
@@ -65,8 +66,8 @@ func (s *Session) changedParts(history []Transition) map[string]string {
 	return out
 }
 
-// describeChangedParts names the parts that differ from the history, else the remainder of the session covered by
-// an entry.
+// describeChangedParts names the parts that differ from the history. If none does, it names everything else that an
+// entry covers.
 func (s *Session) describeChangedParts() lang.Text {
 	var out []lang.Text
 	for _, name := range slices.Sorted(maps.Keys(s.changedParts(s.History))) {
@@ -91,12 +92,12 @@ func (s *Session) silentlyChangedPart() string {
 }
 
 // partsOfStep returns the parts that a step may change: the stages at both ends of the step, and the one whose work
-// they judge; if the step goes back, all from its target on.
+// they judge; if the step goes back, all from the target on.
 func (w *Definition) partsOfStep(e Transition) (out []string) {
 	switch {
 	case e.Event == EventPolicyChanged:
 		return []string{ofPolicy, ofRest}
-	case e.Event == EventAdopted: // of looser rules, which count for the reader only by the reader's own adoption
+	case e.Event == EventAdopted: // of looser rules, which count for the reader only if the reader adopts them
 		return []string{ofPolicy}
 	case e.Event == EventReopened || e.Event == EventSentBack:
 		out = w.IDs()[max(w.Index(e.ToStage()), 0):]

@@ -4,7 +4,7 @@ import "strings"
 
 // Person says who acts. Only the subject decides who somebody is, because the name is their own choice.
 type Person struct {
-	// Subject is the system account of the program.
+	// Subject is the system account that the program runs under.
 	Subject string `json:"subject,omitempty"`
 	// Name is the person's name in git, as "Name <address>".
 	Name string `json:"name,omitempty"`

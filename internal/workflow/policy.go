@@ -22,7 +22,7 @@ const (
 // GateModes lists the gate modes, the loosest first.
 func GateModes() []GateMode { return []GateMode{GateRelay, GateAuto, GateStrict} }
 
-// ScoringMode selects the scores required at a score gate.
+// ScoringMode selects the scores that have to reach a score gate.
 type ScoringMode string
 
 // The scoring modes, the loosest first.
@@ -54,7 +54,7 @@ func PauseModes() []PauseMode { return []PauseMode{PauseGates, PauseStages} }
 // Proofs lists the demands for proof, the loosest first.
 func Proofs() []Proof { return []Proof{ProvedNone, ProvedSome, ProvedAll} }
 
-// Policy is the set of rules of a stage: of its gate, and of its pauses.
+// Policy is the set of rules of a stage: of the gate, and of the pauses.
 type Policy struct {
 	Gate    GateMode    `json:"gate"`
 	Scoring ScoringMode `json:"scoring,omitempty"`
@@ -63,7 +63,7 @@ type Policy struct {
 	// GateScore is nil for a stage without a score gate.
 	GateScore *float64 `json:"gate_score,omitempty"`
 	// AuditFloor is the audit of 100 below which no yes given beforehand counts; nil for a stage
-	// whose gate does not go by its document.
+	// whose gate does not depend on the document.
 	AuditFloor *float64 `json:"audit_floor,omitempty"`
 	// Verdict is in runs of older versions. It has no effect: the rows of a report count.
 	Verdict string `json:"verdict,omitempty"`
@@ -81,7 +81,10 @@ type Policy struct {
 // Met reports whether the scores of a document reach the gate.
 func (p Policy) Met(claimed, audited *float64) bool {
 	reaches := func(score *float64) bool { return score != nil && *score >= *p.GateScore }
-	return p.GateScore != nil && reaches(claimed) && (p.Scoring != ScoringAudited || reaches(audited))
+	if p.GateScore == nil || !reaches(claimed) {
+		return false
+	}
+	return p.Scoring != ScoringAudited || reaches(audited)
 }
 
 // Stricter returns the stricter of two policies, rule by rule. An empty value is none.
@@ -105,7 +108,10 @@ func (p Policy) Stricter(other Policy) Policy {
 
 // higherScore returns the higher of two scores; nil counts as none.
 func higherScore(a, b *float64) *float64 {
-	if a == nil || b != nil && *b > *a {
+	switch {
+	case a == nil:
+		return b
+	case b != nil && *b > *a:
 		return b
 	}
 	return a

@@ -8,17 +8,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// replay checks the entries after an adoption that count: each has to be a step allowed by the rules, from the end
-// of the previous one, by a row of the transition table, and with a person's decision for passing a gate. rules are
-// the reader's rules for each stage, for the steps of others to keep; this machine's own steps were taken by the
-// rules of their time. It returns the first offending entry, and why; 0 if there is none.
+// replay checks the entries after an adoption. Each one that counts has to be a step that the rules allow: it
+// begins where the previous entry ended, has a row in the transition table, and passes a gate only by a person's
+// decision. rules are the reader's rules for each stage, which the steps of others have to keep; this machine's own
+// steps were taken by the rules of their time. replay returns the first entry that breaks a rule, and how; 0 if
+// there is none.
 func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, problem lang.Text) {
 	s, from := h.session, 1
 	w := s.Definition()
 	if accepted != nil {
 		from = accepted.Entry
 	}
-	var about []string // of the entries of one change; the last one has the parts
+	var about []string // of the entries of one change, of which the last has the parts
 	for i := from; i < len(s.History); i++ {
 		e := s.History[i]
 		about = append(about, w.partsOfStep(e)...)
@@ -53,8 +54,8 @@ func (h judged) replay(accepted *Adopted, rules map[StageID]Policy) (entry int, 
 	return 0, lang.Text{}
 }
 
-// checkFirstEntry checks a first entry signed by somebody else: it has to start the run, at the first stage of a
-// workflow allowed here, and with nothing done. It returns an empty text for a good one.
+// checkFirstEntry checks a first entry signed by somebody else. The entry has to start the run, at the first stage
+// of a workflow that runs may follow here, and with nothing done. The text is empty if it does.
 func (h judged) checkFirstEntry(k *Known) lang.Text {
 	if len(h.entries) == 0 || h.entries[0].verdict != counts || h.entries[0].own {
 		return lang.Text{}
@@ -85,11 +86,12 @@ func (h judged) checkFirstEntry(k *Known) lang.Text {
 	return lang.Text{}
 }
 
-// stepOf reports whether the rules have an entry as a step between its two ends, and whether the step passes a
-// person's gate.
+// stepOf reports whether the rules have an entry as a step from where it begins to where it ends, and whether the
+// step passes a gate at which a person decides.
 func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 	if !isMove(e) { // only an edit brings another text
-		return false, e.From == e.To && (e.Event == EventEdited || e.Judged == "")
+		mayBring := e.Event == EventEdited || e.Judged == ""
+		return false, e.From == e.To && mayBring
 	}
 	at := slices.IndexFunc(table, func(r rule) bool { return r.event == e.Event })
 	from, to := e.FromStage(), e.ToStage()
@@ -104,10 +106,12 @@ func (w *Definition) stepOf(e Transition) (gate, isStep bool) {
 	}
 	onward := r.move == next || r.move == finish
 	byItself := onward && !state.Gated()
-	if byItself && (st.Gate == GateScore || st.Gate == GateApproval) { // only a person passes the gate
+	ofPerson := st.Gate == GateScore || st.Gate == GateApproval // only a person passes it
+	if byItself && ofPerson {
 		return false, false
 	}
-	return onward && !byItself || e.Event == EventScopeApproved, w.moveLeadsTo(r.move, st, to)
+	decided := onward && state.Gated()
+	return decided || e.Event == EventScopeApproved, w.moveLeadsTo(r.move, st, to)
 }
 
 // actionOf reports whether an action has an event.
@@ -140,8 +144,8 @@ func documentAt(history []Transition, stage StageID) string {
 	return ""
 }
 
-// matchesEvent reports whether an entry of somebody else has the action of its event, and a document only if the
-// event brings one.
+// matchesEvent reports whether the action of somebody else's entry belongs to the event, and whether the entry has
+// a document only if the event brings one.
 func (w *Definition) matchesEvent(history []Transition, e Transition) bool {
 	switch {
 	case !actionOf(e):
@@ -154,7 +158,7 @@ func (w *Definition) matchesEvent(history []Transition, e Transition) bool {
 	return e.SHA256 == "" || e.SHA256 == documentAt(history, e.FromStage())
 }
 
-// isOfWaiting reports whether the yes of an entry is to the document waiting at its gate.
+// isOfWaiting reports whether the yes of an entry is to the document waiting at the gate.
 func (w *Definition) isOfWaiting(history []Transition, e Transition) bool {
 	st, _ := w.Stage(e.FromStage())
 	if e.Grant.SHA256 == "" { // an act of a person at the gate of a report is about no text
@@ -163,7 +167,7 @@ func (w *Definition) isOfWaiting(history []Transition, e Transition) bool {
 	return e.Grant.SHA256 == documentAt(history, st.ID)
 }
 
-// otherThan names a part besides some others; "" if there is none.
+// otherThan names a part missing from about; "" if there is none.
 func otherThan(parts map[string]string, about []string) string {
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if !slices.Contains(about, name) {
@@ -189,7 +193,7 @@ func (w *Definition) moveLeadsTo(m move, from Stage, to StageID) bool {
 	return to == from.ID
 }
 
-// hasApproval reports whether an entry has a person's yes to the text waiting at its gate.
+// hasApproval reports whether an entry has a person's yes to the text waiting at the gate.
 func (t Transition) hasApproval() bool {
 	g := t.Grant
 	switch {
@@ -202,15 +206,19 @@ func (t Transition) hasApproval() bool {
 // hasApprovedScope reports whether a person has approved a scope for a stage since the stage was begun or reopened.
 func hasApprovedScope(history []Transition, stage StageID) bool {
 	for _, e := range slices.Backward(history) {
-		if e.ToStage() == stage && (e.Event == EventScopeApproved || e.FromStage() != stage) {
+		if e.ToStage() != stage {
+			continue
+		}
+		if e.Event == EventScopeApproved || e.FromStage() != stage {
 			return e.Event != EventStarted
 		}
 	}
 	return false
 }
 
-// satisfiesPolicy reports whether an entry, from 0, passed a gate by the rules of a policy: by enough people of the
-// approvers, none of them a writer of the text under four eyes, and by a person's own act under a strict gate.
+// satisfiesPolicy reports whether an entry, from 0, passed a gate as a policy demands: by enough of the people who
+// may say yes, none of whom has written the text if four eyes have to see it, and by a person's own act if only
+// that counts.
 func satisfiesPolicy(history []Transition, i int, p Policy) bool {
 	e := history[i]
 	if p.Gate == GateStrict && !e.Grant.Channel.Strict() {
@@ -220,11 +228,13 @@ func satisfiesPolicy(history []Transition, i int, p Policy) bool {
 		return true
 	}
 	writers := WritersAt(history[:i], e.FromStage())
+	isUnknown := slices.Contains(writers, "")
 	yes := append(givenAt(history[:i], e.Grant.SHA256), *e.Grant)
 	var who []string
 	for _, g := range yes {
 		may := p.Approvers == nil || slices.Contains(p.Approvers, g.Subject)
-		if p.Watched() && (slices.Contains(writers, g.Subject) || slices.Contains(writers, "")) {
+		mayHaveWritten := isUnknown || slices.Contains(writers, g.Subject)
+		if p.Watched() && mayHaveWritten {
 			may = false
 		}
 		if may && g.Subject != "" && !slices.Contains(who, g.Subject) {

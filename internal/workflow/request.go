@@ -1,16 +1,17 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
-// OpenRequests returns the change requests for the next submission.
+// OpenRequests returns the open change requests.
 func (r *Record) OpenRequests() []ChangeRequest {
 	return slices.DeleteFunc(slices.Clone(r.ChangeRequests), func(c ChangeRequest) bool { return !c.Open() })
 }
 
-// RoundRequests returns the change requests about a round of a stage's document.
+// RoundRequests returns the change requests made on a round of a stage's document.
 func (s *Session) RoundRequests(stage StageID, round int) []ChangeRequest {
 	var out []ChangeRequest
 	for _, st := range s.Definition().Stages {
@@ -19,7 +20,7 @@ func (s *Session) RoundRequests(stage StageID, round int) []ChangeRequest {
 			continue
 		}
 		for _, c := range rec.ChangeRequests {
-			if c.Round == round && (c.Stage == stage || c.Stage == "" && st.ID == stage) {
+			if c.Round == round && cmp.Or(c.Stage, st.ID) == stage {
 				out = append(out, c)
 			}
 		}
@@ -65,7 +66,7 @@ func (s *Session) NumberComments(round int, comments []Comment) []Comment {
 }
 
 // AddRequests records the comments of a decision as open change requests of the stage that works
-// next. made has the fields common to all of them.
+// next. made has their common fields.
 func (r *Record) AddRequests(comments []Comment, made ChangeRequest) {
 	for _, c := range comments {
 		made.Comment, made.Status = c, RequestOpen
@@ -78,7 +79,11 @@ func (r *Record) AddRequests(comments []Comment, made ChangeRequest) {
 func (r *Record) Unmentioned(resolved []Resolution) []string {
 	var out []string
 	for _, c := range r.OpenRequests() {
-		if !slices.ContainsFunc(resolved, func(d Resolution) bool { return d.ID == c.ID && (d.How != "" || !d.Declined) }) {
+		mentioned := slices.ContainsFunc(resolved, func(d Resolution) bool {
+			unexplained := d.Declined && d.How == ""
+			return d.ID == c.ID && !unexplained
+		})
+		if !mentioned {
 			out = append(out, c.ID)
 		}
 	}
@@ -109,8 +114,8 @@ func (r *Record) DropRequests(status RequestStatus) {
 	}
 }
 
-// Handed returns the people's comments for the present stage: the comments of every yes counted at
-// the gate before.
+// Handed returns the comments with which people let the session go on to the present stage: the
+// comments of every yes that the gate counted.
 func (s *Session) Handed() []Comment {
 	for i, t := range slices.Backward(s.History) {
 		switch {

@@ -20,8 +20,8 @@ type Session struct {
 	Objective    string  `json:"objective"`
 	CurrentStage StageID `json:"current_stage"`
 	CurrentState State   `json:"current_state"`
-	// Workflow is the definition at the start of the session; nil in a session of an older server,
-	// which runs by the default one.
+	// Workflow is the definition at the session's start; nil in a session of an older server, which
+	// runs by the default one.
 	Workflow *Definition `json:"workflow,omitempty"`
 	// Stages has an entry for every stage of the workflow.
 	Stages map[StageID]*Record `json:"stages"`
@@ -38,11 +38,11 @@ type Session struct {
 	History  []Transition `json:"history"`
 	// Policy has the policy of each stage's gate, as it was last in force.
 	Policy map[StageID]Policy `json:"policy,omitempty"`
-	// VerifyCommands are the commands for checking submissions, by stage; the newest ones in the
+	// VerifyCommands are the commands that check submissions, by stage; the newest ones in the
 	// history take precedence (KeptVerify).
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
-	// Seals are signatures of older programs, over the newest entry. Each entry has a signature instead. Other
-	// programs look for the list, which is empty once the session has gone on.
+	// Seals are the seals of older programs, over the newest entry. Now each entry has a signature instead; the
+	// list, which other programs look for, is empty once the session has gone on.
 	Seals []json.RawMessage `json:"seals,omitzero"`
 	Extra Extra             `json:",unknown"`
 }
@@ -75,7 +75,7 @@ type Record struct {
 	// ScoreNote explains the choice from several stated scores, or why a stated value is not a
 	// score.
 	ScoreNote string `json:"score_note,omitempty"`
-	// Verdict is derived from the rows of the report. Objections speak against a pass, so the
+	// Verdict is derived from the rows of the report. Objections speak against a pass, so that the
 	// person is asked, or name the rows missing in the report of a failure.
 	Verdict    Verdict      `json:"verdict,omitempty"`
 	Objections []string     `json:"objections,omitempty"`
@@ -96,7 +96,7 @@ type Record struct {
 	FoundGaps []string `json:"found_gaps,omitempty"`
 	// Feedback is the person's latest feedback, for the next round.
 	Feedback string `json:"feedback,omitempty"`
-	// ChangeRequests are the comments of all rounds for the stage to take up.
+	// ChangeRequests are the comments of all rounds that the stage had to take up.
 	ChangeRequests []ChangeRequest `json:"change_requests,omitempty"`
 	// Scope lists the sprints of the latest dev submission.
 	Scope []int `json:"scope,omitempty"`
@@ -110,8 +110,8 @@ type Record struct {
 	Audit *Audit `json:"audit,omitempty"`
 	// Evidence is the result of the verify command at the latest submission.
 	Evidence *Evidence `json:"evidence,omitempty"`
-	// Policy is the policy at the time when the stage reached its gate. It can be tightened while
-	// the gate is pending, but not loosened.
+	// Policy is the policy with which the stage reached the gate. It can be tightened while the
+	// gate is pending, but not loosened.
 	Policy *Policy `json:"policy,omitempty"`
 	// AnswerChannels has the channel of each answer, by question id.
 	AnswerChannels map[string]Channel `json:"answer_channels,omitempty"`
@@ -193,8 +193,8 @@ func (s *Session) OpenSprints(status SprintStatus) []int {
 	return out
 }
 
-// SetSprints replaces the sprints by those of a new plan. A sprint with the same number and
-// title as before keeps its status.
+// SetSprints replaces the sprints by those of a new plan. A sprint with the same number and title
+// as before keeps the status.
 func (s *Session) SetSprints(plan []Sprint) {
 	for i := range plan {
 		plan[i].Status = SprintPending
@@ -252,7 +252,7 @@ func (r *Record) InlineDraft() string {
 }
 
 // Judged returns a hash of the findings about the stage's latest submission and of the policy at
-// that time: of everything behind the decision at the gate.
+// that time: everything that the gate shows and decides by.
 func (r *Record) Judged() string {
 	data, err := encodeForHash(struct { // empty values are not stored, so they must not count
 		Score      *float64    `json:"score,omitempty"`
@@ -283,8 +283,8 @@ func (r *Record) Met(p Policy) bool {
 	return p.Met(r.ClaimedScore, audited)
 }
 
-// GateMet reports whether the document under question has reached its gate, so that the person can
-// take it without answering.
+// GateMet reports whether the document that the session asks about has reached the gate, so that
+// the person can take it without answering.
 func (s *Session) GateMet() bool {
 	rec := s.Current()
 	return s.CurrentState == Clarifying && rec.Policy != nil && rec.Met(*rec.Policy)
@@ -293,15 +293,15 @@ func (s *Session) GateMet() bool {
 // Doubted reports whether something speaks against the pass stated by the latest submission.
 func (r *Record) Doubted() bool { return r.Verdict.Passes() && len(r.Objections) > 0 }
 
-// Held reports whether the latest submission failed, or states a doubted pass.
+// Held reports whether the latest submission failed, or states a pass that is in doubt.
 func (r *Record) Held() bool { return r.Verdict == Fail || r.Doubted() }
 
-// Spent reports whether the stage's report was returned as often as possible, so that the person
+// Spent reports whether the stage's report was returned as often as it may be, so that the person
 // decides without a verdict.
 func (r *Record) Spent() bool { return len(r.Returned) > 0 && r.Verdict == "" }
 
-// Evidence returns the evidence for the work judged by a stage: the stage's own, or that of the
-// stage behind the work.
+// Evidence returns the evidence for the work that a stage judges: the stage's own, or that of the
+// stage whose work it judges.
 func (s *Session) Evidence(st Stage) *Evidence {
 	if e := s.Record(st.ID).Evidence; e != nil {
 		return e
@@ -340,14 +340,14 @@ func (r *Record) OpenQuestions() []Question {
 	return slices.DeleteFunc(slices.Clone(r.Questions), func(q Question) bool { return !q.Open() })
 }
 
-// SettledQuestions returns the questions put to the person and no longer waiting.
+// SettledQuestions returns the questions that were put to the person and no longer wait.
 func (r *Record) SettledQuestions() []Question {
 	settled := slices.DeleteFunc(slices.Clone(r.Questions), Question.Open)
 	return append(slices.Clone(r.Asked), settled...)
 }
 
-// DropOpenQuestions removes the questions waiting for the person: they were never shown, or their
-// document is revised.
+// DropOpenQuestions removes the questions waiting for the person: they were not put to anyone, or
+// the document that they are about is worked over.
 func (r *Record) DropOpenQuestions() { r.Questions = slices.DeleteFunc(r.Questions, Question.Open) }
 
 // KnowsQuestion reports whether id was ever asked in this stage.
@@ -372,9 +372,9 @@ func (s *Session) Strict(stages []Stage) bool {
 	return false
 }
 
-// KeptVerify returns the verify commands of the session. Commands of the newest entry with any take
-// precedence over the session's own: entries are linked, while a key is easily removed from the
-// file.
+// KeptVerify returns the verify commands of the session. Commands in the newest entry that has any
+// take precedence over the session's own: entries are linked, while a key is easily removed from
+// the file.
 func (s *Session) KeptVerify() map[StageID]VerifyCommand {
 	for _, e := range slices.Backward(s.History) {
 		if e.VerifyCommands != nil {
@@ -384,8 +384,8 @@ func (s *Session) KeptVerify() map[StageID]VerifyCommand {
 	return maps.Clone(s.VerifyCommands)
 }
 
-// KeepVerify sets the verify commands of the session, and returns them for the history's entry
-// about the change.
+// KeepVerify sets the verify commands of the session, and returns them for the entry that records
+// the change.
 func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]VerifyCommand {
 	s.VerifyCommands = commands
 	return maps.Clone(commands)
@@ -394,7 +394,7 @@ func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]Ver
 // Append adds an entry to the history. [Session.Signing] links and signs the entry.
 func (s *Session) Append(t Transition) { s.History = append(s.History, t) }
 
-// Moved returns the newest entry besides adoptions; the zero entry if there is none.
+// Moved returns the newest entry that is not an adoption; the zero entry if there is none.
 func (s *Session) Moved() Transition {
 	for i := len(s.History) - 1; i >= 0; i-- {
 		if s.History[i].Event != EventAdopted {
@@ -404,7 +404,7 @@ func (s *Session) Moved() Transition {
 	return Transition{}
 }
 
-// Summary is an entry of a list of sessions, with fields of [Session].
+// Summary is an entry of a list of sessions. The fields are those of [Session].
 type Summary struct {
 	SessionID    string
 	TaskName     string

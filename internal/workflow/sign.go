@@ -10,26 +10,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 )
 
-// Signer is the key of this machine, kept outside of the projects.
+// Signer is the key of this machine, which is kept outside of the projects.
 type Signer interface {
-	// Public returns the public key, for checking the signatures.
+	// Public returns the key that everyone can check the signatures with.
 	Public() signature.Key
 	// Sign returns the signature of a message in the form of [signature.Signer].
 	Sign(message []byte) (string, error)
-	// MAC authenticates a text for checks on this machine alone: always the same for the same
-	// message.
+	// MAC authenticates a text that only this machine checks: always the same for the same message.
 	MAC(message string) string
 }
 
-// SignNew signs the first entry of a session just created in a project; project is the project's id, "" if it has
-// none.
+// SignNew signs the first entry of a session that was just created in a project; project is the project's id, "" if
+// it has none.
 func (s *Session) SignNew(signer Signer, project string) error {
 	return s.signNewEntries(signer, project, Verification{}, 0, s.Revision)
 }
 
-// Signing is called with a session before a change, and the result of the session's check. The returned function
-// signs the entries added since, for the next revision and in a project with an id. The entries record the result
-// of the check, so they do not make a changed session look sound.
+// Signing is called before a change with the session and the result of checking it. The returned function signs the
+// entries added since, for the next revision and in a project with an id. The entries say what the check found, so
+// that they do not make a changed session look sound.
 func (s *Session) Signing(signer Signer, before Verification) func(project string) error {
 	entries := len(s.History)
 	return func(project string) error { return s.signNewEntries(signer, project, before, entries, s.Revision+1) }
@@ -94,8 +93,8 @@ func (s *Session) signedMessage(i int) []byte {
 	return append(fmt.Appendf(nil, "entry %d of %s\n", i+1, s.SessionID), text...)
 }
 
-// newKeys returns the keys, of those that count here by the word of this machine's person, not yet named in the
-// history.
+// newKeys returns the keys that count here by the word of this machine's person and that the history does not name
+// yet.
 func newKeys(history []Transition, used []Member) (out []Member) {
 	for _, m := range used {
 		if !slices.ContainsFunc(history, func(e Transition) bool { return slices.Contains(e.Keys, m) }) {

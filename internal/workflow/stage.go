@@ -17,12 +17,12 @@ const (
 	QA        StageID = "qa"
 )
 
-// Kind is the form of a stage's submission, and of its judgement.
+// Kind is the form of a stage's submission, and how it is judged.
 type Kind string
 
 // The kinds of stage.
 const (
-	// KindDocument hands in a text for later stages.
+	// KindDocument hands in a text that later stages work from.
 	KindDocument Kind = "document"
 	// KindPlan hands in a text with sprints.
 	KindPlan Kind = "plan"
@@ -62,7 +62,7 @@ const (
 	GateVerdict GateKind = "verdict"
 )
 
-// gates are the possible gates of a stage of each kind, the default first.
+// gates are the gates that a stage of each kind may have, the default first.
 var gates = map[Kind][]GateKind{
 	KindDocument: {GateScore, GateApproval, GateNone},
 	KindPlan:     {GateApproval, GateNone},
@@ -81,14 +81,14 @@ type Stage struct {
 	// DocumentName is the name of the deliverable in messages.
 	DocumentName string   `json:"document"`
 	Gate         GateKind `json:"gate"`
-	// GateScore is the claimed score, of 100, for opening a GateScore gate.
+	// GateScore is the claimed score, of 100, that opens a GateScore gate.
 	GateScore float64 `json:"gate_score,omitempty"`
 	// Engines are asked by default; CodexOnRequest adds codex when the objective asks for it.
 	Engines        []Engine `json:"engines"`
 	CodexOnRequest bool     `json:"codex_on_request,omitempty"`
-	// Owes names the rows required in the report of a verdict; see [Stage.Owed].
+	// Owes names the rows that the report of a verdict owes; see [Stage.Owed].
 	Owes Owes `json:"owes,omitempty"`
-	// SendsBackTo is the stage to which failed work returns; only a verdict has one.
+	// SendsBackTo is the stage that failed work returns to; only a verdict has one.
 	SendsBackTo StageID `json:"sends_back_to,omitempty"`
 	// Verify is true if a verify command checks the submission.
 	Verify bool `json:"verify,omitempty"`
@@ -99,9 +99,9 @@ type Stage struct {
 	// Prompt and Rubric are the names of the role prompt and of the rubric; the id if empty.
 	Prompt string `json:"prompt,omitempty"`
 	Rubric string `json:"rubric,omitempty"`
-	// Keys are the fields of a JSON submission for the document, the best first.
+	// Keys are the fields of a JSON submission that hold the document, the best first.
 	Keys []string `json:"keys,omitempty"`
-	// Personas are the agents of an installed BMAD method for the stage.
+	// Personas are the agents of an installed BMAD method that can act in the stage.
 	Personas []string `json:"personas,omitempty"`
 
 	// Rules are the settings of the person and the project for the stage. They are not in the
@@ -117,7 +117,7 @@ func (s Stage) PromptName() string { return nameOrID(s.Prompt, s.ID) }
 func (s Stage) RubricName() string { return nameOrID(s.Rubric, s.ID) }
 
 // Audited reports whether the stage's document is audited by a rubric. The report of a verdict is
-// judged by its rows.
+// judged by the rows.
 func (s Stage) Audited() bool { return s.Kind != KindVerdict }
 
 func nameOrID(name string, id StageID) string {
@@ -127,7 +127,7 @@ func nameOrID(name string, id StageID) string {
 	return name
 }
 
-// Owed returns the rows required in the report of a verdict stage. A stage without any named owes
+// Owed returns the rows owed by the report of a verdict stage. A stage that names none owes
 // criteria if it acts by the prompt of QA, else findings.
 func (s Stage) Owed() Owes {
 	switch {
@@ -139,8 +139,8 @@ func (s Stage) Owed() Owes {
 	return OwesFindings
 }
 
-// VerifiedBy returns the stage whose verify command checks the work handed in or judged by a stage:
-// the stage itself, or the one whose work it judges.
+// VerifiedBy returns the stage whose verify command checks the work that a stage hands in or
+// judges: the stage itself, or the one whose work it judges.
 func (s Stage) VerifiedBy() StageID {
 	if s.Kind == KindVerdict && !s.Verify {
 		return s.SendsBackTo
@@ -180,11 +180,11 @@ func (s Stage) Policy() Policy {
 }
 
 // DefaultAuditFloor is the audit floor if the person has set none. A document with one critical
-// fault by its rubric is below it.
+// fault is below it.
 const DefaultAuditFloor = 60
 
 // Floored reports whether the gate of the stage has an audit floor, as for a document or a plan.
-// The work of a build is judged by its review, and a verdict by the rows.
+// The work of a build is judged by a review, and a verdict by the rows.
 func (s Stage) Floored() bool {
 	return s.Gate != GateNone && (s.Kind == KindDocument || s.Kind == KindPlan)
 }

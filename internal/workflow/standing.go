@@ -12,18 +12,21 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// uncovered are the keys of a session left out of standingHash: the folder, which can be moved, the format, the
-// time of the last change, and the history, whose entries are signed.
+// uncovered are the keys of a session that standingHash leaves out: the folder, which can be moved, the format, the
+// time of the last change, and the history, of which each entry is signed.
 var uncovered = []string{"cwd", "version", "updated_at", "history", "seals"}
 
-// standingHash returns a hash of the session after the newest entry, at a revision: of the basis of all later decisions. Unknown
-// keys are left out, because people and other programs may put in their own.
+// standingHash returns a hash of the session after the newest entry, at a revision: of everything that later decisions rely
+// on. Unknown keys are left out, because people and other programs may put in their own.
 //
-// The text begins with the shape of the covered keys: a program with other keys computes another hash for the same
+// The text begins with the shape of the covered keys: a program that knows other keys computes another hash for the same
 // session, which is not a change.
 func (s *Session) standingHash(revision int) string {
 	whole := *s
-	whole.Cwd, whole.Version, whole.Revision, whole.UpdatedAt, whole.History, whole.Seals = "", 0, revision, time.Time{}, nil, nil
+	whole.Revision = revision
+	whole.Cwd, whole.Version = "", 0
+	whole.UpdatedAt = time.Time{}
+	whole.History, whole.Seals = nil, nil
 	whole.Stages = maps.Clone(whole.Stages)
 	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { return r == nil || r.isEmpty() })
 	if len(whole.Stages) == 0 {
@@ -39,7 +42,7 @@ func (s *Session) standingHash(revision int) string {
 // known leaves the unknown keys out.
 var known = json.DiscardUnknownMembers(true)
 
-// isEmpty reports whether a record equals a missing one, as added by [Session.Record].
+// isEmpty reports whether a record equals the one that [Session.Record] adds for a missing one.
 func (r *Record) isEmpty() bool {
 	if r.Status != Pending || r.Iteration > 0 || r.FinalResultRef != nil {
 		return false // the quick answer for most records
@@ -49,14 +52,14 @@ func (r *Record) isEmpty() bool {
 
 var emptyRecord = sync.OnceValue(func() []byte { return canonicalJSON(Record{Status: Pending}) })
 
-// fits is the result of a comparison of a session with its newest entry.
+// fits is the result of comparing a session with the newest entry.
 type fits int
 
 // The results of compareStanding.
 const (
 	fitting fits = iota
 	unfitting
-	incomparable // a program with other covered keys has written the entry
+	incomparable // a program that covers other keys has written the entry
 )
 
 // compareStanding compares a session with the hash in the newest entry.
@@ -71,7 +74,7 @@ func (s *Session) compareStanding() fits {
 	return fitting
 }
 
-// standingShape names the keys covered by standingHash, and the way of computing the hash.
+// standingShape names the keys that standingHash covers, and how it computes the hash.
 var standingShape = sync.OnceValue(func() string {
 	keys := []string{"canonical"}
 	var add func(t reflect.Type, path string)

@@ -14,7 +14,7 @@ const (
 	Cancelled            State = "cancelled"
 )
 
-// States lists every state, in the order of a stage's work.
+// States lists every state, in the order in which a stage goes through them.
 func States() []State {
 	return []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval, Completed, Cancelled}
 }
@@ -29,7 +29,8 @@ func (s State) Gated() bool { return s == AwaitingConfirmation || s == AwaitingA
 // or answers.
 func (s State) WaitsForHuman() bool { return s.Gated() || s == Clarifying }
 
-// GateAction returns the action out of a state in which the session waits for the person; "" for the other states.
+// GateAction returns the action that moves a session from a state in which it waits for the person; "" for the
+// other states.
 func (s State) GateAction() Action {
 	switch s {
 	case AwaitingConfirmation:
@@ -70,8 +71,8 @@ func Actions() []Action {
 	}
 }
 
-// Allowed lists the actions of a session in state s, the most useful first. start is not among
-// them: it creates a session.
+// Allowed lists the actions that a session in state s accepts, the most useful first. start is not
+// among them: it creates a session.
 func (s State) Allowed() []Action {
 	switch s {
 	case Generating, Refining:
@@ -94,8 +95,8 @@ func (s State) Allowed() []Action {
 type Event string
 
 // The events. EventStarted creates a session, EventPolicyChanged, EventAdopted, EventEdited and EventGranted leave
-// its state unchanged: they are not in the table. EventGranted is a yes at a gate which wants more people's;
-// EventEdited makes a round of a document edited at the gate, ahead of the person's decision.
+// the state unchanged: they are not in the table. EventGranted is a yes at a gate that wants several people's;
+// EventEdited makes a round of a document that was edited at the gate, ahead of the person's decision.
 const (
 	EventStarted          Event = "started"
 	EventPolicyChanged    Event = "policy_changed"

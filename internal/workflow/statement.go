@@ -1,7 +1,7 @@
 package workflow
 
-// Statement returns the canonical text of a decision about a run, for the signature of the person's machine: the
-// decision, the person and the text, but none of the person's words.
+// Statement returns the canonical text of a decision about a run, which the person's machine signs: the decision,
+// the person and the text, but none of the person's words.
 func (g Grant) Statement(session, task string) []byte {
 	return canonicalJSON(struct {
 		Session   string    `json:"session"`

@@ -10,12 +10,12 @@ type Step struct {
 	Transition
 	// Waited is the time for which the session had waited for the human; nil if it had not.
 	Waited *time.Duration
-	// Unvouched is true for a decision in an entry without anything to vouch for it.
+	// Unvouched is true for a decision in an entry that nothing vouches for.
 	Unvouched bool
 }
 
-// Unsigned returns the step without the signatures and hashes of parts, which are of no use to a
-// model.
+// Unsigned returns the step without the signatures and hashes of parts, which a model has no use
+// for.
 func (s Step) Unsigned() Step {
 	s.Signature, s.Parts = "", nil
 	if s.Grant != nil {
@@ -26,8 +26,8 @@ func (s Step) Unsigned() Step {
 	return s
 }
 
-// MarshalJSON writes the entry in the form of the session file, whether nothing vouches for the
-// decision, and the seconds of waiting for the human before it.
+// MarshalJSON writes the entry as the session file has it, whether nothing vouches for the
+// decision, and the seconds that the session had waited for the human before it.
 func (s Step) MarshalJSON() ([]byte, error) {
 	data, err := Marshal(s.Transition)
 	if err != nil {

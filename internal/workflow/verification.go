@@ -24,7 +24,8 @@ type Verification struct {
 	Adopted *Adopted `json:"adopted,omitempty"`
 	// Members are the people whose entries count by the word of this machine's person, or of the list of signers.
 	Members []Member `json:"members,omitempty"`
-	// Strangers are the fingerprints of signing keys without a known owner here.
+	// Strangers are the fingerprints of the keys that signed entries and belong to nobody known
+	// here.
 	Strangers []string `json:"strangers,omitempty"`
 	// Displaced is true if the history shows no change, but is of another project, or a copy.
 	Displaced bool `json:"displaced,omitempty"`
@@ -32,22 +33,22 @@ type Verification struct {
 	// since, and the session was not changed here yet.
 	MovedFrom string `json:"moved_from,omitempty"`
 
-	// Kept are the rules for the run to keep: the strictest ones since an adoption of others by somebody whose word
-	// counts for rules.
+	// Kept are the rules that the run keeps: the strictest since somebody whose word counts has accepted other
+	// rules.
 	Kept map[StageID]Policy `json:"-"`
 
-	// Loose names the first step of this machine through a gate with less than the rules ask for
-	// now.
+	// Loose names the first step of this machine that passed a gate with less than the rules ask
+	// for now.
 	Loose lang.Text `json:"-"`
 
-	// Altered are the approved texts that differ from their approved form. The history may hold all
-	// the same.
+	// Altered are the approved texts changed since their approval. The history may hold all the
+	// same.
 	Altered []Alteration `json:"altered,omitempty"`
 
 	problem lang.Text
 	// Unsigned is true if the session rests on unsigned entries.
 	Unsigned bool `json:"-"`
-	// incomparable is true if only a program with other covered keys could compare the session with its newest
+	// incomparable is true if only a program that covers other keys could compare the session with the newest
 	// entry.
 	incomparable bool
 }
@@ -68,7 +69,7 @@ func (v Verification) Reason() lang.Text {
 	return v.problem
 }
 
-// ChainStatus is the degree of trust in a history to be unchanged.
+// ChainStatus is the degree to which a history can be trusted to be unchanged.
 type ChainStatus string
 
 // The statuses of a chain.
@@ -81,20 +82,22 @@ const (
 	ChainAdopted ChainStatus = "adopted"
 )
 
-// Unchecked is the result for a session before any check.
+// Unchecked is the result for an unchecked session.
 func Unchecked() Verification {
 	return Verification{Status: ChainPartly, problem: lang.T("it was not checked, because there are too many")}.In(lang.English)
 }
 
-// Unreadable is the result for a stored session without a readable form, and why.
+// Unreadable is the result for an unreadable stored session, and why.
 func Unreadable(why lang.Text) Verification {
 	return Verification{Status: ChainChanged, Broken: 1, problem: why}.In(lang.English)
 }
 
-// Changed reports whether the session was changed by anyone else, without anybody's acceptance.
+// Changed reports whether the session was changed by anyone else, and nobody has accepted the
+// change.
 func (v Verification) Changed() bool { return v.Status == ChainChanged }
 
-// Sound reports whether every entry under the session counts. An unchecked session counts as sound.
+// Sound reports whether every entry that the session rests on counts. An unchecked session counts
+// as sound.
 func (v Verification) Sound() bool {
 	return v.Status == ChainHolds || v.Status == ChainAdopted || v.Status == ""
 }
@@ -104,7 +107,7 @@ func (v Verification) Vouches(entry int) bool {
 	return !slices.ContainsFunc(v.Unvouched, func(span Span) bool { return span.From <= entry && entry <= span.To })
 }
 
-// Adopted is an adoption in the result of a history's check.
+// Adopted is an adoption as a check of the history reports it.
 type Adopted struct {
 	Entry   int       `json:"entry"`
 	By      string    `json:"by"`

@@ -10,8 +10,8 @@ import (
 // one of [Known].Members. An adoption that counts accepts everything before it. A session is sound if every entry
 // since then counts, and the session agrees with the newest entry.
 
-// Verify checks a session with the key of this machine, signer, which may be nil, and compares it with the
-// machine's record of the session and its folder; nil compares with nothing.
+// Verify checks a session with signer, the key of this machine, which may be nil, and compares it with the
+// machine's record of the session and the folder; nil compares with nothing.
 func (s *Session) Verify(signer Signer, k *Known) Verification {
 	if k == nil {
 		k = &Known{}
@@ -70,7 +70,7 @@ func (s *Session) verify(signer Signer, k *Known, ignoreFolder bool) Verificatio
 	return v
 }
 
-// acceptedCount returns the number of entries before an adoption, all accepted.
+// acceptedCount returns the number of entries that an adoption accepts as they are.
 func (a *Adopted) acceptedCount() int {
 	if a == nil {
 		return 0
@@ -78,8 +78,8 @@ func (a *Adopted) acceptedCount() int {
 	return a.Entry - 1
 }
 
-// keptRules returns the rules for the run to keep: the strictest of the entries, and of the session's present ones,
-// since the newest adoption of others. ruled is true if only this machine's person can adopt others.
+// keptRules returns the rules that the run keeps: the strictest of the entries, and of the present ones, since the
+// newest entry by which somebody has accepted others. ruled is true if only this machine's person can.
 func (h judged) keptRules(ruled bool) map[StageID]Policy {
 	kept := h.session.Policy
 	for i, e := range slices.Backward(h.session.History) {
@@ -90,8 +90,8 @@ func (h judged) keptRules(ruled bool) map[StageID]Policy {
 	return kept
 }
 
-// firstChange returns the first entry with signs of a change since an adoption, and the change; the text is empty
-// if there is none.
+// firstChange returns the first entry that shows a change since an adoption, and the change; the text is empty if
+// there is none.
 func (h judged) firstChange(v *Verification, k *Known, c *Checkpoint) (entry int, problem lang.Text) {
 	s, adopted := h.session, v.Adopted
 	if entry, problem = h.firstAfter(adopted.acceptedCount(), changed); entry > 0 {
@@ -133,9 +133,9 @@ func (h judged) firstDoubt(adopted *Adopted) (entry int, problem lang.Text) {
 	return h.firstAfter(adopted.acceptedCount(), notSigned, ofStranger)
 }
 
-// firstLoose describes this machine's first step since an adoption through a gate with less than the rules here ask
-// for now; the text is empty if there is none. The rules can have been made stricter since, or removed while the
-// step was done.
+// firstLoose describes the first step of this machine since an adoption that passed a gate with less than the rules
+// here ask for now; the text is empty if there is none. The rules can have been made stricter since, or removed
+// while the step was done.
 func (h judged) firstLoose(adopted *Adopted, rules map[StageID]Policy) lang.Text {
 	s := h.session
 	for i := adopted.acceptedCount(); i < len(s.History); i++ {
@@ -148,8 +148,7 @@ func (h judged) firstLoose(adopted *Adopted, rules map[StageID]Policy) lang.Text
 	return lang.Text{}
 }
 
-// describeMisfit describes the difference of the session from its history; it is empty if there is
-// none.
+// describeMisfit describes how the session differs from the history; it is empty if they agree.
 func (s *Session) describeMisfit(fit fits) lang.Text {
 	if len(s.History) == 0 {
 		return lang.Text{}

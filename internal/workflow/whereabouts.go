@@ -6,10 +6,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Every signed history names its project: the first entry signed there has the project's id. So a session file does
-// not count in another project, nor put back into its own after the machine has forgotten it.
+// Every signed history names a project: the first entry that is signed there has the project's id. So a session
+// file does not count if it was put into another project, or put back after the machine has forgotten it.
 
-// Known has the facts kept by a machine about a session besides the file.
+// Known has a machine's facts about a session besides the file.
 type Known struct {
 	// Checkpoint is the machine's record of the session in this folder; nil if there is none.
 	Checkpoint *Checkpoint
@@ -48,10 +48,10 @@ func (k *Known) Strict() bool {
 	return k.Checkpoint != nil && k.Checkpoint.Strict || slices.ContainsFunc(k.Elsewhere, func(e Elsewhere) bool { return e.Strict })
 }
 
-// Project returns the project id in the history; "" if there is none.
+// Project returns the id of the project in the history; "" if there is none.
 func (s *Session) Project() string { return s.projectAt(len(s.History)) }
 
-// projectAt returns the project id in the first n entries.
+// projectAt returns the project in the first n entries.
 func (s *Session) projectAt(n int) string {
 	for i := min(n, len(s.History)) - 1; i >= 0; i-- {
 		if id := s.History[i].Project; id != "" {
@@ -61,16 +61,16 @@ func (s *Session) projectAt(n int) string {
 	return ""
 }
 
-// whereabouts is the relation of a session to its folder.
+// whereabouts is the relation of a session to the folder it is in.
 type whereabouts struct {
-	// record is the checkpoint for a comparison with the session; nil if there is none.
+	// record is the checkpoint that the session is compared with; nil if there is none.
 	record *Checkpoint
-	// copyOf is the folder of the original, if this session is a copy of one still there; movedFrom
-	// is the recorded folder, if it no longer holds the session. At most one is not empty.
+	// copyOf is the folder that still holds the session, if this one is a copy; movedFrom is the
+	// folder that it was recorded in, if that no longer holds it. At most one is not empty.
 	copyOf, movedFrom string
 }
 
-// findWhereabouts compares the machine's records of a session with its folder.
+// findWhereabouts compares the machine's records of a session with the session's folder.
 func (s *Session) findWhereabouts(k *Known) (w whereabouts) {
 	w.record = k.Checkpoint
 	recorded := k.Checkpoint != nil
@@ -93,10 +93,10 @@ func (s *Session) contains(c Checkpoint) bool {
 	return 1 <= c.Entries && c.Entries <= len(s.History) && s.History[c.Entries-1].hash() == c.Head
 }
 
-// describeDisplacement describes why a session does not belong to its folder; it is empty if it does.
+// describeDisplacement describes why a session does not belong to the folder; it is empty if it does.
 //
 // A record of this folder is stronger than the id in it, which anybody can edit or remove: the record vouches for the
-// project named by the recorded entries.
+// project that the recorded entries name.
 func (s *Session) describeDisplacement(k *Known, w whereabouts, named string) lang.Text {
 	recorded := k.Checkpoint != nil && s.projectAt(k.Checkpoint.Entries) == named
 	known := recorded || named == "" || named == k.Project
