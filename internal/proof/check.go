@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The bounds of files that are read, in bytes.
+// The bounds of files to read, in bytes.
 const (
 	maxStatementRead = 256 << 10
 	maxSignature     = 32 << 10
@@ -31,35 +31,36 @@ type Input struct {
 	Project fs.FS
 	// Base is what counts: the base branch.
 	Base Base
-	// Committed are the files of the runs in the commit that is checked out, by their paths; nil if nothing is.
+	// Committed are the files of the runs in the checked-out commit, by their paths; nil if nothing is.
 	Committed map[string][]byte
 	// Roots are the first commits of the repository; nil if it has none yet.
 	Roots []string
-	// Changed returns the files that differ between a commit and the one under check; ok is false if the clone lacks it.
+	// Changed returns the differing files between a commit and the one under check; ok is false if the clone lacks
+	// it.
 	Changed func(commit string) (files []string, ok bool)
 	Now     time.Time
 }
 
 // Base is the branch into which a change goes, whose list of signers, rules and workflows count.
 type Base struct {
-	// Name is that of the branch.
+	// Name is the name of the branch.
 	Name string
-	// Files are its files, by their paths: the list of signers, and the statements.
+	// Files are the files of the branch, by their paths: the list of signers, and the statements.
 	Files map[string][]byte
-	// Rules returns its rules for a stage.
+	// Rules returns the branch's rules for a stage.
 	Rules func(workflow.StageID) Rules
-	// Workflow returns the workflow that it knows by a name; nil if it knows none.
+	// Workflow returns the branch's workflow of a name; nil if there is none.
 	Workflow func(name string) *workflow.Definition
 }
 
-// Rules are those for the decisions at a gate.
+// Rules are the rules for the decisions at a gate.
 type Rules struct {
 	workflow.Policy
-	// Assurance is the least that a decision has to have.
+	// Assurance is the least assurance of a decision.
 	Assurance workflow.Assurance
 }
 
-// Check judges the runs of a project. Its error says why it cannot.
+// Check judges the runs of a project. An error is the reason why it cannot.
 func Check(in Input) (Result, error) {
 	signers, problems := signature.ParseSigners(string(in.Base.Files[SignersFile]))
 	var out Result
@@ -75,7 +76,7 @@ func Check(in Input) (Result, error) {
 	own, err := durable.ReadFile(in.Project, SignersFile, maxSigners)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		out.Notes = append(out.Notes, Finding{"signers", SignersFile, lang.T("it cannot be read: %v", err), lang.T("make it a regular file")})
-	} else if !bytes.Equal(unix(own), unix(in.Base.Files[SignersFile])) {
+	} else if !bytes.Equal(withUnixLines(own), withUnixLines(in.Base.Files[SignersFile])) {
 		out.Notes = append(out.Notes, Finding{"signers", SignersFile, lang.T("this change edits the list of signers; until it is merged, the list on %s counts", in.Base.Name),
 			lang.T("review each line: every listed key can sign decisions")})
 	}
@@ -90,12 +91,12 @@ func Check(in Input) (Result, error) {
 			out.Notes = append(out.Notes, Finding{"other", artifact.Folder + "/" + e.Name(), notOfRun, moveElsewhere})
 			continue
 		}
-		if !j.judge() {
+		if !j.judgeRun() {
 			continue
 		}
 		if s := j.st; s != nil {
 			if other := sessions[s.Predicate.Session]; other != "" {
-				j.find("replayed", j.Path, lang.T("%s is about the same run", other), lang.T("remove the copy"))
+				j.addFinding("replayed", j.Path, lang.T("%s is about the same run", other), lang.T("remove the copy"))
 			}
 			sessions[s.Predicate.Session] = j.Path
 		}
@@ -107,7 +108,7 @@ func Check(in Input) (Result, error) {
 				lang.T("keep it if its decisions should remain verifiable")})
 		}
 	}
-	if names := in.differing(); len(names) > 0 {
+	if names := in.uncommittedFiles(); len(names) > 0 {
 		out.Notes = append(out.Notes, Finding{"uncommitted", names[0],
 			lang.T("%s differ from the commit that is checked out, which is what a push sends", lang.Count(len(names), "file")),
 			lang.T("commit them, or restore them, and check again")})
@@ -116,10 +117,10 @@ func Check(in Input) (Result, error) {
 	return out, nil
 }
 
-// differing lists the files of the runs that are not as the commit has them that is checked out.
-func (in Input) differing() (names []string) {
+// uncommittedFiles lists the files of the runs that differ from the checked-out commit.
+func (in Input) uncommittedFiles() (names []string) {
 	for name, text := range in.Committed {
-		if now, err := durable.ReadFile(in.Project, name, maxDocuments); err != nil || !bytes.Equal(unix(now), unix(text)) {
+		if now, err := durable.ReadFile(in.Project, name, maxDocuments); err != nil || !bytes.Equal(withUnixLines(now), withUnixLines(text)) {
 			names = append(names, name)
 		}
 	}
@@ -141,8 +142,8 @@ func isLink(project fs.FS, name string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// unix returns a text with the line ends of Unix: git may have checked it out with others.
-func unix(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+// withUnixLines returns a text with the line ends of Unix: git may have checked it out with others.
+func withUnixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // judge judges one run.
 type judge struct {
@@ -152,52 +153,52 @@ type judge struct {
 	st      *Statement
 	// onBase is true if the base branch has the same statement.
 	onBase bool
-	// keys are those of the valid signatures of the decisions, "" for the others.
+	// keys are the keys of the valid signatures of the decisions, "" for the others.
 	keys []signature.Key
-	// texts are the artifacts that are as they are stated, by their paths.
+	// texts are the artifacts that are as stated, by their paths.
 	texts map[string][]byte
 }
 
-func (j *judge) find(rule, path string, what, do lang.Text) {
+func (j *judge) addFinding(rule, path string, what, do lang.Text) {
 	j.Findings = append(j.Findings, Finding{rule, path, what, do})
 }
 
-func (j *judge) note(rule, path string, what, do lang.Text) {
+func (j *judge) addNote(rule, path string, what, do lang.Text) {
 	j.Notes = append(j.Notes, Finding{rule, path, what, do})
 }
 
-// read reads a regular file of the run; ok is false if it is not there, or after a finding.
-func (j *judge) read(name string, most int64) (text []byte, ok bool) {
+// readFile reads a regular file of the run; ok is false if it is not there, or after a finding.
+func (j *judge) readFile(name string, most int64) (text []byte, ok bool) {
 	if isLink(j.Project, name) {
-		j.find("unreadable", name, lang.T("it is a link; a check reads only what is in the project"), lang.T("replace it by the file"))
+		j.addFinding("unreadable", name, lang.T("it is a link; a check reads only what is in the project"), lang.T("replace it by the file"))
 		return nil, false
 	}
 	text, err := durable.ReadFile(j.Project, name, most)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		j.find("unreadable", name, lang.T("it cannot be read: %v", err), lang.T("restore the last valid version"))
+		j.addFinding("unreadable", name, lang.T("it cannot be read: %v", err), lang.T("restore the last valid version"))
 	}
 	return text, err == nil
 }
 
-// judge judges the run; false if the folder has none.
-func (j *judge) judge() bool {
+// judgeRun judges the run; false if the folder has none.
+func (j *judge) judgeRun() bool {
 	folder := artifact.TaskFolder(j.Task)
 	if isLink(j.Project, folder) {
-		j.find("unreadable", folder, lang.T("it is a link; a check reads only what is in the project"), lang.T("replace it by the folder"))
+		j.addFinding("unreadable", folder, lang.T("it is a link; a check reads only what is in the project"), lang.T("replace it by the folder"))
 		return true
 	}
-	text, ok := j.read(j.Path, maxStatementRead)
+	text, ok := j.readFile(j.Path, maxStatementRead)
 	if !ok {
 		return len(j.Findings) > 0 || j.judgeUnstated(folder)
 	}
-	text = unix(text)
+	text = withUnixLines(text)
 	var err error
 	if j.st, err = Parse(text); err != nil {
-		j.find("statement", j.Path, lang.T("%v", err), rewrite)
+		j.addFinding("statement", j.Path, lang.T("%v", err), rewrite)
 		return true
 	}
 	p := &j.st.Predicate
-	j.Finished, j.onBase = p.Finished, bytes.Equal(text, unix(j.Base.Files[j.Path]))
+	j.Finished, j.onBase = p.Finished, bytes.Equal(text, withUnixLines(j.Base.Files[j.Path]))
 	j.judgeSignature(text)
 	j.judgePlace()
 	j.judgeSubjects(folder)
@@ -220,9 +221,9 @@ func (j *judge) judgeUnstated(folder string) bool {
 	case err != nil || len(entries) == 0:
 		return false
 	case j.Base.Files[j.Path] != nil:
-		j.find("statement", j.Path, lang.T("it is missing, but its documents are still there"), lang.T("restore it, or remove the folder"))
+		j.addFinding("statement", j.Path, lang.T("it is missing, but its documents are still there"), lang.T("restore it, or remove the folder"))
 	default:
-		j.note("statement", folder, lang.T("it has documents but no %s that states who approved them", StatementFile), rewrite)
+		j.addNote("statement", folder, lang.T("it has documents but no %s that states who approved them", StatementFile), rewrite)
 	}
 	return true
 }
@@ -230,28 +231,28 @@ func (j *judge) judgeUnstated(folder string) bool {
 // judgeSignature judges the signature of the statement.
 func (j *judge) judgeSignature(text []byte) {
 	name, by := j.Path+".sig", j.st.Predicate.Written
-	file, ok := j.read(name, maxSignature)
+	file, ok := j.readFile(name, maxSignature)
 	if !ok {
 		if len(j.Findings) == 0 {
-			j.find("signature", name, lang.T("the statement has no signature"), rewrite)
+			j.addFinding("signature", name, lang.T("the statement has no signature"), rewrite)
 		}
 		return
 	}
-	made, err := signature.Unarmor(unix(file))
+	made, err := signature.Unarmor(withUnixLines(file))
 	if err != nil {
-		j.find("signature", name, lang.T("it is not a signature for the namespace of this program"), rewrite)
+		j.addFinding("signature", name, lang.T("it is not a signature for the namespace of this program"), rewrite)
 		return
 	}
 	key, err := signature.Verify(text, made)
 	if err != nil {
-		j.find("signature", name, lang.T("the statement was changed since it was signed"), rewrite)
+		j.addFinding("signature", name, lang.T("the statement was changed since it was signed"), rewrite)
 		return
 	}
 	if why := j.doubtKey(key, by.Subject, by.At); !why.Empty() {
-		j.find("signer", j.Path, lang.T("the signer of the statement is unknown: %s", why), j.askToList(key, by.Subject))
+		j.addFinding("signer", j.Path, lang.T("the signer of the statement is unknown: %s", why), j.askToList(key, by.Subject))
 	}
 	if by.At.After(j.Now.Add(24 * time.Hour)) {
-		j.find("time", j.Path, lang.T("its time is in the future: %s", by.At.Format(time.RFC3339)), rewrite)
+		j.addFinding("time", j.Path, lang.T("its time is in the future: %s", by.At.Format(time.RFC3339)), rewrite)
 	}
 }
 
@@ -280,34 +281,34 @@ func (j *judge) askToList(key signature.Key, subject string) lang.Text {
 	return lang.T("if the key is theirs, add this line to %s on %s: %s", SignersFile, j.Base.Name, line)
 }
 
-// SignerLine returns the line of a list of signers for an account and its key; ok is false if the list cannot have an
-// account of that name.
+// SignerLine returns the line of a list of signers for an account and its key; ok is false if the name of the
+// account is not possible in a list.
 func SignerLine(subject string, key signature.Key) (line string, ok bool) {
 	line = signature.Line(subject, key, "")
 	list, _ := signature.ParseSigners(line)
 	return line, len(list) == 1 && slices.Equal(list[0].Subjects, []string{subject})
 }
 
-// judgePlace judges whether the statement is of this folder and this repository, and the newest of its run.
+// judgePlace judges whether the statement is of this folder and this repository, and the newest of the run.
 func (j *judge) judgePlace() {
 	p := &j.st.Predicate
 	elsewhere := lang.T("use the statement that the run wrote in this folder")
 	if p.Task != j.Task || !artifact.IsName(p.Task) {
-		j.find("folder", j.Path, lang.T("it is about another run, %q", p.Task), elsewhere)
+		j.addFinding("folder", j.Path, lang.T("it is about another run, %q", p.Task), elsewhere)
 	}
 	switch root := p.Repository.Root; {
 	case root == "":
-		j.note("repository", j.Path, lang.T("it names no repository, because there was no commit when it was written"), rewrite)
+		j.addNote("repository", j.Path, lang.T("it names no repository, because there was no commit when it was written"), rewrite)
 	case !slices.Contains(j.Roots, root):
-		j.find("repository", j.Path, lang.T("it belongs to another repository, whose first commit is %s (%s)", root, p.Repository.Remote), elsewhere)
+		j.addFinding("repository", j.Path, lang.T("it belongs to another repository, whose first commit is %s (%s)", root, p.Repository.Remote), elsewhere)
 	}
-	before, err := Parse(unix(j.Base.Files[j.Path]))
+	before, err := Parse(withUnixLines(j.Base.Files[j.Path]))
 	switch {
 	case err != nil: // there is none, or it is none
 	case before.Predicate.Session != p.Session:
-		j.note("replaced", j.Path, lang.T("%s has a different run under this name", j.Base.Name), lang.T("confirm that the replacement is intended"))
+		j.addNote("replaced", j.Path, lang.T("%s has a different run under this name", j.Base.Name), lang.T("confirm that the replacement is intended"))
 	case p.Chain.Length < before.Predicate.Chain.Length:
-		j.find("older", j.Path, lang.T("it is older than the one on %s: %d history entries instead of %d", j.Base.Name, p.Chain.Length, before.Predicate.Chain.Length),
+		j.addFinding("older", j.Path, lang.T("it is older than the one on %s: %d history entries instead of %d", j.Base.Name, p.Chain.Length, before.Predicate.Chain.Length),
 			lang.T("take the newer one"))
 	}
 }
@@ -320,17 +321,17 @@ func (j *judge) judgeSubjects(folder string) {
 		stated := slices.ContainsFunc(j.st.Predicate.Stages, func(st Stage) bool { return st.Artifact == s.Name })
 		_, twice := j.texts[s.Name]
 		if path.Dir(s.Name) != folder || !fs.ValidPath(s.Name) || !stated || twice {
-			j.find("statement", j.Path, lang.T("it names %q, which is not a document of this run", s.Name), rewrite)
+			j.addFinding("statement", j.Path, lang.T("it names %q, which is not a document of this run", s.Name), rewrite)
 			continue
 		}
 		before := len(j.Findings)
-		text, ok := j.read(s.Name, room)
+		text, ok := j.readFile(s.Name, room)
 		switch {
 		case len(j.Findings) > before:
 		case !ok:
-			j.find("artifact", s.Name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
+			j.addFinding("artifact", s.Name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
 		case !artifact.Same(text, s.Digest.SHA256):
-			j.find("artifact", s.Name, lang.T("it differs from the approved text"), j.restore())
+			j.addFinding("artifact", s.Name, lang.T("it differs from the approved text"), j.restoreRemedy())
 		default:
 			j.texts[s.Name] = text
 			j.Documents++
@@ -340,7 +341,8 @@ func (j *judge) judgeSubjects(folder string) {
 	j.judgeOthers(folder)
 }
 
-// judgeOthers judges the files of the folder that the statement does not name as approved, or as no longer so.
+// judgeOthers judges the other files of the folder, which the statement does not name as approved or as once
+// approved.
 func (j *judge) judgeOthers(folder string) {
 	p := &j.st.Predicate
 	entries, _ := fs.ReadDir(j.Project, folder) // it was read before
@@ -355,15 +357,15 @@ func (j *judge) judgeOthers(folder string) {
 		switch {
 		case isNamed, e.Name() == StatementFile, e.Name() == SignatureFile:
 		case isArtifact:
-			j.find("unapproved", name, lang.T("nobody has approved it: the statement does not list it"), lang.T("let its stage write it, or remove it"))
+			j.addFinding("unapproved", name, lang.T("nobody has approved it: the statement does not list it"), lang.T("let its stage write it, or remove it"))
 		default:
-			j.note("other", name, notOfRun, moveElsewhere)
+			j.addNote("other", name, notOfRun, moveElsewhere)
 		}
 	}
 }
 
-// restore returns the remedy for a document that is not as it was approved.
-func (j *judge) restore() lang.Text {
+// restoreRemedy returns the remedy for a document that is not as it was approved.
+func (j *judge) restoreRemedy() lang.Text {
 	return lang.T("restore it: bmad-mcp adopt %s --restore; or reopen its stage and approve it again", j.Task)
 }
 
@@ -372,13 +374,13 @@ func (j *judge) judgeInvalid(i Invalid) {
 	name := cmp.Or(i.Path, j.Path)
 	switch i.Reason {
 	case becauseReopened:
-		j.find("reopened", name, lang.T("%q has reopened the stage %s or an earlier one, so the approval no longer counts", i.Subject, i.Stage), lang.T("finish the stage again"))
+		j.addFinding("reopened", name, lang.T("%q has reopened the stage %s or an earlier one, so the approval no longer counts", i.Subject, i.Stage), lang.T("finish the stage again"))
 	case becauseSentBack:
-		j.note("sent-back", name, lang.T("the work was sent back, so the earlier report on it no longer counts"), lang.T("finish the stage again"))
+		j.addNote("sent-back", name, lang.T("the work was sent back, so the earlier report on it no longer counts"), lang.T("finish the stage again"))
 	case becauseGone:
-		j.find("edited", name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
+		j.addFinding("edited", name, lang.T("it is missing since it was approved"), lang.T("restore it: bmad-mcp adopt %s --restore", j.Task))
 	default:
-		j.find("edited", name, lang.T("it was edited after its approval, and nobody has approved this text"), j.restore())
+		j.addFinding("edited", name, lang.T("it was edited after its approval, and nobody has approved this text"), j.restoreRemedy())
 	}
 }
 
@@ -386,7 +388,7 @@ func (j *judge) judgeInvalid(i Invalid) {
 func (j *judge) judgeWork() {
 	p := &j.st.Predicate
 	if !p.Finished {
-		j.note("unfinished", j.Path, lang.T("the run is not finished: it is at %s", p.State), lang.T("finish it before you merge, or explain why not"))
+		j.addNote("unfinished", j.Path, lang.T("the run is not finished: it is at %s", p.State), lang.T("finish it before you merge, or explain why not"))
 	}
 	w := p.Work
 	if w == nil {
@@ -399,7 +401,7 @@ func (j *judge) judgeWork() {
 		}
 	}
 	if n := len(changed) + more; n > 0 {
-		j.note("after-qa", append(changed, j.Path)[0], lang.T("%s changed since the work was tested", lang.Count(n, "file")),
+		j.addNote("after-qa", append(changed, j.Path)[0], lang.T("%s changed since the work was tested", lang.Count(n, "file")),
 			lang.T("if they matter, test the work again: bmad-mcp reopen %s", j.Task))
 	}
 }

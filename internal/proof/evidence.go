@@ -25,7 +25,7 @@ var guideInChinese string
 
 // Found is what a project has of a run.
 type Found struct {
-	// Statement is run.json, Signature its signature, and Signers the list of signers.
+	// Statement is run.json, Signature the signature of run.json, and Signers the list of signers.
 	Statement, Signature, Signers []byte
 	// Text returns an artifact.
 	Text func(path string) ([]byte, error)
@@ -36,12 +36,12 @@ type Found struct {
 // Evidence returns the files by which somebody without this program can check a run, by their paths in a folder for
 // them.
 func Evidence(f Found, l lang.Language) ([]File, error) {
-	statement := unix(f.Statement)
+	statement := withUnixLines(f.Statement)
 	s, err := Parse(statement)
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "%s: %w", StatementFile, err).WithHint("%s", rewrite)
 	}
-	out := []File{{"run.json", statement}, {"run.json.sig", unix(f.Signature)}, {"signers", unix(f.Signers)}, {"report.md", []byte(f.Report)}}
+	out := []File{{"run.json", statement}, {"run.json.sig", withUnixLines(f.Signature)}, {"signers", withUnixLines(f.Signers)}, {"report.md", []byte(f.Report)}}
 	var sums strings.Builder
 	for _, subject := range s.Subject {
 		if path.Dir(subject.Name) != artifact.TaskFolder(s.Predicate.Task) || !fs.ValidPath(subject.Name) || visible.Line(subject.Name) != subject.Name {
@@ -55,8 +55,8 @@ func Evidence(f Found, l lang.Language) ([]File, error) {
 		if !artifact.Same(body, subject.Digest.SHA256) {
 			return nil, fault.New(fault.NotAllowed, "%s differs from the approved text", subject.Name).WithHint("restore it: bmad-mcp adopt %s --restore", s.Predicate.Task)
 		}
-		if workflow.Hash(body) != subject.Digest.SHA256 { // git has changed its line ends
-			body = unix(body)
+		if workflow.Hash(body) != subject.Digest.SHA256 { // git has changed the line ends
+			body = withUnixLines(body)
 		}
 		name := "documents/" + path.Base(subject.Name)
 		out = append(out, File{name, body})
@@ -69,7 +69,7 @@ func Evidence(f Found, l lang.Language) ([]File, error) {
 			continue
 		}
 		name := fmt.Sprintf("decisions/%02d.json", i+1)
-		out = append(out, File{name, d.grant().Statement(s.Predicate.Session, s.Predicate.Task)}, File{name + ".sig", []byte(file)})
+		out = append(out, File{name, d.toGrant().Statement(s.Predicate.Session, s.Predicate.Task)}, File{name + ".sig", []byte(file)})
 	}
 	text := guide
 	if l == "zh" {

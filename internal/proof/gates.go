@@ -12,41 +12,42 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// judgeWorkflow judges whether the stated workflow has the gates of the one that the base branch knows by its name.
+// judgeWorkflow judges whether the stated workflow has the gates of the base branch's workflow of the same name.
 func (j *judge) judgeWorkflow() {
 	p := &j.st.Predicate
 	for i, st := range p.Stages {
-		if p.index(st.ID) != i || st.Artifact != "" && slices.ContainsFunc(p.Stages[:i], func(s Stage) bool { return s.Artifact == st.Artifact }) {
-			j.find("statement", j.Path, lang.T("it has the stage %s, or its document, more than once", st.ID), rewrite)
+		sharesArtifact := st.Artifact != "" && slices.ContainsFunc(p.Stages[:i], func(s Stage) bool { return s.Artifact == st.Artifact })
+		if p.stageIndex(st.ID) != i || sharesArtifact {
+			j.addFinding("statement", j.Path, lang.T("it has the stage %s, or its document, more than once", st.ID), rewrite)
 			return
 		}
 	}
 	known := j.Base.Workflow(p.Workflow.Name)
 	if known == nil {
-		j.find("workflow", j.Path, lang.T("%s has no workflow %q, so the gates of the run are unknown", j.Base.Name, p.Workflow.Name),
+		j.addFinding("workflow", j.Path, lang.T("%s has no workflow %q, so the gates of the run are unknown", j.Base.Name, p.Workflow.Name),
 			lang.T("add it there, as .claude/bmad-workflows/NAME.yaml"))
 		return
 	}
 	for _, st := range known.Stages {
 		i := slices.IndexFunc(p.Stages, func(s Stage) bool { return s.ID == st.ID })
 		if i < 0 || p.Stages[i].Gate != st.Gate || p.Stages[i].Scoped != known.StartsByBuilding(st) {
-			j.find("workflow", j.Path, lang.T("the workflow %s on %s has a stage %s with a gate of kind %s, and this run does not", known.Name, j.Base.Name, st.ID, st.Gate),
+			j.addFinding("workflow", j.Path, lang.T("the workflow %s on %s has a stage %s with a gate of kind %s, and this run does not", known.Name, j.Base.Name, st.ID, st.Gate),
 				lang.T("use that workflow, or add this one to %s under another name", j.Base.Name))
 		}
 	}
 }
 
-// judgeDecisions judges the signatures of all decisions, and keeps the keys of those that are valid.
+// judgeDecisions judges the signatures of all decisions, and keeps the keys of the valid ones.
 func (j *judge) judgeDecisions() {
 	p := &j.st.Predicate
 	j.keys = make([]signature.Key, len(p.Decisions))
 	for i, d := range p.Decisions {
-		if d.Signature == "" && p.index(d.Stage) >= 0 { // the gate misses it, if it needs it
+		if d.Signature == "" && p.stageIndex(d.Stage) >= 0 { // the gate misses it, if it needs it
 			continue
 		}
-		key, err := signature.Verify(d.grant().Statement(p.Session, p.Task), d.Signature)
-		if err != nil || p.index(d.Stage) < 0 {
-			j.find("decision", j.Path, lang.T("the decision %s of %q about %s at %s was changed since it was signed, or belongs to another run",
+		key, err := signature.Verify(d.toGrant().Statement(p.Session, p.Task), d.Signature)
+		if err != nil || p.stageIndex(d.Stage) < 0 {
+			j.addFinding("decision", j.Path, lang.T("the decision %s of %q about %s at %s was changed since it was signed, or belongs to another run",
 				d.Decision, d.Subject, d.Stage, d.At.Format(time.RFC3339)), rewrite)
 			continue
 		}
@@ -54,8 +55,8 @@ func (j *judge) judgeDecisions() {
 	}
 }
 
-// weigh returns why a decision, signed by a key, does not count for a stage, and what to do; empty if it does.
-func (j *judge) weigh(st *Stage, d Decision, key signature.Key) (why, do lang.Text) {
+// doubtDecision returns why a decision, signed by a key, does not count for a stage, and what to do; empty if it does.
+func (j *judge) doubtDecision(st *Stage, d Decision, key signature.Key) (why, do lang.Text) {
 	p, rules := &j.st.Predicate, j.Base.Rules(st.ID)
 	anew := lang.T("reopen the stage to have it approved again: bmad-mcp reopen %s", j.Task)
 	switch {
@@ -71,7 +72,7 @@ func (j *judge) weigh(st *Stage, d Decision, key signature.Key) (why, do lang.Te
 		return why, anew
 	}
 	reopened := slices.ContainsFunc(p.Decisions, func(r Decision) bool {
-		return r.Decision == workflow.DecisionReopen && r.Revision >= d.Revision && p.index(r.To) <= p.index(st.ID)
+		return r.Decision == workflow.DecisionReopen && r.Revision >= d.Revision && p.stageIndex(r.To) <= p.stageIndex(st.ID)
 	})
 	switch {
 	case reopened:
@@ -106,46 +107,47 @@ func rank(a workflow.Assurance) int {
 	return slices.Index([]workflow.Assurance{workflow.AssuranceLow, workflow.AssuranceMedium, workflow.AssuranceHigh}, a)
 }
 
-// index returns the place of a stage in the workflow, or -1.
-func (p *Predicate) index(id workflow.StageID) int {
+// stageIndex returns the place of a stage in the workflow, or -1.
+func (p *Predicate) stageIndex(id workflow.StageID) int {
 	return slices.IndexFunc(p.Stages, func(st Stage) bool { return st.ID == id })
 }
 
-// judgeStage judges whether a stage that is done was let pass as its gate wants.
+// judgeStage judges whether a finished stage was let pass as its gate wants.
 func (j *judge) judgeStage(st *Stage) {
 	p := &j.st.Predicate
 	if slices.ContainsFunc(p.Invalid, func(i Invalid) bool { return i.Stage == st.ID }) {
 		return
 	}
-	if st.Scoped && (st.Status == workflow.Done || st.Scope != "") {
+	hasScope := st.Status == workflow.Done || st.Scope != ""
+	if st.Scoped && hasScope {
 		j.judgeGate(st, lang.T("the scope of %s", st.ID), func(d Decision) bool { return d.SHA256 == st.Scope && st.Scope != "" })
 	}
 	listed := slices.ContainsFunc(j.st.Subject, func(s Subject) bool { return s.Name == st.Artifact })
 	if st.Status != workflow.Done {
 		if p.Finished || listed {
-			j.find("statement", j.Path, lang.T("it lists approvals, but the stage %s is not done", st.ID), rewrite)
+			j.addFinding("statement", j.Path, lang.T("it lists approvals, but the stage %s is not done", st.ID), rewrite)
 		}
 		return
 	}
 	if st.Artifact != "" && !listed {
-		j.find("statement", j.Path, lang.T("it names %s as approved but lists no hash for it", st.Artifact), rewrite)
+		j.addFinding("statement", j.Path, lang.T("it names %s as approved but lists no hash for it", st.Artifact), rewrite)
 	}
 	j.judgeDocument(st)
 }
 
-// judgeDocument judges whether the document of a stage that is done was let pass.
+// judgeDocument judges whether the document of a finished stage was let pass.
 func (j *judge) judgeDocument(st *Stage) {
 	text, whole := j.texts[st.Artifact]
 	isAbout := func(d Decision) bool { return d.SHA256 != "" && d.SHA256 == st.Submitted }
 	if st.Gate != workflow.GateVerdict && whole { // the artifact of a verdict is another form of the report
-		plain, noted := forms(document(text, false, j.appends(st))), forms(document(text, true, j.appends(st)))
+		plain, noted := possibleHashes(submittedPart(text, false, j.hasAppendix(st))), possibleHashes(submittedPart(text, true, j.hasAppendix(st)))
 		isAbout = func(d Decision) bool {
 			return plain[d.SHA256] || d.Decision == workflow.DecisionOverride && noted[d.SHA256]
 		}
 	}
 	switch st.Gate {
 	case workflow.GateScore, workflow.GateApproval:
-		if whole || st.Artifact == "" { // else its own finding has the reason
+		if whole || st.Artifact == "" { // else another finding has the reason
 			j.judgeGate(st, lang.T("the document of %s", st.ID), isAbout)
 		}
 	case workflow.GateVerdict:
@@ -154,12 +156,13 @@ func (j *judge) judgeDocument(st *Stage) {
 		}
 	case workflow.GateNone:
 	default:
-		j.find("statement", j.Path, lang.T("it states a gate of an unknown kind, %q", st.Gate), rewrite)
+		j.addFinding("statement", j.Path, lang.T("it states a gate of an unknown kind, %q", st.Gate), rewrite)
 	}
 }
 
-// appends reports whether the base branch knows that the artifact of a stage has the document of another one at its end.
-func (j *judge) appends(st *Stage) bool {
+// hasAppendix reports whether, by the base branch's workflow, the artifact of a stage ends with the document of
+// another one.
+func (j *judge) hasAppendix(st *Stage) bool {
 	known := j.Base.Workflow(j.st.Predicate.Workflow.Name)
 	if known == nil {
 		return false
@@ -168,10 +171,10 @@ func (j *judge) appends(st *Stage) bool {
 	return of.Appends != ""
 }
 
-// document returns the part of an artifact that was handed in: without the note above it, of one line, that a person
-// has accepted a risk, and without an appended document.
-func document(text []byte, noted, appends bool) []byte {
-	text = unix(text)
+// submittedPart returns the submitted part of an artifact: without the line above it about a risk accepted by a
+// person, and without an appended document.
+func submittedPart(text []byte, noted, appends bool) []byte {
+	text = withUnixLines(text)
 	if note, rest, ok := bytes.Cut(text, []byte("\n\n")); noted && ok && bytes.HasPrefix(note, []byte("> ")) && bytes.IndexByte(note, '\n') < 0 {
 		text = rest
 	}
@@ -181,9 +184,9 @@ func document(text []byte, noted, appends bool) []byte {
 	return text
 }
 
-// forms returns the hashes that a text can have been decided on with: with and without the end of its last line, with the
-// line ends of Unix and of Windows.
-func forms(text []byte) map[string]bool {
+// possibleHashes returns the possible hashes of a text in decisions: with and without the end of the last line,
+// with the line ends of Unix and of Windows.
+func possibleHashes(text []byte) map[string]bool {
 	out := map[string]bool{}
 	for _, form := range [][]byte{text, bytes.TrimSuffix(text, []byte("\n"))} {
 		if len(form) > 0 {
@@ -200,15 +203,16 @@ func (j *judge) judgeGate(st *Stage, what lang.Text, isAbout func(Decision) bool
 	people, keys := map[string]bool{}, map[signature.Key]bool{}
 	var why, do lang.Text
 	for i, d := range p.Decisions {
-		if d.Stage != st.ID || !d.opens() || !isAbout(d) {
+		if d.Stage != st.ID || !d.opensGate() || !isAbout(d) {
 			continue
 		}
-		reason, remedy := j.weigh(st, d, j.keys[i])
+		reason, remedy := j.doubtDecision(st, d, j.keys[i])
 		if !reason.Empty() {
 			why, do = lang.T("the decision of %q does not count: %s", d.Subject, reason), remedy
 			continue
 		}
-		if people[d.Subject], keys[j.keys[i]] = true, true; !slices.Contains(j.People, d.Subject) {
+		people[d.Subject], keys[j.keys[i]] = true, true
+		if !slices.Contains(j.People, d.Subject) {
 			j.People = append(j.People, d.Subject)
 		}
 		if j.keys[i].Touched() {
@@ -224,13 +228,13 @@ func (j *judge) judgeGate(st *Stage, what lang.Text, isAbout func(Decision) bool
 	case have >= want:
 		return
 	case !why.Empty() && want == 1:
-		j.find("gate", name, lang.T("nobody has approved %s: %s", what, why), do)
+		j.addFinding("gate", name, lang.T("nobody has approved %s: %s", what, why), do)
 	case !why.Empty():
-		j.find("gate", name, lang.T("%d of %d required people have approved %s; %s", have, want, what, why), do)
+		j.addFinding("gate", name, lang.T("%d of %d required people have approved %s; %s", have, want, what, why), do)
 	case want == 1:
-		j.find("gate", name, lang.T("nobody has approved %s: no decision matches this text", what), lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
+		j.addFinding("gate", name, lang.T("nobody has approved %s: no decision matches this text", what), lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
 	default:
-		j.find("gate", name, lang.T("%d of %d required people have approved %s", have, want, what), lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
+		j.addFinding("gate", name, lang.T("%d of %d required people have approved %s", have, want, what), lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
 	}
 }
 
@@ -249,7 +253,7 @@ func riskOf(st *Stage, d Decision) Risk {
 func (j *judge) judgeReport(st *Stage) (passes bool) {
 	r := st.Report
 	if r == nil {
-		j.find("verdict", j.Path, lang.T("it has no report of %s", st.ID), rewrite)
+		j.addFinding("verdict", j.Path, lang.T("it has no report of %s", st.ID), rewrite)
 		return true
 	}
 	counted := Totals{}
@@ -268,20 +272,22 @@ func (j *judge) judgeReport(st *Stage) (passes bool) {
 		}
 	}
 	if len(r.Criteria) > 0 && counted != r.Rows {
-		j.find("verdict", j.Path, lang.T("the totals of %s do not match its rows", st.ID), rewrite)
+		j.addFinding("verdict", j.Path, lang.T("the totals of %s do not match its rows", st.ID), rewrite)
 	}
 	open := func(severity string) bool {
 		return slices.ContainsFunc(r.Open, func(f Open) bool { return f.Severity == severity })
 	}
 	failed := slices.ContainsFunc(r.Checks, func(c Ran) bool { return c.Exit != 0 })
 	passes = r.Verdict.Passes() && r.Objections == 0
-	worse := r.Rows.Failed > 0 || open("critical") || failed || r.Verdict == workflow.Pass && (r.Rows.NotTested > 0 || open("major"))
+	hasGaps := r.Rows.NotTested > 0 || open("major")
+	deniesPass := r.Verdict == workflow.Pass && hasGaps
+	worse := r.Rows.Failed > 0 || open("critical") || failed || deniesPass
 	if passes && worse {
-		j.find("verdict", j.Path, lang.T("%s states %s, but its rows, checks and open findings lead to a worse verdict", st.ID, r.Verdict),
+		j.addFinding("verdict", j.Path, lang.T("%s states %s, but its rows, checks and open findings lead to a worse verdict", st.ID, r.Verdict),
 			lang.T("reopen the stage: bmad-mcp reopen %s", j.Task))
 	}
 	if n := r.Rows.Passed - r.Rows.ByServer; n > 0 {
-		j.note("claimed", cmp.Or(st.Artifact, j.Path), lang.T("%d of the %d passed rows of %s were not run: the server ran no command for them", n, r.Rows.Passed, st.ID),
+		j.addNote("claimed", cmp.Or(st.Artifact, j.Path), lang.T("%d of the %d passed rows of %s were not run: the server ran no command for them", n, r.Rows.Passed, st.ID),
 			lang.T("name the commands under checks in your settings, so the server can run them"))
 	}
 	return passes

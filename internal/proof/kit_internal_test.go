@@ -186,7 +186,7 @@ func must(t testing.TB, err error) {
 // approval returns the decision that opened the gate of a stage.
 func approval(s *Statement, id workflow.StageID) *Decision {
 	for i := range s.Predicate.Decisions {
-		if d := &s.Predicate.Decisions[i]; d.Stage == id && d.opens() {
+		if d := &s.Predicate.Decisions[i]; d.Stage == id && d.opensGate() {
 			return d
 		}
 	}
@@ -207,7 +207,7 @@ func without(s *Statement, id workflow.StageID) {
 // sign signs a decision anew with the key of a machine.
 func (d *Decision) sign(t testing.TB, s *Statement, machine string) {
 	var err error
-	d.Signature, err = prooftest.KeyOf(t, machine).Sign(d.grant().Statement(s.Predicate.Session, s.Predicate.Task))
+	d.Signature, err = prooftest.KeyOf(t, machine).Sign(d.toGrant().Statement(s.Predicate.Session, s.Predicate.Task))
 	must(t, err)
 }
 

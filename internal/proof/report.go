@@ -16,15 +16,15 @@ type Result struct {
 // Run is what a check finds about one run.
 type Run struct {
 	Task string
-	// Path is that of its statement, from the project.
+	// Path is the path of the statement, from the project.
 	Path     string
 	Finished bool
-	// People are the accounts whose decisions opened its gates; Documents counts its approved artifacts.
+	// People are the accounts whose decisions opened the gates; Documents counts the approved artifacts.
 	People    []string
 	Documents int
-	// Touched counts those of the decisions that were signed with a security key, which a person has touched.
+	// Touched counts the decisions that a person signed by touching a security key.
 	Touched int
-	// Findings are problems. Notes are facts that reviewers should know; a strict check counts them as problems.
+	// Findings are problems. Notes are facts for reviewers; a strict check counts them as problems.
 	Findings, Notes []Finding
 	Risks           []Risk
 }
@@ -34,7 +34,7 @@ type Finding struct {
 	// Rule names the kind of the finding for programs; it does not change.
 	Rule string
 	Path string
-	// What names the problem with its reason, and Do the remedy.
+	// What names the problem and the reason, and Do the remedy.
 	What, Do lang.Text
 }
 
@@ -44,12 +44,12 @@ func (f Finding) Says(l lang.Language) (what, do string) {
 	return visible.Line(f.What.In(l)), visible.Line(f.Do.In(l))
 }
 
-// Risk is work that a person let pass although it did not pass its gate.
+// Risk is work that a person let pass against the gate.
 type Risk struct {
 	Stage   workflow.StageID `json:"stage"`
 	Subject string           `json:"subject"`
 	At      string           `json:"at"`
-	// Verdict is that of the report, Open its open findings, Failed and NotTested count its rows.
+	// Verdict is the verdict of the report, Open are the open findings, Failed and NotTested count the rows.
 	Verdict   workflow.Verdict `json:"verdict,omitempty"`
 	Open      []string         `json:"open_findings,omitempty"`
 	Failed    int              `json:"failed,omitempty"`
@@ -59,7 +59,8 @@ type Risk struct {
 // Holds reports whether there is no finding; strict counts notes as findings.
 func (r Result) Holds(strict bool) bool {
 	for _, run := range r.Runs {
-		if len(run.Findings) > 0 || strict && len(run.Notes) > 0 {
+		hasNotes := strict && len(run.Notes) > 0
+		if len(run.Findings) > 0 || hasNotes {
 			return false
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The names of the files of a run beside its artifacts, and of the list of signers of a project.
+// The names of the files of a run beside the artifacts, and of the list of signers of a project.
 const (
 	StatementFile = "run.json"
 	SignatureFile = "run.json.sig"
@@ -34,12 +34,12 @@ type Statement struct {
 
 // Subject is an approved artifact.
 type Subject struct {
-	// Name is its path from the project, with forward slashes.
+	// Name is the path from the project, with forward slashes.
 	Name   string `json:"name"`
 	Digest Digest `json:"digest"`
 }
 
-// Digest has the hash of an artifact as it was saved. Line ends that git converts do not count as a change.
+// Digest has the hash of an artifact as it was saved. A conversion of line ends by git does not count as a change.
 type Digest struct {
 	SHA256 string `json:"sha256"`
 }
@@ -58,7 +58,7 @@ type Predicate struct {
 	Finished  bool       `json:"finished"`
 	Stages    []Stage    `json:"stages"`
 	Decisions []Decision `json:"decisions"`
-	// Omitted counts the older decisions that are left out, because the statement would be too long.
+	// Omitted counts the older decisions left out to keep the statement short.
 	Omitted int `json:"omitted_decisions,omitempty"`
 	// Invalid are the artifacts whose approval does not count any more.
 	Invalid []Invalid `json:"invalid,omitempty"`
@@ -67,7 +67,7 @@ type Predicate struct {
 	Chain   Chain     `json:"chain"`
 }
 
-// Repository names a repository: Root is its first commit, Remote a hint for people.
+// Repository names a repository: Root is the first commit, Remote a hint for people.
 type Repository struct {
 	Root   string `json:"root,omitempty"`
 	Remote string `json:"remote,omitempty"`
@@ -86,7 +86,7 @@ type Workflow struct {
 	Hash string `json:"hash,omitempty"`
 }
 
-// Stage is a stage of the workflow with its result.
+// Stage is a stage of the workflow and the result.
 type Stage struct {
 	ID   workflow.StageID  `json:"id"`
 	Kind workflow.Kind     `json:"kind"`
@@ -95,18 +95,18 @@ type Stage struct {
 	Scoped bool            `json:"scoped,omitempty"`
 	Status workflow.Status `json:"status"`
 	Rounds int             `json:"rounds"`
-	// Claimed and Estimated are the scores of the document, Audit that of the program's own audit.
+	// Claimed and Estimated are the scores of the document, Audit the score by the program's own audit.
 	Claimed   *float64        `json:"claimed_score,omitempty"`
 	Estimated *float64        `json:"estimated_score,omitempty"`
 	Audit     *Audit          `json:"audit,omitempty"`
 	Policy    workflow.Policy `json:"policy"`
-	// Submitted is the hash of the document as it was handed in, to which a decision applies; Scope is that of the
-	// approved scope.
+	// Submitted is the hash of the document as it was handed in, to which a decision applies; Scope is the hash of
+	// the approved scope.
 	Submitted string `json:"submitted,omitempty"`
 	Scope     string `json:"scope,omitempty"`
 	// Artifact is the path of the saved document.
 	Artifact string `json:"artifact,omitempty"`
-	// Writers are the accounts that have handed the document in, or edited it at its gate; "" is an unknown one.
+	// Writers are the accounts that have handed the document in, or edited it at the gate; "" is an unknown one.
 	Writers []string `json:"writers,omitempty"`
 	Report  *Report  `json:"report,omitempty"`
 	Verify  *Verify  `json:"verify,omitempty"`
@@ -162,7 +162,7 @@ type Ran struct {
 	By   string `json:"by"`
 }
 
-// Open is a finding that still applies.
+// Open is a finding still open.
 type Open struct {
 	ID       string `json:"id"`
 	Severity string `json:"severity,omitempty"`
@@ -175,7 +175,7 @@ type Verify struct {
 	NotRun   bool `json:"not_run,omitempty"`
 }
 
-// Decision is a person's decision, with every key of [workflow.Grant.Statement], and its signature.
+// Decision is a person's decision, with every key of [workflow.Grant.Statement], and the signature.
 type Decision struct {
 	Stage     workflow.StageID   `json:"stage"`
 	Decision  workflow.Decision  `json:"decision"`
@@ -188,22 +188,22 @@ type Decision struct {
 	SHA256    string             `json:"sha256,omitempty"`
 	Policy    workflow.GateMode  `json:"policy,omitempty"`
 	Signature string             `json:"signature,omitempty"`
-	// Words are those of the person, if the project has them written.
+	// Words are the person's words, if the project has them written.
 	Words string `json:"words,omitempty"`
 	// To is the stage to which a reopening went back.
 	To workflow.StageID `json:"to,omitempty"`
 }
 
-// grant returns the decision as the history has it.
-func (d Decision) grant() workflow.Grant {
+// toGrant returns the decision as the history has it.
+func (d Decision) toGrant() workflow.Grant {
 	return workflow.Grant{
 		Channel: d.Channel, Assurance: d.Assurance, Decision: d.Decision, Person: workflow.Person{Subject: d.Subject, Name: d.Name},
 		At: d.At, Stage: d.Stage, Revision: d.Revision, SHA256: d.SHA256, Policy: d.Policy, Signature: d.Signature,
 	}
 }
 
-// opens reports whether the decision lets a document pass.
-func (d Decision) opens() bool {
+// opensGate reports whether the decision lets a document pass.
+func (d Decision) opensGate() bool {
 	return d.Decision == workflow.DecisionApprove || d.Decision == workflow.DecisionOverride
 }
 
@@ -220,7 +220,7 @@ type Invalid struct {
 	Stage  workflow.StageID `json:"stage"`
 	Path   string           `json:"path,omitempty"`
 	Reason string           `json:"reason"`
-	// At and Subject are those of the decision that has undone it.
+	// At and Subject are the time and the account of the decision that has undone the approval.
 	At      *time.Time `json:"at,omitempty"`
 	Subject string     `json:"subject,omitempty"`
 }
@@ -229,21 +229,21 @@ type Invalid struct {
 type Work struct {
 	ApprovedCommit string `json:"approved_commit,omitempty"`
 	TestedCommit   string `json:"tested_commit,omitempty"`
-	// TestedClean is true if the project had no change beside that commit.
+	// TestedClean is true if the project had no change beside the tested commit.
 	TestedClean bool `json:"tested_clean,omitempty"`
-	// Changed are the files that were changed since, at most maxChanged of them; More counts the others.
+	// Changed are the files changed since, at most maxChanged; More counts the others.
 	Changed []string `json:"changed_since,omitempty"`
 	More    int      `json:"changed_more,omitempty"`
 }
 
-// Chain names the newest entry of the history, and counts its entries.
+// Chain names the newest entry of the history, and counts the entries.
 type Chain struct {
 	Head   string `json:"head,omitempty"`
 	Length int    `json:"length"`
 }
 
-// Parse reads a statement. JSON that has a key twice, or text that is not UTF-8, is refused: programs would read
-// it in different ways.
+// Parse reads a statement. It refuses JSON with a duplicate key, or with invalid UTF-8: programs would read it in
+// different ways.
 func Parse(text []byte) (*Statement, error) {
 	var s Statement
 	if err := json.Unmarshal(text, &s); err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// MaxStatement bounds a statement that is written, in bytes.
+// MaxStatement bounds a written statement, in bytes.
 const MaxStatement = 20_000
 
-// maxOpen bounds the open findings that a statement names.
+// maxOpen bounds the open findings named in a statement.
 const maxOpen = 40
 
-// maxChanged bounds the changed files that a statement names.
+// maxChanged bounds the changed files named in a statement.
 const maxChanged = 40
 
 // Signer returns the signature of a message, as [signature.Verify] takes it.
@@ -26,21 +26,21 @@ type Signer func(message []byte) (string, error)
 // Facts are what a session does not know.
 type Facts struct {
 	Program string
-	// Root is the first commit of the repository, Remote the address of its remote.
+	// Root is the first commit of the repository, Remote the address of the remote.
 	Root, Remote string
 	// Writer is the person whose program writes.
 	Writer workflow.Person
-	// Head names the newest entry of the history: its signature, or its hash.
+	// Head names the newest entry of the history: the signature, or the hash.
 	Head string
 	Work Work
-	// Altered are the approved texts that are not as they were approved, as the session's verification has them.
+	// Altered are the approved texts that were changed since, by the verification of the session.
 	Altered []workflow.Alteration
 	CostUSD *float64
 	// Words is true if the words of people are written with their decisions.
 	Words bool
 }
 
-// File is a file to write, by its path from the project.
+// File is a file to write, by the path from the project.
 type File struct {
 	Path string
 	Body []byte
@@ -55,7 +55,7 @@ type Saved struct {
 // Path returns the path of a file beside the artifacts of a task.
 func Path(task, file string) string { return artifact.TaskFolder(task) + "/" + file }
 
-// Write returns run.json and its signature for a session.
+// Write returns run.json and the signature of it for a session.
 func Write(s *workflow.Session, f Facts, sign Signer) ([]Saved, error) {
 	statement, err := artifact.Saved(s.TaskName, StatementFile)
 	if err != nil {
@@ -65,7 +65,7 @@ func Write(s *workflow.Session, f Facts, sign Signer) ([]Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := compile(s, f).fit()
+	text, err := newStatement(s, f).encodeFitting()
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func Write(s *workflow.Session, f Facts, sign Signer) ([]Saved, error) {
 	return []Saved{{statement, text}, {signed, []byte(signature.Armor(made))}}, nil
 }
 
-// compile states a session.
-func compile(s *workflow.Session, f Facts) *Statement {
+// newStatement states a session.
+func newStatement(s *workflow.Session, f Facts) *Statement {
 	w := s.Definition()
 	p := Predicate{
 		Task: s.TaskName, Session: s.SessionID, Program: f.Program, Repository: Repository{f.Root, withoutPassword(f.Remote)},
@@ -154,7 +154,7 @@ func stageOf(s *workflow.Session, st workflow.Stage, rec *workflow.Record) Stage
 	return out
 }
 
-// reportOf states the last report of a stage that was judged.
+// reportOf states the last judged report of a stage.
 func reportOf(rec *workflow.Record) *Report {
 	n := verdict.CountRows(rec.Criteria)
 	out := &Report{
@@ -217,8 +217,8 @@ func decisionsOf(s *workflow.Session, words bool) []Decision {
 	return out
 }
 
-// writersOf returns the accounts that answer for the document of a stage with which it was left, or the newest one of the
-// stage at which a session is; none if nothing was handed in.
+// writersOf returns the accounts answering for the document of a stage: the one with which the stage was left, or
+// the newest one of the current stage; none if nothing was handed in.
 func writersOf(s *workflow.Session, id workflow.StageID) []string {
 	history := s.History
 	if id != s.CurrentStage {
@@ -243,7 +243,10 @@ func invalidOf(s *workflow.Session, altered []workflow.Alteration) (out []Invali
 	for _, st := range w.Stages {
 		rec := s.Record(st.ID)
 		a := rec.Artifact
-		if a == nil || rec.Status == workflow.Done && !a.Stale {
+		if a == nil {
+			continue
+		}
+		if rec.Status == workflow.Done && !a.Stale {
 			continue
 		}
 		one := Invalid{Stage: st.ID, Path: a.Path, Reason: becauseReopened}
@@ -253,7 +256,8 @@ func invalidOf(s *workflow.Session, altered []workflow.Alteration) (out []Invali
 				continue
 			}
 			at := e.At.UTC()
-			if one.At, one.Subject = &at, e.Subject; e.Event == workflow.EventSentBack {
+			one.At, one.Subject = &at, e.Subject
+			if e.Event == workflow.EventSentBack {
 				one.Reason = becauseSentBack
 			}
 			break
@@ -272,7 +276,8 @@ func invalidOf(s *workflow.Session, altered []workflow.Alteration) (out []Invali
 	return append(out, adoptedOf(s)...)
 }
 
-// adoptedOf returns the artifacts that a person has adopted as they are after an edit: nobody has approved that text.
+// adoptedOf returns the artifacts that a person has adopted as they are after an edit: nobody has approved the
+// text.
 func adoptedOf(s *workflow.Session) (out []Invalid) {
 	for i, e := range s.History {
 		if e.Adoption == nil {
@@ -292,9 +297,10 @@ func adoptedOf(s *workflow.Session) (out []Invalid) {
 	return out
 }
 
-// fit returns the text of a statement that is not too long: the words of the oldest decisions go first, then those that
-// opened nothing, then the lists of rows, whose totals stay, then the names of changed files.
-func (s *Statement) fit() ([]byte, error) {
+// encodeFitting returns the text of a statement within MaxStatement: it leaves out first the words of the oldest
+// decisions, then the decisions without an open gate, then the lists of rows, whose totals stay, then the names of
+// changed files.
+func (s *Statement) encodeFitting() ([]byte, error) {
 	p := &s.Predicate
 	for {
 		text, err := s.encode()
@@ -316,12 +322,12 @@ func (s *Statement) fit() ([]byte, error) {
 	}
 }
 
-// isPast reports whether a decision opened no gate that is open.
+// isPast reports whether a statement can do without a decision: no open gate rests on it, and it reopens nothing.
 func (p *Predicate) isPast(d Decision) bool {
 	if d.Decision == workflow.DecisionReopen {
 		return false
 	}
-	return !d.opens() || !slices.ContainsFunc(p.Stages, func(st Stage) bool {
+	return !d.opensGate() || !slices.ContainsFunc(p.Stages, func(st Stage) bool {
 		return st.ID == d.Stage && (d.SHA256 == st.Submitted || d.SHA256 == st.Scope)
 	})
 }
@@ -331,7 +337,11 @@ func (p *Predicate) dropLongest() bool {
 	var longest *Report
 	size := func(r *Report) int { return len(r.Criteria) + len(r.Checks) }
 	for _, st := range p.Stages {
-		if r := st.Report; r != nil && size(r) > 0 && (longest == nil || size(r) > size(longest)) {
+		r := st.Report
+		if r == nil || size(r) == 0 {
+			continue
+		}
+		if longest == nil || size(r) > size(longest) {
 			longest = r
 		}
 	}

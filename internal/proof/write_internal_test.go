@@ -192,18 +192,18 @@ func TestPartsOfAnArtifact(t *testing.T) {
 		"# A\r\n\r\nB\r\n":        {"# A\n\nB\n", "# A\n\nB\n", "# A\n\nB\n"},
 	} {
 		for i, how := range [][2]bool{{true, false}, {false, true}, {true, true}} {
-			if got := string(document([]byte(text), how[0], how[1])); got != want[i] {
+			if got := string(submittedPart([]byte(text), how[0], how[1])); got != want[i] {
 				t.Errorf("%q, %v: got %q, want %q", text, how, got, want[i])
 			}
 		}
 	}
 	for _, same := range []string{"a\nb\n", "a\nb", "a\r\nb\r\n", "a\r\nb"} {
-		if !forms([]byte("a\nb\n"))[workflow.Hash([]byte(same))] {
+		if !possibleHashes([]byte("a\nb\n"))[workflow.Hash([]byte(same))] {
 			t.Errorf("%q is another text", same)
 		}
 	}
 	for _, other := range []string{"a\nb\n\n", "a b\n", ""} {
-		if forms([]byte("a\nb\n"))[workflow.Hash([]byte(other))] {
+		if possibleHashes([]byte("a\nb\n"))[workflow.Hash([]byte(other))] {
 			t.Errorf("%q is the same text", other)
 		}
 	}
@@ -228,7 +228,7 @@ func TestDecisionKeepsWhatWasSigned(t *testing.T) {
 	s := prooftest.NewPlay(t, "sign-in", "ann").S
 	s.History = append(s.History, workflow.Transition{Grant: &g})
 	d := decisionsOf(s, false)
-	if got, want := d[0].grant().Statement("s", "t"), g.Statement("s", "t"); len(d) != 1 || !bytes.Equal(got, want) || bytes.Count(want, []byte(`":`)) < 12 {
+	if got, want := d[0].toGrant().Statement("s", "t"), g.Statement("s", "t"); len(d) != 1 || !bytes.Equal(got, want) || bytes.Count(want, []byte(`":`)) < 12 {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -278,7 +278,7 @@ func TestDiffering(t *testing.T) {
 		Project:   fstest.MapFS{"same": {Data: []byte("a\r\n")}, "other": {Data: []byte("b")}, "new": {Data: []byte("c")}},
 		Committed: map[string][]byte{"same": []byte("a\n"), "other": []byte("a"), "gone": []byte("a")},
 	}
-	if got := in.differing(); !slices.Equal(got, []string{"gone", "other"}) {
+	if got := in.uncommittedFiles(); !slices.Equal(got, []string{"gone", "other"}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,5 +1,4 @@
-// Package prooftest has runs that people walk through, whose decisions are signed, for tests of the statements about
-// them.
+// Package prooftest has runs with signed decisions of people, for tests of the statements about them.
 package prooftest
 
 import (
@@ -30,7 +29,7 @@ func KeyOf(t testing.TB, machine string) signature.Signer {
 	return signer
 }
 
-// Play is a run that people walk through, and the files that it leaves.
+// Play is a run by people, and the files left by it.
 type Play struct {
 	t  testing.TB
 	S  *workflow.Session
@@ -40,16 +39,16 @@ type Play struct {
 	// Writer hands the documents in; People decide, each on the machine of their name.
 	Writer string
 	People []string
-	// Channel is that of the decisions.
+	// Channel is the channel of the decisions.
 	Channel workflow.Channel
 }
 
-// NewPlay returns a run at its start.
+// NewPlay returns a run at the start.
 func NewPlay(t testing.TB, task string, people ...string) *Play {
 	return NewPlayBy(workflowtest.Six(), t, task, people...)
 }
 
-// NewPlayBy returns a run by a workflow at its start.
+// NewPlayBy returns a run by a workflow at the start.
 func NewPlayBy(w *workflow.Definition, t testing.TB, task string, people ...string) *Play {
 	p := &Play{t: t, At: Noon, Files: map[string][]byte{}, Writer: "dan", People: people, Channel: workflow.ChannelElicited}
 	p.S = w.NewSession("session-"+task, "Do it", "/project", "claude-code 2.1", p.At)
@@ -162,7 +161,7 @@ func (p *Play) Deliver() *Play {
 	return p
 }
 
-// Review passes the review, with its report.
+// Review passes the review, with a report.
 func (p *Play) Review() *Play {
 	p.t.Helper()
 	rec := p.S.Current()
