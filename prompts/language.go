@@ -7,9 +7,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Languages returns the end of a role prompt that names the languages of the stage's document and of the
-// conversation. written is the language of the objective, which a model follows by itself: the end
-// is empty if all three are English, the language of the prompts.
+// Languages returns the end of a role prompt about the languages of the stage's document and of the conversation.
+// written is the language of the objective, which a model follows by itself: the end is empty if all three are
+// English, the language of the prompts.
 func Languages(st workflow.Stage, document, spoken, written lang.Language) string {
 	text := ""
 	switch {

@@ -1,11 +1,11 @@
 // Package prompts holds the role prompts, one Markdown file for each stage, and reads
 // the project's own prompts, which replace them.
 //
-// A prompt file has front matter (stage, title) and a body. A stage without a prompt of its own
-// gets the one for its kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand for
-// the words of the workflow's definition. A stage begins with the body without its section "Later
-// rounds"; a refinement gets only that section. {{gate_score}} stands for the score that the
-// stage's gate requires, and {{place}}, {{same}} and {{edit}} for the place of the document.
+// A prompt file has front matter (stage, title) and a body. A stage without a prompt file
+// gets the one for the kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand for
+// the words of the workflow's definition. A stage begins with the body without the section "Later
+// rounds"; a refinement gets only this section. {{gate_score}} stands for the score required by the
+// stage's gate, and {{place}}, {{same}} and {{edit}} for the place of the document.
 package prompts
 
 import (
@@ -29,8 +29,8 @@ import (
 //go:embed *.md
 var builtin embed.FS
 
-// MaxSize is the largest prompt accepted, in bytes of JSON: the reply that contains
-// it must stay below the size that hosts show.
+// MaxSize is the largest prompt accepted, in bytes of JSON: a reply with the prompt must stay below the size shown
+// by hosts.
 const MaxSize = 9000
 
 // laterHeading is the heading of the section for a refinement.
@@ -59,26 +59,26 @@ var (
 
 // First returns the prompt for the round with which a stage begins: the later ones bring their own
 // part with them.
-func (p Prompt) First(gateScore float64) string { return fill(p.first, gateScore) }
+func (p Prompt) First(gateScore float64) string { return fillPlaces(p.first, gateScore) }
 
 // Full returns the whole prompt.
-func (p Prompt) Full(gateScore float64) string { return fill(p.body, gateScore) }
+func (p Prompt) Full(gateScore float64) string { return fillPlaces(p.body, gateScore) }
 
 // Later returns the part for a refinement.
-func (p Prompt) Later(gateScore float64) string { return fill(p.later, gateScore) }
+func (p Prompt) Later(gateScore float64) string { return fillPlaces(p.later, gateScore) }
 
-func fill(s string, gateScore float64) string {
+func fillPlaces(s string, gateScore float64) string {
 	return strings.ReplaceAll(filed.Replace(s), "{{gate_score}}", strconv.FormatFloat(gateScore, 'f', -1, 64))
 }
 
-// Load returns the prompt of a stage: the file of the prompt's name in override, if that is not
-// nil; otherwise the built-in prompt of the stage, or else that of its kind.
+// Load returns the prompt of a stage: the file of the prompt's name in override, if override is not nil; otherwise
+// the built-in prompt of the stage, or else the one of the stage's kind.
 func Load(override fs.FS, st workflow.Stage) (Prompt, error) {
 	base, err := readEmbedded(st)
 	if err != nil || override == nil {
 		return base, err
 	}
-	own, err := read(override, st.PromptName()+".md", st)
+	own, err := readPrompt(override, st.PromptName()+".md", st)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return base, nil
@@ -91,7 +91,7 @@ func Load(override fs.FS, st workflow.Stage) (Prompt, error) {
 	return own, nil
 }
 
-// Builtin reports whether the stage has a built-in prompt of its own, not only that of its kind.
+// Builtin reports whether the stage has a built-in prompt, not only the kind of the stage.
 func Builtin(st workflow.Stage) bool {
 	_, err := fs.Stat(builtin, st.PromptName()+".md")
 	return err == nil
@@ -108,7 +108,7 @@ func readEmbedded(st workflow.Stage) (Prompt, error) {
 	}
 	known, ok := parsed.Load(name)
 	if !ok {
-		p, err := read(builtin, name+".md", st)
+		p, err := readPrompt(builtin, name+".md", st)
 		if err != nil {
 			return p, err
 		}
@@ -125,7 +125,7 @@ func readEmbedded(st workflow.Stage) (Prompt, error) {
 	return p, nil
 }
 
-func read(fsys fs.FS, name string, st workflow.Stage) (Prompt, error) {
+func readPrompt(fsys fs.FS, name string, st workflow.Stage) (Prompt, error) {
 	data, err := durable.ReadFile(fsys, name, MaxSize)
 	var large *durable.TooLargeError
 	switch {
