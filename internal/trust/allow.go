@@ -11,40 +11,37 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The kinds of things that can be allowed.
+// The kinds of things a person can allow.
 const (
-	// KindVerify is a command that the server may run to verify work; its content is
-	// the command itself.
+	// KindVerify is a command for the server to verify work with; the content is the command itself.
 	KindVerify = "verify"
-	// KindRubric is a file by whose rules the server may audit documents; its content
-	// is the file's.
+	// KindRubric is a file with rules for audits of documents; the content is the file's.
 	KindRubric = "rubric"
-	// KindSource is a git repository from which the server may take agents and workflows of
-	// the BMAD method; its content is its address.
+	// KindSource is a git repository with agents and workflows of the BMAD method for the server to use; the
+	// content is the address.
 	KindSource = "source"
-	// KindOwnVerify is the person's own verify command, which may run in a project; its
-	// content is the permission alone, so that they are free to change the command.
+	// KindOwnVerify is the person's own verify command, which may run in a project; the content is the permission
+	// alone, so that they are free to change the command.
 	KindOwnVerify = "own_verify"
-	// KindScript is a file of the project that an allowed command runs; its content is the
-	// file's. A newer one replaces an older one.
+	// KindScript is a file of the project that an allowed command runs; the content is the file's. A newer one
+	// replaces an older one.
 	KindScript = "script"
-	// KindWorkflow is a workflow that a project brings, which could leave gates out; its content
-	// is the file's.
+	// KindWorkflow is a project's own workflow, which could leave gates out; the content is the file's.
 	KindWorkflow = "workflow"
-	// KindContract is a script of the project that says whether work is finished, and that the
-	// server runs by itself; its content is the file's. A newer one replaces an older one.
+	// KindContract is a script of the project that says whether work is finished, and that the server runs by
+	// itself; the content is the file's. A newer one replaces an older one.
 	KindContract = "contract"
-	// KindMember is the public key of somebody who works on the project, whose signatures then count for
-	// histories; its content is the key.
+	// KindMember is the public key of somebody at work on the project, whose signatures then count for histories;
+	// the content is the key.
 	KindMember = "member"
 )
 
-// Kinds returns the kinds of things that can be allowed.
+// Kinds returns the kinds of things a person can allow.
 func Kinds() []string {
 	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract, KindMember}
 }
 
-// Allowance is one thing that a person has allowed in one project.
+// Allowance is one thing allowed by a person in one project.
 type Allowance struct {
 	// Project is the path of the project's folder.
 	Project string `json:"project"`
@@ -52,21 +49,21 @@ type Allowance struct {
 	Kind string `json:"kind"`
 	// Text describes it to people: the command, the path of the rubric or script, or the address.
 	Text string `json:"text"`
-	// SHA256 is the hash of the content, which alone decides what is allowed. That of a
-	// command or an address is computed here, whatever a caller passes.
+	// SHA256 is the hash of the content, which alone decides what is allowed. For a command or an address it is
+	// computed here, whatever a caller passes.
 	SHA256 string    `json:"sha256"`
 	At     time.Time `json:"at"`
-	// ProjectID is the mark of the project where it was allowed, for kinds that run files of
-	// the project; "" if an older version recorded it. It is set here.
+	// ProjectID is the mark of the project, for kinds that run files of the project; "" if an older version
+	// recorded the allowance. It is set here.
 	ProjectID string `json:"project_id,omitempty"`
-	// Files is true if the files that a command names were recorded with it, as KindScript: one without a
-	// record is newer than the allowance.
+	// Files is true if the files named in a command were recorded with it, as KindScript: a file without a record
+	// is then newer than the allowance.
 	Files bool `json:"files,omitempty"`
 }
 
-// normal returns the allowance as it is kept and compared.
-func (a Allowance) normal() Allowance {
-	a.Project = resolve(a.Project)
+// normalize returns the allowance as it is kept and compared.
+func (a Allowance) normalize() Allowance {
+	a.Project = resolveLinks(a.Project)
 	a.SHA256 = strings.ToLower(a.SHA256)
 	switch a.Kind {
 	case KindVerify, KindSource:
@@ -101,8 +98,8 @@ func unknownKind(kind string) error {
 		WithHint("the kinds are %s", strings.Join(Kinds(), ", "))
 }
 
-// same reports whether two allowances, as they are kept, allow the same.
-func (a Allowance) same(b Allowance) bool {
+// allowsSame reports whether two allowances, as they are kept, allow the same.
+func (a Allowance) allowsSame(b Allowance) bool {
 	return a.Project == b.Project && a.Kind == b.Kind && a.SHA256 == b.SHA256
 }
 
@@ -114,13 +111,12 @@ func placeOf(project string) string {
 	if isShared(project) {
 		return project
 	}
-	return resolve(project)
+	return resolveLinks(project)
 }
 
-// resolve returns the path of a folder without links, so that a link to a project is the
-// project. A missing end of the path is kept: the allowances of a deleted project can still
-// be taken back.
-func resolve(path string) string {
+// resolveLinks returns the path of a folder without links, so that a link to a project is the project. A missing
+// end of the path is kept: the allowances of a deleted project can still be taken back.
+func resolveLinks(path string) string {
 	if path == "" {
 		return ""
 	}

@@ -23,8 +23,8 @@ import (
 //	checkpoints/<hash of the project's place>/<session id>.json
 //
 // The place is part of the name: a copy of a project has sessions with the same ids. It is the path of the
-// folder that holds the sessions, without links, or the project's name in a store that its clones share.
-// A record of another place shows that a session was copied or moved. Each file is signed, so that one written
+// folder with the sessions, without links, or the project's name in a store shared by the clones.
+// A record of another place shows that a session was copied or moved. Each file is signed, and one written
 // without the key does not count.
 type Checkpoints struct{ dir *durable.Dir }
 
@@ -38,7 +38,7 @@ const (
 	checkpointDomain = "bmad-mcp: checkpoint of a session\n"
 	// maxCheckpoint bounds the read of a file, in bytes; ours have about 600.
 	maxCheckpoint = 1 << 16
-	// checkpointPatience bounds the wait for another program that records.
+	// checkpointPatience bounds the wait for another recording program.
 	checkpointPatience = 10 * time.Second
 )
 
@@ -57,7 +57,7 @@ func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...st
 	if signer == nil {
 		return nil
 	}
-	_ = u.existing(func(d dir) error { // without the folder there are none
+	_ = u.withExisting(func(d dir) error { // without the folder there are none
 		found = CheckpointsIn(d.Dir).Read(signer, u.realPath(project), ids...)
 		return nil
 	})
@@ -70,8 +70,8 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, folder, id, file s
 	if signer == nil {
 		return nil
 	}
-	project, folder = placeOf(project), resolve(folder)
-	_ = u.existing(func(d dir) error { // without the folder there are none
+	project, folder = placeOf(project), resolveLinks(folder)
+	_ = u.withExisting(func(d dir) error { // without the folder there are none
 		c := CheckpointsIn(d.Dir)
 		own, ok := checkpointName(project, id)
 		folders, err := d.ReadDir(checkpointFolder)
@@ -84,8 +84,9 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, folder, id, file s
 			if name == own {
 				continue
 			}
-			record, ok := c.parse(signer, name)
-			if at, _ := checkpointName(record.Project, id); !ok || at != name || record.SessionID != id {
+			record, ok := c.parseFile(signer, name)
+			expected, _ := checkpointName(record.Project, id)
+			if !ok || expected != name || record.SessionID != id {
 				continue
 			}
 			there, err := os.Stat(record.Project)
@@ -100,8 +101,8 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, folder, id, file s
 	return found
 }
 
-// Record keeps a checkpoint of a session of a project, unless a later one exists. It replaces
-// those of other places that the session has left.
+// Record keeps a checkpoint of a session of a project, unless a later one exists. It replaces the checkpoints in
+// left, the former places of the session.
 func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error {
 	return u.withFolder(func(d dir) error {
 		return CheckpointsIn(d.Dir).Write(ctx, signer, u.realPath(project), id, c, left...)
@@ -112,18 +113,18 @@ func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, 
 func (c Checkpoints) Read(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
 	out := map[string]workflow.Checkpoint{}
 	if len(ids) == 0 {
-		ids = c.ids(project)
+		ids = c.recordedIDs(project)
 	}
 	for _, id := range ids {
-		if found, ok := c.read(signer, project, id); ok {
+		if found, ok := c.readRecord(signer, project, id); ok {
 			out[id] = found
 		}
 	}
 	return out
 }
 
-// ids lists the sessions of a project that are recorded.
-func (c Checkpoints) ids(project string) (out []string) {
+// recordedIDs lists the recorded sessions of a project.
+func (c Checkpoints) recordedIDs(project string) (out []string) {
 	names, _ := c.dir.ReadDir(placeFolder(project)) // without the folder there are none
 	for _, e := range names {
 		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
@@ -145,20 +146,21 @@ func checkpointName(project, id string) (name string, ok bool) {
 	return path.Join(placeFolder(project), id+".json"), true
 }
 
-func (c Checkpoints) read(signer workflow.Signer, project, id string) (found workflow.Checkpoint, ok bool) {
+func (c Checkpoints) readRecord(signer workflow.Signer, project, id string) (found workflow.Checkpoint, ok bool) {
 	name, ok := checkpointName(project, id)
 	if !ok {
 		return found, false
 	}
-	file, ok := c.parse(signer, name)
-	if ok && (file.Project != project || file.SessionID != id) {
+	file, ok := c.parseFile(signer, name)
+	isOther := file.Project != project || file.SessionID != id
+	if ok && isOther {
 		file.Checkpoint = workflow.Checkpoint{Foreign: true}
 	}
 	return file.Checkpoint, ok
 }
 
-// parse reads a record by the name of its file; it is foreign if this key did not sign it.
-func (c Checkpoints) parse(signer workflow.Signer, name string) (file checkpoint, ok bool) {
+// parseFile reads a record by the name of the file; it is foreign if another key signed it.
+func (c Checkpoints) parseFile(signer workflow.Signer, name string) (file checkpoint, ok bool) {
 	foreign := checkpoint{Checkpoint: workflow.Checkpoint{Foreign: true}}
 	info, err := c.dir.Lstat(name)
 	if err != nil {
@@ -171,15 +173,15 @@ func (c Checkpoints) parse(signer workflow.Signer, name string) (file checkpoint
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return file, false
 	}
-	if err != nil || json.Unmarshal(data, &file) != nil || file.Signature == "" || file.Signature != authenticate(signer, data) {
+	if err != nil || json.Unmarshal(data, &file) != nil || file.Signature == "" || file.Signature != computeMAC(signer, data) {
 		return foreign, true
 	}
 	return file, true
 }
 
-// authenticate returns the code of a file's content: of all keys but the signature, sorted, so that a program
-// that does not know a key computes the same.
-func authenticate(signer workflow.Signer, data []byte) string {
+// computeMAC returns the code of a file's content: of all keys but the signature, sorted, so that a program
+// computes the same for keys unknown to it.
+func computeMAC(signer workflow.Signer, data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var plain map[string]any
@@ -206,7 +208,7 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 	return r.Record(signer, project, id, cp, left...)
 }
 
-// Reservation keeps other programs from recording, so that nobody can prevent the record of a change that is under way.
+// Reservation keeps other programs from recording, so that nobody can prevent the record of a change under way.
 type Reservation struct {
 	checkpoints Checkpoints
 	// placeOf returns the place of a project.
@@ -227,12 +229,12 @@ func (c Checkpoints) Reserve(ctx context.Context) (*Reservation, error) {
 func (u UserState) Reserve(ctx context.Context) (*Reservation, error) {
 	d, done, err := u.openOrMake()
 	if err != nil {
-		return nil, u.trouble(err)
+		return nil, u.describeError(err)
 	}
 	r, err := CheckpointsIn(d.Dir).Reserve(ctx)
 	if err != nil {
 		done()
-		return nil, u.trouble(err)
+		return nil, u.describeError(err)
 	}
 	unlock := r.release
 	r.placeOf, r.release = u.realPath, func() { unlock(); done() }
@@ -255,7 +257,7 @@ func (r *Reservation) Record(signer workflow.Signer, project, id string, cp work
 	if err != nil {
 		return err
 	}
-	file.Signature = authenticate(signer, unsigned)
+	file.Signature = computeMAC(signer, unsigned)
 	data, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return err
@@ -263,9 +265,9 @@ func (r *Reservation) Record(signer workflow.Signer, project, id string, cp work
 	if _, err := c.dir.MkdirAll(path.Dir(name)); err != nil {
 		return err
 	}
-	// Another window may have continued the session, and recorded that first; or, of two copies of
-	// a folder that is gone, the other one.
-	now, there := c.read(signer, project, id)
+	// Another window may have continued the session, and recorded it first; or the record is from another copy of
+	// a folder that is gone.
+	now, there := c.readRecord(signer, project, id)
 	older := now.Foreign || now.Revision < cp.Revision
 	if there && !older {
 		return nil
@@ -278,7 +280,7 @@ func (r *Reservation) Record(signer workflow.Signer, project, id string, cp work
 	}
 	for _, folder := range left {
 		if old, ok := checkpointName(folder, id); ok && old != name {
-			_ = c.dir.Remove(old)           // left over, it would vouch for the folder that the session was in
+			_ = c.dir.Remove(old)           // left over, it would vouch for the former folder of the session
 			_ = c.dir.Remove(path.Dir(old)) // fails unless it is empty
 		}
 	}

@@ -21,14 +21,14 @@ const (
 	signed = 64
 )
 
-// Derived returns data of a name that KeepDerived was given; nil if there is none, or if anybody else has
-// written it.
+// Derived returns the data given to KeepDerived under a name; nil if there is none, or if anybody else has written
+// it.
 func (u UserState) Derived(name string) (data []byte) {
 	signer, err := u.ReadSigner()
 	if err != nil || signer == nil {
 		return nil
 	}
-	_ = u.existing(func(d dir) error { // what cannot be read is derived again
+	_ = u.withExisting(func(d dir) error { // what cannot be read is derived again
 		file, err := d.ReadFile(derivedFile(name), maxDerived)
 		if err == nil && len(file) >= signed && hmac.Equal(file[:signed], []byte(signDerived(signer, name, file[signed:]))) {
 			data = file[signed:]
@@ -38,7 +38,7 @@ func (u UserState) Derived(name string) (data []byte) {
 	return data
 }
 
-// KeepDerived keeps data that the program can derive again, so that it need not. Of many names the oldest go.
+// KeepDerived keeps data that the program could derive again. Of too many names the oldest go.
 func (u UserState) KeepDerived(name string, data []byte) error {
 	signer, err := u.Signer(context.Background())
 	if err != nil {
@@ -51,12 +51,12 @@ func (u UserState) KeepDerived(name string, data []byte) error {
 		if err := d.Replace(derivedFile(name), append([]byte(signDerived(signer, name, data)), data...)); err != nil {
 			return err
 		}
-		return d.thin()
+		return d.removeOldest()
 	})
 }
 
-// thin removes the oldest files of derived data over the limit.
-func (d dir) thin() error {
+// removeOldest removes the oldest files of derived data over the limit.
+func (d dir) removeOldest() error {
 	entries, err := d.ReadDir(derivedFolder)
 	var files []fs.FileInfo
 	for _, e := range entries {
@@ -75,7 +75,7 @@ func (d dir) thin() error {
 
 // DropDerived removes the data of a name, if there is any.
 func (u UserState) DropDerived(name string) error {
-	return u.existing(func(d dir) error {
+	return u.withExisting(func(d dir) error {
 		if !d.Exists(derivedFile(name)) {
 			return nil
 		}

@@ -24,7 +24,7 @@ const (
 	seedDomain = "bmad-mcp: seed of the Ed25519 key\n"
 )
 
-// signer is a workflow.Signer. A closure holds the key, so that printing a signer does not.
+// signer is a workflow.Signer. A closure holds the key, so that printing a signer does not print it.
 type signer struct {
 	signature.Signer
 	mac func(message string) string
@@ -60,7 +60,7 @@ func (u UserState) Signer(ctx context.Context) (signer workflow.Signer, err erro
 
 // ReadSigner is like Signer for checks: it creates nothing, and returns nil if there is no key.
 func (u UserState) ReadSigner() (signer workflow.Signer, err error) {
-	err = u.existing(func(d dir) error {
+	err = u.withExisting(func(d dir) error {
 		key, err := d.readKey()
 		if err == nil && key != nil {
 			signer, err = newSigner(key)
@@ -72,7 +72,7 @@ func (u UserState) ReadSigner() (signer workflow.Signer, err error) {
 
 // readKey returns the key, or nil if there is none.
 func (d dir) readKey() ([]byte, error) {
-	key, there, err := d.read(keyFile)
+	key, there, err := d.readIfExists(keyFile)
 	switch {
 	case !there:
 		return nil, nil
@@ -87,7 +87,7 @@ func (d dir) readKey() ([]byte, error) {
 		"a new one is made, and histories that were signed with the old one no longer count as yours")
 }
 
-// ensureKey returns the key, creating it if there is none, once its name is on the disk.
+// ensureKey returns the key, creating it if there is none, once the file's name is on the disk.
 func (d dir) ensureKey(ctx context.Context) ([]byte, error) {
 	key, err := d.readKey()
 	if err != nil {
@@ -98,14 +98,14 @@ func (d dir) ensureKey(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	// For an existing one too: its creator may not have got this far.
+	// This also matters for an existing key: the process that created it may not have got this far.
 	if err := d.SyncDir("."); err != nil {
 		return nil, &durable.UnconfirmedError{Name: keyFile, Err: err}
 	}
 	return key, nil
 }
 
-// makeKey creates the key, or returns that of another process that was first.
+// makeKey creates the key, or returns the key of another process that was first.
 func (d dir) makeKey(ctx context.Context) (key []byte, err error) {
 	lock, err := d.Lock(ctx, lockName)
 	if err != nil {
@@ -121,8 +121,8 @@ func (d dir) makeKey(ctx context.Context) (key []byte, err error) {
 	if err := d.CreateUnsynced(temp, key); err != nil {
 		return nil, err
 	}
-	// A link is complete as soon as it is visible, and never replaces another, not even if locks do not work,
-	// for example in a home folder that several machines share.
+	// A link is complete as soon as it is visible, and never replaces another, not even if locks do not work, for
+	// example in a home folder shared by several machines.
 	err = d.link(temp, keyFile)
 	switch {
 	case err == nil:

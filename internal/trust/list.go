@@ -10,24 +10,24 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// list is a file of the folder that holds one list under a key.
+// list is a file of the folder with one list under a key.
 type list[T comparable] struct {
 	file, key string
-	// effect is the consequence of a file that cannot be read, remedy how to start over.
+	// effect is the consequence of an unreadable file, remedy how to start over.
 	effect, remedy lang.Text
 }
 
-// get returns the list; it is empty if there is no file.
-func (l list[T]) get(u UserState) (out []T, err error) {
-	err = u.existing(func(d dir) error {
-		out, err = l.read(d)
+// readList returns the list; it is empty if there is no file.
+func (l list[T]) readList(u UserState) (out []T, err error) {
+	err = u.withExisting(func(d dir) error {
+		out, err = l.readFrom(d)
 		return err
 	})
 	return out, err
 }
 
-func (l list[T]) read(d dir) (out []T, err error) {
-	data, exists, err := d.read(l.file)
+func (l list[T]) readFrom(d dir) (out []T, err error) {
+	data, exists, err := d.readIfExists(l.file)
 	if !exists {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ func (l list[T]) change(ctx context.Context, d dir, to func([]T) ([]T, error)) e
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	before, err := l.read(d)
+	before, err := l.readFrom(d)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (l list[T]) change(ctx context.Context, d dir, to func([]T) ([]T, error)) e
 		return err
 	}
 	if slices.Equal(before, after) {
-		return d.SyncDir(".") // its last writer may have crashed before this step
+		return d.SyncDir(".") // the last writer may have crashed before this step
 	}
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
@@ -74,8 +74,8 @@ func (l list[T]) change(ctx context.Context, d dir, to func([]T) ([]T, error)) e
 	return d.Replace(l.file, data.Bytes())
 }
 
-// put adds an entry, or amends the one that it matches, and reports whether there was none.
-func (l list[T]) put(ctx context.Context, u UserState, entry T, match func(T) bool, amend func(*T)) (added bool, err error) {
+// addOrAmend adds an entry, or amends the matching one, and reports whether there was none.
+func (l list[T]) addOrAmend(ctx context.Context, u UserState, entry T, match func(T) bool, amend func(*T)) (added bool, err error) {
 	err = u.withFolder(func(d dir) error {
 		return l.change(ctx, d, func(list []T) ([]T, error) {
 			at := slices.IndexFunc(list, match)
@@ -91,7 +91,7 @@ func (l list[T]) put(ctx context.Context, u UserState, entry T, match func(T) bo
 
 // remove takes entries off the list, if there is one, and returns how many.
 func (l list[T]) remove(ctx context.Context, u UserState, match func(T) bool) (n int, err error) {
-	err = u.existing(func(d dir) error {
+	err = u.withExisting(func(d dir) error {
 		n, err = l.removeFrom(ctx, d, match)
 		return err
 	})

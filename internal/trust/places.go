@@ -17,20 +17,20 @@ const (
 
 // Place is a folder in which the person lets assistants work, with everything below it.
 type Place struct {
-	// Folder has no links: a folder that has become a link is another one.
+	// Folder has no links: a folder replaced by a link is another one.
 	Folder string `json:"folder"`
 	// By is ByTerminal or ByForm.
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// Places returns the folders that the person has allowed, the oldest first.
-func (u UserState) Places() ([]Place, error) { return places.get(u) }
+// Places returns the folders allowed by the person, the oldest first.
+func (u UserState) Places() ([]Place, error) { return places.readList(u) }
 
 // AddPlace records a folder. It reports whether it was not recorded before.
 func (u UserState) AddPlace(ctx context.Context, p Place) (added bool, err error) {
-	p.Folder = resolve(p.Folder)
-	return places.put(ctx, u, p, func(have Place) bool { return have.Folder == p.Folder }, func(have *Place) {
+	p.Folder = resolveLinks(p.Folder)
+	return places.addOrAmend(ctx, u, p, func(have Place) bool { return have.Folder == p.Folder }, func(have *Place) {
 		if have.By == ByForm { // typing at a terminal is the stronger act
 			have.By = p.By
 		}
@@ -39,6 +39,6 @@ func (u UserState) AddPlace(ctx context.Context, p Place) (added bool, err error
 
 // RemovePlace takes a folder off the record, and reports whether it was on it.
 func (u UserState) RemovePlace(ctx context.Context, folder string) (removed bool, err error) {
-	n, err := places.remove(ctx, u, func(p Place) bool { return p.Folder == folder || p.Folder == resolve(folder) })
+	n, err := places.remove(ctx, u, func(p Place) bool { return p.Folder == folder || p.Folder == resolveLinks(folder) })
 	return n > 0, err
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// Running files of a project is allowed for that project, not for its path: another repository
-// cloned there would inherit the permission. So the project has a random mark in its run state,
-// which is never committed, and an allowance records the mark. A copy has the mark and another
-// path, a replacement the path and another mark; a backup restored in place has both. If the run
-// state was deleted, the person is asked again.
+// Running files of a project is allowed for the project, not for the path: another repository cloned there would
+// inherit the permission. So the project has a random mark in its run state, which is never committed, and an
+// allowance records the mark. A copy has the mark and another path, a replacement the path and another mark; a
+// backup restored in place has both. If the run state was deleted, the person is asked again.
 const (
 	markFolder = ".bmad-task"
 	markFile   = markFolder + "/project-id"
@@ -23,7 +22,7 @@ const (
 	markDigits = 32
 )
 
-// isBound reports whether the allowance is for one project only, not for any at its path.
+// isBound reports whether the allowance is for one project only, not for any at the path.
 func (a Allowance) isBound() bool {
 	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.ofFile()
 }
@@ -31,20 +30,19 @@ func (a Allowance) isBound() bool {
 // ofFile reports whether the allowance is for one file of the project as it is.
 func (a Allowance) ofFile() bool { return a.Kind == KindScript || a.Kind == KindContract }
 
-// replaces reports whether the allowance replaces an older one. For a script that includes
-// the allowance of its former content, which could be put back.
+// replaces reports whether the allowance replaces an older one. For a script this includes the allowance of the
+// former content, because somebody could put it back.
 func (a Allowance) replaces(old Allowance) bool {
 	former := old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
-	return a.same(old) || a.ofFile() && former
+	return a.allowsSame(old) || a.ofFile() && former
 }
 
 // PathOf returns the path without links by which a project is known here.
-func PathOf(project string) string { return resolve(project) }
+func PathOf(project string) string { return resolveLinks(project) }
 
-// bind returns the allowance with the mark of its project. An existing mark is kept only if
-// it is one of ours: a repository could contain that of another project. A missing project
-// has none.
-func (a Allowance) bind(list []Allowance) (Allowance, error) {
+// bindToProject returns the allowance with the mark of its project. An existing mark is kept only if it is one of
+// ours: a repository could contain the mark of another project. A missing project has none.
+func (a Allowance) bindToProject(list []Allowance) (Allowance, error) {
 	a.ProjectID = ""
 	if !a.isBound() {
 		return a, nil
@@ -86,7 +84,7 @@ func writeMark(d *durable.Dir) (string, error) {
 	return mark, d.Replace(markFile, []byte(mark+"\n"))
 }
 
-// readMark returns the mark of a project; "" if it has none that could be ours.
+// readMark returns the mark of a project; "" if it has none of the form of ours.
 func readMark(project string) string {
 	d, err := durable.OpenDir(project)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Rights are this machine's records of the rights that the person has given to the runs, or the
+// Rights are this machine's records of the rights given by the person to the runs, or the
 // conversations, of one project: which commands they may run, how much they may spend, and how much
 // they have spent. The files of both are in the project, where agents work. Each record is a small
 // signed file below the state folder:
@@ -55,14 +55,14 @@ func (f rightsFile) sign(signer workflow.Signer) (string, error) {
 	return signer.MAC(rightsDomain + string(data)), err
 }
 
-// Rights returns the records of a kind, for example "runs", for a project. of returns the file of the project
-// that the record of an id is about.
+// Rights returns the records of a kind, for example "runs", for a project. of returns the file of the project that
+// belongs to the record of an id.
 func (u UserState) Rights(kind, project string, of func(id string) string) *Rights {
-	return &Rights{state: u, project: resolve(project), kind: kind, of: of}
+	return &Rights{state: u, project: resolveLinks(project), kind: kind, of: of}
 }
 
-// name returns the file of a record.
-func (r *Rights) name(id string) (string, error) {
+// fileName returns the file of a record.
+func (r *Rights) fileName(id string) (string, error) {
 	if id == "" || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") != "" { // a path is built from it
 		return "", &fs.PathError{Op: "record", Path: id, Err: fs.ErrInvalid}
 	}
@@ -71,7 +71,7 @@ func (r *Rights) name(id string) (string, error) {
 
 // Keep replaces a record by data, a JSON value.
 func (r *Rights) Keep(ctx context.Context, id string, data []byte) error {
-	name, err := r.name(id)
+	name, err := r.fileName(id)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *Rights) Keep(ctx context.Context, id string, data []byte) error {
 
 // Kept returns a record; nil if none counts, for whatever reason.
 func (r *Rights) Kept(_ context.Context, id string) (data []byte) {
-	name, err := r.name(id)
+	name, err := r.fileName(id)
 	if err != nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (r *Rights) Kept(_ context.Context, id string) (data []byte) {
 	if err != nil || signer == nil {
 		return nil
 	}
-	_ = r.state.existing(func(d dir) error { // a record that cannot be read allows nothing
+	_ = r.state.withExisting(func(d dir) error { // an unreadable record allows nothing
 		var file rightsFile
 		if err := d.readJSON(name, &file); err != nil || file.Project != r.project || file.Kind != r.kind || file.ID != id {
 			return err

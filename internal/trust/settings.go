@@ -9,9 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The key of a person signs under the settings with which it has signed first. A variable can lead a program to other
-// settings, in which the rules of the gates are loose, and a file of a project can set that variable: a step under them
-// is refused.
+// A person's key signs under the settings of the first signature. A variable can lead a program to other settings
+// with loose rules of the gates, and a file of a project can set the variable: a step under them is refused.
 
 var settings = list[Settings]{"settings.json", "settings", lang.T("it is not known under which settings the key signs"), lang.T("the settings of the next step count")}
 
@@ -21,10 +20,10 @@ type Settings struct {
 	Folder string `json:"folder"`
 }
 
-// SignerUnder is Signer for a program that reads the settings in a folder. It is an error if the key has signed under
-// others, and the person has not said that these count.
+// SignerUnder is Signer for a program with the settings in a folder. It is an error if the key has signed under
+// others, and the person has not accepted these.
 func (u UserState) SignerUnder(ctx context.Context, folder string) (workflow.Signer, error) {
-	known, err := settings.get(u)
+	known, err := settings.readList(u)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +41,12 @@ func (u UserState) SignerUnder(ctx context.Context, folder string) (workflow.Sig
 // OtherSettings returns the folder of the settings under which the key signs, if it is not the given one; "" if it is, or
 // if there is none yet.
 func (u UserState) OtherSettings(folder string) (other string, err error) {
-	known, err := settings.get(u)
+	known, err := settings.readList(u)
 	return otherSettings(known, folder), err
 }
 
 func otherSettings(known []Settings, folder string) string {
-	if len(known) == 0 || slices.Contains(known, Settings{resolve(folder)}) {
+	if len(known) == 0 || slices.Contains(known, Settings{resolveLinks(folder)}) {
 		return ""
 	}
 	return known[len(known)-1].Folder
@@ -57,7 +56,7 @@ func otherSettings(known []Settings, folder string) string {
 func (u UserState) UseSettings(ctx context.Context, folder string) error {
 	return u.withFolder(func(d dir) error {
 		return settings.change(ctx, d, func(list []Settings) ([]Settings, error) {
-			if one := (Settings{resolve(folder)}); !slices.Contains(list, one) {
+			if one := (Settings{resolveLinks(folder)}); !slices.Contains(list, one) {
 				list = append(list, one)
 			}
 			return list, nil

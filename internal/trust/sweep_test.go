@@ -43,13 +43,13 @@ func TestKeySurvives(t *testing.T) {
 // TestAllowancesSurvive does the same for the list: it is the old or the new one.
 func TestAllowancesSurvive(t *testing.T) {
 	ctx := context.Background()
-	first := Allowance{Project: "/p", Kind: KindVerify, Text: "one"}.normal()
-	second := Allowance{Project: "/p", Kind: KindVerify, Text: "two"}.normal()
+	first := Allowance{Project: "/p", Kind: KindVerify, Text: "one"}.normalize()
+	second := Allowance{Project: "/p", Kind: KindVerify, Text: "two"}.normalize()
 	for name, c := range map[string]struct {
 		do            func(dir) error
 		before, after int
 	}{
-		"allow": {func(d dir) error { return d.allow(ctx, second) }, 1, 2},
+		"allow": {func(d dir) error { return d.addAllowance(ctx, second) }, 1, 2},
 		"disallow": {func(d dir) error {
 			_, err := allowances.removeFrom(ctx, d, func(a Allowance) bool { return a.Project == first.Project && a.Kind == first.Kind })
 			return err
@@ -57,11 +57,11 @@ func TestAllowancesSurvive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := durabletest.New()
-			if err := at(disk).allow(ctx, first); err != nil {
+			if err := at(disk).addAllowance(ctx, first); err != nil {
 				t.Fatal(err)
 			}
 			durabletest.Sweep(t, disk, func(d *durabletest.Disk) error { return c.do(at(d)) }, func(o durabletest.Outcome) {
-				list, err := allowances.read(at(o.Disk))
+				list, err := allowances.readFrom(at(o.Disk))
 				if err != nil || len(list) != c.before && len(list) != c.after || o.Acknowledged && len(list) != c.after {
 					t.Errorf("%v: %d allowances, %v", o, len(list), err)
 				}
@@ -69,7 +69,7 @@ func TestAllowancesSurvive(t *testing.T) {
 					t.Errorf("%v: again: %v", o, err)
 				}
 				for _, later := range o.Disk.Images() { // whatever the power takes after that
-					if list, err := allowances.read(at(later)); err != nil || len(list) != c.after {
+					if list, err := allowances.readFrom(at(later)); err != nil || len(list) != c.after {
 						t.Errorf("%v: then %d allowances, %v", o, len(list), err)
 					}
 				}
@@ -168,7 +168,7 @@ func TestMadeWhileItIsRead(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	got, _, err := dir{Dir: durable.NewDir("/simulated/appearing", fsys)}.read(keyFile)
+	got, _, err := dir{Dir: durable.NewDir("/simulated/appearing", fsys)}.readIfExists(keyFile)
 	if err != nil || len(got) != keyBytes || !bytes.Equal(got, made) {
 		t.Errorf("got %x, %v", got, err)
 	}

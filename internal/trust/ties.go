@@ -13,32 +13,33 @@ import (
 
 var ties = list[Tie]{"ties.json", "ties", lang.T("it is not known which projects folders show"), lang.T("each folder shows what it names first")}
 
-// Tie is the memory that a folder shows a project of a store that is shared. A folder names its project by files in it,
-// and hosts take variables from such files, which a stranger can have written, or an assistant can change: what came
-// first counts.
+// Tie records that a folder shows a project of a shared store. A folder names the project by files in it, and
+// hosts take variables from such files. A stranger can have written the files, and an assistant can change them:
+// the first tie counts.
 type Tie struct {
-	// Folder has no links. Of a git repository it is the Home of its origin.
+	// Folder has no links. Of a git repository it is the Home of the origin.
 	Folder  string `json:"folder"`
 	Project string `json:"project"`
 	// Store is the address of the store, without account and password; "" if an older program has remembered it.
 	Store string `json:"store,omitempty"`
 }
 
-// Claim is what a folder names as its project.
+// Claim is the project named by a folder.
 type Claim struct {
 	Tie
-	// Path is that of the project's folder, without links, and Home that of its repository; "" if it is in none.
+	// Path is the path of the project's folder, without links, and Home the path of the repository; "" if it is in
+	// none.
 	Path, Home string
 	// OwnProject and OwnStore are true if the settings of the person, in a file of theirs, name the project or the store.
 	OwnProject, OwnStore bool
 }
 
-// Untied is why a folder does not show the project that it names.
+// Untied is the reason why a folder does not show the project it names.
 type Untied struct {
 	Claim
-	// Before is the project that the folder has shown, BeforeStore the store that its runs were in, Other a folder that
-	// shows the project; "" if that is not the reason. If none is, the project has sessions of which this folder knows
-	// nothing.
+	// Before is the project shown by the folder so far, BeforeStore the store of its runs so far, Other another
+	// folder that shows the project; each is "" if it is not the reason. If all are, the project has sessions
+	// unknown to this folder.
 	Before, BeforeStore, Other string
 }
 
@@ -67,7 +68,7 @@ func (u *Untied) Refuse() *fault.Error {
 // isOf reports whether a memory is of the folder of a claim.
 func (c Claim) isOf(t Tie) bool { return t.Folder == c.Path || t.Folder == c.Home }
 
-// Before returns the project that the folder of a claim has shown; "" if it has shown none.
+// Before returns the project shown so far by the folder of a claim; "" if there is none.
 func (c Claim) Before(list []Tie) string {
 	if at := slices.IndexFunc(list, c.isOf); at >= 0 {
 		return list[at].Project
@@ -108,10 +109,10 @@ func (u UserState) Ties() ([]Tie, error) {
 	if u == "" {
 		return nil, u.withFolder(nil)
 	}
-	return ties.get(u)
+	return ties.readList(u)
 }
 
-// Tie remembers a claim, unless something else is remembered. Folders that are gone are forgotten.
+// Tie remembers a claim, unless another one is remembered. Folders that are gone are forgotten.
 func (u UserState) Tie(ctx context.Context, c Claim) error {
 	return u.changeTies(ctx, c, func(list []Tie) (bool, error) { return c.Judge(list) })
 }

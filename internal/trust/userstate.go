@@ -15,8 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// UserState is the path of the state folder; "" means that there is none: nothing is
-// signed and nothing is allowed.
+// UserState is the path of the state folder; "" means no folder: nothing is signed and nothing is allowed.
 type UserState string
 
 // lockName is the lock for every change in the folder.
@@ -48,9 +47,9 @@ func openDir(path string) (dir, error) {
 	}}, nil
 }
 
-// read reads a file, if it exists. A dangling link is an error, not a missing file: somebody
+// readIfExists reads a file, if it exists. A dangling link is an error, not a missing file: somebody
 // meant one to exist.
-func (d dir) read(name string) (data []byte, exists bool, err error) {
+func (d dir) readIfExists(name string) (data []byte, exists bool, err error) {
 	if data, err = d.ReadFile(name, maxFile); !errors.Is(err, fs.ErrNotExist) {
 		return data, true, err
 	}
@@ -61,7 +60,7 @@ func (d dir) read(name string) (data []byte, exists bool, err error) {
 	return data, true, err
 }
 
-// readJSON reads a file that has one value.
+// readJSON reads a file with one value.
 func (d dir) readJSON(name string, value any) error {
 	data, err := d.ReadFile(name, maxFile)
 	if err != nil {
@@ -70,7 +69,7 @@ func (d dir) readJSON(name string, value any) error {
 	return json.Unmarshal(data, value)
 }
 
-// writeJSON replaces a file by one value, and makes its folder.
+// writeJSON replaces a file by one value, and creates the folder.
 func (d dir) writeJSON(name string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -82,8 +81,8 @@ func (d dir) writeJSON(name string, value any) error {
 	return d.Replace(name, append(data, '\n'))
 }
 
-// existing calls do with the open folder; if there is none yet, it does nothing.
-func (u UserState) existing(do func(dir) error) error {
+// withExisting calls do with the open folder; if there is none yet, it does nothing.
+func (u UserState) withExisting(do func(dir) error) error {
 	if u == "" {
 		return nil
 	}
@@ -91,13 +90,13 @@ func (u UserState) existing(do func(dir) error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return u.with(d, done, err, do)
+	return u.callWith(d, done, err, do)
 }
 
 // withFolder calls do with the open folder, which is created if it is missing.
 func (u UserState) withFolder(do func(dir) error) error {
 	d, done, err := u.openOrMake()
-	return u.with(d, done, err, do)
+	return u.callWith(d, done, err, do)
 }
 
 // openOrMake opens the folder, and creates it if it is missing. done ends the use of it.
@@ -115,16 +114,16 @@ func (u UserState) openOrMake() (d dir, done func(), err error) {
 	return d, done, err
 }
 
-// with calls do with the folder as it was opened, and done at the end.
-func (u UserState) with(d dir, done func(), err error, do func(dir) error) error {
+// callWith calls do with the folder as it was opened, and done at the end.
+func (u UserState) callWith(d dir, done func(), err error, do func(dir) error) error {
 	if err != nil {
-		return u.trouble(err)
+		return u.describeError(err)
 	}
 	defer done()
-	return u.trouble(do(d))
+	return u.describeError(do(d))
 }
 
-// heldFor is longer than an action that waits for nobody.
+// heldFor is longer than an action without a wait for anybody.
 const heldFor = 250 * time.Millisecond
 
 // visit is one use of the folder, by several callers.
@@ -132,33 +131,33 @@ type visit struct {
 	since time.Time
 	users int
 	dir   *dir              // nil until somebody needs it
-	real  map[string]string // the paths of projects without links, by those that were given
+	real  map[string]string // the paths of projects without links, by the paths given
 }
 
-// over reports whether nobody may join the visit any more, if there is one at all.
-func (v *visit) over() bool { return v == nil || time.Since(v.since) >= heldFor }
+// isOver reports whether nobody may join the visit any more, if there is one at all.
+func (v *visit) isOver() bool { return v == nil || time.Since(v.since) >= heldFor }
 
-// visits are those that go on, the latest of each folder.
+// visits are the visits under way, the latest of each folder.
 var visits = struct {
 	sync.Mutex
 	of map[UserState]*visit
 }{of: map[UserState]*visit{}}
 
-// Hold has the folder opened once, and the path of a project resolved once, for all that an action does until it calls
-// release. A folder that others replace meanwhile is noticed after heldFor.
+// Hold has the folder opened once, and the path of a project resolved once, for the whole action, until release is
+// called. A folder replaced by others meanwhile is noticed after heldFor.
 func (u UserState) Hold() (release func()) {
 	visits.Lock()
 	defer visits.Unlock()
 	v := visits.of[u]
-	if v.over() {
+	if v.isOver() {
 		v = &visit{since: time.Now(), real: map[string]string{}} //nolint:forbidigo // a moment of this process, by the system's clock
 		visits.of[u] = v
 	}
-	return u.join(v)
+	return u.joinVisit(v)
 }
 
-// join is called with the lock held.
-func (u UserState) join(v *visit) (leave func()) {
+// joinVisit is called with the lock held.
+func (u UserState) joinVisit(v *visit) (leave func()) {
 	v.users++
 	return func() {
 		visits.Lock()
@@ -180,14 +179,14 @@ func (u UserState) open() (d dir, done func(), err error) {
 	visits.Lock()
 	defer visits.Unlock()
 	v := visits.of[u]
-	if !v.over() && v.dir != nil {
-		return *v.dir, u.join(v), nil
+	if !v.isOver() && v.dir != nil {
+		return *v.dir, u.joinVisit(v), nil
 	}
-	if d, err = openDir(string(u)); err != nil || v.over() {
+	if d, err = openDir(string(u)); err != nil || v.isOver() {
 		return d, func() { _ = d.Close() }, err
 	}
 	v.dir = &d
-	return d, u.join(v), nil
+	return d, u.joinVisit(v), nil
 }
 
 // realPath returns the place of a project, a path without links.
@@ -195,7 +194,7 @@ func (u UserState) realPath(project string) string {
 	visits.Lock()
 	defer visits.Unlock()
 	v := visits.of[u]
-	if v.over() {
+	if v.isOver() {
 		return placeOf(project)
 	}
 	if v.real[project] == "" {
@@ -204,8 +203,7 @@ func (u UserState) realPath(project string) string {
 	return v.real[project]
 }
 
-// makeFolder creates a folder durably: a key lost with the power would leave histories that
-// nobody can check.
+// makeFolder creates a folder durably: nobody could check the histories of a key lost in a power failure.
 func makeFolder(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -228,9 +226,9 @@ func makeFolder(path string) error {
 	return err
 }
 
-// trouble gives an error of the disk its code and a hint. Errors that have a code, and the
-// context's own, are returned as they are.
-func (u UserState) trouble(err error) error {
+// describeError gives an error of the disk a code and a hint. An error with a code, and the context's own, are
+// returned as they are.
+func (u UserState) describeError(err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

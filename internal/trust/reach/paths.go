@@ -11,15 +11,15 @@ import (
 // maxLinks bounds the links followed for one path.
 const maxLinks = 40
 
-// resolve follows all links of a path. It keeps a missing end as it is named, even behind a
+// followLinks follows all links of a path. It keeps a missing end as it is named, even behind a
 // link: the place of a path must not depend on whether something exists there.
-func resolve(path string) string {
+func followLinks(path string) string {
 	path = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
 	volume := filepath.VolumeName(path)
-	at, rest := volume+string(filepath.Separator), split(path[len(volume):])
+	at, rest := volume+string(filepath.Separator), splitPath(path[len(volume):])
 	for links := 0; len(rest) > 0; {
 		part := rest[0]
 		rest = rest[1:]
@@ -43,23 +43,23 @@ func resolve(path string) string {
 			volume := filepath.VolumeName(target)
 			at, target = volume+string(filepath.Separator), target[len(volume):]
 		}
-		rest = append(split(target), rest...)
+		rest = append(splitPath(target), rest...)
 	}
 	return at
 }
 
-func split(path string) []string {
+func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator || r == '/' })
 }
 
-// parts returns the names in a path, the volume first.
-func parts(path string) []string {
+// pathNames returns the names in a path, the volume first.
+func pathNames(path string) []string {
 	volume := filepath.VolumeName(path)
-	return append([]string{volume}, split(path[len(volume):])...)
+	return append([]string{volume}, splitPath(path[len(volume):])...)
 }
 
-// plain returns a name as the file system reads it: Windows drops trailing dots and blanks.
-func plain(name string) string {
+// plainName returns a name as the file system reads it: Windows drops trailing dots and blanks.
+func plainName(name string) string {
 	if runtime.GOOS == "windows" {
 		name, _, _ = strings.Cut(name, ":")
 		return strings.TrimRight(name, ". ")
@@ -67,35 +67,35 @@ func plain(name string) string {
 	return name
 }
 
-// key is the form of a path for comparisons: paths that differ in case have the same key.
+// key is the form of a path for comparisons: paths in other letter case have the same key.
 type key string
 
 func keyOf(path string) key {
-	names := parts(path)
+	names := pathNames(path)
 	for i, name := range names {
 		// Up and down again: some letters have the capital of another.
-		names[i] = strings.ToLower(strings.ToUpper(plain(name)))
+		names[i] = strings.ToLower(strings.ToUpper(plainName(name)))
 	}
 	return key(strings.Join(names, "/"))
 }
 
-// below reports whether the path lies below another.
-func (k key) below(above key) bool {
+// isBelow reports whether the path lies below another.
+func (k key) isBelow(above key) bool {
 	return len(k) > len(above) && k[len(above)] == '/' && k[:len(above)] == above
 }
 
-// in returns the path from a folder to name if that is the folder or lies below it. If they only
-// differ in case, it compares the folders on the disk.
-func in(folder, name string) (rel string, ok bool) {
+// relativeIn returns the path from a folder to name if name is the folder or lies below it. If they differ only in
+// case, it compares the folders on the disk.
+func relativeIn(folder, name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(folder, name)
 	if err == nil && filepath.IsLocal(rel) {
 		return rel, true
 	}
-	if above, below := keyOf(folder), keyOf(name); above != below && !below.below(above) {
+	if above, below := keyOf(folder), keyOf(name); above != below && !below.isBelow(above) {
 		return "", false
 	}
 	above := name
-	for range len(parts(name)) - len(parts(folder)) {
+	for range len(pathNames(name)) - len(pathNames(folder)) {
 		above = filepath.Dir(above)
 	}
 	if !sameFile(folder, above) {
@@ -111,11 +111,10 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Real returns the path of a folder without links. If the folder lies in a home that has a second
-// path, for example through a mount, the result begins with the home's own path, so that the rules
-// apply.
+// Real returns the path of a folder without links. If the folder lies in a home with a second path, for example
+// through a mount, the result begins with the home's own path, so that the rules apply.
 func (r Rules) Real(folder string) string {
-	real := resolve(folder)
+	real := followLinks(folder)
 	var homes []fs.FileInfo // read when they are first needed
 	for above := real; ; above = filepath.Dir(above) {
 		var at fs.FileInfo
@@ -124,7 +123,7 @@ func (r Rules) Real(folder string) string {
 				return real
 			}
 			if homes == nil {
-				homes = describe(r.homes)
+				homes = statAll(r.homes)
 			}
 			if at == nil {
 				at, _ = os.Lstat(above) // if it is missing, it is not a home
@@ -142,8 +141,8 @@ func (r Rules) Real(folder string) string {
 	}
 }
 
-// describe returns the file information of each path, or nil if nothing is there.
-func describe(paths []string) []fs.FileInfo {
+// statAll returns the file information of each path, or nil if nothing is there.
+func statAll(paths []string) []fs.FileInfo {
 	out := make([]fs.FileInfo, len(paths))
 	for n, path := range paths {
 		if info, err := os.Lstat(path); err == nil {

@@ -19,64 +19,64 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Place is a folder that may be used, with everything below it.
+// Place is a folder permitted for use, with everything below it.
 type Place struct {
 	Folder string
 	By     Way
 	// Real is true if the folder was recorded without links: if it has become a link
 	// since, it is another folder.
 	Real bool
-	// Record is the file or folder that names it, if any. A record in a folder where an
-	// assistant works is the assistant's word, not the person's.
+	// Record is the file or folder naming this one, if any. A record in a folder where an assistant works is the
+	// assistant's word, not the person's.
 	Record string
 }
 
 // Options configure a Reach.
 type Options struct {
 	Rules Rules
-	// Opened are the folders that the person started the server for.
+	// Opened are the folders for which the person started the server.
 	Opened []Place
 	// Remembered returns the recorded folders, which may change between calls.
 	Remembered func() []Place
-	// Remember records a folder that the person has allowed.
+	// Remember records a folder allowed by the person.
 	Remember func(ctx context.Context, folder string) error
 }
 
-// Reach knows the folders that one caller may use. It is safe for concurrent use.
+// Reach knows the folders one caller may use. It is safe for concurrent use.
 type Reach struct {
 	o      Options
 	opened []place
 
 	mu sync.Mutex
-	// roots are the folders that the host reports as open, allowed and denied those that the
-	// person has allowed and denied since the start.
+	// roots are the folders open in the host, allowed and denied the ones allowed and denied by the person since
+	// the start.
 	roots, allowed []place
 	denied         []string
 }
 
-// place is a folder with its path without links.
+// place is a folder and the path without links.
 type place struct {
 	real string
 	by   Way
 }
 
-// Spot is the location of a folder that may be used.
+// Spot is the location of a permitted folder.
 type Spot struct {
-	// Root is the folder that permits it, Rel the path from there; neither has links.
+	// Root is the permitted folder above, Rel the path from there; neither has links.
 	Root, Rel string
 }
 
 // Real returns the folder's path without links.
 func (s Spot) Real() string { return filepath.Join(s.Root, s.Rel) }
 
-// ErrOutside is the error that every Refusal matches.
+// ErrOutside is the error matched by every Refusal.
 var ErrOutside = lang.Errorf("the folder is out of reach")
 
-// Refusal is the error for a folder out of reach. Its text depends neither on whether the
-// folder exists nor on the targets of links.
+// Refusal is the error for a folder out of reach. The text depends neither on the existence of the folder nor on
+// the targets of links.
 type Refusal struct {
 	Folder string
-	// Why is the rule that excludes the path, or empty if the person may allow it.
+	// Why is the rule excluding the path, or empty if the person may allow it.
 	Why lang.Text
 }
 
@@ -97,12 +97,12 @@ func (r *Refusal) Is(target error) bool { return target == ErrOutside }
 // New returns a reach.
 func New(o Options) *Reach {
 	r := &Reach{o: o}
-	r.opened = r.places(o.Opened)
+	r.opened = r.usablePlaces(o.Opened)
 	return r
 }
 
-// places resolves the folders and keeps those that may be used.
-func (r *Reach) places(list []Place) []place {
+// usablePlaces resolves the folders and keeps the permitted ones.
+func (r *Reach) usablePlaces(list []Place) []place {
 	var out []place
 	for _, p := range list {
 		if !filepath.IsAbs(p.Folder) {
@@ -110,7 +110,8 @@ func (r *Reach) places(list []Place) []place {
 		}
 		p.Folder = filepath.Clean(p.Folder)
 		real := r.o.Rules.Real(p.Folder)
-		if p.Real && real != p.Folder || !r.o.Rules.Judge(real, p.By).Empty() {
+		isMoved := p.Real && real != p.Folder
+		if isMoved || !r.o.Rules.Judge(real, p.By).Empty() {
 			continue
 		}
 		out = append(out, place{real, p.By})
@@ -118,20 +119,20 @@ func (r *Reach) places(list []Place) []place {
 	return out
 }
 
-// SetRoots replaces the folders that the host has open.
+// SetRoots replaces the folders open in the host.
 func (r *Reach) SetRoots(folders []string) {
 	var list []Place
 	for _, folder := range folders {
 		list = append(list, Place{Folder: folder})
 	}
-	roots := r.places(list)
+	roots := r.usablePlaces(list)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.roots = roots
 }
 
-// here returns the open folders, and those that were allowed since the start.
-func (r *Reach) here() (open, allowed []place) {
+// currentPlaces returns the open folders, and the ones allowed since the start.
+func (r *Reach) currentPlaces() (open, allowed []place) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Concat(r.opened, r.roots), slices.Clone(r.allowed)
@@ -143,21 +144,21 @@ func (r *Reach) Includes(folder string) bool {
 	return err == nil
 }
 
-// Find locates a folder that may be used. The error is a *Refusal.
+// Find locates a permitted folder. The error is a *Refusal.
 func (r *Reach) Find(folder string) (Spot, error) {
 	if !filepath.IsAbs(folder) || strings.ContainsRune(folder, 0) {
 		return Spot{}, &Refusal{Folder: folder}
 	}
 	folder = filepath.Clean(folder)
 	// The refusal must not reveal more than the path as it was named.
-	refused := &Refusal{Folder: folder, Why: r.o.Rules.never(folder)}
+	refused := &Refusal{Folder: folder, Why: r.o.Rules.neverReason(folder)}
 	real := r.o.Rules.Real(folder)
-	if !refused.Why.Empty() || !r.o.Rules.never(real).Empty() {
+	if !refused.Why.Empty() || !r.o.Rules.neverReason(real).Empty() {
 		return Spot{}, refused
 	}
-	open, allowed := r.here()
+	open, allowed := r.currentPlaces()
 	for _, p := range slices.Concat(open, allowed) {
-		if rel, ok := in(p.real, real); ok {
+		if rel, ok := relativeIn(p.real, real); ok {
 			return Spot{p.real, rel}, nil
 		}
 	}
@@ -169,11 +170,11 @@ func (r *Reach) Find(folder string) (Spot, error) {
 		if p.Real && !isWithin {
 			continue // avoids disk access for each project of a long list
 		}
-		if p.Record != "" && contains(open, r.o.Rules.Real(p.Record)) {
+		if p.Record != "" && isInAny(open, r.o.Rules.Real(p.Record)) {
 			continue
 		}
-		for _, p := range r.places([]Place{p}) {
-			if rel, ok := in(p.real, real); ok {
+		for _, p := range r.usablePlaces([]Place{p}) {
+			if rel, ok := relativeIn(p.real, real); ok {
 				return Spot{p.real, rel}, nil
 			}
 		}
@@ -181,15 +182,15 @@ func (r *Reach) Find(folder string) (Spot, error) {
 	return Spot{}, refused
 }
 
-func contains(places []place, name string) bool {
+func isInAny(places []place, name string) bool {
 	return slices.ContainsFunc(places, func(p place) bool {
-		_, ok := in(p.real, name)
+		_, ok := relativeIn(p.real, name)
 		return ok
 	})
 }
 
-// Askable returns the path, without links, of a folder that the person may be asked about.
-// ok is false if no answer could permit it, or if the path could mislead.
+// Askable returns the path, without links, of a folder that the person may be asked about. ok is false if no
+// answer could permit it, or if the path could mislead.
 func (r *Reach) Askable(folder string) (real string, ok bool) {
 	if !filepath.IsAbs(folder) {
 		return "", false
@@ -204,8 +205,8 @@ func (r *Reach) Askable(folder string) (real string, ok bool) {
 	return real, !slices.Contains(r.denied, real)
 }
 
-// Plain reports whether a path looks like itself: it has no invisible characters, and none
-// that change the order of others.
+// Plain reports whether a path looks like itself: it has no invisible characters, and none that change the order
+// of others.
 func Plain(path string) bool {
 	return !strings.ContainsFunc(path, func(c rune) bool {
 		visible := unicode.IsGraphic(c) && !unicode.Is(unicode.Cf, c) && c != unicode.ReplacementChar
@@ -213,9 +214,9 @@ func Plain(path string) bool {
 	})
 }
 
-// Allow notes that the person has allowed a folder that Askable returned. A folder that is missing,
-// or has become another, does not count. If Allow returns an error, the folder could not be
-// recorded, and counts only until the program ends.
+// Allow notes that the person has allowed a folder returned by Askable. A missing folder, or one replaced by
+// another, does not count. If Allow returns an error, the folder could not be recorded, and counts only until the
+// program ends.
 func (r *Reach) Allow(ctx context.Context, real string) (counts bool, err error) {
 	if info, err := os.Lstat(real); err != nil || !info.IsDir() || r.o.Rules.Real(real) != real {
 		return false, nil //nolint:nilerr // it does not count

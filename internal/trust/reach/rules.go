@@ -16,29 +16,29 @@ import (
 type Way int
 
 const (
-	// Opened is a folder that the person has opened in their host, or started the server in.
+	// Opened is a folder opened by the person in their host, or as the server's working folder.
 	Opened Way = iota
 	// Known is a project in which a session was started before.
 	Known
-	// Listed is a folder that the person has added at a terminal or in their own settings.
+	// Listed is a folder added by the person at a terminal or in their own settings.
 	Listed
-	// Asked is a folder that an assistant has named, and the person allows in a form.
+	// Asked is a folder named by an assistant and allowed by the person in a form.
 	Asked
 )
 
-// Rules exclude folders, some of them in every way. They judge paths only, so that a missing
-// folder is judged as if it existed.
+// Rules exclude folders, some of them in every way. They judge paths only: a missing folder is judged as if it
+// existed.
 type Rules struct {
 	homes    []string
 	homeKeys []key
 	kept     []kept
 }
 
-// kept is a folder that holds something other than projects.
+// kept is a folder with other contents than projects.
 type kept struct {
 	path, why string
 	key       key
-	// itself is true if it stands for the folder only, not for those below it.
+	// itself is true if it stands for the folder only, not for the folders below it.
 	itself bool
 	// own is true if the environment names the folder. A folder above it may be a project,
 	// because a variable can name any folder.
@@ -50,8 +50,8 @@ type kept struct {
 //go:embed kept.txt
 var keptText string
 
-// keptAnywhere has the names of folders that hold credentials at any place, keptInHome the paths of
-// those in a home.
+// keptAnywhere has the names of folders with credentials at any place, keptInHome the paths of such folders in a
+// home.
 var keptAnywhere, keptInHome = readKept(keptText)
 
 func readKept(text string) (anywhere map[string]string, inHome []kept) {
@@ -71,7 +71,7 @@ func readKept(text string) (anywhere map[string]string, inHome []kept) {
 	return anywhere, inHome
 }
 
-// variables names the variables that move a folder of the home elsewhere.
+// variables names the variables to move a folder of the home elsewhere.
 var variables = map[string]string{
 	"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state", "XDG_CACHE_HOME": ".cache",
 	"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local",
@@ -79,8 +79,8 @@ var variables = map[string]string{
 	"CLOUDSDK_CONFIG": ".config/gcloud", "PASSWORD_STORE_DIR": ".password-store", "PULUMI_HOME": ".pulumi",
 }
 
-// systems are folders of the system that are never a project, guarded those that count only if the
-// person works in them.
+// systems are folders of the system that are never a project, guarded the ones that count only if the person works
+// in them.
 var (
 	systems = map[string]lang.Text{"/proc": lang.T("it is the system's view of its processes"), "/sys": lang.T("it is the system's view of its devices")}
 	guarded = map[string]lang.Text{
@@ -89,8 +89,8 @@ var (
 	}
 )
 
-// homeFolders returns the homes of the person: that of the environment, which a project may have
-// made up, and that of their account.
+// homeFolders returns the homes of the person: from the environment, in which a project can have set it, and from
+// their account.
 func homeFolders() []string {
 	var out []string
 	add := func(home string) {
@@ -107,8 +107,8 @@ func homeFolders() []string {
 	return out
 }
 
-// NewRules returns the rules for a person with these homes, by default those of this
-// process's account, and an environment in the form of os.Environ.
+// NewRules returns the rules for a person with these homes, by default the homes of this process's account, and an
+// environment in the form of os.Environ.
 func NewRules(homes, environ []string) Rules {
 	if homes == nil {
 		homes = homeFolders()
@@ -119,7 +119,7 @@ func NewRules(homes, environ []string) Rules {
 		below[i] = keyOf(k.path)
 	}
 	for _, home := range homes {
-		for _, home := range both(home) {
+		for _, home := range pathAndTarget(home) {
 			if home == filepath.Dir(home) {
 				continue // an account without a home: everything lies below /
 			}
@@ -137,7 +137,7 @@ func NewRules(homes, environ []string) Rules {
 		if !named || !filepath.IsAbs(value) {
 			continue
 		}
-		for _, value := range both(value) {
+		for _, value := range pathAndTarget(value) {
 			for _, k := range keptInHome {
 				if rest, below := strings.CutPrefix(k.path+"/", place+"/"); below {
 					path := filepath.Join(value, filepath.FromSlash(rest))
@@ -149,19 +149,19 @@ func NewRules(homes, environ []string) Rules {
 	return r
 }
 
-// both returns a path, and the path without links if that differs.
-func both(path string) []string {
+// pathAndTarget returns a path, and the path without links if it is another one.
+func pathAndTarget(path string) []string {
 	path = filepath.Clean(path)
-	if real := resolve(path); real != path {
+	if real := followLinks(path); real != path {
 		return []string{path, real}
 	}
 	return []string{path}
 }
 
-// Judge returns the reason why a folder that came by a way may not be used, or an empty text if it
-// may. The path is absolute and clean, and has no links if it comes from Real.
+// Judge returns the reason why a folder named in a way may not be used, or an empty text if it may. The path is
+// absolute and clean, and has no links if it comes from Real.
 func (r Rules) Judge(folder string, by Way) lang.Text {
-	if why := r.never(folder); !why.Empty() {
+	if why := r.neverReason(folder); !why.Empty() {
 		return why
 	}
 	if by == Asked && r.isHidden(folder) {
@@ -173,8 +173,8 @@ func (r Rules) Judge(folder string, by Way) lang.Text {
 	return lang.Text{}
 }
 
-// never returns the reason why a folder may not be used in any way, or an empty text.
-func (r Rules) never(folder string) lang.Text {
+// neverReason returns the reason why a folder may not be used in any way, or an empty text.
+func (r Rules) neverReason(folder string) lang.Text {
 	if filepath.Dir(folder) == folder {
 		return lang.T("it is the root of the disk")
 	}
@@ -183,7 +183,7 @@ func (r Rules) never(folder string) lang.Text {
 		if at == home {
 			return lang.T("it is the home folder itself")
 		}
-		if home.below(at) {
+		if home.isBelow(at) {
 			return lang.T("it holds the home folder")
 		}
 	}
@@ -194,9 +194,9 @@ func (r Rules) never(folder string) lang.Text {
 	}
 	for _, k := range r.kept {
 		switch {
-		case at == k.key, !k.itself && at.below(k.key):
+		case at == k.key, !k.itself && at.isBelow(k.key):
 			return lang.T("it is where this is kept: %s", phrase(k.why))
-		case !k.itself && !k.own && k.key.below(at):
+		case !k.itself && !k.own && k.key.isBelow(at):
 			return lang.T("it holds a folder where this is kept: %s", phrase(k.why))
 		}
 	}
@@ -210,13 +210,16 @@ func systemFolder(folder string, of map[string]lang.Text) lang.Text {
 	at := keyOf(folder)
 	if runtime.GOOS == "windows" {
 		windows := os.Getenv("SystemRoot")
-		if k := keyOf(windows); windows != "" && (at == k || at.below(k)) {
+		if windows == "" {
+			return lang.Text{}
+		}
+		if k := keyOf(windows); at == k || at.isBelow(k) {
 			return lang.T("it holds the system")
 		}
 		return lang.Text{}
 	}
 	for name, why := range of {
-		if k := keyOf(name); at == k || at.below(k) {
+		if k := keyOf(name); at == k || at.isBelow(k) {
 			return why
 		}
 	}
@@ -230,11 +233,11 @@ var documents = []string{"Library/Mobile Documents", "Library/CloudStorage"}
 func (r Rules) isHidden(folder string) bool {
 	at := keyOf(folder)
 	for n, home := range r.homeKeys {
-		if !at.below(home) {
+		if !at.isBelow(home) {
 			continue
 		}
 		isDocument := slices.ContainsFunc(documents, func(name string) bool {
-			return at.below(keyOf(filepath.Join(r.homes[n], filepath.FromSlash(name))))
+			return at.isBelow(keyOf(filepath.Join(r.homes[n], filepath.FromSlash(name))))
 		})
 		first, _, _ := strings.Cut(string(at[len(home)+1:]), "/")
 		forPrograms := strings.HasPrefix(first, ".") || first == "library" || first == "appdata"

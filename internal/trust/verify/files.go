@@ -16,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
-// reads lists the files from which a program takes its instructions without being told.
-// Programs that take them from source files, as go does, have no row.
+// reads lists the files with instructions for a program, which it reads unasked. A program with instructions in
+// source files, such as go, has no row.
 var reads = map[string][]string{
 	"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
 	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
@@ -45,11 +45,11 @@ const (
 	maxNamed   = 400
 )
 
-// Files returns the files of a project, relative to it, that a command names or that its
-// programs read by themselves, whether they exist or not. Files that these run in turn are
-// not followed. root is the project's path, which a command may spell out.
+// Files returns the files of a project, relative to it, that a command names or that its programs read by
+// themselves, whether they exist or not. Files run by these in turn are not followed. root is the project's path,
+// which a command may spell out.
 func Files(tree fs.FS, root, command string) []string {
-	words := words(root, command)
+	words := commandPaths(root, command)
 	folders := []string{"."}
 	for _, word := range words {
 		if info, err := fs.Stat(tree, word); err == nil && info.IsDir() && word != "." && !slices.Contains(folders, word) && len(folders) < maxFolders {
@@ -85,9 +85,9 @@ func Files(tree fs.FS, root, command string) []string {
 	return out
 }
 
-// words returns the possible paths in a command, relative to the project: its words and
-// their parts after an equals sign, without quotes.
-func words(root, command string) []string {
+// commandPaths returns the possible paths in a command, relative to the project: the words and their parts after
+// an equals sign, without quotes.
+func commandPaths(root, command string) []string {
 	for _, here := range []string{"$PWD/", "${PWD}/", "$(pwd)/", "%CD%\\"} {
 		command = strings.ReplaceAll(command, here, "")
 	}
@@ -110,13 +110,12 @@ func words(root, command string) []string {
 const (
 	// maxPart is the largest file, in bytes, of which only a part may count.
 	maxPart = 4 << 20
-	// maxHashed bounds the part of a file that is hashed; a longer one counts by its size and time too.
+	// maxHashed bounds the hashed part of a file; a longer one counts by size and time too.
 	maxHashed = 256 << 20
 )
 
-// Fingerprint returns a hash of a file that a command names, "" if there is none. Of
-// package.json only the scripts count. A link differs from a file with the same content,
-// since its target can be replaced unnoticed.
+// Fingerprint returns a hash of a file named in a command, "" if there is none. Of package.json only the scripts
+// count. A link differs from a file with the same content, since the target can be replaced unnoticed.
 func Fingerprint(tree fs.FS, name string) string {
 	info, err := fs.Lstat(tree, name)
 	if err != nil {
@@ -155,7 +154,7 @@ func hashFile(sum io.Writer, tree fs.FS, name string, info fs.FileInfo) (err err
 		if err != nil {
 			return err
 		}
-		_, err = sum.Write(scripts(data))
+		_, err = sum.Write(npmScripts(data))
 		return err
 	}
 	f, err := tree.Open(name)
@@ -170,9 +169,8 @@ func hashFile(sum io.Writer, tree fs.FS, name string, info fs.FileInfo) (err err
 	return err
 }
 
-// scripts returns the part of a package.json that names the commands; all of it if it is
-// invalid.
-func scripts(data []byte) []byte {
+// npmScripts returns the commands in a package.json; all of it if it is invalid.
+func npmScripts(data []byte) []byte {
 	var pkg struct {
 		Scripts map[string]string `json:"scripts"`
 	}

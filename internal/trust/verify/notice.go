@@ -7,20 +7,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Notice reports on something that takes long.
+// Notice reports on something slow.
 type Notice struct {
 	// Message is one line for the person.
 	Message string
-	// Elapsed is the time that it has taken so far, Limit the time that it may take; 0 is not known.
+	// Elapsed is the time so far, Limit the most time allowed; 0 is unknown.
 	Elapsed, Limit time.Duration
 }
 
-// noticeEvery is the time after which a notice is repeated if there is no other news. Hosts give up calls that
-// are silent for a minute (Claude Desktop, MCP Inspector).
+// noticeEvery is the time after which a notice is repeated without other news. Hosts give up calls after a silence
+// of a minute (Claude Desktop, MCP Inspector).
 const noticeEvery = 5 * time.Second
 
-// Tell reports something that is under way, at once and then again and again until the
-// returned function is called. to may be nil.
+// Tell reports on work under way, at once and then again and again until the returned function is called. to may
+// be nil.
 func Tell(ctx context.Context, l lang.Language, to func(Notice), what string, now func() time.Time, limit time.Duration) (done func()) {
 	if to == nil {
 		return func() {}
@@ -49,7 +49,7 @@ func Tell(ctx context.Context, l lang.Language, to func(Notice), what string, no
 			}
 		}
 	}()
-	// Waited for, so that no notice comes after the answer.
+	// Waiting here keeps notices from coming after the answer.
 	return func() {
 		cancel()
 		<-ended

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// shell returns the command for the shell. The command line is made here: cmd does not
-// take apart its arguments as other programs do, and /S takes off the outer quotes only.
+// shell returns the command for the shell. The command line is built here: cmd does not take apart its arguments
+// as other programs do, and /S takes off only the outer quotes.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "cmd")
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /D /S /C "` + command + `"`}

@@ -11,9 +11,9 @@ import (
 // more stands for the output before the tail.
 const more = "…"
 
-// tail is a writer that keeps the end of its input.
+// tail is a writer and keeps the end of the input.
 type tail struct {
-	// size bounds the bytes that String returns.
+	// size bounds the bytes returned by String.
 	size int
 	// end holds one byte more, which shows whether the rest begins at a line's start.
 	end []byte
@@ -21,7 +21,7 @@ type tail struct {
 	cut bool
 }
 
-// Write implements io.Writer. It never fails, since that would make the command fail.
+// Write implements io.Writer. It never fails, since an error would make the command fail.
 func (t *tail) Write(p []byte) (int, error) {
 	if room := t.size + 1; t.size > 0 {
 		over := max(0, len(t.end)+len(p)-room)
@@ -60,14 +60,13 @@ func (t *tail) String() string {
 	return more + text
 }
 
-// isRest reports whether a rune was decoded from a byte that does not start one.
+// isRest reports whether a rune was decoded from a byte in the middle of a rune.
 func isRest(r rune) bool { return r == utf8.RuneError }
 
-// escape matches a terminal's escape sequence, even one that was cut off: CSI, OSC, the
-// other strings, and the rest.
+// escape matches a terminal's escape sequence, even one cut off: CSI, OSC, the other strings, and the rest.
 var escape = pattern.New(`\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[ -/]*[0-~]?)`)
 
-// Plain returns a text without its control of a terminal.
+// Plain returns a text without control sequences for terminals.
 func Plain(text string) string {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	text = escape.ReplaceAllString(text, "")

@@ -3,10 +3,10 @@
 //
 // The command is a line for the system's shell. It runs in a process group of its own, so that its
 // children end with it on a timeout, or if the call is given up: first by SIGTERM, after a grace by
-// SIGKILL. A process that left the group, for example a daemon, goes on, and so do those that a
-// command leaves running when it ends by itself. On Windows only the shell is ended.
+// SIGKILL. A process outside of the group, for example a daemon, goes on, and so does a process
+// left running by a command that ends by itself. On Windows only the shell is ended.
 //
-// The tail is the end of the command's output, both streams in their order. Only that much
+// The tail is the end of the command's output, both streams in their order. Only this much
 // is held in memory.
 package verify
 
@@ -27,9 +27,9 @@ import (
 
 // Limits bound a command.
 type Limits struct {
-	// Timeout bounds its time; 0 leaves that to the call's context.
+	// Timeout bounds the time of the command; 0 leaves the bound to the call's context.
 	Timeout time.Duration
-	// Tail bounds the bytes of its output that are kept.
+	// Tail bounds the kept bytes of the output.
 	Tail int
 	// Language is the language of [workflow.Evidence.NotRun].
 	Language lang.Language
@@ -43,18 +43,18 @@ type Limits struct {
 // command holds it open.
 const grace = 2 * time.Second
 
-// errTimeout is the cause of a context that Limits.Timeout ended.
+// errTimeout is the cause of a context ended by Limits.Timeout.
 var errTimeout = errors.New("timeout")
 
-// givenUp returns the reason for a command that nobody waits for any more.
+// givenUp returns the reason for a command abandoned by the caller.
 func givenUp(l lang.Language) string { return l.Say("the call was given up") }
 
-// Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C), or by a program
-// with its arguments for which command is only a name, and an empty input. It returns the result;
-// NotRun is the reason that it did not run.
+// Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C), or by a program with its
+// arguments for which command is only a name, and an empty input. It returns the result; NotRun is the reason why
+// it did not run.
 func Run(ctx context.Context, dir, command string, now func() time.Time, l Limits, program ...string) workflow.Evidence {
 	e := workflow.Evidence{Command: command, At: now()}
-	if e.NotRun = refuse(ctx, dir, command, l.Language); e.NotRun != "" {
+	if e.NotRun = refusalReason(ctx, dir, command, l.Language); e.NotRun != "" {
 		return e
 	}
 	if l.Timeout > 0 {
@@ -97,7 +97,7 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 		e.NotRun = l.Language.Say("its result is unknown: %v", err)
 		return e
 	default:
-		// The state and not the error: output that others hold open is not the command's failure.
+		// Use the state and not the error: output held open by others is not the command's failure.
 		e.ExitCode = cmd.ProcessState.ExitCode()
 	}
 	e.TookMS = max(0, now().Sub(e.At).Milliseconds())
@@ -105,14 +105,14 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 	return e
 }
 
-// refuse returns the reason why a command cannot be started, if the system's own error would be missing or
+// refusalReason returns the reason why a command cannot be started, if the system's own error would be missing or
 // unclear.
-func refuse(ctx context.Context, dir, command string, l lang.Language) string {
+func refusalReason(ctx context.Context, dir, command string, l lang.Language) string {
 	if ctx.Err() != nil {
 		return givenUp(l)
 	}
 	if strings.TrimSpace(command) == "" {
-		return l.Say("the command is empty") // a shell calls that a success
+		return l.Say("the command is empty") // a shell would succeed
 	}
 	if dir == "" {
 		return l.Say("there is no folder to run it in") // not wherever the server happens to run
@@ -127,11 +127,10 @@ func refuse(ctx context.Context, dir, command string, l lang.Language) string {
 	return ""
 }
 
-// environment returns the server's environment for the command, by which a build finds its
-// tools, caches and credentials as it does in the person's terminal, with two differences.
-// The settings of this server (BMAD_*) are removed: a project that uses or builds bmad-mcp
-// must not be tested under them. CI=1 tells tools that nobody watches: no questions, no
-// watch mode, no progress bars. changes are those of Limits.Env.
+// environment returns the server's environment for the command, with which a build finds tools, caches and
+// credentials as in the person's terminal, with two differences. The settings of this server (BMAD_*) are removed:
+// a project that uses or builds bmad-mcp must not be tested under them. CI=1 tells tools that nobody watches: no
+// questions, no watch mode, no progress bars. changes are the changes of Limits.Env.
 func environment(all, changes []string) []string {
 	var out []string
 	for _, entry := range all {
