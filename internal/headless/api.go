@@ -18,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// API is a worker that calls a model by its API, and has it work with the tools of package vfs.
+// API is a worker that calls a model by its API, with the tools of package vfs.
 type API struct {
 	// Engine is the name of the worker: "api" or "openai".
 	Engine string
@@ -26,7 +26,7 @@ type API struct {
 	Provider func(model string) (provider.Provider, error)
 	Prices   *price.Table
 	Clock    func() time.Time
-	// Command runs a command line in a folder and keeps at most tail bytes of the end of its output.
+	// Command runs a command line in a folder and keeps at most tail bytes of the end of the output.
 	Command func(ctx context.Context, dir, line string, tail int) workflow.Evidence
 	// Tools connects to tool servers by their names. end ends the connections.
 	Tools func(ctx context.Context, names []string) (tools []sdk.AnyTool, end func(), err error)
@@ -41,10 +41,10 @@ func (w *API) Check(job hostcli.Job) error {
 	return err
 }
 
-// commandTail bounds the end of a command's output that the model sees, in bytes.
+// commandTail bounds the end of a command's output for the model, in bytes.
 const commandTail = 16 << 10
 
-// worker is the agent that does the work of a stage; the stage's role is in its prompt.
+// worker is the agent for the work of a stage; the prompt has the stage's role.
 var worker = &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "stage", Name: "the role of the stage at hand"}, Persona: sdk.Persona{Role: "The one that the message gives you."}}
 
 // instructions explains the agent's files and tools to it.
@@ -82,28 +82,28 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 		return nil, err
 	}
 	defer client.Close()
-	c, err := w.conversation(ctx, client, files, job, tools)
+	c, err := w.openConversation(ctx, client, files, job, tools)
 	if err != nil {
-		return nil, w.failure(err)
+		return nil, w.describeFailure(err)
 	}
 	before := c.Costs()
 	job.Report(hostcli.Activity{Kind: hostcli.Began, Session: c.ID()})
-	text, err := talk(ctx, c, job, before)
-	out := &hostcli.Outcome{Text: text, Session: c.ID(), Usage: since(c.Costs(), before)}
+	text, err := sendPrompt(ctx, c, job, before)
+	out := &hostcli.Outcome{Text: text, Session: c.ID(), Usage: usageSince(c.Costs(), before)}
 	if err != nil {
-		return out, w.failure(err)
+		return out, w.describeFailure(err)
 	}
 	return out, nil
 }
 
-// conversation begins a conversation, or continues one.
-func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job, tools []sdk.AnyTool) (*sdk.Conversation, error) {
-	run := func(ctx context.Context, command string) (string, bool) { return w.command(ctx, job.Dir, command) }
+// openConversation begins a conversation, or continues one.
+func (w *API) openConversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job, tools []sdk.AnyTool) (*sdk.Conversation, error) {
+	run := func(ctx context.Context, command string) (string, bool) { return w.runCommand(ctx, job.Dir, command) }
 	if job.Session != "" {
 		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{
 			FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes, Tools: tools,
 		})
-		if err == nil && c.Status() != sdk.Idle { // it was cut off; its words are said again
+		if err == nil && c.Status() != sdk.Idle { // it was cut off; the prompt is sent again
 			c.Cancel()
 		}
 		return c, err
@@ -114,14 +114,14 @@ func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS
 	}})
 }
 
-// talk hands the prompt over, and returns the answer. before are the costs of the conversation until now.
-func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, before price.Report) (string, error) {
+// sendPrompt hands the prompt over, and returns the answer. before are the costs of the conversation until now.
+func sendPrompt(ctx context.Context, c *sdk.Conversation, job hostcli.Job, before price.Report) (string, error) {
 	text := ""
 	for e, err := range c.Stream(ctx, job.Prompt) {
 		if err != nil {
 			if ctx.Err() != nil {
 				c.Cancel()
-				_, _ = c.Wait(context.WithoutCancel(ctx)) // its costs are known then
+				_, _ = c.Wait(context.WithoutCancel(ctx)) // the costs are known then
 			}
 			return "", cmp.Or(ctx.Err(), err)
 		}
@@ -130,10 +130,10 @@ func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, before pric
 				_, _ = job.Raw.Write(append(line, '\n'))
 			}
 		}
-		if a, ok := activity(e); ok {
+		if a, ok := activityOf(e); ok {
 			job.Report(a)
 		} else if e.Type == sdk.EventCost {
-			job.Report(hostcli.Activity{Kind: hostcli.Counted, Usage: since(c.Costs(), before)})
+			job.Report(hostcli.Activity{Kind: hostcli.Counted, Usage: usageSince(c.Costs(), before)})
 		}
 		if e.Type == sdk.EventTurnCompleted {
 			text = e.Text
@@ -142,8 +142,8 @@ func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, before pric
 	return text, nil
 }
 
-// activity returns an event as people see it; ok is false if they do not.
-func activity(e sdk.Event) (hostcli.Activity, bool) {
+// activityOf returns an event as people see it; ok is false if they do not.
+func activityOf(e sdk.Event) (hostcli.Activity, bool) {
 	switch e.Type {
 	case sdk.EventTextDelta:
 		return hostcli.Activity{Kind: hostcli.Says, Text: e.Text}, true
@@ -162,8 +162,8 @@ func activity(e sdk.Event) (hostcli.Activity, bool) {
 	return hostcli.Activity{}, false
 }
 
-// since returns the usage since an earlier report, by model.
-func since(now, before price.Report) map[string]provider.Usage {
+// usageSince returns the usage since an earlier report, by model.
+func usageSince(now, before price.Report) map[string]provider.Usage {
 	used := map[string]provider.Usage{}
 	for _, line := range now.Models {
 		used[line.Model] = line.Usage
@@ -174,8 +174,8 @@ func since(now, before price.Report) map[string]provider.Usage {
 	return used
 }
 
-// failure describes an error of the work, and whether another try can succeed.
-func (w *API) failure(err error) error {
+// describeFailure describes an error of the work, and whether another try can succeed.
+func (w *API) describeFailure(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -193,8 +193,8 @@ func (w *API) failure(err error) error {
 	return f
 }
 
-// command runs a command line that the person has allowed, in the project.
-func (w *API) command(ctx context.Context, dir, command string) (output string, failed bool) {
+// runCommand runs a command line allowed by the person, in the project.
+func (w *API) runCommand(ctx context.Context, dir, command string) (output string, failed bool) {
 	e := w.Command(ctx, dir, command, commandTail)
 	switch {
 	case e.NotRun != "":

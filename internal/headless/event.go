@@ -35,7 +35,7 @@ type Reason string
 
 // The reasons.
 const (
-	// Done: the workflow, or the stages that were asked for, are complete.
+	// Done: the workflow, or each stage asked for, is complete.
 	Done Reason = "completed"
 	// Person: a person has to decide, to answer or to let it go on.
 	Person Reason = "person"
@@ -45,10 +45,9 @@ const (
 	Failed Reason = "engine_failed"
 )
 
-// Event is something that happened in a run. Its JSON form is a contract: keys are added, never
-// changed.
+// Event is something that happened in a run. The JSON form is a contract: keys are added, never changed.
 type Event struct {
-	// Seq counts the events of a session, those of earlier invocations included.
+	// Seq counts the events of a session, earlier invocations included.
 	Seq  int       `json:"seq"`
 	At   time.Time `json:"at"`
 	Type Type      `json:"type"`
@@ -56,7 +55,7 @@ type Event struct {
 	SessionID string           `json:"session_id,omitempty"`
 	TaskName  string           `json:"task_name,omitempty"`
 	Stage     workflow.StageID `json:"stage,omitempty"`
-	// Stages are the stages of the run, Budget is the limit of its costs.
+	// Stages are the stages of the run, Budget is the limit of the costs.
 	Stages []workflow.StageID `json:"stages,omitempty"`
 	Budget price.Money        `json:"budget_nano_usd,omitempty"`
 	// Round counts the submissions of the stage, the coming one included.
@@ -83,14 +82,14 @@ type Event struct {
 	Channel   workflow.Channel    `json:"channel,omitempty"`
 	Questions []workflow.Question `json:"questions,omitempty"`
 
-	// Spent is the cost of the run so far, by our prices; Percent the part of the budget that was
-	// reached for the first time; Reported the cost that the engines state.
+	// Spent is the cost of the run so far, by our prices; Percent the part of the budget reached for the first
+	// time; Reported the cost by the engines' own count.
 	Spent    *price.Money `json:"spent_nano_usd,omitempty"`
 	Percent  int          `json:"percent,omitempty"`
 	Reported *float64     `json:"reported_usd,omitempty"`
-	// Tokens are those of prompts and answers so far.
+	// Tokens counts the tokens of prompts and answers so far.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Unpriced is true if the price of a model that was used is not known.
+	// Unpriced is true if the price of a model in use is not known.
 	Unpriced bool `json:"unpriced,omitempty"`
 	// Reason is the reason of the end.
 	Reason Reason `json:"reason,omitempty"`
@@ -173,7 +172,7 @@ func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict, r
 	return text
 }
 
-// clip returns the beginning of a text, on one line.
-func clip(text string, columns int) string {
+// clipLine returns the beginning of a text, on one line.
+func clipLine(text string, columns int) string {
 	return visible.Cut(strings.Join(strings.Fields(text), " "), columns, "…")
 }

@@ -36,11 +36,11 @@ func TestLog(t *testing.T) {
 		{Event{Type: RunStarted, Seq: 1}, 0}, {Event{Type: EngineEvent, Seq: 2}, 0}, {Event{Type: Submitted, Seq: 3}, 3}, {Event{Type: StageStarted, Seq: 4}, 4}, {Event{Type: Stopped, Seq: 5}, 5},
 		{Event{Type: EngineEvent, Seq: 6, Text: big}, 5}, {Event{Type: EngineEvent, Seq: 7, Text: big}, 7}, {Event{Type: EngineEvent, Seq: 8}, 7},
 	} {
-		if err := f.log(step.event); err != nil || written() != step.want {
+		if err := f.logEvent(step.event); err != nil || written() != step.want {
 			t.Errorf("after event %d: %d lines are written (%v), want %d", step.event.Seq, written(), err, step.want)
 		}
 	}
-	if events, err := f.events(); err != nil || len(events) != 7 || events[6].Seq != 7 {
+	if events, err := f.readEvents(); err != nil || len(events) != 7 || events[6].Seq != 7 {
 		t.Errorf("%d events (%v)", len(events), err)
 	}
 }

@@ -18,16 +18,16 @@ const (
 // facts decide about the next step of a run.
 type facts struct {
 	state workflow.State
-	// passed is true for a stage behind those that the run is to work on.
+	// passed is true for a stage behind the last one of the run.
 	passed bool
 	// changed is true if the person has to accept the session first.
 	changed bool
 	// ordinary is true if a yes at the gate only takes the submission: it accepts no risk, and answers
 	// nothing.
 	ordinary bool
-	// edited is true if the draft at the gate is not the one that was scored.
+	// edited is true if the draft at the gate has changed since the scoring.
 	edited bool
-	// below is true if the audit of the document is below the floor of its gate.
+	// below is true if the audit of the document is below the gate's floor.
 	below  bool
 	strict bool
 	// barred is true if the gate wants the yes of other people.
@@ -41,8 +41,8 @@ type facts struct {
 	worked int
 	// kept is true if an engine's answer for exactly this point waits to be submitted.
 	kept bool
-	// given is true for a stage before those that the run is to work on, for which the person has named a
-	// document, spent after it was submitted.
+	// given is true for a stage before the first one of the run, for which the person has named a document;
+	// spent after the submission of it.
 	given, spent bool
 }
 
@@ -71,8 +71,8 @@ const (
 	work          step = "work"
 )
 
-// next decides about the next step.
-func next(f facts) step {
+// nextStep decides about the next step.
+func nextStep(f facts) step {
 	switch {
 	case f.state == workflow.Completed:
 		return finish

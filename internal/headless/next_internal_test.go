@@ -56,7 +56,7 @@ func TestNext(t *testing.T) {
 		"questions, a file before a person": {with(asked, func(f *facts) { f.gates, f.person, f.answers = Ask, true, true }), fileAnswers},
 		"questions, a file, strict":         {with(asked, func(f *facts) { f.answers, f.strict = true, true }), stopQuestions},
 	} {
-		if got := next(tt.f); got != tt.want {
+		if got := nextStep(tt.f); got != tt.want {
 			t.Errorf("%s: %s; want %s", name, got, tt.want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestYesOpensOrdinaryGatesOnly(t *testing.T) {
 				state: state, gates: Yes, passed: bit(1), changed: bit(2), ordinary: bit(3), edited: bit(4), strict: bit(5),
 				person: bit(6), answers: bit(7), kept: bit(8), given: bit(9), spent: bit(10), below: bit(0),
 			}
-			switch got := next(f); got {
+			switch got := nextStep(f); got {
 			case sayYes:
 				said++
 				if !state.Gated() || !f.ordinary || f.edited || f.below || f.strict || f.changed {
@@ -115,7 +115,7 @@ func TestChoose(t *testing.T) {
 		"asked for, and not here": {stage: "po", flags: Flags{Engine: "codex"}, available: []string{"claude"}, refused: `the worker "codex" cannot be used`},
 		"none":                    {stage: "po", refused: "there is no worker"},
 	} {
-		got, why, err := choose(stage(tt.stage), "build it", tt.flags, tt.available, tt.builder)
+		got, why, err := chooseEngine(stage(tt.stage), "build it", tt.flags, tt.available, tt.builder)
 		if tt.refused != "" {
 			if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), tt.refused) {
 				t.Errorf("%s: %v; want %s", name, err, tt.refused)
@@ -151,7 +151,7 @@ func TestCheck(t *testing.T) {
 		"work that cannot be done":    {stage: "dev", text: "BLOCKED: no compiler\n\n" + long, changes: true},
 	} {
 		st, _ := workflow.Default().Stage(tt.stage)
-		got := check(st, tt.text, tt.changes, tt.changed).String()
+		got := whyNotSubmit(st, tt.text, tt.changes, tt.changed).String()
 		if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q; want %q", name, got, tt.want)
 		}
@@ -166,7 +166,7 @@ func TestSpan(t *testing.T) {
 		"": {0, last}, "po..qa": {0, last}, "po": {0, 0}, "po,architect": {0, 1}, "architect, po": {0, 1}, "dev..": {3, last}, "..sm": {0, 2}, "dev..dev": {3, 3},
 		"po,dev": {-1, 0}, "qa..po": {-1, 0}, "build": {-1, 0}, "po..build": {-1, 0},
 	} {
-		from, to, err := span(d, text)
+		from, to, err := parseSpan(d, text)
 		if want[0] < 0 {
 			if !fault.Is(err, fault.InvalidArgument) {
 				t.Errorf("%q: %d, %d, %v; want a refusal", text, from, to, err)
@@ -180,7 +180,7 @@ func TestSpan(t *testing.T) {
 func TestFlagsAreKept(t *testing.T) {
 	t.Parallel()
 	before := Flags{Engine: "codex", Model: "m", Budget: 5, Minutes: 3, Stages: "po..sm", Commands: []string{"go test"}, Dirty: true, EngineFor: map[workflow.StageID]string{"po": "claude"}}
-	same, other := Flags{}.over(before), Flags{Engine: "claude", Budget: 9, Commands: []string{"make"}}.over(before)
+	same, other := Flags{}.withDefaults(before), Flags{Engine: "claude", Budget: 9, Commands: []string{"make"}}.withDefaults(before)
 	if same.Engine != "codex" || same.Budget != 5 || same.Minutes != 3 || same.Stages != "po..sm" || !same.Dirty || same.EngineFor["po"] != "claude" || !slices.Equal(same.Commands, before.Commands) {
 		t.Errorf("%+v", same)
 	}

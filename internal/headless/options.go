@@ -18,12 +18,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// Worker writes the documents and does the work of stages: a program that people have installed,
-// or a model behind an API.
+// Worker writes the documents and does the work of stages: an installed program, or a model behind an API.
 type Worker interface {
 	// Name returns the name of the engine, for example "claude".
 	Name() string
-	// Work does one piece of work. Its outcome may be set beside an error: failed work costs too.
+	// Work does one piece of work. The outcome may be set beside an error: failed work costs too.
 	Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error)
 }
 
@@ -31,7 +30,7 @@ type Worker interface {
 type Tree struct {
 	// Head is the commit that is checked out, "" before the first.
 	Head string `json:"head,omitempty"`
-	// Changed lists the files that differ from it or are new, with git's letters.
+	// Changed lists the files that differ from Head or are new, with git's letters.
 	Changed []string `json:"changed,omitempty"`
 }
 
@@ -63,8 +62,8 @@ type Options struct {
 	Answers map[string]string
 	// Folder is the project's.
 	Folder string
-	// Rights returns the records of the rights of a project's runs, outside of the project. If it is
-	// nil, none are kept, and each Resume needs its flags anew.
+	// Rights returns the records of the rights of a project's runs, outside of the project. If it is nil, none
+	// are kept, and each Resume needs all flags again.
 	Rights func(project string) sdk.Rights
 	// By names the program in the history.
 	By string
@@ -77,8 +76,8 @@ type Options struct {
 // byStage has a text for each of some stages.
 type byStage = map[workflow.StageID]string
 
-// Flags are the wishes of a person for a run, and the rights that they give it. They are kept: zero
-// values of a later invocation leave the earlier ones as they are.
+// Flags are the wishes of a person for a run, and the rights given to it. They are kept: zero values of a later
+// invocation leave the earlier ones as they are.
 type Flags struct {
 	Workflow  string      `json:"workflow,omitempty"`
 	Stages    string      `json:"stages,omitempty"`
@@ -87,24 +86,23 @@ type Flags struct {
 	Model     string      `json:"model,omitempty"`
 	ModelFor  byStage     `json:"model_for,omitempty"`
 	Budget    price.Money `json:"budget_nano_usd,omitempty"`
-	// NoBudget is true if the person has said that the run may cost any sum.
+	// NoBudget is true if the person lets the run cost any sum.
 	NoBudget bool     `json:"no_budget,omitempty"`
 	Minutes  int      `json:"max_minutes,omitempty"`
 	Commands []string `json:"allow_commands,omitempty"`
 	Dirty    bool     `json:"allow_dirty,omitempty"`
-	// Open are files that other programs obey and that the engine may write. They are not kept: each
-	// invocation says so anew.
+	// Open are files that other programs obey and the engine may write. They are not kept: each invocation
+	// names them again.
 	Open []string `json:"-"`
-	// ToolServers are the names of MCP servers for the engines that call an API. They are not kept either.
+	// ToolServers are the names of MCP servers for the engines with an API. They are not kept either.
 	ToolServers []string `json:"-"`
-	// Docs are documents of the person for stages that the run does not work on, From is a task
-	// whose documents are taken.
+	// Docs are documents of the person for stages outside of the run, From is a task whose documents are taken.
 	Docs byStage `json:"docs,omitempty"`
 	From string  `json:"from,omitempty"`
 }
 
-// over returns the flags, and those of an earlier invocation for the ones that are not set.
-func (f Flags) over(earlier Flags) Flags {
+// withDefaults returns the flags, and the ones of an earlier invocation in place of unset ones.
+func (f Flags) withDefaults(earlier Flags) Flags {
 	f.Workflow, f.Stages = earlier.Workflow, cmp.Or(f.Stages, earlier.Stages)
 	f.Engine, f.Model = cmp.Or(f.Engine, earlier.Engine), cmp.Or(f.Model, earlier.Model)
 	f.From, f.Minutes = cmp.Or(f.From, earlier.From), cmp.Or(f.Minutes, earlier.Minutes)
@@ -127,8 +125,8 @@ func (f Flags) over(earlier Flags) Flags {
 	return f
 }
 
-// words returns the flags as people type them.
-func (f Flags) words() string {
+// commandWords returns the flags as people type them.
+func (f Flags) commandWords() string {
 	var out []string
 	add := func(set bool, words ...string) {
 		if set {
@@ -158,11 +156,10 @@ func (f Flags) words() string {
 	return strings.Join(out, " ")
 }
 
-// rights are the part of a run's state that its limits rest on. run.json has them for people to read;
-// the record outside of the project counts, since engines, and the author of the project, can write
-// run.json.
+// rights are the part of a run's state behind the limits. run.json has them for people to read; the record
+// outside of the project counts, since engines, and the author of the project, can write run.json.
 type rights struct {
-	// Seq counts the changes. The record has the same, so that an older one shows.
+	// Seq counts the changes. The record has the same, which shows an older one.
 	Seq   int   `json:"rights_seq,omitempty"`
 	Flags Flags `json:"flags"`
 	// Conversations are the engines' own, by stage.
@@ -177,10 +174,10 @@ type conversation struct {
 	Session string `json:"session,omitempty"`
 }
 
-// combine returns the rights that a run has: the flags of the invocation over those of the record,
-// and never those of the file, run.json, unless they are lower. Both are nil if there is none. proven
-// is false if only the file names a limit of the costs; notice describes how the file differs.
-func combine(invocation Flags, file, record *rights) (now rights, proven bool, notice lang.Text) {
+// combineRights returns the rights of a run: the flags of the invocation over the record, and never the file's,
+// run.json, unless they are lower. Both are nil if there is none. proven is false if only the file names a
+// limit of the costs; notice describes how the file differs.
+func combineRights(invocation Flags, file, record *rights) (now rights, proven bool, notice lang.Text) {
 	said, kept := *cmp.Or(file, &rights{}), *cmp.Or(record, &rights{})
 	newest := record != nil && kept.Seq >= said.Seq
 	now = rights{Seq: max(kept.Seq, said.Seq), Spent: price.Most(kept.Spent, said.Spent)}
@@ -190,20 +187,20 @@ func combine(invocation Flags, file, record *rights) (now rights, proven bool, n
 		now.Flags = Flags{Stages: said.Flags.Stages, Minutes: said.Flags.Minutes}
 	}
 	if file != nil {
-		notice = difference(said, now, newest)
+		notice = describeDifference(said, now, newest)
 	}
-	now.Flags = invocation.over(now.Flags)
+	now.Flags = invocation.withDefaults(now.Flags)
 	return now, file == nil || newest || now.Flags.Budget != 0 || now.Flags.NoBudget, notice
 }
 
-// difference describes how a file differs from the rights that count.
-func difference(said, now rights, newest bool) lang.Text {
-	says, has := said.Flags.words(), now.Flags.words()
+// describeDifference describes how a file differs from the rights that count.
+func describeDifference(said, now rights, newest bool) lang.Text {
+	says, has := said.Flags.commandWords(), now.Flags.commandWords()
 	switch {
 	case !newest && says == "":
 		return lang.T("this machine has no record of what you allow this run; flags of --resume say it")
 	case !newest:
-		return lang.T("this machine has no record of what you allow this run, and its file does not count: it says %s. Flags of --resume allow it", clip(says, 400))
+		return lang.T("this machine has no record of what you allow this run, and its file does not count: it says %s. Flags of --resume allow it", clipLine(says, 400))
 	case says != has:
 		return lang.T("run.json was changed and does not count: it says %s, and you have allowed %s. Flags of --resume allow more", orNone(says), orNone(has))
 	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, price.Line.Same), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted:
@@ -216,5 +213,5 @@ func orNone(words string) lang.Text {
 	if words == "" {
 		return lang.T("nothing")
 	}
-	return lang.T("%s", clip(words, 400))
+	return lang.T("%s", clipLine(words, 400))
 }

@@ -33,7 +33,7 @@ type Plan struct {
 // PlanStage is a stage of a plan.
 type PlanStage struct {
 	Stage workflow.StageID `json:"stage"`
-	// Engine is empty for a stage that the run does not work on; Document is then the person's.
+	// Engine is empty for a stage outside of the run; Document is then the person's.
 	Engine   string            `json:"engine,omitempty"`
 	Why      string            `json:"why,omitempty"`
 	Model    string            `json:"model,omitempty"`
@@ -42,7 +42,7 @@ type PlanStage struct {
 	Score    *float64          `json:"gate_score,omitempty"`
 	Scoring  string            `json:"scoring,omitempty"`
 	Document string            `json:"document,omitempty"`
-	// Writes is true if the engine may change the project: to build it, or to run its tests.
+	// Writes is true if the engine may change the project: to build it, or to run the tests.
 	Writes bool `json:"writes,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 		return nil, err
 	}
 	if !r.Flags.Dirty && slices.ContainsFunc(plan.Stages, func(s PlanStage) bool { return s.Writes }) {
-		tree, err := r.look(ctx, p.Dir.Path())
+		tree, err := r.lookAtTree(ctx, p.Dir.Path())
 		if plan.refused = cmp.Or(err, r.admitTree(tree, p.Dir.Path())); plan.refused != nil {
 			plan.Refused = lang.Of(plan.refused).In(l)
 		}
@@ -74,11 +74,10 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	return plan, ctx.Err()
 }
 
-// planFor makes the plan of a workflow, under the settings in force, for a session that has passed
-// some stages.
+// planFor makes the plan of a workflow, under the settings in force, for a session with some stages behind it.
 func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Language, passed int) (*Plan, error) {
 	f := o.Flags
-	from, to, err := span(d, f.Stages)
+	from, to, err := parseSpan(d, f.Stages)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +109,7 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 			plan.Stages = append(plan.Stages, s)
 			continue
 		}
-		name, why, err := choose(st, objective, f, o.names(), builder[st.SendsBackTo])
+		name, why, err := chooseEngine(st, objective, f, o.workerNames(), builder[st.SendsBackTo])
 		if err != nil {
 			return nil, err
 		}
@@ -131,9 +130,9 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 	return plan, nil
 }
 
-// admitJob refuses a job that an engine can be seen to refuse.
+// admitJob refuses a job that the engine would refuse.
 func (o *Options) admitJob(engine string, job hostcli.Job) error {
-	worker := o.Workers[slices.Index(o.names(), engine)]
+	worker := o.Workers[slices.Index(o.workerNames(), engine)]
 	if _, calls := worker.(*API); !calls && len(job.ToolServers) > 0 {
 		return fault.New(fault.InvalidArgument, "%s has tool servers of its own, so that --tool-server does not count for it", engine).
 			WithHint("choose --engine api or openai, or name the server in the settings of %s", engine)
@@ -149,7 +148,7 @@ func (o *Options) admitJob(engine string, job hostcli.Job) error {
 	return err
 }
 
-// checkGiven refuses documents of the person that cannot be read, those apart that were submitted.
+// checkGiven refuses unreadable documents of the person, except submitted ones.
 func (o *Options) checkGiven(
 	ctx context.Context, p *project.Project, stages []PlanStage, given map[workflow.StageID]bool,
 ) error {
@@ -164,8 +163,8 @@ func (o *Options) checkGiven(
 	return nil
 }
 
-// stage returns a stage of the plan; ok is false if the run does not come to it.
-func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {
+// stageOf returns a stage of the plan; ok is false if the run does not come to it.
+func (p *Plan) stageOf(id workflow.StageID) (PlanStage, bool) {
 	i := slices.IndexFunc(p.Stages, func(s PlanStage) bool { return s.Stage == id })
 	if i < 0 {
 		return PlanStage{}, false
@@ -173,8 +172,8 @@ func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {
 	return p.Stages[i], true
 }
 
-// span reads a list or range of stages; empty takes all. The numbers count from 0.
-func span(d *workflow.Definition, text string) (from, to int, err error) {
+// parseSpan reads a list or range of stages; empty takes all. The numbers count from 0.
+func parseSpan(d *workflow.Definition, text string) (from, to int, err error) {
 	first, last, isRange := strings.Cut(cmp.Or(text, ".."), "..")
 	names := strings.Split(text, ",")
 	if isRange {
@@ -209,9 +208,9 @@ func unknownStage(d *workflow.Definition, name string) error {
 // Auto lets the run choose the engine of each stage.
 const Auto = "auto"
 
-// choose returns the engine for a stage, and the reason. available is ordered, the likeliest first;
+// chooseEngine returns the engine for a stage, and the reason. available is ordered, the likeliest first;
 // builder is the engine whose work st judges, "" if there is none or it is not known.
-func choose(
+func chooseEngine(
 	st workflow.Stage, objective string, f Flags, available []string, builder string,
 ) (engine string, why lang.Text, err error) {
 	if name := cmp.Or(f.EngineFor[st.ID], f.Engine, Auto); name != Auto {
@@ -242,7 +241,7 @@ func choose(
 	return here[0], lang.T("the workflow names %s, which is not here", strings.Join(named, ", ")), nil
 }
 
-// engines lists the engines that a run can have, and how to get each.
+// engines lists the possible engines of a run, and how to get each.
 var engines = []struct {
 	name string
 	get  lang.Text
@@ -251,7 +250,7 @@ var engines = []struct {
 	{"openai", lang.T("set OPENAI_API_KEY, or name a server of your own with the setting base_url")},
 }
 
-// notHere returns the refusal of an engine that is not available.
+// notHere returns the refusal of a missing engine.
 func notHere(name string, available []string) error {
 	names, list := append([]string{Auto}, available...), []lang.Text{}
 	for _, known := range names {
@@ -274,8 +273,8 @@ func notHere(name string, available []string) error {
 	return err.Suggest(name, names)
 }
 
-// names lists the workers.
-func (o *Options) names() []string {
+// workerNames lists the workers.
+func (o *Options) workerNames() []string {
 	var out []string
 	for _, w := range o.Workers {
 		out = append(out, w.Name())
@@ -297,8 +296,8 @@ func (o *Options) admitTree(tree *Tree, folder string) error {
 	return nil
 }
 
-// look returns the repository without the files that runs write themselves, nil if there is none.
-func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
+// lookAtTree returns the repository without the runs' own files, nil if there is none.
+func (o *Options) lookAtTree(ctx context.Context, folder string) (*Tree, error) {
 	if o.Look == nil {
 		return nil, nil
 	}

@@ -29,9 +29,8 @@ type run struct {
 	language lang.Language
 	started  time.Time
 
-	// record keeps the rights, and is nil if they are not kept; recorded are the rights that it has.
-	// notice describes how run.json differs from them. unproven is true if run.json alone has a limit
-	// of the costs, or none.
+	// record keeps the rights, and is nil if they are not kept; recorded are the rights in it. notice describes
+	// how run.json differs from them. unproven is true if run.json alone has a limit of the costs, or none.
 	record   sdk.Rights
 	recorded string
 	notice   lang.Text
@@ -55,10 +54,10 @@ type Result struct {
 	// Command is the command to decide with, if a person has to; Resume the one to go on with.
 	Command string `json:"command,omitempty"`
 	Resume  string `json:"resume,omitempty"`
-	// Unused has the ids of answers to questions that were not asked.
+	// Unused has the ids of answers without a question.
 	Unused []string     `json:"unused_answers,omitempty"`
 	Cost   price.Report `json:"cost"`
-	// Reported is the sum that the engines themselves state, in dollars.
+	// Reported is the sum by the engines' own count, in dollars.
 	Reported *float64 `json:"reported_usd,omitempty"`
 	// Before and After are the repository before the first change and at the end.
 	Before *Tree `json:"tree_before,omitempty"`
@@ -72,10 +71,10 @@ func (r *run) close() error {
 	return r.files.unlock()
 }
 
-func (r *run) at() point { return point{r.session.CurrentStage, r.session.Revision} }
+func (r *run) currentPoint() point { return point{r.session.CurrentStage, r.session.Revision} }
 
-// request returns a request for the session of the run.
-func (r *run) request(action workflow.Action) request.Request {
+// newRequest returns a request for the session of the run.
+func (r *run) newRequest(action workflow.Action) request.Request {
 	return request.Request{
 		Action:  action,
 		Address: project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()},
@@ -83,10 +82,10 @@ func (r *run) request(action workflow.Action) request.Request {
 	}
 }
 
-// read reads the session as it is now.
-func (r *run) read(ctx context.Context) error {
+// readSession reads the session as it is now.
+func (r *run) readSession(ctx context.Context) error {
 	r.project.Dir.ForgetFolders() // others may have worked in between
-	req := r.request(workflow.ActionResume)
+	req := r.newRequest(workflow.ActionResume)
 	req.Inline = true
 	s, _, err := r.Engine.Session(ctx, req.Address)
 	if err != nil {
@@ -102,8 +101,8 @@ func (r *run) read(ctx context.Context) error {
 	return err
 }
 
-// admit gives the run its state and its rights. kept is the state of run.json, nil if there is none.
-func (r *run) admit(ctx context.Context, kept *state) error {
+// setState gives the run a state and rights. kept is the state of run.json, nil if there is none.
+func (r *run) setState(ctx context.Context, kept *state) error {
 	if kept != nil && kept.SessionID != r.session.SessionID {
 		return fault.New(fault.Storage, "%s is not of this run: it names the run %q", r.files.dir.Join(r.files.stateName()), kept.SessionID).
 			WithHint("correct it, or move it away: the run then goes on by what this machine has recorded")
@@ -119,7 +118,7 @@ func (r *run) admit(ctx context.Context, kept *state) error {
 			record = &found
 		}
 	}
-	now, proven, notice := combine(r.Flags, file, record)
+	now, proven, notice := combineRights(r.Flags, file, record)
 	r.Flags, r.unproven, r.notice = now.Flags, !proven, notice
 	if proven { // else the file stays as it is, for the person to read
 		r.state.rights = now
@@ -128,8 +127,8 @@ func (r *run) admit(ctx context.Context, kept *state) error {
 	return nil
 }
 
-// save saves the state, and before it the rights, so that of the two the record is never the older.
-func (r *run) save() error { return errors.Join(r.keepRights(), r.files.save(r.state)) }
+// save saves the state, and before it the rights, so that the record is never the older of the two.
+func (r *run) save() error { return errors.Join(r.keepRights(), r.files.saveState(r.state)) }
 
 // keepRights keeps the rights outside of the project, if they have changed.
 func (r *run) keepRights() error {
@@ -150,14 +149,14 @@ func (r *run) keepRights() error {
 	return nil
 }
 
-// tell reports an event of the current stage.
-func (r *run) tell(e Event) {
+// tellEvent reports an event of the current stage.
+func (r *run) tellEvent(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seq++
 	e.Seq, e.At, e.SessionID = r.seq, r.Engine.Clock().UTC().Truncate(time.Millisecond), r.state.SessionID
 	e.Stage = cmp.Or(e.Stage, r.session.CurrentStage)
-	if err := r.files.log(e); err != nil { // it is a record, and not a part of the run
+	if err := r.files.logEvent(e); err != nil { // it is a record, and not a part of the run
 		r.Log.Warn("the events of the run were not kept", "error", err)
 	}
 	if r.Tell != nil {

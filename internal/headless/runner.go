@@ -47,36 +47,36 @@ func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, er
 
 // Resume takes a session, of a run or of an assistant, as far as it gets.
 func (r *Runner) Resume(ctx context.Context, task string) (_ *Result, err error) {
-	run, err := r.open(ctx, task)
+	run, err := r.openRun(ctx, task)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, run.close()) }()
 	run.tellStart()
 	for {
-		out, err := run.step(ctx)
+		out, err := run.takeStep(ctx)
 		if err != nil {
-			return nil, run.interrupt(ctx, err)
+			return nil, run.reportInterrupt(ctx, err)
 		}
 		if out != nil {
-			return run.end(ctx, out)
+			return run.finishRun(ctx, out)
 		}
 	}
 }
 
-// Events returns the events that are kept of a session's run, none if it had no run.
+// Events returns the saved events of a session's run, none if it had no run.
 func (r *Runner) Events(ctx context.Context, task string) (id string, events []Event, err error) {
-	s, p, err := r.find(ctx, task)
+	s, p, err := r.findSession(ctx, task)
 	if err != nil {
 		return "", nil, err
 	}
 	defer p.Close()
-	events, err = filesOf(p.Dir, s.SessionID).events()
+	events, err = filesOf(p.Dir, s.SessionID).readEvents()
 	return s.SessionID, events, err
 }
 
-// find returns a session with its project.
-func (r *Runner) find(ctx context.Context, task string) (*workflow.Session, *project.Project, error) {
+// findSession returns a session and the project of it.
+func (r *Runner) findSession(ctx context.Context, task string) (*workflow.Session, *project.Project, error) {
 	s, folder, err := r.Engine.Session(ctx, project.Address{Cwd: r.Folder, Session: task})
 	if err != nil {
 		return nil, nil, err
@@ -85,9 +85,9 @@ func (r *Runner) find(ctx context.Context, task string) (*workflow.Session, *pro
 	return s, p, err
 }
 
-// open locks the run of a session and reads its state.
-func (r *Runner) open(ctx context.Context, task string) (_ *run, err error) {
-	s, p, err := r.find(ctx, task)
+// openRun locks the run of a session and reads the state.
+func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
+	s, p, err := r.findSession(ctx, task)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +103,13 @@ func (r *Runner) open(ctx context.Context, task string) (_ *run, err error) {
 			err = errors.Join(err, out.close())
 		}
 	}()
-	if kept, err := out.files.events(); err == nil && len(kept) > 0 { // else they count from the beginning
+	if kept, err := out.files.readEvents(); err == nil && len(kept) > 0 { // else they count from the beginning
 		out.seq = kept[len(kept)-1].Seq
 	}
 	if r.Rights != nil {
 		out.record = r.Rights(p.Dir.Path())
 	}
-	if err := out.admit(ctx, kept); err != nil {
+	if err := out.setState(ctx, kept); err != nil {
 		return nil, err
 	}
 	d := p.Config.Under(s.Definition())
@@ -123,37 +123,37 @@ func (r *Runner) open(ctx context.Context, task string) (_ *run, err error) {
 	return out, out.save()
 }
 
-// facts gathers the facts that decide about the next step.
-func (r *run) facts() facts {
+// gatherFacts gathers the facts behind the next step.
+func (r *run) gatherFacts() facts {
 	s, id := r.now.Standing, r.session.CurrentStage
-	st, planned := r.plan.stage(id)
+	st, planned := r.plan.stageOf(id)
 	f := facts{
 		state: s.Session.CurrentState, passed: !planned, given: planned && st.Engine == "", changed: s.Stopped(),
 		ordinary: !s.Overrides() && !s.Blocked(), edited: s.Session.CurrentState.Gated() && s.Draft.Edited,
 		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
 		barred: s.IsBarred(), pauses: s.WaitsForStart(), worked: r.worked, spent: r.state.Given[id],
 	}
-	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
+	f.kept = r.state.Answer != nil && r.state.Answer.point == r.currentPoint()
 	open := s.Session.Current().OpenQuestions()
 	f.answers = len(open) > 0 && !slices.ContainsFunc(open, func(q workflow.Question) bool { return r.Answers[q.ID] == "" })
 	return f
 }
 
-// step takes one step, and returns how the run ends if it was the last.
-func (r *run) step(ctx context.Context) (*Result, error) {
-	if err := errors.Join(ctx.Err(), r.read(ctx)); err != nil {
+// takeStep takes one step, and returns how the run ends if it was the last.
+func (r *run) takeStep(ctx context.Context) (*Result, error) {
+	if err := errors.Join(ctx.Err(), r.readSession(ctx)); err != nil {
 		return nil, err
 	}
-	switch s := next(r.facts()); s {
+	switch s := nextStep(r.gatherFacts()); s {
 	case decide, sayYes, askQuestions, fileAnswers:
-		return r.person(ctx, s)
+		return r.askPerson(ctx, s)
 	case submitKept:
-		_, err := r.submit(ctx) // an answer that is refused is dropped
+		_, err := r.submitAnswer(ctx) // a refused answer is dropped
 		return nil, err
 	case submitGiven:
 		return nil, r.submitGiven(ctx)
 	case work:
-		return r.work(ctx)
+		return r.workOnStage(ctx)
 	case finish, stopStages:
 		return &Result{Reason: Done, Why: r.sayStop(s)}, nil
 	case stopChanged:
@@ -201,8 +201,8 @@ func (r *run) sayStop(s step) string {
 	return l.Say("the gate of %s waits for your decision", stage)
 }
 
-// end ends a run with a result, of which the steps have said the reason.
-func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
+// finishRun ends a run with a result, of which the steps have said the reason.
+func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 	out.Session, out.Cost, out.Reported, out.Before = &r.now, r.budget.Report(), r.state.Reported, r.state.Before
 	if out.Reason != Done && r.session.CurrentState != workflow.Cancelled {
 		out.Resume = "bmad-mcp run --resume " + r.state.TaskName + out.Resume
@@ -219,14 +219,14 @@ func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
 		}
 	}
 	if r.state.Before != nil {
-		tree, err := r.look(ctx, r.project.Dir.Path())
+		tree, err := r.lookAtTree(ctx, r.project.Dir.Path())
 		if err != nil {
 			return nil, err
 		}
 		r.state.After, out.After = tree, tree
 	}
 	if out.Reason == Person && r.session.CurrentState.WaitsForHuman() {
-		r.tell(r.waiting())
+		r.tellEvent(r.waitingEvent())
 	}
 	last := Event{
 		Type: Stopped, State: r.session.CurrentState, Reason: out.Reason, Why: out.Why, Command: out.Command,
@@ -235,28 +235,28 @@ func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
 	if out.Reason == Done {
 		last.Type = Completed
 	}
-	r.tell(last)
+	r.tellEvent(last)
 	return out, r.save()
 }
 
-// interrupt keeps the events of a run that an error ends, and returns the error.
-func (r *run) interrupt(ctx context.Context, err error) error {
+// reportInterrupt keeps the events of a run ended by an error, and returns the error.
+func (r *run) reportInterrupt(ctx context.Context, err error) error {
 	why := err.Error()
 	if ctx.Err() != nil {
 		why = r.language.Say("interrupted")
 	}
-	r.tell(Event{Type: Stopped, State: r.session.CurrentState, Why: why})
+	r.tellEvent(Event{Type: Stopped, State: r.session.CurrentState, Why: why})
 	return err
 }
 
-// tellStart reports where a run begins, and what differs in the file that it has read.
+// tellStart reports the first stage of a run, and the differences in its file.
 func (r *run) tellStart() {
 	e := Event{Type: RunStarted, TaskName: r.state.TaskName, Budget: r.Flags.Budget, State: r.session.CurrentState}
 	for _, st := range r.plan.Stages {
 		e.Stages = append(e.Stages, st.Stage)
 	}
-	r.tell(e)
+	r.tellEvent(e)
 	if !r.notice.Empty() {
-		r.tell(Event{Type: Noticed, Why: r.notice.In(r.language)})
+		r.tellEvent(Event{Type: Noticed, Why: r.notice.In(r.language)})
 	}
 }

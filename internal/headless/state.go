@@ -22,8 +22,8 @@ import (
 // stateVersion is the version of run.json.
 const stateVersion = 1
 
-// state is the memory of a run from step to step. It is replaced as a whole, so that an answer and
-// its cost are kept together or not at all.
+// state is the memory of a run from step to step. It is replaced as a whole, so that an answer and the cost of
+// it are kept together or not at all.
 type state struct {
 	Version   int    `json:"version"`
 	SessionID string `json:"session_id"`
@@ -31,16 +31,15 @@ type state struct {
 	rights
 	// Calls counts the calls of engines, begun ones included.
 	Calls int `json:"calls"`
-	// Attempt is the work that was begun last, Answer an engine's text to submit, and Submission the
-	// text that was submitted last.
+	// Attempt is the latest work, Answer an engine's text to submit, and Submission the text submitted last.
 	Attempt    *attempt    `json:"attempt,omitempty"`
 	Answer     *answer     `json:"answer,omitempty"`
 	Submission *submission `json:"submission,omitempty"`
 	// Given has the stages whose document the person has named, if it was submitted.
 	Given map[workflow.StageID]bool `json:"given,omitempty"`
-	// Reported is the cost that the engines state.
+	// Reported is the cost by the engines' own count.
 	Reported *float64 `json:"reported_usd,omitempty"`
-	// Before is the project's repository before its first change, After the one seen last.
+	// Before is the project's repository before the first change, After the one seen last.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
 	// Extra are the keys of newer programs.
@@ -55,7 +54,7 @@ type point struct {
 
 type attempt struct {
 	point
-	// Files are those of the project, by their fingerprint, before the first attempt of the point.
+	// Files is the fingerprint of the project's files before the first attempt of the point.
 	Files string `json:"files,omitempty"`
 }
 
@@ -75,7 +74,7 @@ type files struct {
 	dir    *durable.Dir
 	folder string
 	unlock func() error
-	// pending are events that are not written yet.
+	// pending are events not written yet.
 	pending []byte
 }
 
@@ -93,7 +92,7 @@ const (
 // lockWait is the time in which another run of the same session may end.
 const lockWait = 300 * time.Millisecond
 
-// openFiles locks the run of a session, and reads its state, nil if there is none.
+// openFiles locks the run of a session, and reads the state, nil if there is none.
 func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*files, *state, error) {
 	f := filesOf(dir, s.SessionID)
 	if _, err := dir.MkdirAll(f.folder); err != nil {
@@ -111,7 +110,7 @@ func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*fil
 		return nil, nil, fault.From(err)
 	}
 	f.unlock = lock.Unlock
-	kept, err := f.read()
+	kept, err := f.readState()
 	if err != nil {
 		return nil, nil, errors.Join(err, f.unlock())
 	}
@@ -123,8 +122,8 @@ func RunFile(sessionID string) string { return filesOf(nil, sessionID).stateName
 
 func (f *files) stateName() string { return f.folder + "/run.json" }
 
-// read reads the state, nil if there is none.
-func (f *files) read() (*state, error) {
+// readState reads the state, nil if there is none.
+func (f *files) readState() (*state, error) {
 	data, err := f.dir.ReadFile(f.stateName(), maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -144,19 +143,19 @@ func (f *files) read() (*state, error) {
 	return s, nil
 }
 
-// save replaces the state.
-func (f *files) save(s *state) error {
+// saveState replaces the state.
+func (f *files) saveState(s *state) error {
 	data, err := workflow.MarshalIndent(s)
 	if err != nil {
 		return err
 	}
-	return disk(f.dir.Replace(f.stateName(), data))
+	return diskError(f.dir.Replace(f.stateName(), data))
 }
 
 func (f *files) eventsName() string { return f.folder + "/events.jsonl" }
 
-// log keeps an event. Only one that ends something is worth a write; the others go with it.
-func (f *files) log(e Event) error {
+// logEvent keeps an event. Only the end of something is worth a write; other events go with it.
+func (f *files) logEvent(e Event) error {
 	line, err := workflow.Marshal(e)
 	if err != nil {
 		return err
@@ -167,11 +166,11 @@ func (f *files) log(e Event) error {
 	}
 	lines := f.pending
 	f.pending = nil
-	return disk(f.dir.AppendLines(f.eventsName(), lines))
+	return diskError(f.dir.AppendLines(f.eventsName(), lines))
 }
 
-// events returns the events that were kept.
-func (f *files) events() (events []Event, err error) {
+// readEvents returns the saved events.
+func (f *files) readEvents() (events []Event, err error) {
 	data, err := f.dir.ReadFile(f.eventsName(), maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -182,11 +181,11 @@ func (f *files) events() (events []Event, err error) {
 			events = append(events, e)
 		}
 	}
-	return events, disk(err)
+	return events, diskError(err)
 }
 
-// raw returns the file for the output of a call, which ends at a limit.
-func (f *files) raw(stage workflow.StageID, call int) (io.WriteCloser, error) {
+// createRaw returns the file for the output of a call, which ends at a limit.
+func (f *files) createRaw(stage workflow.StageID, call int) (io.WriteCloser, error) {
 	file, err := f.dir.Create(fmt.Sprintf("%s/engine-%s-%d.jsonl", f.folder, stage, call))
 	if err != nil {
 		return nil, fault.From(err)
@@ -212,8 +211,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// disk returns an error of the disk for people, nil if there is none.
-func disk(err error) error {
+// diskError returns an error of the disk for people, nil if there is none.
+func diskError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -233,7 +232,7 @@ type Kept struct {
 // called while the run is at work.
 func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
 	f := filesOf(dir, sessionID)
-	s, err := f.read()
+	s, err := f.readState()
 	if s == nil {
 		return nil, err
 	}
@@ -248,7 +247,7 @@ func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
 	return out, nil
 }
 
-// Ran lists the ids of the sessions of a project that had a run, the latest first.
+// Ran lists the ids of the sessions of a project with a run, the latest first.
 func Ran(dir *durable.Dir) ([]string, error) {
 	entries, err := dir.ReadDir(path.Dir(project.RunFolder("x")))
 	if errors.Is(err, fs.ErrNotExist) {

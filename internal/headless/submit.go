@@ -12,9 +12,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// submit hands in the kept answer. problem is the reason why the session does not take it. The answer
+// submitAnswer hands in the kept answer. problem is the reason why the session does not take it. The answer
 // is not kept then either.
-func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
+func (r *run) submitAnswer(ctx context.Context) (problem lang.Text, err error) {
 	a := r.state.Answer
 	problem, err = r.handIn(ctx, request.Result{Engine: workflow.Engine(a.Engine), Text: a.Text})
 	if err == nil {
@@ -24,7 +24,7 @@ func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
 	return problem, err
 }
 
-// submitGiven hands in the document that the person has named for a stage.
+// submitGiven hands in the person's document for a stage.
 func (r *run) submitGiven(ctx context.Context) error {
 	stage := r.session.CurrentStage
 	text, err := r.givenText(ctx, r.project, stage)
@@ -46,8 +46,8 @@ func (r *run) submitGiven(ctx context.Context) error {
 	return r.save()
 }
 
-// givenText reads the document that the person has named for a stage: a file of the project, or the
-// stage's deliverable in another task.
+// givenText reads the person's document for a stage: a file of the project, or the stage's deliverable in
+// another task.
 func (o *Options) givenText(ctx context.Context, p *project.Project, stage workflow.StageID) (string, error) {
 	if name := o.Flags.Docs[stage]; name != "" {
 		return p.ReadDocument("--doc", name)
@@ -71,16 +71,15 @@ func (o *Options) givenText(ctx context.Context, p *project.Project, stage workf
 		WithHint("name a file with --doc %s=PATH, or have the run work on this stage", stage)
 }
 
-// handIn submits a text for exactly the point at which the session was read, as the work of the first
-// engine that the stage asks for if the workflow does not know the text's own. problem is the reason
-// why the text itself is not taken.
+// handIn submits a text for exactly the point at which the session was read, as the work of the stage's first
+// engine if the workflow does not know the text's own. problem is the reason why the text itself is not taken.
 func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.Text, err error) {
 	if !slices.Contains(workflow.Engines(), result.Engine) {
 		result.Engine = r.now.Standing.Stage.EnginesFor(r.session.Objective)[0]
 	}
-	at := r.at()
+	at := r.currentPoint()
 	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
-	req := r.request(workflow.ActionSubmit)
+	req := r.newRequest(workflow.ActionSubmit)
 	req.Stage, req.Revision, req.Results = string(at.Stage), &at.Revision, []request.Result{result}
 	out, err := r.Engine.Do(ctx, req)
 	if fault.Is(err, fault.InvalidArgument) {
@@ -89,7 +88,7 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 	if err != nil {
 		return problem, err
 	}
-	rec := out.Standing.Session.Record(at.Stage) // the reply is about the stage that the session has come to
+	rec := out.Standing.Session.Record(at.Stage) // the reply is about the session's new stage
 	e := Event{
 		Type: Submitted, Round: r.now.Iteration + 1, State: out.State,
 		Score: rec.Score, Verdict: rec.Verdict, Returned: rec.Returned, Rows: engine.DescribeRows(r.language, rec.Criteria),
@@ -97,19 +96,19 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 	if rec.Audit != nil {
 		e.Audit = &rec.Audit.Score
 	}
-	r.tell(e)
+	r.tellEvent(e)
 	return problem, nil
 }
 
-// yesWords are the words of a decision that the command line has taken beforehand.
+// yesWords are the words of a decision taken beforehand on the command line.
 const yesWords = "--yes of the command line"
 
-// person takes a step that is a person's: it asks them, or uses their words of before.
-func (r *run) person(ctx context.Context, s step) (*Result, error) {
-	yes, at := true, r.at()
-	req := r.request(r.session.CurrentState.GateAction())
+// askPerson takes a person's step: it asks them, or uses their words of before.
+func (r *run) askPerson(ctx context.Context, s step) (*Result, error) {
+	yes, at := true, r.currentPoint()
+	req := r.newRequest(r.session.CurrentState.GateAction())
 	req.Revision = &at.Revision
-	r.tell(r.waiting())
+	r.tellEvent(r.waitingEvent())
 	switch s {
 	case fileAnswers:
 		req.Via, req.Answers = workflow.ChannelScript, map[string]string{}
@@ -134,8 +133,8 @@ func (r *run) person(ctx context.Context, s step) (*Result, error) {
 	return nil, nil
 }
 
-// waiting describes the gate or the questions that the session waits at.
-func (r *run) waiting() Event {
+// waitingEvent describes the gate or the questions at which the session waits.
+func (r *run) waitingEvent() Event {
 	if r.session.CurrentState == workflow.Clarifying {
 		return Event{Type: Questioned, State: r.session.CurrentState, Questions: r.now.Questions}
 	}
@@ -163,9 +162,9 @@ func (r *run) tellDecision(from workflow.StageID) {
 	}
 	e := Event{State: r.session.CurrentState, Decision: last.Grant.Decision, Channel: last.Grant.Channel}
 	if last.Event == workflow.EventSentBack || last.Event == workflow.EventChangesRequested {
-		e.Type, e.Text, e.Why = Rework, clip(last.Grant.Feedback, 300), string(from)
+		e.Type, e.Text, e.Why = Rework, clipLine(last.Grant.Feedback, 300), string(from)
 	} else {
 		e.Type, e.Stage = GateReached, from
 	}
-	r.tell(e)
+	r.tellEvent(e)
 }

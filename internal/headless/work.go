@@ -18,13 +18,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// bytesPerToken is about that of English. It counts if an engine does not count its tokens.
+// bytesPerToken is about right for English. It counts if an engine does not count tokens.
 const bytesPerToken = 4
 
 // maxTries bounds the calls of an engine for one submission.
 const maxTries = 3
 
-// task is the work for one submission. Its Writes is false while only the scope is written.
+// task is the work for one submission. Writes is false while only the scope is written.
 type task struct {
 	PlanStage
 	stage workflow.Stage
@@ -35,10 +35,10 @@ type task struct {
 	spent bool
 }
 
-// work has the stage's engine do its work, and submits it.
-func (r *run) work(ctx context.Context) (*Result, error) {
+// workOnStage has the stage's engine do the work, and submits it.
+func (r *run) workOnStage(ctx context.Context) (*Result, error) {
 	r.worked++
-	t, err := r.task(ctx)
+	t, err := r.prepareTask(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,14 +48,14 @@ func (r *run) work(ctx context.Context) (*Result, error) {
 			return end, nil
 		}
 		if try > 1 {
-			r.tell(Event{Type: Retry, Engine: t.Engine, Round: r.now.Iteration + 1, Why: problem.In(r.language)})
+			r.tellEvent(Event{Type: Retry, Engine: t.Engine, Round: r.now.Iteration + 1, Why: problem.In(r.language)})
 		}
 		var final bool
-		if problem, final, err = r.call(ctx, t, try, problem); err != nil {
+		if problem, final, err = r.callEngine(ctx, t, try, problem); err != nil {
 			return nil, err
 		}
 		if problem.Empty() { // paid for, even if it was the last
-			if problem, err = r.submit(ctx); problem.Empty() || err != nil {
+			if problem, err = r.submitAnswer(ctx); problem.Empty() || err != nil {
 				return nil, err
 			}
 		}
@@ -70,16 +70,16 @@ func (r *run) work(ctx context.Context) (*Result, error) {
 	return &Result{Reason: Failed, Why: why}, nil
 }
 
-// task prepares the work for the current stage.
-func (r *run) task(ctx context.Context) (*task, error) {
+// prepareTask prepares the work for the current stage.
+func (r *run) prepareTask(ctx context.Context) (*task, error) {
 	t := &task{stage: r.now.Standing.Stage}
-	t.PlanStage, _ = r.plan.stage(t.stage.ID)
+	t.PlanStage, _ = r.plan.stageOf(t.stage.ID)
 	scoping := r.now.Standing.Workflow.Scoping(r.session)
 	t.Writes = t.Writes && !scoping
 	t.builds = t.stage.Kind == workflow.KindBuild && !scoping
 	if t.Writes && (!r.state.Admitted || r.state.Before == nil) {
 		folder := r.project.Dir.Path()
-		tree, err := r.look(ctx, folder)
+		tree, err := r.lookAtTree(ctx, folder)
 		if err == nil && !r.state.Admitted {
 			err = r.admitTree(tree, folder)
 		}
@@ -94,15 +94,15 @@ func (r *run) task(ctx context.Context) (*task, error) {
 			r.state.Before = tree
 		}
 	}
-	// After a crash the work may be half done: the files before its first attempt count.
-	if a := r.state.Attempt; a != nil && a.point == r.at() {
+	// After a crash the work may be half done: the files before the first attempt count.
+	if a := r.state.Attempt; a != nil && a.point == r.currentPoint() {
 		t.before = a.Files
 	} else if t.builds {
-		t.before = r.worktree(ctx)
+		t.before = r.hashWorktree(ctx)
 	}
 	if begun := (point{t.Stage, r.now.Iteration + 1}); r.begun != begun {
 		r.begun = begun
-		r.tell(Event{
+		r.tellEvent(Event{
 			Type: StageStarted, Round: begun.Revision, State: r.session.CurrentState,
 			Engine: t.Engine, Model: t.Model, Why: t.Why,
 		})
@@ -110,9 +110,9 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	return t, nil
 }
 
-// call makes one call of an engine, and keeps its answer and its cost. problem is the reason why
-// there is no answer to submit; final is true if another try cannot bring one.
-func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (problem lang.Text, final bool, err error) {
+// callEngine makes one call of an engine, and keeps the answer and the cost. problem is the reason why there is
+// no answer to submit; final is true if another try cannot bring one.
+func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) (problem lang.Text, final bool, err error) {
 	prompt, err := promptFor(r.now, t.builds, last)
 	if err != nil {
 		return problem, false, err
@@ -120,7 +120,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	job := hostcli.Job{
 		Dir: r.project.Dir.Path(), Prompt: prompt, Writes: t.Writes, Model: t.Model,
 		Allow: r.Flags.Commands, Open: r.Flags.Open, ToolServers: r.Flags.ToolServers,
-		Tell: func(a hostcli.Activity) { r.activity(t, a) },
+		Tell: func(a hostcli.Activity) { r.reportActivity(t, a) },
 	}
 	job.Left, _ = r.budget.Left()
 	working := ctx
@@ -129,17 +129,17 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		working, cancel = context.WithTimeout(ctx, max(r.deadline().Sub(r.Engine.Clock()), time.Second))
 		defer cancel()
 	}
-	// Each judgement is by fresh eyes, but for a report that was returned.
+	// Each judgement is by fresh eyes, except for a returned report.
 	goesOn := t.stage.Kind != workflow.KindVerdict || len(r.now.Returned) > 0
 	if c := r.state.Conversations[t.Stage]; try == 1 && goesOn && c.Engine == t.Engine {
 		job.Session = c.Session
 	}
 	r.state.Calls++
-	r.state.Attempt, r.state.Answer = &attempt{r.at(), t.before}, nil
+	r.state.Attempt, r.state.Answer = &attempt{r.currentPoint(), t.before}, nil
 	if err := r.save(); err != nil {
 		return problem, false, err
 	}
-	raw, err := r.files.raw(t.Stage, r.state.Calls)
+	raw, err := r.files.createRaw(t.Stage, r.state.Calls)
 	if err != nil {
 		return problem, false, err
 	}
@@ -149,10 +149,10 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	if t.Writes {
 		before = closed.In(r.project.Dir.Tree())
 	}
-	worker := r.Workers[slices.Index(r.names(), t.Engine)]
+	worker := r.Workers[slices.Index(r.workerNames(), t.Engine)]
 	outcome, workErr := worker.Work(working, job)
 	_ = raw.Close() // it shows how an engine works, and is not a part of the run
-	r.count(t, prompt, outcome)
+	r.countUsage(t, prompt, outcome)
 	var failure *hostcli.Failure
 	switch {
 	case ctx.Err() != nil:
@@ -162,7 +162,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	case workErr != nil:
 		problem = lang.Of(workErr)
 	default:
-		problem = r.keep(ctx, t, outcome)
+		problem = r.keepAnswer(ctx, t, outcome)
 	}
 	if before != nil { // no tool could refuse the writes of a command
 		if name := closed.In(r.project.Dir.Tree()).Since(before); name != "" {
@@ -174,40 +174,40 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	return problem, final, r.save()
 }
 
-// keep keeps an answer if it can be submitted, else problem is the reason why not.
-func (r *run) keep(ctx context.Context, t *task, o *hostcli.Outcome) (problem lang.Text) {
+// keepAnswer keeps an answer if it can be submitted, else problem is the reason why not.
+func (r *run) keepAnswer(ctx context.Context, t *task, o *hostcli.Outcome) (problem lang.Text) {
 	changed := false
 	if t.builds {
-		now := r.worktree(ctx)
+		now := r.hashWorktree(ctx)
 		changed = now != t.before || now == "" // of too many files nothing is known, and nothing is said against the report
 	}
-	if problem = check(t.stage, o.Text, t.builds, changed); !problem.Empty() {
+	if problem = whyNotSubmit(t.stage, o.Text, t.builds, changed); !problem.Empty() {
 		return problem
 	}
 	if r.state.Conversations == nil {
 		r.state.Conversations = map[workflow.StageID]conversation{}
 	}
 	r.state.Conversations[t.Stage] = conversation{t.Engine, o.Session}
-	r.state.Answer = &answer{r.at(), t.Engine, o.Text}
+	r.state.Answer = &answer{r.currentPoint(), t.Engine, o.Text}
 	return problem
 }
 
-// worktree identifies the files of the project: those that the repository shows to differ, and all
-// by their fingerprint, which leaves hidden folders out.
-func (r *run) worktree(ctx context.Context) string {
+// hashWorktree identifies the files of the project: the changed ones by the repository, and all by their
+// fingerprint, which leaves hidden folders out.
+func (r *run) hashWorktree(ctx context.Context) string {
 	now, _ := r.project.Fingerprint(nil, time.Time{})
-	tree, err := r.look(ctx, r.project.Dir.Path())
+	tree, err := r.lookAtTree(ctx, r.project.Dir.Path())
 	if err == nil && tree != nil {
 		now += " " + workflow.Hash([]byte(tree.Head+strings.Join(tree.Changed, "\x00")))
 	}
 	return now
 }
 
-// maxReported bounds the cost that an engine may state for its work, in dollars.
+// maxReported bounds the cost in an engine's own count of its work, in dollars.
 const maxReported = 1e6
 
-// count adds the usage of a call. An engine's own statement of its cost is that of a server, at best.
-func (r *run) count(t *task, prompt string, o *hostcli.Outcome) {
+// countUsage adds the usage of a call. The cost by an engine's own count is the server's, at best.
+func (r *run) countUsage(t *task, prompt string, o *hostcli.Outcome) {
 	if o == nil {
 		return
 	}
@@ -231,7 +231,7 @@ func (r *run) count(t *task, prompt string, o *hostcli.Outcome) {
 func (r *run) tellCost(t *task, percent int, more price.Money, tokens int64) {
 	report := r.budget.Report()
 	spent := report.Spent.Plus(more)
-	r.tell(Event{
+	r.tellEvent(Event{
 		Type: Cost, Engine: t.Engine, Spent: &spent, Percent: percent, Reported: r.state.Reported,
 		Tokens: report.Usage.Prompt() + report.Usage.Output + tokens, Unpriced: report.Unknown,
 	})
@@ -241,8 +241,8 @@ func (r *run) deadline() time.Time {
 	return r.started.Add(time.Duration(r.Flags.Minutes) * time.Minute)
 }
 
-// checkLimits returns the end of a run if its task may cost no more, else nil. Its Resume has only the
-// flags that let the run go on.
+// checkLimits returns the end of a run if the task may cost no more, else nil. Resume in it has only the flags
+// needed to go on.
 func (r *run) checkLimits(t *task) *Result {
 	report := r.budget.Report()
 	left, limited := r.budget.Left()
@@ -271,9 +271,9 @@ func (r *run) checkLimits(t *task) *Result {
 	return out
 }
 
-// activity reports an act of an engine, and what part of the budget its work has spent by then.
-func (r *run) activity(t *task, a hostcli.Activity) {
-	e := Event{Type: EngineEvent, Engine: t.Engine, Activity: a.Kind, Text: clip(a.Text, 200)}
+// reportActivity reports an act of an engine, and the part of the budget spent by then.
+func (r *run) reportActivity(t *task, a hostcli.Activity) {
+	e := Event{Type: EngineEvent, Engine: t.Engine, Activity: a.Kind, Text: clipLine(a.Text, 200)}
 	var more price.Money
 	for model, used := range a.Usage {
 		cost, _ := r.Prices.Cost(model, r.Engine.Clock(), used)
@@ -282,11 +282,11 @@ func (r *run) activity(t *task, a hostcli.Activity) {
 	if percent := r.budget.Warn(more); percent > 0 {
 		r.tellCost(t, percent, more, e.Tokens)
 	}
-	r.tell(e)
+	r.tellEvent(e)
 }
 
-// promptFor returns the prompt of an engine for a stage. problem is the reason why its last answer
-// was not submitted.
+// promptFor returns the prompt of an engine for a stage. problem is the reason why the last answer was not
+// submitted.
 func promptFor(r engine.Outcome, writes bool, problem lang.Text) (string, error) {
 	data, err := r.Material(writes)
 	if err != nil {
@@ -319,29 +319,29 @@ func promptFor(r engine.Outcome, writes bool, problem lang.Text) (string, error)
 // counts as a document.
 const leastText = 200
 
-// blockedLine begins an answer that reports that the work could not be done.
+// blockedLine begins an answer that reports work as impossible.
 const blockedLine = "BLOCKED:"
 
-// check returns the reason not to submit an answer, empty if there is none. changes is true if the
+// whyNotSubmit returns the reason not to submit an answer, empty if there is none. changes is true if the
 // work was to change the project, changed if it did. The engine reads the statements of an answer and
 // their form, and refuses or returns it.
-func check(st workflow.Stage, text string, changes, changed bool) lang.Text {
+func whyNotSubmit(st workflow.Stage, text string, changes, changed bool) lang.Text {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
 		return lang.T("the answer is empty")
 	case strings.HasPrefix(text, "API Error:"):
-		return lang.T("the answer is an error of the model's server: %s", clip(text, 160))
-	case utf8.RuneCountInString(text) < leastText && !states(st, text):
-		return lang.T("the answer %q is not the document of the stage", clip(text, 80))
+		return lang.T("the answer is an error of the model's server: %s", clipLine(text, 160))
+	case utf8.RuneCountInString(text) < leastText && !hasStatement(st, text):
+		return lang.T("the answer %q is not the document of the stage", clipLine(text, 80))
 	case changes && !changed && !strings.HasPrefix(text, blockedLine):
 		return lang.T("the answer reports work, and no file of the project has changed")
 	}
 	return lang.Text{}
 }
 
-// states reports whether a short text has a statement that the server reads.
-func states(st workflow.Stage, text string) bool {
+// hasStatement reports whether a short text has a statement for the server.
+func hasStatement(st workflow.Stage, text string) bool {
 	if st.Gate == workflow.GateVerdict {
 		return strings.ContainsAny(text, "{\n:")
 	}

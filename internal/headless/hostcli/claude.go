@@ -24,52 +24,52 @@ import (
 type Claude struct {
 	// Path is the path of the program.
 	Path string
-	// Env are the variables to run it with; nil stands for those of this process.
+	// Env are the variables of the program; nil stands for this process's own.
 	Env []string
 }
 
 // Name returns "claude".
 func (*Claude) Name() string { return "claude" }
 
-// Check refuses a job with a command that cannot be a rule of Claude Code's permissions.
+// Check refuses a job with a command unfit for a rule of Claude Code's permissions.
 func (c *Claude) Check(j Job) error {
-	_, _, err := c.arguments(j)
+	_, _, err := c.commandLine(j)
 	return err
 }
 
 // Work does a job. The error is a [*Failure], or the context's own. If there is an outcome beside an
 // error, it has the usage.
 func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
-	args, id, err := c.arguments(j)
+	args, id, err := c.commandLine(j)
 	if err != nil {
 		return nil, err
 	}
-	env := environment(c.Env, claudeEnv...)
-	settings, err := writeSettings(claudeSettings(j, personal(env)))
+	env := engineEnv(c.Env, claudeEnv...)
+	settings, err := writeSettings(claudeSettings(j, personalSettings(env)))
 	if err != nil {
-		return nil, fail(ctx, c.Name(), err, "")
+		return nil, newFailure(ctx, c.Name(), err, "")
 	}
 	defer func() { _ = os.Remove(settings) }()
-	if strings.HasPrefix(strings.TrimSpace(j.Prompt), "/") { // would be one of its own commands
+	if strings.HasPrefix(strings.TrimSpace(j.Prompt), "/") { // would be a command of Claude Code
 		j.Prompt = "This is the work:\n\n" + j.Prompt
 	}
 	r := newClaudeReader(j, id)
-	p := program{path: c.Path, args: append(args, "--settings", settings), env: env, line: r.line}
+	p := program{path: c.Path, args: append(args, "--settings", settings), env: env, line: r.readLine}
 	because := p.run(ctx, j)
 	out := r.outcome()
-	if why, ok := r.verdict(); !ok || because != nil {
-		return out, fail(ctx, c.Name(), because, why)
+	if why, ok := r.judgeWork(); !ok || because != nil {
+		return out, newFailure(ctx, c.Name(), because, why)
 	}
 	return out, nil
 }
 
-// claudeEnv keeps Claude Code to the work: commands end with their call, nothing is written to the
-// memory that the person's own sessions read, and an "@" in a prompt attaches no file, because it
-// could be any file on the machine.
+// claudeEnv keeps Claude Code to the work: commands end with their call, nothing is written to the memory of
+// the person's own sessions, and an "@" in a prompt attaches no file, because it could be any file on the
+// machine.
 var claudeEnv = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "CLAUDE_CODE_DISABLE_ATTACHMENTS=1", "DISABLE_AUTOUPDATER=1"}
 
-// arguments returns the command line without the settings, and the session's name.
-func (c *Claude) arguments(j Job) (args []string, session string, err error) {
+// commandLine returns the command line without the settings, and the session's name.
+func (c *Claude) commandLine(j Job) (args []string, session string, err error) {
 	tools := "Read,Glob,Grep"
 	if j.Writes {
 		tools = "Read,Edit,Write,Glob,Grep,Bash"
@@ -80,7 +80,7 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 		"-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits", "--tools", tools,
 		"--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands",
 	}
-	if i := slices.IndexFunc(j.Allow, func(command string) bool { return !clean(command) }); i >= 0 {
+	if i := slices.IndexFunc(j.Allow, func(command string) bool { return !fitsRule(command) }); i >= 0 {
 		return nil, "", &Failure{Engine: c.Name(), Why: fmt.Sprintf("the command %q cannot be a rule of its permissions: "+
 			"write how it begins, in one line and without ( ) * \\", j.Allow[i]), Final: true}
 	}
@@ -88,7 +88,7 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 		session = uuid.NewString()
 		args = append(args, "--session-id", session)
 	} else {
-		if session, err = conversation(c.Name(), j.Session); err != nil {
+		if session, err = parseConversation(c.Name(), j.Session); err != nil {
 			return nil, "", err
 		}
 		args = append(args, "--resume", session)
@@ -102,7 +102,7 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 	return args, session, nil
 }
 
-// claudeSettings returns the settings of a job, with those of the person's own settings that it keeps.
+// claudeSettings returns the settings of a job, with the lasting part of the person's own.
 func claudeSettings(j Job, own map[string]json.RawMessage) map[string]any {
 	deny := []string{"WebFetch", "WebSearch", "Bash(bmad-mcp:*)", "Edit(~/.claude/**)", "Edit(~/.claude.json)"}
 	closed, _ := obeyed.Closed(j.Open...)
@@ -114,7 +114,7 @@ func claudeSettings(j Job, own map[string]json.RawMessage) map[string]any {
 		allow = append(allow, "Bash("+strings.TrimSpace(command)+":*)")
 	}
 	var theirs struct{ Deny, Ask []string }
-	_ = json.Unmarshal(own["permissions"], &theirs) // a part that cannot be read tightens nothing
+	_ = json.Unmarshal(own["permissions"], &theirs) // an unreadable part tightens nothing
 	settings := map[string]any{
 		"permissions": map[string]any{
 			"allow": allow,
@@ -141,10 +141,10 @@ var claudeKept = []string{
 	"forceLoginMethod", "forceLoginOrgUUID", "env", "model",
 }
 
-// personal returns the person's own settings, of which a job keeps the login, the model and the
+// personalSettings returns the person's own settings, of which a job keeps the login, the model and the
 // denials. They are nil if they cannot be read.
-func personal(env []string) map[string]json.RawMessage {
-	folder := configuration(env, "CLAUDE_CONFIG_DIR", ".claude")
+func personalSettings(env []string) map[string]json.RawMessage {
+	folder := configFolder(env, "CLAUDE_CONFIG_DIR", ".claude")
 	if folder == "" {
 		return nil
 	}
@@ -156,8 +156,8 @@ func personal(env []string) map[string]json.RawMessage {
 	return own
 }
 
-// writeSettings writes settings to a file that only the person can read: they may have
-// credentials, and everyone can read the arguments of a process.
+// writeSettings writes settings to a file that only the person can read: they may have credentials, and
+// everyone can read the arguments of a process.
 func writeSettings(settings map[string]any) (path string, err error) {
 	data, err := json.Marshal(settings)
 	if err != nil {
@@ -175,9 +175,9 @@ func writeSettings(settings map[string]any) (path string, err error) {
 	return f.Name(), nil
 }
 
-// clean reports whether a command can stand in a rule, that is, has no character that means something
-// in the syntax of rules.
-func clean(command string) bool {
+// fitsRule reports whether a command can be part of a rule: it has no character with a meaning in the syntax of
+// rules.
+func fitsRule(command string) bool {
 	return strings.TrimSpace(command) != "" && !strings.ContainsAny(command, "()*\\\r\n\x00")
 }
 
@@ -186,7 +186,7 @@ type claudeReader struct {
 	job    Job
 	out    Outcome
 	result *claudeLine
-	// said has the ids of the messages that were counted, uses the calls of tools that were not refused.
+	// said has the ids of the counted messages, uses the calls of tools not refused so far.
 	said map[string]bool
 	uses map[string]string
 }
@@ -196,7 +196,7 @@ func newClaudeReader(j Job, session string) *claudeReader {
 	return &claudeReader{job: j, out: out, said: map[string]bool{}, uses: map[string]string{}}
 }
 
-// claudeLine has the fields of a line that matter. Those of an unexpected type are left out.
+// claudeLine has the important fields of a line. Fields of an unexpected type are left out.
 type claudeLine struct {
 	Type      string
 	Subtype   string
@@ -215,7 +215,7 @@ type claudeLine struct {
 	Terminal string `json:"terminal_reason"`
 	Errors   []string
 	Cost     *float64 `json:"total_cost_usd"`
-	// Models counts a conversation from its beginning, Since only from the previous result.
+	// Models counts a conversation from the beginning, Since only from the previous result.
 	Models map[string]claudeModel `json:"modelUsage"`
 	Since  map[string]claudeModel `json:"model_usage_since_last_result"`
 }
@@ -225,7 +225,7 @@ type claudeMessage struct {
 	Usage     claudeUsage
 	Content   []struct {
 		Type, Text, ID, Name string
-		// Input has the arguments of a tool that show its purpose in one line.
+		// Input has the arguments of a tool that show the purpose in one line.
 		Input struct {
 			File             string `json:"file_path"`
 			Command, Pattern string
@@ -249,11 +249,11 @@ type claudeModel struct {
 	CostUSD                                                                                                        float64
 }
 
-// synthetic is the model of messages that Claude Code writes itself, for example errors.
+// synthetic is the model of Claude Code's own messages, for example errors.
 const synthetic = "<synthetic>"
 
-// line reads one line.
-func (r *claudeReader) line(data []byte) {
+// readLine reads one line.
+func (r *claudeReader) readLine(data []byte) {
 	var l claudeLine
 	if !decode(data, &l) {
 		return
@@ -269,22 +269,22 @@ func (r *claudeReader) line(data []byte) {
 		}
 		r.job.Report(Activity{Kind: Began, Session: r.out.Session})
 	case "system/permission_denied":
-		r.refuse(l.ToolUseID)
+		r.reportDenied(l.ToolUseID)
 	case "system/api_retry":
-		r.job.Report(Activity{Kind: Retries, Text: mask(l.Error)})
+		r.job.Report(Activity{Kind: Retries, Text: maskSecrets(l.Error)})
 	case "assistant/":
-		r.assistant(l)
+		r.readMessage(l)
 	case "user/":
 		for _, m := range l.ToolMeta {
 			if m.Decision.Decision == "reject" {
-				r.refuse(m.ID)
+				r.reportDenied(m.ID)
 			}
 		}
 	}
 }
 
-// assistant reads a message, or a part of one, of the model.
-func (r *claudeReader) assistant(l claudeLine) {
+// readMessage reads a message, or a part of one, of the model.
+func (r *claudeReader) readMessage(l claudeLine) {
 	var m claudeMessage
 	if !decode(l.Message, &m) {
 		return
@@ -294,7 +294,7 @@ func (r *claudeReader) assistant(l claudeLine) {
 		case b.Type == "text" && l.Parent == nil && m.Model != synthetic && strings.TrimSpace(b.Text) != "":
 			r.job.Report(Activity{Kind: Says, Text: b.Text})
 		case b.Type == "tool_use":
-			r.uses[b.ID] = brief(b.Name, cmp.Or(b.Input.Command, within(r.job.Dir, b.Input.File), b.Input.Pattern))
+			r.uses[b.ID] = toolLine(b.Name, cmp.Or(b.Input.Command, relativePath(r.job.Dir, b.Input.File), b.Input.Pattern))
 			r.job.Report(Activity{Kind: UsesTool, Text: r.uses[b.ID]})
 		}
 	}
@@ -303,15 +303,15 @@ func (r *claudeReader) assistant(l claudeLine) {
 		return
 	}
 	r.said[m.ID] = true
-	// It is less than the result will say, because a message reports its output when it begins.
+	// It is less than in the result, because a message reports its output at the beginning.
 	r.out.Usage[m.Model] = r.out.Usage[m.Model].Plus(provider.Usage{
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite1h: hour, CacheWrite5m: u.CacheWrite - hour, Estimated: true,
 	})
-	count(r.job, r.out.Usage)
+	reportUsage(r.job, r.out.Usage)
 }
 
-// refuse reports a tool that was not allowed, once.
-func (r *claudeReader) refuse(id string) {
+// reportDenied reports a refused tool, once.
+func (r *claudeReader) reportDenied(id string) {
 	if what, ok := r.uses[id]; ok {
 		delete(r.uses, id)
 		r.out.Denied = append(r.out.Denied, what)
@@ -336,7 +336,7 @@ func (r *claudeReader) outcome() *Outcome {
 	if len(models) > 0 {
 		r.out.Usage = map[string]provider.Usage{}
 		for name, m := range models {
-			name, _, _ = strings.Cut(name, "[") // a variant, for example that of a long context
+			name, _, _ = strings.Cut(name, "[") // a variant, for example of a long context
 			if l.Since != nil {
 				*r.out.Reported += m.CostUSD
 			}
@@ -347,13 +347,13 @@ func (r *claudeReader) outcome() *Outcome {
 		}
 	}
 	maps.DeleteFunc(r.out.Usage, func(_ string, u provider.Usage) bool { return u.Prompt()+u.Output == 0 })
-	count(r.job, r.out.Usage)
+	reportUsage(r.job, r.out.Usage)
 	return &r.out
 }
 
-// verdict reports whether the work was done, and the reason if it was not, because a program may end
+// judgeWork reports whether the work was done, and the reason if it was not, because a program may end
 // well without. It is called after outcome.
-func (r *claudeReader) verdict() (why string, ok bool) {
+func (r *claudeReader) judgeWork() (why string, ok bool) {
 	l := r.result
 	switch {
 	case l == nil:
@@ -366,7 +366,7 @@ func (r *claudeReader) verdict() (why string, ok bool) {
 		return "its answer is empty", false
 	case strings.HasPrefix(l.Result, "API Error:"):
 		return l.Result, false
-	case len(r.out.Usage) == 0: // no model has answered, for example if it took the prompt for its own command
+	case len(r.out.Usage) == 0: // no model has answered, for example if the prompt was a command of Claude Code
 		return "no model was asked: " + l.Result, false
 	}
 	return "", true

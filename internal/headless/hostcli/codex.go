@@ -19,12 +19,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Codex is Codex CLI. It has no limit of costs, so that Job.Left does not bind it, and needs no
-// Job.Allow, because all its commands run in its sandbox, without a network.
+// Codex is Codex CLI. It has no limit of costs, so Job.Left does not bind it, and needs no Job.Allow, because
+// all commands run in its sandbox, without a network.
 type Codex struct {
 	// Path is the path of the program.
 	Path string
-	// Env are the variables to run it with; nil stands for those of this process.
+	// Env are the variables of the program; nil stands for this process's own.
 	Env []string
 }
 
@@ -34,12 +34,12 @@ func (*Codex) Name() string { return "codex" }
 // Work does a job. The error is a [*Failure], or the context's own. If there is an outcome beside an
 // error, it has the usage.
 func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
-	env := environment(c.Env)
+	env := engineEnv(c.Env)
 	own, err := codexConfig(env)
 	if err != nil {
-		return nil, fail(ctx, c.Name(), err, "")
+		return nil, newFailure(ctx, c.Name(), err, "")
 	}
-	args, before, err := c.arguments(j, own)
+	args, before, err := c.commandLine(j, own)
 	if err != nil {
 		return nil, err
 	}
@@ -49,30 +49,30 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 		// belong to everything else on the machine, too.
 		folder, err := os.MkdirTemp("", "bmad-engine-")
 		if err != nil {
-			return nil, fail(ctx, c.Name(), err, "")
+			return nil, newFailure(ctx, c.Name(), err, "")
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
 		env = append(env, "TMPDIR="+folder, "XDG_CACHE_HOME="+folder, "GOCACHE="+filepath.Join(folder, "go-build"))
 	}
 	r := &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: cmp.Or(j.Model, model, c.Name())}
-	because := program{path: c.Path, args: args, env: env, line: r.line}.run(ctx, j)
-	if why, ok := r.verdict(); !ok || because != nil {
+	because := program{path: c.Path, args: args, env: env, line: r.readLine}.run(ctx, j)
+	if why, ok := r.judgeWork(); !ok || because != nil {
 		r.out.Text = ""
-		return &r.out, fail(ctx, c.Name(), because, why)
+		return &r.out, newFailure(ctx, c.Name(), because, why)
 	}
 	return &r.out, nil
 }
 
-// codexFeatures are parts of Codex that act outside its sandbox, and the one that waits endlessly for
-// a network.
+// codexFeatures are parts of Codex that act outside the sandbox, and the one that waits endlessly for a
+// network.
 var codexFeatures = []string{"apps", "hooks", "plugins", "browser_use", "computer_use", "unbounded_connection_retries"}
 
-// arguments returns the command line, and the earlier usage of its conversation.
+// commandLine returns the command line, and the earlier usage of the conversation.
 //
 // It leaves out the person's own configuration and the rules of commands: both can allow more than
 // this job does, or start servers, ours among them. It uses a profile of permissions instead of a
 // sandbox mode, because only a profile can protect folders of the project.
-func (c *Codex) arguments(j Job, own map[string]any) (args []string, before codexUsage, err error) {
+func (c *Codex) commandLine(j Job, own map[string]any) (args []string, before codexUsage, err error) {
 	args = []string{
 		"exec", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "-C", j.Dir,
 		"-c", `approval_policy="never"`, "-c", `web_search="disabled"`,
@@ -97,7 +97,7 @@ func (c *Codex) arguments(j Job, own map[string]any) (args []string, before code
 	}
 	if j.Session != "" {
 		name, used, _ := strings.Cut(j.Session, "+")
-		if name, err = conversation(c.Name(), name); err != nil {
+		if name, err = parseConversation(c.Name(), name); err != nil {
 			return nil, before, err
 		}
 		before.parse(used)
@@ -106,13 +106,13 @@ func (c *Codex) arguments(j Job, own map[string]any) (args []string, before code
 	return append(args, "-"), before, nil
 }
 
-// codexMissing are files that no job makes even if they are missing. They are few, because the sandbox
-// shows every missing file of a profile as an empty one, which tools would read.
+// codexMissing are files that no job makes even if they are missing. They are few, because the sandbox shows
+// every missing file of a profile as an empty one, which tools would read.
 var codexMissing = []string{".bmad-task", ".mcp.json", ".claude", ".codex", ".agents"}
 
-// codexPermissions returns the profile of a job that writes: the project and its own temporary
-// folder, except for the files that no engine may change. A profile has no patterns, and its paths are
-// those of the top folder. Codex itself protects the repository, if there is one.
+// codexPermissions returns the profile of a job that writes: the project and its own temporary folder, except
+// for files forbidden to every engine. A profile has no patterns, and all paths are of the top folder. Codex
+// itself protects the repository, if there is one.
 func codexPermissions(j Job) (map[string]any, error) {
 	folder, err := durable.OpenDir(j.Dir)
 	if err != nil {
@@ -142,16 +142,16 @@ func codexPermissions(j Job) (map[string]any, error) {
 	}, nil
 }
 
-// codexKept are the keys of the person's configuration for their login, the model and its server.
+// codexKept are the keys of the person's configuration for the login, the model and its server.
 var codexKept = []string{
 	"model", "model_provider", "model_reasoning_effort", "model_verbosity", "model_context_window", "service_tier", "oss_provider",
 	"openai_base_url", "chatgpt_base_url", "forced_login_method", "forced_chatgpt_workspace_id", "cli_auth_credentials_store",
 }
 
-// codexConfig returns the part of the person's configuration that a job keeps. A configuration that
-// cannot be kept is an error, because work must only go to the server that the person has named.
+// codexConfig returns the part of the person's configuration for jobs. A failure to read it is an error,
+// because work must only go to the server named by the person.
 func codexConfig(env []string) (map[string]any, error) {
-	folder := configuration(env, "CODEX_HOME", ".codex")
+	folder := configFolder(env, "CODEX_HOME", ".codex")
 	if folder == "" {
 		return nil, nil
 	}
@@ -202,7 +202,7 @@ type codexReader struct {
 	trouble      string
 }
 
-// codexLine has the fields of a line that matter. Those of an unexpected type are left out.
+// codexLine has the important fields of a line. Fields of an unexpected type are left out.
 type codexLine struct {
 	Type    string
 	Thread  string `json:"thread_id"`
@@ -223,13 +223,13 @@ type codexUsage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// String returns the form that follows the name of a conversation, so that the next job can tell its
-// own usage from the earlier one.
+// String returns the usage in the form behind the name of a conversation, by which the next job tells its own
+// usage from the earlier one.
 func (u codexUsage) String() string {
 	return fmt.Sprintf("%d.%d.%d.%d", u.Input, u.Cached, u.CacheWrite, u.Output)
 }
 
-// parse reads that form. Anything else counts as no earlier usage, so that a job rather counts too
+// parse reads the form of String. Anything else counts as no earlier usage, so that a job rather counts too
 // much than too little.
 func (u *codexUsage) parse(text string) {
 	var v codexUsage
@@ -238,14 +238,14 @@ func (u *codexUsage) parse(text string) {
 	}
 }
 
-// since returns the difference to an earlier count.
-func (u codexUsage) since(v codexUsage) provider.Usage {
+// minus returns the difference to an earlier count.
+func (u codexUsage) minus(v codexUsage) provider.Usage {
 	cached, written := max(0, u.Cached-v.Cached), max(0, u.CacheWrite-v.CacheWrite)
 	return provider.Usage{Input: max(0, u.Input-v.Input-cached-written), CacheRead: cached, CacheWrite5m: written, Output: max(0, u.Output-v.Output)}
 }
 
-// line reads one line.
-func (r *codexReader) line(data []byte) {
+// readLine reads one line.
+func (r *codexReader) readLine(data []byte) {
 	var l codexLine
 	if !decode(data, &l) {
 		return
@@ -259,24 +259,24 @@ func (r *codexReader) line(data []byte) {
 		r.job.Report(Activity{Kind: Began, Session: l.Thread})
 	case "turn.completed":
 		r.done = true
-		r.out.Usage = map[string]provider.Usage{r.model: l.Usage.since(r.before)}
+		r.out.Usage = map[string]provider.Usage{r.model: l.Usage.minus(r.before)}
 		name, _, _ := strings.Cut(r.out.Session, "+")
 		r.out.Session = name + "+" + l.Usage.String()
-		count(r.job, r.out.Usage)
+		reportUsage(r.job, r.out.Usage)
 	case "turn.failed":
 		r.failed, r.trouble = true, cmp.Or(l.Error.Message, r.trouble)
 	case "error":
 		r.trouble = l.Message
 		if strings.HasPrefix(l.Message, "Reconnecting") {
-			r.job.Report(Activity{Kind: Retries, Text: mask(l.Message)})
+			r.job.Report(Activity{Kind: Retries, Text: maskSecrets(l.Message)})
 		}
 	case "item.started", "item.completed":
-		r.item(l)
+		r.readItem(l)
 	}
 }
 
-// item reads a message or an action of the engine.
-func (r *codexReader) item(l codexLine) {
+// readItem reads a message or an action of the engine.
+func (r *codexReader) readItem(l codexLine) {
 	i, begins := l.Item, l.Type == "item.started"
 	what := ""
 	switch i.Type {
@@ -287,13 +287,13 @@ func (r *codexReader) item(l codexLine) {
 		}
 		return
 	case "command_execution":
-		what = brief("Bash", trimShell(i.Command))
+		what = toolLine("Bash", trimShell(i.Command))
 	case "file_change":
 		var paths []string
 		for _, c := range i.Changes {
-			paths = append(paths, within(r.job.Dir, c.Path))
+			paths = append(paths, relativePath(r.job.Dir, c.Path))
 		}
-		what = brief("Edit", strings.Join(paths, " "))
+		what = toolLine("Edit", strings.Join(paths, " "))
 	default:
 		return
 	}
@@ -306,7 +306,7 @@ func (r *codexReader) item(l codexLine) {
 	}
 }
 
-// trimShell returns a command without the shell that runs it.
+// trimShell returns a command without the shell around it.
 func trimShell(command string) string {
 	if _, inner, ok := strings.Cut(command, " -lc "); ok {
 		return strings.Trim(inner, `'"`)
@@ -314,8 +314,8 @@ func trimShell(command string) string {
 	return command
 }
 
-// verdict reports whether the work was done, and the reason if it was not.
-func (r *codexReader) verdict() (why string, ok bool) {
+// judgeWork reports whether the work was done, and the reason if it was not.
+func (r *codexReader) judgeWork() (why string, ok bool) {
 	switch {
 	case r.failed || !r.done:
 		return r.trouble, false

@@ -10,8 +10,8 @@ import (
 
 // reader reads the output of an engine.
 type reader interface {
-	line([]byte)
-	verdict() (string, bool)
+	readLine([]byte)
+	judgeWork() (string, bool)
 }
 
 // fuzz reads the same output whole and in pieces, and expects the same of both, and no success
@@ -36,15 +36,15 @@ func fuzz(f *testing.F, folder string, begin func(Job) reader, end func(reader) 
 				line, _ := json.Marshal(a)
 				heard.Write(line)
 			}})
-			l := &lines{each: r.line, raw: &raw, left: maxOutput, flood: func() { t.Error("a flood") }}
+			l := &lines{each: r.readLine, raw: &raw, left: maxOutput, flood: func() { t.Error("a flood") }}
 			for rest := data; len(rest) > 0; rest = rest[min(step, len(rest)):] {
 				if n, err := l.Write(rest[:min(step, len(rest))]); err != nil || n != min(step, len(rest)) {
 					t.Fatalf("%d, %v", n, err)
 				}
 			}
-			l.end()
+			l.flushLine()
 			out := end(r)
-			why, ok := r.verdict()
+			why, ok := r.judgeWork()
 			if ok && (out.Text == "" || why != "") {
 				t.Errorf("success with %q, %q", out.Text, why)
 			}

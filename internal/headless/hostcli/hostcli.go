@@ -1,21 +1,21 @@
-// Package hostcli has a coding assistant that people have installed, Claude Code or Codex, do one
-// piece of work without a person in front of it.
+// Package hostcli has an installed coding assistant, Claude Code or Codex, do one piece of work without a
+// person in front of it.
 //
-// A [Job] is the work, an [Outcome] its result. An engine brings its own login, permissions and
-// sandbox. In addition it cannot reach a gate, the state of a run or its own settings, and
-// without [Job.Writes] it changes no file. A program may end well without having done the work, so
-// that an engine reads the program's own report, and returns a [*Failure] if it is bad.
+// A [Job] is the work, an [Outcome] the result. An engine brings login, permissions and sandbox. In addition it
+// cannot reach a gate, the state of a run or its own settings, and without [Job.Writes] it changes no file. A
+// program may end well without having done the work, so an engine reads the program's own report, and returns a
+// [*Failure] if it is bad.
 //
-// Neither engine reads the project's settings, nor most of the person's: their rules, hooks,
-// plugins and servers are made for sessions that a person watches, and a rule that allows Write
-// or names another folder would let a job write there. A job keeps the login, the model and its
-// server, and the person's denials. Claude Code does not read the project's instructions for
-// assistants either, for example CLAUDE.md: the prompt has to name them.
+// Neither engine reads the project's settings, nor most of the person's: the rules, hooks, plugins and servers
+// in them are made for sessions with a person watching, and a rule that allows Write or names another folder
+// would let a job write there. A job keeps the login, the model and its server, and the person's denials.
+// Claude Code does not read the project's instructions for assistants either, for example CLAUDE.md: the prompt
+// has to name them.
 //
-// The engines differ in their protection. Codex runs every command in the system's sandbox: no
-// network, and no writes outside the project and a temporary folder. Claude Code judges each command
-// by its words and refuses those that it does not understand. If a command is in Job.Allow, it runs
-// with the person's own rights and with any arguments that follow, and so does the code that it tests.
+// The engines differ in their protection. Codex runs every command in the system's sandbox: no network, and no
+// writes outside the project and a temporary folder. Claude Code judges each command by its words and refuses
+// the ones it does not understand. A command in Job.Allow runs with the person's own rights and with any
+// arguments behind it, and so does the code under test.
 package hostcli
 
 import (
@@ -29,7 +29,7 @@ import (
 type Job struct {
 	// Dir is the project's folder, absolute.
 	Dir string
-	// Prompt is the whole text that the engine gets.
+	// Prompt is the whole text for the engine.
 	Prompt string
 	// Session is the engine's own conversation to continue; "" begins a new one.
 	Session string
@@ -39,10 +39,10 @@ type Job struct {
 	Model string
 	// Left is the greatest cost of the work; 0 sets no limit.
 	Left price.Money
-	// Allow has the commands that the engine may run besides reading, as the person wrote them.
+	// Allow has the engine's commands besides reading, as the person wrote them.
 	Allow []string
-	// Open has the files that the engine may write although other programs obey them, by their names
-	// in the list of package obeyed.
+	// Open has the files that the engine may write although other programs obey them, by their names in the
+	// list of package obeyed.
 	Open []string
 	// ToolServers are the names of MCP servers whose tools an engine of this program may use.
 	ToolServers []string
@@ -59,13 +59,13 @@ func (j *Job) Report(a Activity) {
 	}
 }
 
-// Activity is something that an engine does, for people to see.
+// Activity is an act of an engine, for people to see.
 type Activity struct {
 	// Kind is one of the constants.
 	Kind Kind `json:"kind"`
 	// Text is a piece of the answer, the tool with its object, or the reason of a retry.
 	Text string `json:"text,omitempty"`
-	// Session is the engine's name for its conversation, once it is known.
+	// Session is the engine's name for the conversation, once it is known.
 	Session string `json:"session,omitempty"`
 	// Usage is the usage so far by model, if the engine reports it during the work.
 	Usage map[string]provider.Usage `json:"usage,omitempty"`
@@ -94,11 +94,11 @@ type Outcome struct {
 	Usage map[string]provider.Usage
 	// Reported is the cost in dollars by the engine's own account, or nil if it gives none.
 	Reported *float64
-	// Denied lists the actions of the engine that were refused.
+	// Denied lists the refused actions of the engine.
 	Denied []string
 }
 
-// Failure is work that did not succeed, whatever the program's exit code says.
+// Failure is work without success, whatever the program's exit code says.
 type Failure struct {
 	Engine string
 	// Why is the program's own reason, in one line.

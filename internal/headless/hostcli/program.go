@@ -26,12 +26,12 @@ const (
 	maxOutput = 512 << 20
 )
 
-// grace is the time that a program has to save its session when it has to end.
+// grace is a program's time to save the session before the end.
 var grace = 5 * time.Second
 
 var errFlood = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
 
-// program is an engine's program with its arguments.
+// program is an engine's program with arguments.
 type program struct {
 	path string
 	args []string
@@ -40,16 +40,16 @@ type program struct {
 	line func([]byte)
 }
 
-// run runs a program on a job's prompt until it and all that it has started have ended. If the program
-// failed, the error has its own words if there are any. If the context has ended, the error is that of
-// the context.
+// run runs a program on a job's prompt until it and all programs started by it have ended. The error of a
+// failed program has the program's own words if there are any. If the context has ended, the error is the
+// context's.
 func (p program) run(ctx context.Context, j Job) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:gosec // the person's own assistant
 	cmd.Dir, cmd.Env, cmd.Stdin = j.Dir, p.env, strings.NewReader(j.Prompt)
 	out := &lines{each: p.line, raw: j.Raw, left: maxOutput, flood: func() { stop(errFlood) }}
-	why := "" // the last line that begins as an error, or the last one if none does
+	why := "" // the last line that begins as an error, or the last line
 	isError := func(line string) bool { return strings.HasPrefix(strings.ToLower(line), "error") }
 	words := &lines{left: math.MaxInt, each: func(line []byte) {
 		if isError(string(line)) || !isError(why) {
@@ -66,8 +66,8 @@ func (p program) run(ctx context.Context, j Job) error {
 	}
 	stopped, err := group.Wait()
 	group.End()
-	out.end()
-	words.end()
+	out.flushLine()
+	words.flushLine()
 	switch {
 	case stopped:
 		return context.Cause(ctx)
@@ -77,7 +77,7 @@ func (p program) run(ctx context.Context, j Job) error {
 	return nil // the program did not fail if a child held the output open
 }
 
-// lines is a writer that cuts its input into lines. A line that is too long is left out.
+// lines is a writer that cuts the input into lines. Too long a line is left out.
 type lines struct {
 	each  func([]byte)
 	raw   io.Writer
@@ -104,13 +104,13 @@ func (l *lines) Write(p []byte) (int, error) {
 		if !whole {
 			return n, nil
 		}
-		l.end()
+		l.flushLine()
 		l.skip, p = false, rest
 	}
 }
 
-// end passes on the line so far.
-func (l *lines) end() {
+// flushLine passes on the line so far.
+func (l *lines) flushLine() {
 	line := bytes.TrimSpace(l.part)
 	l.part = l.part[:0]
 	if len(line) == 0 {
@@ -122,15 +122,15 @@ func (l *lines) end() {
 	l.each(line)
 }
 
-// marks are the variables that an assistant sets for the programs that it starts.
+// marks are the variables set by an assistant for its programs.
 var marks = []string{
 	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PROJECT_DIR",
 	"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
 }
 
-// environment returns the variables for an engine: those of the person, by which it finds its
-// login, without our own settings and without the marks of an assistant around us.
-func environment(env []string, more ...string) []string {
+// engineEnv returns the variables for an engine: the person's, by which it finds the login, without our own
+// settings and without the marks of an assistant around us.
+func engineEnv(env []string, more ...string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
@@ -145,20 +145,20 @@ func environment(env []string, more ...string) []string {
 	return append(out, more...)
 }
 
-// configuration returns the folder of an assistant's own settings: the one that a variable names, else
-// its usual one in the person's home, or "" if there is neither.
-func configuration(env []string, name, usual string) string {
-	home := cmp.Or(value(env, "HOME"), value(env, "USERPROFILE"))
-	folder := cmp.Or(value(env, name), filepath.Join(home, usual))
+// configFolder returns the folder of an assistant's own settings: the one named by a variable, else the usual
+// one in the person's home, or "" if there is neither.
+func configFolder(env []string, name, usual string) string {
+	home := cmp.Or(lookupEnv(env, "HOME"), lookupEnv(env, "USERPROFILE"))
+	folder := cmp.Or(lookupEnv(env, name), filepath.Join(home, usual))
 	if !filepath.IsAbs(folder) {
 		return ""
 	}
 	return folder
 }
 
-// conversation returns the name of an engine's conversation. It comes from a file that others can
-// write, and must not become an option.
-func conversation(engine, name string) (string, error) {
+// parseConversation returns the name of an engine's conversation. It comes from a file writable by others, and
+// must not become an option.
+func parseConversation(engine, name string) (string, error) {
 	id, err := uuid.Parse(name)
 	if err != nil {
 		return "", &Failure{Engine: engine, Why: fmt.Sprintf("%q is not the name of one of its sessions", name)}
@@ -166,8 +166,8 @@ func conversation(engine, name string) (string, error) {
 	return id.String(), nil
 }
 
-// value returns a variable of an environment.
-func value(env []string, name string) string {
+// lookupEnv returns a variable of an environment.
+func lookupEnv(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		if text, ok := strings.CutPrefix(entry, name+"="); ok {
 			return text

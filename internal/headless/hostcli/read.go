@@ -21,8 +21,8 @@ func decode(line []byte, into any) bool {
 	return err == nil || errors.As(err, &other)
 }
 
-// count reports the usage so far, if there is any.
-func count(j Job, by map[string]provider.Usage) {
+// reportUsage reports the usage so far, if there is any.
+func reportUsage(j Job, by map[string]provider.Usage) {
 	for _, u := range by {
 		if u.Prompt()+u.Output > 0 {
 			j.Report(Activity{Kind: Counted, Usage: maps.Clone(by)})
@@ -31,13 +31,13 @@ func count(j Job, by map[string]provider.Usage) {
 	}
 }
 
-// brief returns a tool and its object in one line.
-func brief(name, object string) string {
+// toolLine returns a tool and the object of it in one line.
+func toolLine(name, object string) string {
 	return visible.Line(visible.Cut(strings.TrimSpace(name+" "+strings.Join(strings.Fields(object), " ")), 200, "…"))
 }
 
-// within returns a path relative to the project if it lies there.
-func within(dir, path string) string {
+// relativePath returns a path relative to the project if it lies there.
+func relativePath(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
@@ -47,8 +47,8 @@ func within(dir, path string) string {
 // maxWhy bounds the reason of a failure.
 const maxWhy = 600
 
-// final matches the words of failures that would happen again in a second try: of the login, of quotas,
-// of models and of the call.
+// final matches the words of failures that would happen again in a second try: of the login, of quotas, of
+// models and of the call.
 var final = pattern.New(`(?i)not logged in|log ?in again|please run /login|codex login|` +
 	`invalid (?:x-)?api[ -]key|incorrect api key|authentication|unauthorized|forbidden` +
 	`|token (?:has )?(?:expired|been revoked)|permission_error` +
@@ -58,16 +58,16 @@ var final = pattern.New(`(?i)not logged in|log ?in again|please run /login|codex
 	`|unexpected argument|unknown option|no such file or directory|executable file not found|permission denied` +
 	`|maximum budget`)
 
-// secret matches a credential by the prefix that its service gives it, or by its name before it.
+// secret matches a credential by the usual prefix of its service, or by a name before it.
 var secret = pattern.New(`(?i)\b(?:sk|pk|rk|xai|ghp|gho|github_pat|glpat|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}|` +
 	`(\bbearer\s+|\b(?:api[-_ ]?key|token|secret|password)["']?\s*[:=]\s*["']?)[^\s"',;]{6,}`)
 
-// mask returns a text without credentials.
-func mask(text string) string { return secret.ReplaceAllString(text, "${1}***") }
+// maskSecrets returns a text without credentials.
+func maskSecrets(text string) string { return secret.ReplaceAllString(text, "${1}***") }
 
-// fail returns the failure of an engine, in the program's words if it has said why. The error of a
-// context that has ended stays as it is, because nothing has failed then.
-func fail(ctx context.Context, engine string, because error, why string) error {
+// newFailure returns the failure of an engine, in the program's words if there are any. The error of an ended
+// context stays as it is, because nothing has failed then.
+func newFailure(ctx context.Context, engine string, because error, why string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -75,7 +75,7 @@ func fail(ctx context.Context, engine string, because error, why string) error {
 		why = because.Error()
 	}
 	why = cmp.Or(strings.Join(strings.Fields(why), " "), "it ended without a result")
-	why = visible.Line(visible.Fit(mask(why), maxWhy))
+	why = visible.Line(visible.Fit(maskSecrets(why), maxWhy))
 	spent := strings.Contains(why, "maximum budget") // Claude Code's words
 	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why), Spent: spent}
 }

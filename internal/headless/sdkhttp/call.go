@@ -24,7 +24,7 @@ const (
 	maxCost = 1e6
 )
 
-// call is a request that is carried out.
+// call is a request under way.
 type call struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -33,7 +33,7 @@ type call struct {
 	limit price.Money
 }
 
-// id is that of the path.
+// id is the id in the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
 // body has the keys of all bodies.
@@ -46,8 +46,8 @@ type body struct {
 	Context   map[string]any `json:"context"`
 }
 
-// read reads the body, which may be missing if the route needs no key.
-func (h *Handler) read(c *call, keys string) error {
+// readBody reads the body, which may be missing if the route needs no key.
+func (h *Handler) readBody(c *call, keys string) error {
 	kind := c.r.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
 		return notJSON("the body is not sent as JSON")
@@ -59,47 +59,47 @@ func (h *Handler) read(c *call, keys string) error {
 		return err
 	}
 	if err != nil {
-		return refuse(http.StatusBadRequest, "invalid_argument", "the body did not arrive whole", "")
+		return newRefusal(http.StatusBadRequest, "invalid_argument", "the body did not arrive whole", "")
 	}
 	if len(data) > 0 && kind == "" {
 		return notJSON("the body has no type")
 	}
-	if c.body, err = parse(data, keys); err == nil {
-		c.limit, err = h.limit(c.CostLimit)
+	if c.body, err = parseBody(data, keys); err == nil {
+		c.limit, err = h.parseLimit(c.CostLimit)
 	}
 	return err
 }
 
 func notJSON(message string) *failure {
-	return refuse(http.StatusUnsupportedMediaType, "not_json", message, "send it with Content-Type: application/json")
+	return newRefusal(http.StatusUnsupportedMediaType, "not_json", message, "send it with Content-Type: application/json")
 }
 
-// parse reads a JSON object, and refuses keys that a route does not take. They have to be written as
-// they are: to package json, capital letters are the same as small ones.
-func parse(data []byte, keys string) (b body, err error) {
+// parseBody reads a JSON object, and refuses keys unknown to the route. They have to be written exactly: to
+// package json, capital letters are the same as small ones.
+func parseBody(data []byte, keys string) (b body, err error) {
 	if len(data) == 0 {
 		data = []byte("{}")
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(data, &given); err != nil || given == nil {
-		return b, refuse(http.StatusBadRequest, "invalid_argument", "the body is not a JSON object", "send one such as {\"message\":\"…\"}")
+		return b, newRefusal(http.StatusBadRequest, "invalid_argument", "the body is not a JSON object", "send one such as {\"message\":\"…\"}")
 	}
 	takes := slices.Sorted(strings.FieldsSeq(strings.ReplaceAll(keys, "!", "")))
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(takes, key) {
-			f := invalid(visible.Fit(key, 100), "is not a key of this request")
+			f := newInvalid(visible.Fit(key, 100), "is not a key of this request")
 			f.Hint = "it takes " + cmp.Or(strings.Join(takes, ", "), "no keys")
 			return b, f
 		}
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(data, &b)); ok {
-		return b, invalid(wrong.Field, "has to be %s", kinds[wrong.Type.Kind()])
+		return b, newInvalid(wrong.Field, "has to be %s", kinds[wrong.Type.Kind()])
 	}
 	for key := range strings.FieldsSeq(keys) {
 		if key, needed := strings.CutSuffix(key, "!"); needed {
 			var text string
 			_ = json.Unmarshal(given[key], &text) // it is a text, or missing
-			if err := words(key, text); err != nil {
+			if err := requireText(key, text); err != nil {
 				return b, err
 			}
 		}
@@ -110,25 +110,25 @@ func parse(data []byte, keys string) (b body, err error) {
 // kinds has words for the types of values.
 var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Float64: "a number", reflect.Map: "an object"}
 
-// words refuses a key without a text.
-func words(field, text string) error {
+// requireText refuses a key without a text.
+func requireText(field, text string) error {
 	if strings.TrimSpace(text) == "" {
-		return invalid(field, "is missing or empty")
+		return newInvalid(field, "is missing or empty")
 	}
 	return nil
 }
 
-// limit reads the limit of a request's costs.
-func (h *Handler) limit(usd float64) (price.Money, error) {
+// parseLimit reads the limit of a request's costs.
+func (h *Handler) parseLimit(usd float64) (price.Money, error) {
 	if usd < 0 || usd > maxCost {
-		return 0, invalid("costLimit", "has to be an amount in US dollars, at most %d", int(maxCost))
+		return 0, newInvalid("costLimit", "has to be an amount in US dollars, at most %d", int(maxCost))
 	}
 	limit := price.Money(math.Round(usd * float64(price.Dollar)))
 	if usd > 0 && limit == 0 {
-		return 0, invalid("costLimit", "is less than can be counted")
+		return 0, newInvalid("costLimit", "is less than can be counted")
 	}
 	if most := h.o.CostLimit; most > 0 && limit > most {
-		return 0, invalid("costLimit", "is above %s, which this server allows", most.Short())
+		return 0, newInvalid("costLimit", "is above %s, which this server allows", most.Short())
 	}
 	return limit, nil
 }

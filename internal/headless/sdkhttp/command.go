@@ -10,14 +10,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// command has an agent carry out one command, and returns its result. The work is kept as a
-// conversation if it asks the person, fails or loses its client.
-func (h *Handler) command(c *call) (any, error) {
+// runCommand has an agent carry out one command, and returns the result. The work is kept as a conversation if
+// it asks the person, fails or loses the client.
+func (h *Handler) runCommand(c *call) (any, error) {
 	c.Agent, c.Message = c.id(), strings.TrimSpace(c.r.PathValue("command")+" "+c.Message)
-	if err := cmp.Or(words("agentId", c.Agent), words("message", c.Message)); err != nil {
+	if err := cmp.Or(requireText("agentId", c.Agent), requireText("message", c.Message)); err != nil {
 		return nil, err
 	}
-	e, err := h.create(c, true)
+	e, err := h.createEntry(c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -30,16 +30,16 @@ func (h *Handler) command(c *call) (any, error) {
 // carryOut waits until the command is carried out, and ends the conversation then. It returns at a
 // question.
 func (h *Handler) carryOut(ctx context.Context, e *entry) error {
-	err := h.follow(ctx, e, 0, nil, func(event sdk.Event) bool {
+	err := h.followEvents(ctx, e, 0, nil, func(event sdk.Event) bool {
 		switch event.Type {
 		case sdk.EventQuestion:
 			return true
 		case sdk.EventIdle, sdk.EventPaused, sdk.EventCompleted:
-			return event.Agent == "" // and not of an agent that helps
+			return event.Agent == "" // and not of a sub-agent
 		}
 		return false
 	})
-	// The tools that were used beside the question may still be at work.
+	// Tools used beside the question may still be at work.
 	for err == nil && e.Status() == sdk.Processing && len(e.Questions()) > 0 {
 		time.Sleep(10 * time.Millisecond)
 		if err = ctx.Err(); h.base.Err() != nil {

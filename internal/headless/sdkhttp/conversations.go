@@ -8,17 +8,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// start starts a conversation, and returns while its agent works on the first message.
-func (h *Handler) start(c *call) (any, error) {
-	e, err := h.create(c, false)
+// startConversation starts a conversation, and returns while the agent works on the first message.
+func (h *Handler) startConversation(c *call) (any, error) {
+	e, err := h.createEntry(c, false)
 	if err != nil {
 		return nil, err
 	}
 	return progress(e.ID(), sdk.Processing), nil
 }
 
-// create starts a conversation with the body of a request.
-func (h *Handler) create(c *call, plain bool) (*entry, error) {
+// createEntry starts a conversation with the body of a request.
+func (h *Handler) createEntry(c *call, plain bool) (*entry, error) {
 	ctx := c.r.Context()
 	made, err := h.o.Client.StartConversation(ctx, c.Agent, sdk.ConversationOptions{
 		PlainText: plain, SessionOptions: sdk.SessionOptions{CostLimit: c.limit, Context: c.Context, Tools: h.o.Tools},
@@ -29,56 +29,56 @@ func (h *Handler) create(c *call, plain bool) (*entry, error) {
 	e := &entry{Conversation: made}
 	e.action.Lock()
 	defer e.action.Unlock()
-	h.keep(e)
-	if err := h.begin(e, func() error { return e.Send(ctx, strings.TrimSpace(c.Message)) }); err != nil {
-		h.forget(e)
+	h.keepEntry(e)
+	if err := h.beginWork(e, func() error { return e.Send(ctx, strings.TrimSpace(c.Message)) }); err != nil {
+		h.forgetEntry(e)
 		return nil, err
 	}
 	return e, nil
 }
 
-// message is the person's next message.
-func (h *Handler) message(c *call, e *entry) (any, error) {
+// sendMessage is the person's next message.
+func (h *Handler) sendMessage(c *call, e *entry) (any, error) {
 	if costs := e.Costs(); costs.Limit > 0 && costs.Spent >= costs.Limit {
 		return nil, &sdk.CostLimitError{Spent: costs.Spent, Limit: costs.Limit}
 	}
-	if spent, ok := errors.AsType[*sdk.CostLimitError](e.failure()); ok { // the rest is too small for an answer
+	if spent, ok := errors.AsType[*sdk.CostLimitError](e.turnError()); ok { // the rest is too small for an answer
 		return nil, spent
 	}
-	return nil, h.begin(e, func() error { return e.Send(c.r.Context(), c.Message) })
+	return nil, h.beginWork(e, func() error { return e.Send(c.r.Context(), c.Message) })
 }
 
-// answer answers a question of the agent.
-func (h *Handler) answer(c *call, e *entry) (any, error) {
-	return nil, h.begin(e, func() error { return e.Answer(c.r.Context(), c.Question, c.Answer) })
+// answerQuestion answers a question of the agent.
+func (h *Handler) answerQuestion(c *call, e *entry) (any, error) {
+	return nil, h.beginWork(e, func() error { return e.Answer(c.r.Context(), c.Question, c.Answer) })
 }
 
-// finish ends a conversation, and returns all of it.
-func (h *Handler) finish(c *call, e *entry) (any, error) {
+// endConversation ends a conversation, and returns all of it.
+func (h *Handler) endConversation(c *call, e *entry) (any, error) {
 	out, err := e.End(c.r.Context())
 	if err != nil {
 		return nil, err
 	}
-	h.forget(e)
+	h.forgetEntry(e)
 	return outcomeOf(out), nil
 }
 
-// show describes a conversation.
-func (h *Handler) show(c *call, e *entry) (any, error) {
-	if !e.busy() {
+// showConversation describes a conversation.
+func (h *Handler) showConversation(c *call, e *entry) (any, error) {
+	if !e.isBusy() {
 		_, _ = e.Wait(c.r.Context()) // until the last turn is saved
 	}
 	return viewOf(e), nil
 }
 
-// look has a function look at a conversation.
-func (h *Handler) look(do func(*call, *entry) (any, error)) func(*call) (any, error) {
+// onEntry has a function look at a conversation.
+func (h *Handler) onEntry(do func(*call, *entry) (any, error)) func(*call) (any, error) {
 	return func(c *call) (any, error) {
 		ctx := c.r.Context()
-		e, err := h.hold(ctx, c.id())
+		e, err := h.holdEntry(ctx, c.id())
 		if err == nil && e.Status() == sdk.Paused && isElsewhere(e.Fresh(ctx)) { // it was resumed at the terminal
-			h.forget(e)
-			e, err = h.hold(ctx, c.id())
+			h.forgetEntry(e)
+			e, err = h.holdEntry(ctx, c.id())
 		}
 		if err != nil {
 			return nil, err
@@ -87,11 +87,11 @@ func (h *Handler) look(do func(*call, *entry) (any, error)) func(*call) (any, er
 	}
 }
 
-// change has a function change a conversation: one at a time, between two steps of its agent, and on
-// the saved state, which another process may have continued. The answer is the status that this leads
-// to, unless the function has another one.
-func (h *Handler) change(do func(*call, *entry) (any, error)) func(*call) (any, error) {
-	settled := h.look(func(c *call, e *entry) (out any, err error) {
+// changeEntry has a function change a conversation: one at a time, between two steps of the agent, and on the
+// saved state, which another process may have continued. The answer is the new status, unless the function has
+// another one.
+func (h *Handler) changeEntry(do func(*call, *entry) (any, error)) func(*call) (any, error) {
+	settled := h.onEntry(func(c *call, e *entry) (out any, err error) {
 		e.action.Lock()
 		defer e.action.Unlock()
 		if err = e.Fresh(c.r.Context()); err == nil {
@@ -99,7 +99,7 @@ func (h *Handler) change(do func(*call, *entry) (any, error)) func(*call) (any, 
 		}
 		switch {
 		case isElsewhere(err):
-			h.forget(e)
+			h.forgetEntry(e)
 		case err == nil && out == nil:
 			out = progress(e.ID(), e.Status())
 		}
@@ -114,13 +114,13 @@ func (h *Handler) change(do func(*call, *entry) (any, error)) func(*call) (any, 
 	}
 }
 
-// events streams the events of a conversation, until it has ended.
-func (h *Handler) events(c *call, e *entry) (any, error) {
-	from, err := after(c.r)
+// streamEvents streams the events of a conversation, until it has ended.
+func (h *Handler) streamEvents(c *call, e *entry) (any, error) {
+	from, err := lastSeen(c.r)
 	if err != nil {
 		return nil, err
 	}
-	if over(e.Status()) {
+	if isOver(e.Status()) {
 		saved, err := h.o.Client.Transcript(c.r.Context(), e.ID())
 		if err != nil {
 			return nil, err
@@ -136,9 +136,9 @@ func (h *Handler) events(c *call, e *entry) (any, error) {
 	}
 	defer s.done()
 	// The response has begun: an error can only end it.
-	_ = h.follow(c.r.Context(), e, from, s, func(event sdk.Event) bool {
+	_ = h.followEvents(c.r.Context(), e, from, s, func(event sdk.Event) bool {
 		ends := event.Type == sdk.EventCompleted || event.Type == sdk.EventFailed
-		return ends && event.Agent == "" && over(e.Status())
+		return ends && event.Agent == "" && isOver(e.Status())
 	})
 	return nil, nil
 }

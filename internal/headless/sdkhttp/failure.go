@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// failure describes a request that is refused, or has failed.
+// failure describes a refused or failed request.
 type failure struct {
 	status  int
 	after   time.Duration
@@ -33,14 +33,14 @@ type failure struct {
 // Error implements error.
 func (f *failure) Error() string { return f.Message }
 
-// refuse returns the failure of a request that cannot be carried out as it is.
-func refuse(status int, code, message, hint string) *failure {
+// newRefusal returns the failure of a request that cannot be carried out as it is.
+func newRefusal(status int, code, message, hint string) *failure {
 	return &failure{status: status, Code: code, Message: message, Hint: hint}
 }
 
 // noRoom returns the failure of a request that may be sent again after a while.
 func noRoom(code, message, hint string) *failure {
-	f := refuse(http.StatusServiceUnavailable, code, message, hint)
+	f := newRefusal(http.StatusServiceUnavailable, code, message, hint)
 	f.after = 5 * time.Second
 	return f
 }
@@ -54,41 +54,41 @@ var (
 // cause recognizes an error, and returns the words for it.
 type cause func(error) (words string, ok bool)
 
-// is recognizes a fixed error, whatever it is wrapped in.
-func is(target error) cause {
+// isError recognizes a fixed error, whatever it is wrapped in.
+func isError(target error) cause {
 	return func(err error) (string, bool) { return target.Error(), errors.Is(err, target) }
 }
 
-// as recognizes the errors of a type.
-func as[E error](err error) (string, bool) {
+// hasType recognizes the errors of a type.
+func hasType[E error](err error) (string, bool) {
 	_, ok := errors.AsType[E](err)
 	return err.Error(), ok
 }
 
-// causes lists the failures of errors that have no numbers of their own.
+// causes lists the failures of errors without numbers of their own.
 var causes = []struct {
 	cause
 	status            int
 	code, hint, field string
 }{
-	{as[*sdk.AgentError], http.StatusNotFound, "agent_not_found", "bmad-mcp agent list lists them", "agentId"},
-	{as[*sdk.PriceUnknownError], http.StatusBadRequest, "price_unknown",
+	{hasType[*sdk.AgentError], http.StatusNotFound, "agent_not_found", "bmad-mcp agent list lists them", "agentId"},
+	{hasType[*sdk.PriceUnknownError], http.StatusBadRequest, "price_unknown",
 		"leave out costLimit, or serve a model of the price list", "costLimit"},
-	{as[*sdk.ModelRetiredError], http.StatusBadGateway, "model_retired", "start the server with another model", ""},
-	{as[*sdk.StateError], http.StatusConflict, "unusable", "", ""},
-	{as[*sdk.RefusalError], http.StatusUnprocessableEntity, "refused", "", ""},
-	{is(sdk.ErrNotFound), http.StatusNotFound, "not_found", "bmad-mcp agent list lists the saved ones", ""},
-	{is(sdk.ErrBusy), http.StatusConflict, "busy", "wait for the event idle", ""},
-	{is(sdk.ErrEnded), http.StatusConflict, "ended", "start a new conversation", ""},
-	{is(sdk.ErrNoQuestion), http.StatusConflict, "no_question", "GET the conversation for its open questions", ""},
-	{is(sdk.ErrLocked), http.StatusConflict, "locked", "wait until the other process has finished", ""},
-	{is(sdk.ErrChanged), http.StatusConflict, "changed", "GET the conversation, and send the request again", ""},
-	{is(sdk.ErrStopped), http.StatusConflict, "stopped", "", ""},
-	{is(sdk.ErrTruncated), http.StatusUnprocessableEntity, "truncated", "", ""},
-	{is(sdk.ErrContextFull), http.StatusUnprocessableEntity, "context_full", "", ""},
-	{is(sdk.ErrNoProvider), http.StatusServiceUnavailable, "no_provider", "start the server with a model", ""},
-	{is(httpguard.ErrTooLarge), http.StatusRequestEntityTooLarge, "too_large", "send at most 1 MB", ""},
-	{is(context.Canceled), http.StatusConflict, "cancelled", "send a message to go on", ""},
+	{hasType[*sdk.ModelRetiredError], http.StatusBadGateway, "model_retired", "start the server with another model", ""},
+	{hasType[*sdk.StateError], http.StatusConflict, "unusable", "", ""},
+	{hasType[*sdk.RefusalError], http.StatusUnprocessableEntity, "refused", "", ""},
+	{isError(sdk.ErrNotFound), http.StatusNotFound, "not_found", "bmad-mcp agent list lists the saved ones", ""},
+	{isError(sdk.ErrBusy), http.StatusConflict, "busy", "wait for the event idle", ""},
+	{isError(sdk.ErrEnded), http.StatusConflict, "ended", "start a new conversation", ""},
+	{isError(sdk.ErrNoQuestion), http.StatusConflict, "no_question", "GET the conversation for its open questions", ""},
+	{isError(sdk.ErrLocked), http.StatusConflict, "locked", "wait until the other process has finished", ""},
+	{isError(sdk.ErrChanged), http.StatusConflict, "changed", "GET the conversation, and send the request again", ""},
+	{isError(sdk.ErrStopped), http.StatusConflict, "stopped", "", ""},
+	{isError(sdk.ErrTruncated), http.StatusUnprocessableEntity, "truncated", "", ""},
+	{isError(sdk.ErrContextFull), http.StatusUnprocessableEntity, "context_full", "", ""},
+	{isError(sdk.ErrNoProvider), http.StatusServiceUnavailable, "no_provider", "start the server with a model", ""},
+	{isError(httpguard.ErrTooLarge), http.StatusRequestEntityTooLarge, "too_large", "send at most 1 MB", ""},
+	{isError(context.Canceled), http.StatusConflict, "cancelled", "send a message to go on", ""},
 }
 
 // asFailure describes an error to the client.
@@ -112,7 +112,7 @@ func asFailure(err error) *failure {
 			return &failure{status: c.status, Code: c.code, Message: words, Hint: c.hint, Field: c.field}
 		}
 	}
-	return refuse(http.StatusInternalServerError, "internal", "the request could not be carried out", "the server's log has the reason")
+	return newRefusal(http.StatusInternalServerError, "internal", "the request could not be carried out", "the server's log has the reason")
 }
 
 // secret matches keys of model servers, for example sk-…: some servers repeat a refused key.
@@ -120,8 +120,8 @@ var secret = pattern.New(`(?i)\b(?:(?:sk|pk|gsk|hf|key|xai)[-_]|AIza|bearer )[-_
 
 func redact(text string) string { return secret.ReplaceAllString(text, "[key]") }
 
-// fail answers with an error.
-func (h *Handler) fail(w http.ResponseWriter, err error) {
+// writeFailure answers with an error.
+func (h *Handler) writeFailure(w http.ResponseWriter, err error) {
 	f := asFailure(err)
 	if f.status == http.StatusInternalServerError {
 		h.o.Log.Error("a request has failed", "error", redact(err.Error()))
@@ -129,19 +129,19 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 	if f.after > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(f.after/time.Second))))
 	}
-	reply(w, f.status, map[string]*failure{"error": f})
+	writeJSON(w, f.status, map[string]*failure{"error": f})
 }
 
-// invalid returns the failure of one key of the body.
-func invalid(field, format string, args ...any) *failure {
-	f := refuse(http.StatusBadRequest, "invalid_argument", fmt.Sprintf("%q ", field)+fmt.Sprintf(format, args...), "")
+// newInvalid returns the failure of one key of the body.
+func newInvalid(field, format string, args ...any) *failure {
+	f := newRefusal(http.StatusBadRequest, "invalid_argument", fmt.Sprintf("%q ", field)+fmt.Sprintf(format, args...), "")
 	f.Field = field
 	return f
 }
 
-// reply answers with JSON.
-func reply(w http.ResponseWriter, status int, body any) {
+// writeJSON answers with JSON.
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // all bodies are ours, and a client that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(body) // all bodies are ours, and a lost client needs no answer
 }

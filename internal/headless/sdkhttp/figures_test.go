@@ -47,7 +47,7 @@ func BenchmarkEvent(b *testing.B) {
 	d.until(path, "idle")
 	s := d.stream(path + "/events")
 	s.until("idle")
-	e, err := d.h.hold(b.Context(), strings.TrimPrefix(path, "/api/conversations/"))
+	e, err := d.h.holdEntry(b.Context(), strings.TrimPrefix(path, "/api/conversations/"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 // route is an entry of the API.
 type route struct {
 	method, path string
-	// status is that of a request that was carried out.
+	// status is the status after success.
 	status int
-	// keys are those of the body, with a ! behind the ones that it must have.
+	// keys are the keys of the body, with a ! behind required ones.
 	keys string
 	// serve returns the reply, nil if it has written one.
 	serve func(*call) (any, error)
@@ -23,13 +23,13 @@ type route struct {
 // routes lists the API; docs/agents-http.md explains it.
 func (h *Handler) routes() []route {
 	return []route{
-		{"POST", "/api/conversations", http.StatusAccepted, "agentId! message! costLimit context", h.start},
-		{"GET", "/api/conversations/{id}", http.StatusOK, "", h.look(h.show)},
-		{"POST", "/api/conversations/{id}/messages", http.StatusAccepted, "message!", h.change(h.message)},
-		{"POST", "/api/conversations/{id}/answers", http.StatusAccepted, "answer! questionId", h.change(h.answer)},
-		{"POST", "/api/conversations/{id}/end", http.StatusOK, "", h.change(h.finish)},
-		{"GET", "/api/conversations/{id}/events", http.StatusOK, "", h.look(h.events)},
-		{"POST", "/api/agents/{id}/{command}", http.StatusOK, "message costLimit context", h.command},
+		{"POST", "/api/conversations", http.StatusAccepted, "agentId! message! costLimit context", h.startConversation},
+		{"GET", "/api/conversations/{id}", http.StatusOK, "", h.onEntry(h.showConversation)},
+		{"POST", "/api/conversations/{id}/messages", http.StatusAccepted, "message!", h.changeEntry(h.sendMessage)},
+		{"POST", "/api/conversations/{id}/answers", http.StatusAccepted, "answer! questionId", h.changeEntry(h.answerQuestion)},
+		{"POST", "/api/conversations/{id}/end", http.StatusOK, "", h.changeEntry(h.endConversation)},
+		{"GET", "/api/conversations/{id}/events", http.StatusOK, "", h.onEntry(h.streamEvents)},
+		{"POST", "/api/agents/{id}/{command}", http.StatusOK, "message costLimit context", h.runCommand},
 	}
 }
 
@@ -52,7 +52,7 @@ func New(o Options) *Handler {
 		if status == http.StatusUnauthorized {
 			code = "unauthorized"
 		}
-		h.fail(w, refuse(status, code, why.In(lang.English), ""))
+		h.writeFailure(w, newRefusal(status, code, why.In(lang.English), ""))
 	}
 	h.guarded = httpguard.New(o.Options).Protect(http.HandlerFunc(h.dispatch))
 	return h
@@ -69,7 +69,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // dispatch serves a request of somebody who may call.
 func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
 	if h.base.Err() != nil {
-		h.fail(w, errClosing)
+		h.writeFailure(w, errClosing)
 		return
 	}
 	h.mux.ServeHTTP(w, r)
@@ -82,11 +82,11 @@ func (h *Handler) newMux() *http.ServeMux {
 		mux.HandleFunc(to.method+" "+to.path, func(w http.ResponseWriter, r *http.Request) { h.serve(to, &call{w: w, r: r}) })
 		mux.HandleFunc(to.path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Allow", to.method)
-			h.fail(w, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, "use "+to.method))
+			h.writeFailure(w, newRefusal(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, "use "+to.method))
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		h.fail(w, refuse(http.StatusNotFound, "not_found", "there is nothing at this path", "docs/agents-http.md of bmad-mcp lists the paths"))
+		h.writeFailure(w, newRefusal(http.StatusNotFound, "not_found", "there is nothing at this path", "docs/agents-http.md of bmad-mcp lists the paths"))
 	})
 	return mux
 }
@@ -95,7 +95,7 @@ func (h *Handler) newMux() *http.ServeMux {
 func (h *Handler) serve(to route, c *call) {
 	var err error
 	if to.method == "POST" {
-		err = h.read(c, to.keys)
+		err = h.readBody(c, to.keys)
 	}
 	var out any
 	if err == nil {
@@ -103,8 +103,8 @@ func (h *Handler) serve(to route, c *call) {
 	}
 	switch {
 	case err != nil:
-		h.fail(c.w, err)
+		h.writeFailure(c.w, err)
 	case out != nil:
-		reply(c.w, to.status, out)
+		writeJSON(c.w, to.status, out)
 	}
 }

@@ -21,7 +21,7 @@ type Options struct {
 	// Client is the caller's, who closes it after the Handler.
 	Client *sdk.Client
 	Log    *slog.Logger
-	// CostLimit is the most that a request may set for its conversation; 0 leaves it to the caller.
+	// CostLimit is the highest limit for a conversation in a request; 0 leaves it to the caller.
 	CostLimit price.Money
 	// Tools are the caller's own, which every conversation has.
 	Tools []sdk.AnyTool
@@ -33,8 +33,8 @@ type Handler struct {
 	limiter *httpguard.Limiter
 	mux     *http.ServeMux
 	guarded http.Handler
-	// atWork bounds the conversations at work at once, idle is the time for which one stays in memory
-	// without a request, ping that between the comments that keep a silent stream open.
+	// atWork bounds the conversations at work at once, idle is a conversation's time in memory without a
+	// request, ping the time between the comments in a silent stream.
 	atWork     int
 	idle, ping time.Duration
 
@@ -45,6 +45,6 @@ type Handler struct {
 	open map[string]*entry
 }
 
-// Close refuses requests that come from now on, and ends all streams. The server waits for the
-// accepted requests. Conversations at work go on until their client is closed.
+// Close refuses all later requests, and ends all streams. The server waits for the accepted requests.
+// Conversations at work go on until their client is closed.
 func (h *Handler) Close(context.Context) { h.end() }

@@ -489,7 +489,7 @@ func TestIdle(t *testing.T) {
 	d.h.mu.Unlock()
 	for _, e := range unused {
 		e.idle.Stop()
-		d.h.drop(e)
+		d.h.dropIdle(e)
 	}
 	d.h.mu.Lock()
 	n := len(d.h.open)
@@ -566,7 +566,7 @@ func TestSlowReader(t *testing.T) {
 	d := serve(t, Options{}, steps...)
 	path := d.begin("0")
 	d.until(path, "idle")
-	e, err := d.h.hold(t.Context(), strings.TrimPrefix(path, "/api/conversations/"))
+	e, err := d.h.holdEntry(t.Context(), strings.TrimPrefix(path, "/api/conversations/"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -575,7 +575,7 @@ func TestSlowReader(t *testing.T) {
 	wait := make(chan struct{})
 	done := make(chan error)
 	go func() {
-		done <- d.h.follow(t.Context(), e, 0, nil, func(event sdk.Event) bool {
+		done <- d.h.followEvents(t.Context(), e, 0, nil, func(event sdk.Event) bool {
 			if len(got) == 3 {
 				<-wait
 			}
@@ -702,7 +702,7 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, err := parse(data, "agentId message costLimit context")
+		_, err := parseBody(data, "agentId message costLimit context")
 		if err == nil {
 			if len(data) > 0 && !json.Valid(data) {
 				t.Errorf("%q was taken", data)

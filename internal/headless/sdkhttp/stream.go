@@ -31,19 +31,19 @@ func (h *Handler) openStream(c *call, id string) (*stream, error) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies pass events on at once
 	w.WriteHeader(http.StatusOK)
-	_ = s.flush.Flush() // a client that has gone is noticed at the first event
+	_ = s.flush.Flush() // a lost client is noticed at the first event
 	return s, nil
 }
 
-// event writes an event of a conversation.
-func (s *stream) event(e sdk.Event) error {
+// writeEvent writes an event of a conversation.
+func (s *stream) writeEvent(e sdk.Event) error {
 	if s == nil {
 		return nil
 	}
 	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
 		e.Text = redact(e.Text)
 	}
-	data, err := json.Marshal(camel(e))
+	data, err := json.Marshal(toCamel(e))
 	if err != nil {
 		return err
 	}
@@ -51,26 +51,26 @@ func (s *stream) event(e sdk.Event) error {
 	if e.Seq > 0 {
 		id = fmt.Sprintf("id: %d\n", e.Seq)
 	}
-	return s.print("%sevent: %s\ndata: %s\n\n", id, e.Type, data)
+	return s.writeText("%sevent: %s\ndata: %s\n\n", id, e.Type, data)
 }
 
-// ping shows that the server is there.
-func (s *stream) ping() error {
+// sendPing shows the client a live server.
+func (s *stream) sendPing() error {
 	if s == nil {
 		return nil
 	}
-	return s.print(": ping\n\n")
+	return s.writeText(": ping\n\n")
 }
 
-func (s *stream) print(format string, args ...any) error {
+func (s *stream) writeText(format string, args ...any) error {
 	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
 		return err
 	}
 	return s.flush.Flush()
 }
 
-// after returns the number of the last event that the client has.
-func after(r *http.Request) (int64, error) {
+// lastSeen returns the number of the last event on the client's side.
+func lastSeen(r *http.Request) (int64, error) {
 	given, field := r.Header.Get("Last-Event-ID"), "Last-Event-ID"
 	if given == "" {
 		given, field = r.URL.Query().Get("after"), "after"
@@ -80,18 +80,18 @@ func after(r *http.Request) (int64, error) {
 	}
 	n, err := strconv.ParseInt(given, 10, 64)
 	if err != nil || n < 0 {
-		return 0, invalid(field, "has to be the number of an event")
+		return 0, newInvalid(field, "has to be the number of an event")
 	}
 	return n, nil
 }
 
-// over reports whether a conversation with a status has no more events.
-func over(s sdk.Status) bool { return s == sdk.Ended || s == sdk.Failed }
+// isOver reports whether a conversation with a status has no more events.
+func isOver(s sdk.Status) bool { return s == sdk.Ended || s == sdk.Failed }
 
-// follow hands on the events of a conversation after one, until one is the last, there is an error,
+// followEvents hands on the events of a conversation after one, until one is the last, there is an error,
 // the context ends, or another process has continued the conversation. If a reader is too slow, it
 // misses pieces of text only: numbered events are read again.
-func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, last func(sdk.Event) bool) error {
+func (h *Handler) followEvents(ctx context.Context, e *entry, from int64, s *stream, last func(sdk.Event) bool) error {
 	for {
 		past, live, stop, err := e.Follow(ctx, from)
 		if err != nil {
@@ -100,15 +100,15 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, l
 		over, missed := false, false
 		take := func(event sdk.Event) (bool, error) {
 			from, missed = max(from, event.Seq), event.Type == sdk.EventDropped
-			return last(event) || missed, s.event(event)
+			return last(event) || missed, s.writeEvent(event)
 		}
 		for n := 0; n < len(past) && !over && err == nil; n++ {
 			over, err = take(past[n])
 		}
 		if !over && err == nil {
-			err = h.pump(ctx, live, func() error {
+			err = h.passEvents(ctx, live, func() error {
 				e.idle.Reset(h.idle) // somebody uses it
-				return s.ping()
+				return s.sendPing()
 			}, take)
 		}
 		stop()
@@ -118,8 +118,8 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, l
 	}
 }
 
-// pump hands on events, with pings between, until take reports the last one, or live is closed.
-func (h *Handler) pump(ctx context.Context, live <-chan sdk.Event, ping func() error, take func(sdk.Event) (last bool, err error)) error {
+// passEvents hands on events, with pings between, until take reports the last one, or live is closed.
+func (h *Handler) passEvents(ctx context.Context, live <-chan sdk.Event, ping func() error, take func(sdk.Event) (last bool, err error)) error {
 	tick := time.NewTicker(h.ping)
 	defer tick.Stop()
 	for {

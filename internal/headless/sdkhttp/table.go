@@ -20,8 +20,8 @@ type entry struct {
 	starting bool
 }
 
-// hold returns a conversation, which stays in memory until nobody has asked for it for a while.
-func (h *Handler) hold(ctx context.Context, id string) (*entry, error) {
+// holdEntry returns a conversation, which stays in memory until nobody has asked for it for a while.
+func (h *Handler) holdEntry(ctx context.Context, id string) (*entry, error) {
 	h.mu.Lock()
 	e := h.open[id]
 	if e != nil {
@@ -35,23 +35,23 @@ func (h *Handler) hold(ctx context.Context, id string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.keep(&entry{Conversation: c}), nil
+	return h.keepEntry(&entry{Conversation: c}), nil
 }
 
-// keep keeps a conversation in memory, and returns it, or the one that another request has opened.
-func (h *Handler) keep(e *entry) *entry {
+// keepEntry keeps a conversation in memory, and returns it, or the one opened by another request.
+func (h *Handler) keepEntry(e *entry) *entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if other := h.open[e.ID()]; other != nil {
 		return other
 	}
-	e.idle = time.AfterFunc(h.idle, func() { h.drop(e) })
+	e.idle = time.AfterFunc(h.idle, func() { h.dropIdle(e) })
 	h.open[e.ID()] = e
 	return e
 }
 
-// forget removes a conversation from memory.
-func (h *Handler) forget(e *entry) {
+// forgetEntry removes a conversation from memory.
+func (h *Handler) forgetEntry(e *entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e.idle.Stop()
@@ -60,16 +60,16 @@ func (h *Handler) forget(e *entry) {
 	}
 }
 
-// drop saves a conversation that nobody uses, and removes it from memory. One that is at work, or
-// cannot be saved, stays.
-func (h *Handler) drop(e *entry) {
+// dropIdle saves an unused conversation, and removes it from memory. One that is at work, or cannot be saved,
+// stays.
+func (h *Handler) dropIdle(e *entry) {
 	if h.base.Err() != nil {
 		return
 	}
 	stays := !e.action.TryLock()
 	if !stays {
 		defer e.action.Unlock()
-		stays = e.busy()
+		stays = e.isBusy()
 	}
 	if !stays {
 		if err := e.Save(h.base); err != nil && !isElsewhere(err) {
@@ -93,27 +93,26 @@ func isElsewhere(err error) bool {
 	return errors.Is(err, sdk.ErrChanged) || errors.Is(err, sdk.ErrNotFound)
 }
 
-// busy reports whether a turn is under way. One that waits for an answer is not if its process has
-// ended since.
-func (e *entry) busy() bool {
+// isBusy reports whether a turn is under way. A conversation at a question is not busy if its process has ended
+// since.
+func (e *entry) isBusy() bool {
 	if status := e.Status(); status != sdk.Waiting {
 		return status == sdk.Processing
 	}
-	return errors.Is(e.failure(), context.DeadlineExceeded)
+	return errors.Is(e.turnError(), context.DeadlineExceeded)
 }
 
-// failure returns the error that ended the last turn early, [context.DeadlineExceeded] while one is
-// under way.
-func (e *entry) failure() error {
+// turnError returns the error of the last turn's early end, [context.DeadlineExceeded] while one is under way.
+func (e *entry) turnError() error {
 	ctx, cancel := context.WithDeadline(context.Background(), time.Time{})
 	defer cancel()
 	_, err := e.Wait(ctx)
 	return err
 }
 
-// begin makes room for a conversation that is to work, gives it the work, and waits until that is
-// saved, also for a client that has gone: others may rely on it. action is held.
-func (h *Handler) begin(e *entry, work func() error) error {
+// beginWork makes room for a conversation, gives it the work, and waits until the work is saved, even for a
+// lost client: others may rely on it. action is held.
+func (h *Handler) beginWork(e *entry, work func() error) error {
 	h.mu.Lock()
 	n := 0
 	for _, other := range h.open {
@@ -133,7 +132,7 @@ func (h *Handler) begin(e *entry, work func() error) error {
 	}()
 	err := work()
 	if err == nil {
-		if err = e.Sync(h.base); err != nil && h.base.Err() == nil { // the client is told that it was not taken
+		if err = e.Sync(h.base); err != nil && h.base.Err() == nil { // the client reads that it was not taken
 			e.Cancel()
 		}
 	}
@@ -143,7 +142,7 @@ func (h *Handler) begin(e *entry, work func() error) error {
 	return err
 }
 
-// explainBusy adds the status of the conversation to an error if that is sdk.ErrBusy.
+// explainBusy adds the status of the conversation to an sdk.ErrBusy.
 func (e *entry) explainBusy(err error) error {
 	if !errors.Is(err, sdk.ErrBusy) {
 		return err

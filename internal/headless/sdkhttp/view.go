@@ -22,9 +22,9 @@ func progress(id string, status sdk.Status) object {
 // renamed has the keys with another name in the API.
 var renamed = map[string]string{"usage": "tokensUsed", "spent_nano_usd": "cost", "took_ns": "duration"}
 
-// camel returns a value of the sdk as JSON with the keys of this API: camelCase, amounts in US
+// toCamel returns a value of the sdk as JSON with the keys of this API: camelCase, amounts in US
 // dollars, durations in milliseconds.
-func camel(value any) any {
+func toCamel(value any) any {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return nil // a bug: all values are plain
@@ -33,14 +33,14 @@ func camel(value any) any {
 	decoder.UseNumber()
 	var out any
 	_ = decoder.Decode(&out) // it was encoded above
-	return rekey(out)
+	return renameKeys(out)
 }
 
-func rekey(value any) any {
+func renameKeys(value any) any {
 	switch value := value.(type) {
 	case []any:
 		for n := range value {
-			value[n] = rekey(value[n])
+			value[n] = renameKeys(value[n])
 		}
 	case object:
 		out := object{}
@@ -53,7 +53,7 @@ func rekey(value any) any {
 				}
 				name = strings.Join(parts, "")
 			}
-			out[name] = rekey(inner)
+			out[name] = renameKeys(inner)
 			if problem, ok := inner.(string); ok && key == "problem" {
 				out[name] = redact(problem)
 			}
@@ -77,9 +77,9 @@ func viewOf(c *entry) object {
 	status := c.Status()
 	v := progress(c.ID(), status)
 	v["agentId"], v["isIdle"] = c.Agent().ID, status == sdk.Idle
-	v["turns"], v["documents"] = camel(c.History()), camel(c.Documents())
-	v["costs"], v["questions"] = camel(c.Costs()), append([]sdk.Question{}, c.Questions()...)
-	if err := c.failure(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	v["turns"], v["documents"] = toCamel(c.History()), toCamel(c.Documents())
+	v["costs"], v["questions"] = toCamel(c.Costs()), append([]sdk.Question{}, c.Questions()...)
+	if err := c.turnError(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		v["error"] = asFailure(err)
 	}
 	return v
@@ -96,10 +96,10 @@ func resultOf(c *entry) object {
 	return v
 }
 
-// outcomeOf describes a conversation that has ended.
+// outcomeOf describes an ended conversation.
 func outcomeOf(o *sdk.Outcome) object {
 	return object{
-		"conversationId": o.ID, "status": sdk.Ended, "turns": camel(o.Turns), "documents": camel(o.Documents), "costs": camel(o.Costs),
-		"totalCost": o.Costs.Spent.USD(), "totalTokens": camel(o.Usage), "duration": o.Took.Milliseconds(),
+		"conversationId": o.ID, "status": sdk.Ended, "turns": toCamel(o.Turns), "documents": toCamel(o.Documents), "costs": toCamel(o.Costs),
+		"totalCost": o.Costs.Spent.USD(), "totalTokens": toCamel(o.Usage), "duration": o.Took.Milliseconds(),
 	}
 }
