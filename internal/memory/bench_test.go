@@ -184,7 +184,7 @@ func BenchmarkHeap(b *testing.B) {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			path := b.TempDir()
 			newFilledShelf(b, path, count)
-			if _, err := open(b, path).Recall(ctx, memory.Query{Text: "what the program itself keeps: the lexicon"}); err != nil {
+			if _, err := readForeign(b, path).Recall(ctx, memory.Query{Text: "what the program itself keeps: the lexicon"}); err != nil {
 				b.Fatal(err)
 			}
 			used := func() uint64 {

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
-// ProjectContext describes a project as a whole, as far as its files do.
+// ProjectContext describes a project as a whole, as far as the files do.
 type ProjectContext struct {
 	// Status is "empty" if nothing is known; Hint has the next step then.
 	Status       string            `json:"status,omitempty"`
@@ -37,13 +37,13 @@ type DecisionFacts struct {
 	Source     string `json:"source"`
 }
 
-// ArchitectureRef is the project's architecture, or the beginning of the document that has it.
+// ArchitectureRef is the project's architecture, or the beginning of the document with it.
 type ArchitectureRef struct {
 	Text   string `json:"text"`
 	Source string `json:"source"`
 }
 
-// sections are those of a project's context.
+// sections are the sections of a project's context.
 var sections = []string{"all", "stack", "agents", "decisions", "architecture"}
 
 // maxArchitecture bounds the text of the architecture, in bytes.
@@ -53,20 +53,20 @@ const maxArchitecture = 3000
 func (b *Book) Context(ctx context.Context, section string) (ProjectContext, error) {
 	section = cmp.Or(section, sections[0])
 	if !slices.Contains(sections, section) {
-		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", label(section)).
+		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", shownName(section)).
 			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
 	}
-	v, err := b.view(ctx, "", 0)
+	v, err := b.newView(ctx, "", 0)
 	if err != nil {
 		return ProjectContext{}, err
 	}
 	defer v.close()
 	wanted := func(s string) bool { return section == sections[0] || section == s }
-	decisions := v.rank(func(n placed) bool { return n.Type == notes.Decisions })
-	kit, agents := v.files.content, v.agents()
-	design := architecture(b.p.Dir, kit)
-	out := fit(maxCount, func(items, text int) ProjectContext {
-		out := ProjectContext{Problems: v.amiss()}
+	decisions := v.rankNotes(func(n placed) bool { return n.Type == notes.Decisions })
+	kit, agents := v.files.content, v.listAgents()
+	design := findArchitecture(b.p.Dir, kit)
+	out := fitReply(maxCount, func(items, text int) ProjectContext {
+		out := ProjectContext{Problems: v.firstProblems()}
 		if wanted("stack") {
 			out.Project = projectFacts(kit.Project, items, text)
 		}
@@ -75,7 +75,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if wanted("decisions") {
 			for _, n := range decisions[:min(len(decisions), items)] {
-				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), untrusted.Shown(n.Text, text), n.Suspicious(), v.source(n)})
+				out.Decisions = append(out.Decisions, DecisionFacts{formatDay(n.UpdatedAt), untrusted.Shown(n.Text, text), n.Suspicious(), v.sourceOf(n)})
 			}
 		}
 		if wanted("architecture") && design != nil {
@@ -83,7 +83,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if section == sections[0] {
 			if kit.User != (grimoire.User{}) {
-				out.User = &grimoire.User{Name: label(kit.User.Name), Language: label(kit.User.Language)}
+				out.User = &grimoire.User{Name: shownName(kit.User.Name), Language: shownName(kit.User.Language)}
 			}
 			out.Sources = v.files.sources[:min(len(v.files.sources), items, maxNamed)]
 		}
@@ -100,20 +100,20 @@ func projectFacts(p grimoire.Project, items, text int) *grimoire.Project {
 	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
 		return nil
 	}
-	p.Name, p.Type, p.Description = label(p.Name), label(p.Type), untrusted.Label(p.Description, text)
+	p.Name, p.Type, p.Description = shownName(p.Name), shownName(p.Type), untrusted.Label(p.Description, text)
 	stack, repos := p.Stack, p.Repos
 	p.Stack, p.Repos = []string{}, nil
 	for _, s := range stack[:min(len(stack), items)] {
 		p.Stack = append(p.Stack, untrusted.Label(s, notes.MaxTag*2))
 	}
 	for _, r := range repos[:min(len(repos), items)] {
-		p.Repos = append(p.Repos, grimoire.Repo{Name: label(r.Name), Path: label(r.Path), Branch: label(r.Branch)})
+		p.Repos = append(p.Repos, grimoire.Repo{Name: shownName(r.Name), Path: shownName(r.Path), Branch: shownName(r.Branch)})
 	}
 	return &p
 }
 
-// architecture returns the section of the shared context, or else the newest document of a run.
-func architecture(dir *durable.Dir, kit grimoire.Content) *ArchitectureRef {
+// findArchitecture returns the section of the shared context, or else the newest document of a run.
+func findArchitecture(dir *durable.Dir, kit grimoire.Content) *ArchitectureRef {
 	if a := kit.Architecture; a.Text != "" {
 		return &ArchitectureRef{a.Text, grimoire.Place(a.Path, a.Line)}
 	}
@@ -131,14 +131,14 @@ func architecture(dir *durable.Dir, kit grimoire.Content) *ArchitectureRef {
 	return &ArchitectureRef{string(data), newest}
 }
 
-// AgentMemory has the notes that an agent has learned in a project.
+// AgentMemory has the learnings of an agent in a project.
 type AgentMemory struct {
 	Agent string `json:"agent"`
-	// Aliases are the other names under which its notes are kept.
+	// Aliases are the agent's other names among the notes.
 	Aliases   []string   `json:"aliases"`
 	Learnings []Learning `json:"learnings"`
 	Total     int        `json:"total"`
-	// Files are those that have its notes, at most 20.
+	// Files are the files with the notes, at most 20.
 	Files    []string        `json:"files"`
 	Note     string          `json:"note"`
 	Problems []notes.Problem `json:"problems,omitempty"`
@@ -154,7 +154,7 @@ type AgentFacts struct {
 	Learnings int `json:"learnings,omitempty"`
 }
 
-// Learning is one thing that an agent has learned.
+// Learning is one note of an agent.
 type Learning struct {
 	ID         string   `json:"id"`
 	Date       string   `json:"date,omitempty"`
@@ -170,18 +170,18 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	if err := notes.CheckAgent(agent); err != nil {
 		return AgentMemory{}, err
 	}
-	v, err := b.view(ctx, query, lastN)
+	v, err := b.newView(ctx, query, lastN)
 	if err != nil {
 		return AgentMemory{}, err
 	}
 	defer v.close()
 	names, known := v.files.content.Aliases(agent)
 	files := []string{}
-	found := v.rank(func(n placed) bool {
+	found := v.rankNotes(func(n placed) bool {
 		if n.Type != notes.AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
 			return false
 		}
-		source := v.source(n)
+		source := v.sourceOf(n)
 		if file := source[:strings.LastIndexByte(source, ':')]; !slices.Contains(files, file) && len(files) < maxNamed {
 			files = append(files, file)
 		}
@@ -191,26 +191,26 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	if there := v.agentNames(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.sorted, writes) {
 		return AgentMemory{}, unknownAgent(agent, there)
 	}
-	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.amiss()}
-	return fit(len(found), func(items, text int) AgentMemory {
+	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.firstProblems()}
+	return fitReply(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {
 			out.Learnings = append(out.Learnings, Learning{
-				n.ID, date(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags), n.Suspicious(), v.source(n),
+				n.ID, formatDay(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags), n.Suspicious(), v.sourceOf(n),
 			})
 		}
 		return out
 	}), nil
 }
 
-// Known returns the agent that has a name, as [Book.Context] lists it.
+// Known returns the agent of a name, as [Book.Context] lists it.
 func (b *Book) Known(ctx context.Context, name string) (AgentFacts, error) {
-	v, err := b.view(ctx, "", 0)
+	v, err := b.newView(ctx, "", 0)
 	if err != nil {
 		return AgentFacts{}, err
 	}
 	defer v.close()
-	agents := v.agents()
+	agents := v.listAgents()
 	names, _ := v.files.content.Aliases(name)
 	for _, alias := range names {
 		if i := slices.IndexFunc(agents, func(f AgentFacts) bool { return strings.EqualFold(f.ID, alias) }); i >= 0 {
@@ -220,8 +220,8 @@ func (b *Book) Known(ctx context.Context, name string) (AgentFacts, error) {
 	return AgentFacts{}, unknownAgent(name, v.agentNames())
 }
 
-// agents lists the agents that the kit knows, and those that have learned something besides.
-func (v *view) agents() (out []AgentFacts) {
+// listAgents lists the agents of the kit, and other ones with learnings.
+func (v *view) listAgents() (out []AgentFacts) {
 	learned := map[string]int{}
 	for _, n := range v.sorted {
 		if n.Type == notes.AgentLearnings {
@@ -229,7 +229,7 @@ func (v *view) agents() (out []AgentFacts) {
 		}
 	}
 	add := func(a grimoire.Agent) {
-		f := AgentFacts{ID: label(a.ID), Name: label(a.Name), Icon: untrusted.Label(a.Icon, notes.MaxTag), Domain: label(a.Domain)}
+		f := AgentFacts{ID: shownName(a.ID), Name: shownName(a.Name), Icon: untrusted.Label(a.Icon, notes.MaxTag), Domain: shownName(a.Domain)}
 		for _, name := range a.Names() {
 			f.Learnings += learned[name]
 		}
@@ -250,10 +250,10 @@ func (v *view) agents() (out []AgentFacts) {
 	return out
 }
 
-// agentNames lists the names of agents: those of agents, and the stages of the project's workflow,
-// whose notes have the stage for an agent.
+// agentNames lists the names of agents: the names of agents themselves, and the stages of the project's
+// workflow, whose notes have the stage for an agent.
 func (v *view) agentNames() (out []string) {
-	for _, a := range v.agents() {
+	for _, a := range v.listAgents() {
 		out = append(out, a.ID)
 	}
 	for _, a := range v.files.content.Agents {
@@ -273,7 +273,7 @@ func (v *view) agentNames() (out []string) {
 // maxNamed is how many names an error lists.
 const maxNamed = 20
 
-// unknownAgent returns the error for an agent that nobody knows; there are the names of the others.
+// unknownAgent returns the error for an unknown agent; there are the names of the others.
 func unknownAgent(agent string, there []string) error {
 	e := fault.New(fault.NotFound, "the project knows no agent %q", agent)
 	if len(there) == 0 {

@@ -1,7 +1,6 @@
-// Package memory keeps the notes of a project for a team: decisions, failures, learnings of
-// agents, shared context and stories. It remembers, finds, shows, lists and removes them, beside
-// the memory files of other kits, which it reads. Package notes has the format, package queue the tasks
-// that wait for an agent.
+// Package memory keeps the notes of a project for a team: decisions, failures, learnings of agents, shared
+// context and stories. It remembers, finds, shows, lists and removes them, and reads the memory files of other
+// kits beside them. Package notes has the format, package queue the tasks for agents.
 //
 // # Doors
 //

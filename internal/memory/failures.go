@@ -41,21 +41,21 @@ type Failure struct {
 // allCategories asks for the failures of every category.
 const allCategories = "all"
 
-// Failures returns the failures of a project, the worst first and of those the newest or, with a
-// query, the closest first. topN is from 1 to 50; 0 is 10.
+// Failures returns the failures of a project, the worst first and among equals the newest or, with a query, the
+// closest first. topN is from 1 to 50; 0 is 10.
 func (b *Book) Failures(ctx context.Context, category, query string, topN int) (FailureList, error) {
 	known := append([]string{allCategories}, lesson.Categories()...)
 	category = cmp.Or(category, allCategories)
 	if !slices.Contains(known, category) {
-		return FailureList{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category)).
+		return FailureList{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", shownName(category)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
 	}
-	v, err := b.view(ctx, query, topN)
+	v, err := b.newView(ctx, query, topN)
 	if err != nil {
 		return FailureList{}, err
 	}
 	defer v.close()
-	out := FailureList{ByCategory: map[string]int{}, Note: Warning, Problems: v.amiss()}
+	out := FailureList{ByCategory: map[string]int{}, Note: Warning, Problems: v.firstProblems()}
 	parts := map[*notes.Note]grimoire.Failure{}
 	for _, n := range v.sorted {
 		if n.Type == notes.Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
@@ -74,28 +74,28 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		return len(grimoire.Severities)
 	}
 	slices.SortStableFunc(v.sorted, func(a, b placed) int { return rank(a) - rank(b) })
-	found := v.rank(func(n placed) bool {
+	found := v.rankNotes(func(n placed) bool {
 		f, is := parts[n.Note]
 		return is && (category == allCategories || f.Category == category)
 	})
 	out.Total = v.matched
-	return fit(len(found), func(items, text int) FailureList {
+	return fitReply(len(found), func(items, text int) FailureList {
 		out.Failures = []Failure{}
 		for _, n := range found[:items] {
 			f := parts[n.Note]
 			out.Failures = append(out.Failures, Failure{
-				ID: label(cmp.Or(f.ID, n.ID)), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, notes.MaxAgent),
+				ID: shownName(cmp.Or(f.ID, n.ID)), Date: formatDay(n.UpdatedAt), Agent: untrusted.Label(n.Agent, notes.MaxAgent),
 				Category: untrusted.Label(f.Category, notes.MaxTag), Severity: f.Severity, Status: untrusted.Label(f.Status, notes.MaxTag),
 				Title: untrusted.Label(f.Title, text), Lesson: untrusted.Shown(f.Lesson, text), Rule: untrusted.Shown(f.Rule, text),
-				Suspicious: n.Suspicious() || untrusted.Suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: v.source(n),
+				Suspicious: n.Suspicious() || untrusted.Suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: v.sourceOf(n),
 			})
 		}
 		return out
 	}), nil
 }
 
-// partsOf returns the parts of a failure. A note of ours has its category, severity and outcome
-// among its tags; of several marks the worst counts.
+// partsOf returns the parts of a failure. A note of ours has category, severity and outcome among the tags; of
+// several marks the worst counts.
 func partsOf(n placed) grimoire.Failure {
 	if n.failure != nil {
 		return *n.failure

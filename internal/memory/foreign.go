@@ -21,35 +21,35 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// byFile is who a note is from that a file of another program has.
+// byFile is the author of a note from another program's file.
 const byFile = "file"
 
 // placed is a note with its place.
 type placed struct {
 	*notes.Note
 	entry *notes.Entry // nil for a note of another program
-	// from is the place of one of those: the path relative to the project, and the line.
+	// from is the place of a foreign note: the path relative to the project, and the line.
 	from    string
 	failure *grimoire.Failure
-	// order is 0 for a note of ours, and counts those of other programs from the last one.
+	// order is 0 for a note of ours, and counts other programs' notes from the last one.
 	order int
 }
 
 // compare orders notes: the newest first.
 func (p placed) compare(other placed) int {
 	byTime := other.UpdatedAt.Time.Compare(p.UpdatedAt.Time)
-	return cmp.Or(byTime, cmp.Compare(p.order, other.order), newest(*p.Note, *other.Note))
+	return cmp.Or(byTime, cmp.Compare(p.order, other.order), newestFirst(*p.Note, *other.Note))
 }
 
-// name returns the key of the note in the index.
-func (p placed) name() string {
+// indexKey returns the key of the note in the index.
+func (p placed) indexKey() string {
 	if p.entry == nil {
 		return foreignName(p.ID)
 	}
 	return nameOf(p.Key())
 }
 
-// nameOf returns the key of a note of ours in the index; foreign notes have that of foreignName.
+// nameOf returns the key of a note of ours in the index; foreign notes have a key by foreignName.
 func nameOf(k notes.Key) string { return string(k.Type) + "/" + k.ID }
 
 func foreignName(id string) string { return "@" + id }
@@ -80,8 +80,8 @@ type foreignFile struct {
 	problems []notes.Problem
 }
 
-// take makes notes of the entries in the files, and returns them by their keys in the index.
-func (c *cabinet) take() map[string]placed {
+// placeEntries makes notes of the entries in the files, and returns them by their keys in the index.
+func (c *cabinet) placeEntries() map[string]placed {
 	out := map[string]placed{}
 	for i, e := range c.content.Entries {
 		from := grimoire.Place(e.Path, e.Line)
@@ -91,14 +91,15 @@ func (c *cabinet) take() map[string]placed {
 		}
 		f := placed{Note: n, from: from, failure: e.Failure, order: len(c.content.Entries) - i} // later lines are newer
 		c.notes = append(c.notes, f)
-		out[f.name()] = f
+		out[f.indexKey()] = f
 	}
 	c.content.Entries = nil
 	return out
 }
 
-// look reads the files of a list that have changed since the cabinet was filled, and reports whether any has.
-func (c *cabinet) look(ctx context.Context, dir *durable.Dir, now time.Time, list func(fs.FS) ([]grimoire.Source, []notes.Problem)) (changed bool, err error) {
+// refreshFiles reads the files of a list that have changed since the cabinet was filled, and reports whether
+// any has.
+func (c *cabinet) refreshFiles(ctx context.Context, dir *durable.Dir, now time.Time, list func(fs.FS) ([]grimoire.Source, []notes.Problem)) (changed bool, err error) {
 	sources, problems := list(dir.Tree())
 	listing := fmt.Sprint(problems)
 	changed = c.files == nil || listing != c.listing || len(sources) != len(c.files)
@@ -109,7 +110,7 @@ func (c *cabinet) look(ctx context.Context, dir *durable.Dir, now time.Time, lis
 			if err := ctx.Err(); err != nil {
 				return false, store.Trouble(dir, err)
 			}
-			f, changed = open(dir, s, now), true
+			f, changed = readForeign(dir, s, now), true
 		}
 		files[s.Path] = f
 	}
@@ -129,8 +130,8 @@ func (c *cabinet) look(ctx context.Context, dir *durable.Dir, now time.Time, lis
 	return true, nil
 }
 
-// open reads one file of another program.
-func open(dir *durable.Dir, s grimoire.Source, now time.Time) foreignFile {
+// readForeign reads one file of another program.
+func readForeign(dir *durable.Dir, s grimoire.Source, now time.Time) foreignFile {
 	data, version, err := dir.ReadVersion(s.Path, grimoire.MaxFile)
 	if err != nil {
 		return foreignFile{problems: []notes.Problem{{Path: s.Path, Why: lang.Of(err)}}}
@@ -140,8 +141,8 @@ func open(dir *durable.Dir, s grimoire.Source, now time.Time) foreignFile {
 	return f
 }
 
-// projectName returns the name of a project that the ids of its notes are made of: the one that a note has
-// already, else the one in a kit's description, else that of the folder.
+// projectName returns the name of a project for the ids of its notes: the name in an existing note, else in a
+// kit's description, else the folder's.
 func projectName(p *project.Project, known *notes.Set) string {
 	if name := known.Project(); name != "" {
 		return name
@@ -159,8 +160,8 @@ func projectName(p *project.Project, known *notes.Set) string {
 	return filepath.Base(p.Dir.Path())
 }
 
-// newest orders notes: the newest first, and those of one time by their keys.
-func newest(a, b notes.Note) int {
+// newestFirst orders notes: the newest first, and notes of one time by their keys.
+func newestFirst(a, b notes.Note) int {
 	return cmp.Or(b.UpdatedAt.Time.Compare(a.UpdatedAt.Time), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
 }
 
@@ -175,8 +176,8 @@ type kept struct {
 	index index
 }
 
-// note returns the note of a key in the index; it is empty if the note is not found.
-func (k *kept) note(name string) placed {
+// placedNote returns the note of a key in the index; it is empty if the note is not found.
+func (k *kept) placedNote(name string) placed {
 	kind, id, _ := strings.Cut(name, "/")
 	if e := k.set.Get(notes.Key{Type: notes.Type(kind), ID: id}); e != nil {
 		return placedAt(e)
@@ -184,8 +185,8 @@ func (k *kept) note(name string) placed {
 	return k.foreign[name]
 }
 
-// all yields the notes that are not deleted and that keep takes.
-func (k *kept) all(keep func(placed) bool) iter.Seq[placed] {
+// activeNotes yields the notes, except deleted ones, for which keep is true.
+func (k *kept) activeNotes(keep func(placed) bool) iter.Seq[placed] {
 	return func(yield func(placed) bool) {
 		for e := range k.set.Entries() {
 			if p := placedAt(e); p.Note != nil && keep(p) && !yield(p) {
@@ -200,7 +201,7 @@ func (k *kept) all(keep func(placed) bool) iter.Seq[placed] {
 	}
 }
 
-// named returns a filter of keys in the index that takes those of the notes that keep takes.
-func (k *kept) named(keep func(placed) bool) func(name string) bool {
-	return func(name string) bool { return keep(k.note(name)) }
+// nameFilter returns a filter of keys in the index by a filter of notes.
+func (k *kept) nameFilter(keep func(placed) bool) func(name string) bool {
+	return func(name string) bool { return keep(k.placedNote(name)) }
 }

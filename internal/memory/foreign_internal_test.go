@@ -45,7 +45,7 @@ func TestForeignIsKept(t *testing.T) {
 	b, path := kit(t, "kit")
 	read := func() cabinet {
 		t.Helper()
-		r, err := b.read(context.Background())
+		r, err := b.readAll(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestIDsAreTheKits(t *testing.T) {
 func BenchmarkForeign(b *testing.B) {
 	book, _ := kit(b, "kit")
 	for b.Loop() {
-		r, err := book.read(context.Background())
+		r, err := book.readAll(context.Background())
 		if err != nil {
 			b.Fatal(err)
 		}

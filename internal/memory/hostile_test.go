@@ -70,7 +70,7 @@ func TestHostileNames(t *testing.T) {
 func TestHostileSizes(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 5000)
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	secret := split("password=", "Hunter2!!x")
 	put(t, s, ours+"failures.jsonl",
 		`{"v":1,"id":"n1","agent":"dev","text":"the ledger rounds twice","updated_at":"2026-01-01"}`,
@@ -106,7 +106,7 @@ func TestHostileSizes(t *testing.T) {
 // TestKeysInCapitals: a known key in other letters does not come back after a rewrite.
 func TestKeysInCapitals(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	put(t, s, ours+"decisions.jsonl", `{"v":1,"id":"n1","agent":"dev","text":"invoices are rounded","Tags":["old"],"Extra":"kept"}`)
 	if _, err := s.Remember(ctx, notes.Note{Type: notes.Decisions, Agent: "dev", Text: "invoices are rounded", Tags: []string{"new"}}); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestKeysInCapitals(t *testing.T) {
 // another kind is named as people know it.
 func TestListMasks(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	put(t, s, ours+"decisions.jsonl", `{"v":1,"id":"n1","agent":"dev","text":"the database has `+split("password=", "Hunter2!!x")+`"}`, `{"v":1,"id":"n2","text":5}`, `{"v":1,"id":"n3","text":"x","tags":"y"}`)
 	list, err := s.List(ctx, memory.Filter{})
 	if err != nil || len(list.Notes) != 1 || strings.Contains(list.Notes[0].Text, "Hunter2") || !strings.Contains(list.Notes[0].Text, "[masked]") {
@@ -138,7 +138,7 @@ func TestListMasks(t *testing.T) {
 // without runs is told apart from a project without any.
 func TestNamesOfAnAgent(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	put(t, s, "_bmad/_config/custom/agents/ops-engineer.md", "2. AGENT_TAG=forge | AGENT_NAME=Forge | LEARNINGS_FILE=infra-ops.md")
 	for _, name := range []string{"forge", "infra-ops", "ops-engineer"} {
 		put(t, s, "_bmad/_memory/agent-learnings/"+name+".md", "- [2026-02-27] pin the provider in "+name)
@@ -168,7 +168,7 @@ func TestUnreadablePart(t *testing.T) {
 		"link":   func(path string) error { return os.Symlink(t.TempDir(), path) },
 		"folder": func(path string) error { return os.MkdirAll(path+"/below", 0o755) },
 	} {
-		s := open(t, folder(t, "p"))
+		s := readForeign(t, folder(t, "p"))
 		if err := os.MkdirAll(filepath.Dir(s.file("decisions.jsonl")), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +316,7 @@ func TestAddressesTheModel(t *testing.T) {
 // TestHiddenNote: a note that another hides after a merge is named wherever notes are read, with an id of its own.
 func TestHiddenNote(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	long := strings.Repeat("é", 150)
 	left := `{"v":1,"id":"n1","agent":"dev","text":"` + long + ` left","updated_at":"2026-01-01"}`
 	right := `{"v":1,"id":"n1","agent":"dev","text":"` + long + ` right","updated_at":"2026-01-02"}`

@@ -29,7 +29,7 @@ func TestHostileFiles(t *testing.T) {
 		"link":   func(name string) error { return os.Symlink(outside, name) },
 		"huge":   func(name string) error { return os.WriteFile(name, make([]byte, 17<<20), 0o644) },
 	} {
-		s := open(t, folder(t, "p"))
+		s := readForeign(t, folder(t, "p"))
 		s.remember(t, notes.Note{Type: notes.Decisions, Text: "kept"}, notes.Created)
 		if err := lay(s.file("failures.jsonl")); err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Errorf("outside: %q, %v", data, err)
 	}
 	// The folder itself leads out.
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	if err := os.Symlink(t.TempDir(), s.path+"/.claude"); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestHostileFiles(t *testing.T) {
 // TestHeldLock: who cannot get the lock in time is told who has it, and nothing is written.
 func TestHeldLock(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	s.remember(t, notes.Note{Text: "x"}, notes.Created)
 	before := s.read(t, "failures.jsonl")
 	dir := s.dir(t)

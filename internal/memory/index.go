@@ -15,24 +15,24 @@ const LexiconFile = "lexicon.tsv"
 // index finds the notes of a project.
 type index struct {
 	*recall.Index
-	// lexicon is the version of the project's lexicon that it was built with.
+	// lexicon is the version of the project's lexicon in the index.
 	lexicon  durable.Version
 	problems []lang.Text
-	// due has the names of notes that have changed since they were taken in.
+	// due has the names of notes changed since the index took them in.
 	due map[string]bool
 	// fresh is how many notes were taken in or left out since the index was kept.
 	fresh int
 }
 
-// mark has a note taken in anew.
-func (x *index) mark(name string) {
+// markChanged has a note taken in anew.
+func (x *index) markChanged(name string) {
 	if x.Index != nil { // else it takes in all
 		x.due[name] = true
 	}
 }
 
-// begin empties the index if the project has another lexicon than before, and returns that one.
-func (x *index) begin(dir *durable.Dir, lexicon string) (words *recall.Lexicon) {
+// resetIfStale empties the index if the project has another lexicon than before, and returns the new one.
+func (x *index) resetIfStale(dir *durable.Dir, lexicon string) (words *recall.Lexicon) {
 	version := durable.Version{}
 	if info, err := dir.Stat(lexicon); err == nil {
 		version = durable.VersionOf(info)
@@ -52,7 +52,7 @@ const (
 	freshPart  = 16
 )
 
-// readLexicon returns the words that the index knows, with those of the project.
+// readLexicon returns the words known to the index, with the project's own.
 func readLexicon(dir *durable.Dir, name string) (*recall.Lexicon, []lang.Text) {
 	data, err := dir.ReadFile(name, 1<<20)
 	switch {

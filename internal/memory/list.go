@@ -15,7 +15,7 @@ import (
 type Filter struct {
 	Type  notes.Type
 	Agent string
-	// Deleted and Expired add the notes that a search does not find.
+	// Deleted and Expired add the notes missing in a search.
 	Deleted, Expired bool
 }
 
@@ -31,8 +31,8 @@ func (f Filter) check() error {
 	return nil
 }
 
-// takes reports whether a note has the type and the agent.
-func (f Filter) takes(n *notes.Note) bool {
+// matchesNote reports whether a note has the type and the agent.
+func (f Filter) matchesNote(n *notes.Note) bool {
 	return (f.Type == "" || n.Type == f.Type) && (f.Agent == "" || strings.EqualFold(n.Agent, f.Agent))
 }
 
@@ -40,13 +40,13 @@ func (f Filter) takes(n *notes.Note) bool {
 type Listed struct {
 	// Notes are sorted: the newest first.
 	Notes []notes.Note
-	// Problems are lines and files that cannot be used.
+	// Problems are unusable lines and files.
 	Problems []notes.Problem
 }
 
-// List returns the notes of a project, without the credentials that other hands have put into them.
+// List returns the notes of a project, without credentials written into them by other hands.
 func (b *Book) List(ctx context.Context, f Filter) (out Listed, err error) {
-	r, err := b.hold(ctx)
+	r, err := b.holdNotes(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -59,18 +59,18 @@ func (b *Book) List(ctx context.Context, f Filter) (out Listed, err error) {
 		if f.Deleted {
 			n = e.Last()
 		}
-		if n != nil && f.takes(n) && (f.Expired || !n.Expired(r.now)) {
+		if n != nil && f.matchesNote(n) && (f.Expired || !n.Expired(r.now)) {
 			out.Notes = append(out.Notes, n.Masked())
 		}
 	}
-	slices.SortFunc(out.Notes, newest)
-	out.Problems = r.problems()
+	slices.SortFunc(out.Notes, newestFirst)
+	out.Problems = r.allProblems()
 	return out, nil
 }
 
-// Show returns a note by its id or the beginning of it, deleted and expired ones as well.
+// Show returns a note by the id or the beginning of it, deleted and expired ones as well.
 func (b *Book) Show(ctx context.Context, kind notes.Type, ref string) (n notes.Note, deleted bool, file string, err error) {
-	r, err := b.read(ctx)
+	r, err := b.readAll(ctx)
 	if err != nil {
 		return n, false, "", err
 	}
@@ -93,16 +93,16 @@ func (b *Book) Show(ctx context.Context, kind notes.Type, ref string) (n notes.N
 // Stats counts the notes of a project.
 type Stats struct {
 	Folder string
-	// Notes are those that are found, Foreign ones are read from other programs' files.
+	// Notes are all notes, Foreign the ones read from other programs' files.
 	Notes, Foreign int
 	ByAgent        map[string]int
-	// Files are those of our notes.
+	// Files are the files of our notes.
 	Files int
 }
 
 // Stats counts the notes of a project.
 func (b *Book) Stats(ctx context.Context) (Stats, error) {
-	r, err := b.read(ctx)
+	r, err := b.readAll(ctx)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -117,14 +117,14 @@ func (b *Book) Stats(ctx context.Context) (Stats, error) {
 	return out, nil
 }
 
-// Check lists the parts of the notes and of the queue that cannot be used, with their places.
+// Check lists the unusable parts of the notes and of the queue, with their places.
 func (b *Book) Check(ctx context.Context) ([]notes.Problem, error) {
-	r, err := b.read(ctx)
+	r, err := b.readAll(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	if _, err := r.runs.look(ctx, r.p.Dir, r.now, grimoire.RunSources); err != nil {
+	if _, err := r.runs.refreshFiles(ctx, r.p.Dir, r.now, grimoire.RunSources); err != nil {
 		return nil, err
 	}
 	q, err := b.Queue()
@@ -135,8 +135,8 @@ func (b *Book) Check(ctx context.Context) ([]notes.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := slices.Concat(r.problems(), notes.Spoken(r.p.Language(""), r.runs.problems), ofTasks)
-	for _, name := range usualFolders() { // those that are not read, because another one is
+	out := slices.Concat(r.allProblems(), notes.Spoken(r.p.Language(""), r.runs.problems), ofTasks)
+	for _, name := range usualFolders() { // unread ones, because another one is read
 		other := path.Join(name, Subfolder)
 		if info, err := r.p.Dir.Stat(other); other != r.notes.Path && err == nil && info.IsDir() {
 			out = append(out, notes.Problem{

@@ -20,16 +20,16 @@ import (
 
 // Paths relative to the project.
 const (
-	// DefaultFolder holds the notes of a project that has no folder of the method for them.
+	// DefaultFolder holds the notes of a project without a folder of the method for them.
 	DefaultFolder = ".claude/bmad-memory"
 	// Subfolder of the folder holds our own notes.
 	Subfolder = "structured"
 )
 
-// methodFolders are those in which the kits of the method keep their memory.
+// methodFolders are the folders in which the kits of the method keep their memory.
 var methodFolders = []string{"_bmad/_memory", "_grimoire/_memory"}
 
-// Options are the parts of its program that a Memory needs.
+// Options are the parts of the program behind a Memory.
 type Options struct {
 	// Now is the clock of this machine.
 	Now func() time.Time
@@ -42,16 +42,15 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Meaning compares texts by their meaning, with servers that the person names in the settings of
-// a project.
+// Meaning compares texts by their meaning, with servers named by the person in the settings of a project.
 type Meaning interface {
-	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list,
-	// and notes of other programs that are like it. app is the name of the project for servers.
+	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list, and similar
+	// notes of other programs. app is the name of the project for servers.
 	Nearest(ctx context.Context, p *project.Project, app, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error)
 }
 
-// Derived keeps data outside of all projects that the program can derive again. What anybody else has
-// written there, it does not return.
+// Derived keeps data outside of all projects that the program can derive again. It does not return anybody
+// else's writing there.
 type Derived interface {
 	Derived(name string) []byte
 	KeepDerived(name string, data []byte) error
@@ -101,8 +100,8 @@ func (m *Memory) Of(p *project.Project) *Book {
 	return b
 }
 
-// Folder returns the folder of a project's memory, relative to the project: the one that has notes
-// of ours, else the first that the method has made, else our own.
+// Folder returns the folder of a project's memory, relative to the project: the one with notes of ours, else the
+// first one made by the method, else our own.
 func Folder(p *project.Project) string {
 	isMissing := func(name string) bool {
 		info, err := p.Dir.Stat(name)
@@ -117,7 +116,7 @@ func Folder(p *project.Project) string {
 	return append(made, DefaultFolder)[0]
 }
 
-// usualFolders returns the folders of a memory that no setting names.
+// usualFolders returns the folders of a memory without a setting.
 func usualFolders() []string { return append(slices.Clone(methodFolders), DefaultFolder) }
 
 // Path returns the folder of our notes, relative to the project.
@@ -132,12 +131,12 @@ func (b *Book) Usable() error {
 	return nil
 }
 
-// Queue returns the tasks of the project that wait for an agent.
+// Queue returns the project's tasks for agents.
 func (b *Book) Queue() (*queue.Queue, error) {
 	if err := b.Usable(); err != nil {
 		return nil, err
 	}
-	return &queue.Queue{Project: b.p, Now: b.m.Now, NewID: b.m.NewID, Pace: func() error { return b.m.pace.take(b.m.Now()) }}, nil
+	return &queue.Queue{Project: b.p, Now: b.m.Now, NewID: b.m.NewID, Pace: func() error { return b.m.pace.countWrite(b.m.Now()) }}, nil
 }
 
 // maxPace is how many writes one process may make in a minute.
@@ -150,8 +149,8 @@ type pace struct {
 	count int
 }
 
-// take counts a write, and returns an error if there were too many.
-func (p *pace) take(now time.Time) error {
+// countWrite counts a write, and returns an error if there were too many.
+func (p *pace) countWrite(now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Sub(p.since) >= time.Minute || now.Before(p.since) {

@@ -43,7 +43,7 @@ func clock() func() time.Time {
 	return func() time.Time { return time.Unix(1_700_000_000+n.Add(1), 0) }
 }
 
-func open(t testing.TB, path string) shelf {
+func readForeign(t testing.TB, path string) shelf {
 	t.Helper()
 	return openWith(t, path, memory.New(memory.Options{Now: clock()}), config.Default())
 }
@@ -139,7 +139,7 @@ func texts(notes []notes.Note) string {
 // TestIDsAreThoseOfTheKit: a text has the id that the kits of the method give it, whichever the type.
 func TestIDsAreThoseOfTheKit(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "Demo Projet"))
+	s := readForeign(t, folder(t, "Demo Projet"))
 	text := "Le provider aws doit être >= 5.0"
 	for _, kind := range []notes.Type{notes.AgentLearnings, notes.Failures} {
 		got := s.remember(t, notes.Note{Type: kind, Agent: "forge", Text: text}, notes.Created)
@@ -151,7 +151,7 @@ func TestIDsAreThoseOfTheKit(t *testing.T) {
 		t.Errorf("%d notes, want one of each type", n)
 	}
 	// A clone in a folder of another name goes on with the ids of the notes.
-	clone := open(t, folder(t, "elsewhere"))
+	clone := readForeign(t, folder(t, "elsewhere"))
 	clone.write(t, "failures.jsonl", s.read(t, "failures.jsonl"))
 	other := strings.Repeat("é", 150)
 	if a, b := s.remember(t, notes.Note{Text: other}, notes.Created), clone.remember(t, notes.Note{Text: other}, notes.Created); a.ID != b.ID {
@@ -162,7 +162,7 @@ func TestIDsAreThoseOfTheKit(t *testing.T) {
 // TestRemember follows one note through all that remembering can mean.
 func TestRemember(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	text := strings.Repeat("a", 150)
 	first := s.remember(t, notes.Note{Text: " " + text + "\r\n", Tags: []string{"x", "y", "x"}, By: "t"}, notes.Created)
 	s.remember(t, notes.Note{Text: text}, notes.Unchanged)
@@ -273,7 +273,7 @@ func TestPace(t *testing.T) {
 // after every rewrite, byte for byte; so are keys that this program does not know.
 func TestLinesOfOthersStay(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	good := `{"v":1,"id":"11111111-0000","type":"failures","agent":"dev","text":"one","tags":[],"created_at":"2026-01-02T03:04:05Z","colour":"red","Nested":{"a":[1]}}`
 	bad := []string{
 		`{"v":1,"id":"x"`, `<<<<<<< ours`, `=======`, `>>>>>>> theirs`, `[1]`, `{"v":2,"id":"a","type":"failures","text":"new"}`,
@@ -315,7 +315,7 @@ func TestLinesOfOthersStay(t *testing.T) {
 // TestParts: a file is full at its limit, the next one begins, and no write touches the ones before.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	for n := range 110 {
 		s.remember(t, notes.Note{Text: fmt.Sprint(n, strings.Repeat(" word", 700))}, notes.Created)
 	}
@@ -349,7 +349,7 @@ func TestParts(t *testing.T) {
 func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "p")
-	a, b := open(t, path), open(t, path)
+	a, b := readForeign(t, path), readForeign(t, path)
 	for n := range 20 {
 		s := a
 		if n%2 == 1 {
@@ -383,7 +383,7 @@ func TestAttributes(t *testing.T) {
 		"*.md text":                           "*.md text\n*.jsonl merge=union\n",
 		"a b\r\n*.jsonl merge=union\r\nc d\n": "a b\r\n*.jsonl merge=union\r\nc d\n",
 	} {
-		s := open(t, folder(t, "p"))
+		s := readForeign(t, folder(t, "p"))
 		if have != "" {
 			s.write(t, ".gitattributes", have)
 		}
@@ -397,7 +397,7 @@ func TestAttributes(t *testing.T) {
 // TestLeftovers: files that a killed process left go with the next write; other files stay.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	temp := durable.TempName("failures.jsonl")
 	s.write(t, temp, "half")
 	s.write(t, ".notes.md.tmp-1", "a person's")
@@ -412,10 +412,10 @@ func TestLeftovers(t *testing.T) {
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "p")
-	s := open(t, path)
+	s := readForeign(t, path)
 	want := func(name string) {
 		t.Helper()
-		if got := open(t, path).Path(); got != name+"/structured" {
+		if got := readForeign(t, path).Path(); got != name+"/structured" {
 			t.Errorf("the notes are in %s, want %s", got, name)
 		}
 	}
@@ -431,7 +431,7 @@ func TestFolder(t *testing.T) {
 	}
 	s.remember(t, notes.Note{Text: "x"}, notes.Created) // opened before: .claude/bmad-memory
 	want(".claude/bmad-memory")
-	if problems, err := open(t, path).Check(ctx); err != nil || len(problems) != 0 {
+	if problems, err := readForeign(t, path).Check(ctx); err != nil || len(problems) != 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
 }
@@ -451,7 +451,7 @@ func (s shelf) dir(t testing.TB) *durable.Dir {
 // model as well as the text.
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	for field, d := range map[string]notes.Note{"text": {Text: "password=hunter2"}, "tags": {Text: "x", Tags: []string{"password=hunter2"}}} {
 		d.Type, d.Agent = notes.Decisions, "dev"
 		if _, err := s.Remember(ctx, d); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "there seems to be a password in "+field) {

@@ -26,7 +26,7 @@ func TestGitMergesBothWays(t *testing.T) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	s := open(t, path)
+	s := readForeign(t, path)
 	git("init", "-q", "-b", "main")
 	ids := map[string]string{}
 	for _, name := range []string{"kept", "tagged", "forgotten", "both", "first", "restored"} {

@@ -20,8 +20,8 @@ type reading struct {
 	close func()
 }
 
-// hold keeps our notes as the files have them until the reading is closed.
-func (b *Book) hold(ctx context.Context) (*reading, error) {
+// holdNotes keeps our notes as the files have them until the reading is closed.
+func (b *Book) holdNotes(ctx context.Context) (*reading, error) {
 	if err := b.Usable(); err != nil {
 		return nil, err
 	}
@@ -32,13 +32,13 @@ func (b *Book) hold(ctx context.Context) (*reading, error) {
 	return &reading{Book: b, now: b.m.Now(), close: release}, nil
 }
 
-// read is hold with the memory files of other kits as well, of which it reads those that have changed.
-func (b *Book) read(ctx context.Context) (*reading, error) {
-	r, err := b.hold(ctx)
+// readAll is holdNotes with the memory files of other kits as well, of which it reads the changed ones.
+func (b *Book) readAll(ctx context.Context) (*reading, error) {
+	r, err := b.holdNotes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := b.files.look(ctx, b.p.Dir, r.now, grimoire.Sources)
+	changed, err := b.files.refreshFiles(ctx, b.p.Dir, r.now, grimoire.Sources)
 	if err != nil {
 		r.close()
 		return nil, err
@@ -46,11 +46,11 @@ func (b *Book) read(ctx context.Context) (*reading, error) {
 	if !changed {
 		return r, nil
 	}
-	now := b.files.take()
+	now := b.files.placeEntries()
 	for _, list := range []map[string]placed{b.foreign, now} {
 		for name := range list {
 			if is, was := now[name], b.foreign[name]; is.Note == nil || was.Note == nil || !slices.Equal(is.Tags, was.Tags) {
-				b.index.mark(name)
+				b.index.markChanged(name)
 			}
 		}
 	}
@@ -58,8 +58,8 @@ func (b *Book) read(ctx context.Context) (*reading, error) {
 	return r, nil
 }
 
-// problems lists the parts that cannot be used, in the language of the project.
-func (r *reading) problems() []notes.Problem {
+// allProblems lists the unusable parts, in the language of the project.
+func (r *reading) allProblems() []notes.Problem {
 	out := r.notes.Problems()
 	for _, why := range r.index.problems {
 		out = append(out, notes.Problem{Path: r.notes.Path, Why: why})
@@ -67,14 +67,14 @@ func (r *reading) problems() []notes.Problem {
 	return notes.Spoken(r.p.Language(""), append(out, r.files.problems...))
 }
 
-// amiss returns the first of the problems, which go with a reply.
-func (r *reading) amiss() []notes.Problem {
-	all := r.problems()
+// firstProblems returns the first of the problems, which go with a reply.
+func (r *reading) firstProblems() []notes.Problem {
+	all := r.allProblems()
 	return all[:min(len(all), maxProblems)]
 }
 
-// source returns the place of a note, relative to the project.
-func (r *reading) source(p placed) string {
+// sourceOf returns the place of a note, relative to the project.
+func (r *reading) sourceOf(p placed) string {
 	if p.entry == nil {
 		return p.from
 	}
@@ -82,9 +82,9 @@ func (r *reading) source(p placed) string {
 	return grimoire.Place(r.notes.File(file), line)
 }
 
-// chooser returns a filter that keeps the notes of a type and an agent, by its names, that hold now; a zero
-// argument keeps all.
-func (r *reading) chooser(kind notes.Type, agent string) func(placed) bool {
+// currentFilter returns a filter for notes of a type and an agent, by any of the agent's names, that hold now;
+// a zero argument keeps all.
+func (r *reading) currentFilter(kind notes.Type, agent string) func(placed) bool {
 	names, _ := r.files.content.Aliases(agent)
 	ofAgent := func(n placed) bool {
 		return agent == "" || n.Agent == agent || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, n.Agent) })
@@ -118,8 +118,8 @@ func tooLong(query string) error {
 	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
 }
 
-// view reads notes for a call, which closes the view.
-func (b *Book) view(ctx context.Context, query string, count int) (*view, error) {
+// newView reads notes for a call, which closes the view.
+func (b *Book) newView(ctx context.Context, query string, count int) (*view, error) {
 	v := &view{query: strings.TrimSpace(query), count: count}
 	switch {
 	case count == 0:
@@ -130,22 +130,22 @@ func (b *Book) view(ctx context.Context, query string, count int) (*view, error)
 	if len(query) > maxQuery {
 		return nil, tooLong(query)
 	}
-	r, err := b.read(ctx)
+	r, err := b.readAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v.reading, v.sorted = r, slices.SortedFunc(r.all(r.chooser("", "")), placed.compare)
+	v.reading, v.sorted = r, slices.SortedFunc(r.activeNotes(r.currentFilter("", "")), placed.compare)
 	return v, nil
 }
 
-// rank returns those notes that are wanted, as many as are: the newest first, or those that fit
-// the query, the best first. It counts all in matched.
-func (v *view) rank(wanted func(placed) bool) (out []placed) {
+// rankNotes returns the wanted notes, as many as the view shows: the newest first, or the ones that fit the
+// query, the best first. It counts all in matched.
+func (v *view) rankNotes(wanted func(placed) bool) (out []placed) {
 	byKey := map[string]placed{}
 	for _, n := range v.sorted {
 		if wanted(n) {
 			out = append(out, n)
-			byKey[n.name()] = n
+			byKey[n.indexKey()] = n
 		}
 	}
 	if v.matched = len(out); v.query != "" {
@@ -160,14 +160,14 @@ func (v *view) rank(wanted func(placed) bool) (out []placed) {
 // maxReply is how many bytes the JSON of a reply may have.
 const maxReply = 14_000
 
-// sizes are how many items a reply has, and how much of their texts; the first that fits counts.
+// sizes are how many items a reply has, and how much of their texts; the first fitting size counts.
 var sizes = []struct{ items, text int }{
 	{maxCount, maxShownText}, {maxCount, 300}, {maxCount, 200}, {maxCount, 120}, {40, 120}, {30, 120}, {20, 120}, {10, 120}, {3, 120},
 }
 
-// fit returns a reply with as many items and as much of their texts as it can hold; form makes it
+// fitReply returns a reply with as many items and as much of their texts as it can hold; form makes it
 // of numbers of them.
-func fit[T any](items int, form func(items, text int) T) (out T) {
+func fitReply[T any](items int, form func(items, text int) T) (out T) {
 	for _, most := range sizes {
 		out = form(min(items, most.items), most.text)
 		if data, err := json.Marshal(out); err != nil || len(data) <= maxReply {
@@ -180,14 +180,14 @@ func fit[T any](items int, form func(items, text int) T) (out T) {
 // updateIndex returns the index with all notes as they are.
 func (r *reading) updateIndex() *recall.Index {
 	x := &r.index
-	if words := x.begin(r.p.Dir, r.notes.File(LexiconFile)); words != nil {
+	if words := x.resetIfStale(r.p.Dir, r.notes.File(LexiconFile)); words != nil {
 		r.loadIndex(words)
 	}
 	for _, key := range r.set.Changed() {
-		x.mark(nameOf(key))
+		x.markChanged(nameOf(key))
 	}
 	for name := range x.due {
-		if n := r.note(name); n.Note == nil {
+		if n := r.placedNote(name); n.Note == nil {
 			x.Drop(name)
 		} else {
 			x.Put(docOf(n))
@@ -204,7 +204,7 @@ func (r *reading) updateIndex() *recall.Index {
 	return x.Index
 }
 
-// loadIndex takes in all notes, of which it takes over those that a kept index has as they are.
+// loadIndex takes in all notes, unchanged ones from a saved index.
 func (r *reading) loadIndex(words *recall.Lexicon) {
 	r.set.Changed() // all of them are taken in
 	docs := make([]recall.Doc, 0, r.set.Len()+len(r.foreign))
@@ -224,13 +224,13 @@ func (r *reading) loadIndex(words *recall.Lexicon) {
 }
 
 func docOf(n placed) recall.Doc {
-	return recall.Doc{Key: n.name(), Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Time.Unix()}
+	return recall.Doc{Key: n.indexKey(), Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Time.Unix()}
 }
 
 // indexName is the name of the kept index.
 func (b *Book) indexName() string { return "recall\n" + b.p.Dir.Join(b.notes.Path) }
 
-// dropIndex removes the kept index, which has the words of texts that are to be gone.
+// dropIndex removes the saved index, because it has words of purged texts.
 func (b *Book) dropIndex() {
 	if b.m.Derived == nil {
 		return

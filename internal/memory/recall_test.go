@@ -38,7 +38,7 @@ func resultTexts(r memory.Recalled) string {
 // or belongs to others is not.
 func TestRecall(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	if got := s.recall(t, memory.Query{Text: "anything"}); len(got.Results) != 0 || !got.NothingClose || got.Searched != 0 || got.Results == nil {
 		t.Errorf("an empty project: %+v", got)
 	}
@@ -78,7 +78,7 @@ func TestRecall(t *testing.T) {
 		t.Errorf("a deleted note is found: %s", got)
 	}
 	s.remember(t, notes.Note{Text: "the relay loses events when the disk is full"}, notes.Restored)
-	open(t, s.path).remember(t, notes.Note{Text: "zookeeper needs an odd number of nodes"}, notes.Created) // by another process
+	readForeign(t, s.path).remember(t, notes.Note{Text: "zookeeper needs an odd number of nodes"}, notes.Created) // by another process
 	for _, words := range []string{"full disk", "zookeeper"} {
 		if got := s.recall(t, memory.Query{Text: words}); got.NothingClose {
 			t.Errorf("%s: nothing is found", words)
@@ -92,7 +92,7 @@ func TestRecall(t *testing.T) {
 // TestRecallRefuses: a query that cannot be one is refused.
 func TestRecallRefuses(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	for _, q := range []memory.Query{{}, {Text: " \n"}, {Text: strings.Repeat("x", 1001)}, {Text: "x", Limit: 21}, {Text: "x", Limit: -1}, {Text: "x", Type: "failure"}, {Text: "x", Agent: "../x"}} {
 		if _, err := s.Recall(ctx, q); !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
 			t.Errorf("%.40v: %v", q, err)
@@ -107,7 +107,7 @@ func TestRecallRefuses(t *testing.T) {
 // wrote into a file are not shown.
 func TestRecallMarks(t *testing.T) {
 	t.Parallel()
-	s := open(t, folder(t, "p"))
+	s := readForeign(t, folder(t, "p"))
 	for _, name := range []string{"src", "src/kept.go"} {
 		if err := os.Mkdir(filepath.Join(s.path, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestLexiconProblems(t *testing.T) {
 		"en|caf\xe9\tfr|bar":                   "not UTF-8",
 		"en|x" + strings.Repeat("|rent", 2000): "longer than 8192 bytes",
 	} {
-		s := open(t, folder(t, "p"))
+		s := readForeign(t, folder(t, "p"))
 		s.write(t, memory.LexiconFile, "# ours\n"+line+"\n")
 		got := s.recall(t, memory.Query{Text: "striped horse"}).Problems
 		if said := fmt.Sprint(got); len(got) != 1 || !strings.Contains(said, memory.LexiconFile+":2: ") || !strings.Contains(said, want) {

@@ -13,25 +13,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
-// Relevant returns notes for the briefing of a stage: those first that a person has written or let
-// pass, as far as their lines say so, and of the same kind the best first. Notes that plainly address
-// the model are not among them, whatever they are about, nor failures that turned out not to be any.
+// Relevant returns notes for the briefing of a stage: first the ones written or approved by a person, as far as
+// their lines say so, and of the same kind the best first. Notes that plainly address the model are not among
+// them, whatever they are about, nor failures proved not to be any.
 func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error) {
 	if p.Config.Memory == config.MemoryOff || strings.TrimSpace(q.Text) == "" {
 		return nil, nil
 	}
 	b := m.Of(p)
-	r, err := b.read(ctx)
+	r, err := b.readAll(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	holds := r.chooser("", "")
+	holds := r.currentFilter("", "")
 	fits := func(n placed) bool {
 		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && !slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
 	}
 	some := false
-	for range r.all(fits) {
+	for range r.activeNotes(fits) {
 		some = true
 		break
 	}
@@ -41,8 +41,8 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	var out []lesson.Note
 	size := len("[]")
 	var written, others []placed
-	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, r.named(fits)) {
-		if n := r.note(h.Key); n.FromPerson() {
+	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, r.nameFilter(fits)) {
+		if n := r.placedNote(h.Key); n.FromPerson() {
 			written = append(written, n)
 		} else {
 			others = append(others, n)
@@ -52,7 +52,7 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		note := lesson.Note{
 			ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, notes.MaxAgent), By: untrusted.Label(n.By, notes.MaxAgent),
 			Text: lesson.Quote(untrusted.Shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved),
-			Source: r.source(n), Date: date(n.UpdatedAt),
+			Source: r.sourceOf(n), Date: formatDay(n.UpdatedAt),
 		}
 		data, err := json.Marshal(note)
 		if err != nil {
@@ -69,8 +69,8 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	return out, nil
 }
 
-// Learn keeps the lessons of a change of a session, if the project keeps notes. A finding of a session
-// is one note, however often it is reported; its outcome is in its tags.
+// Learn keeps the lessons of a change of a session, if the project keeps notes. A finding of a session is one
+// note, however often it is reported; the outcome is in the tags.
 func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error {
 	b := m.Of(p)
 	switch p.Config.Memory {
@@ -93,7 +93,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 			if !wanted || err != nil {
 				continue
 			}
-			if _, err := b.keep(d); err != nil {
+			if _, err := b.keepNote(d); err != nil {
 				return err
 			}
 		}

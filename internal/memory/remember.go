@@ -12,13 +12,13 @@ import (
 type Remembered struct {
 	Status string `json:"status"`
 	ID     string `json:"id"`
-	// File is that of the note, relative to the project.
+	// File is the file of the note, relative to the project.
 	File string `json:"file"`
-	// Similar are notes that say nearly the same.
+	// Similar are notes with nearly the same text.
 	Similar []Similar `json:"similar,omitempty"`
 }
 
-// Similar is a note that says nearly the same as another.
+// Similar is a note with nearly the same text as another.
 type Similar struct {
 	ID    string     `json:"id"`
 	Type  notes.Type `json:"type"`
@@ -36,12 +36,12 @@ func (b *Book) Remember(ctx context.Context, d notes.Note) (out Remembered, err 
 	if d, err = d.Checked(); err != nil {
 		return out, err
 	}
-	if err := b.m.pace.take(b.m.Now()); err != nil {
+	if err := b.m.pace.countWrite(b.m.Now()); err != nil {
 		return out, err
 	}
 	var similar chan []Similar
 	err = b.notes.Change(ctx, func() error {
-		if out, err = b.keep(d); err == nil && out.Status != notes.Unchanged {
+		if out, err = b.keepNote(d); err == nil && out.Status != notes.Unchanged {
 			similar = make(chan []Similar, 1)
 			r := &reading{Book: b, now: b.m.Now()}
 			go r.lookForSimilar(b.m.Log, notes.Key{Type: d.Type, ID: out.ID}, d.Text, similar)
@@ -54,8 +54,8 @@ func (b *Book) Remember(ctx context.Context, d notes.Note) (out Remembered, err 
 	return out, err
 }
 
-// lookForSimilar looks for similar notes while the disk writes the one that they are like. A fault in
-// it costs the hint, not the note.
+// lookForSimilar looks for similar notes while the disk writes the new one. A fault in it costs the hint, not
+// the note.
 func (r *reading) lookForSimilar(log *slog.Logger, key notes.Key, text string, found chan<- []Similar) {
 	defer close(found)
 	defer func() {
@@ -63,52 +63,52 @@ func (r *reading) lookForSimilar(log *slog.Logger, key notes.Key, text string, f
 			log.Error("similar notes were not looked for", "note", key.ID, "panic", cause)
 		}
 	}()
-	r.notes.Peek(func() { found <- r.similar(key, text) })
+	r.notes.Peek(func() { found <- r.findSimilar(key, text) })
 }
 
 const (
 	// maxBuild is how many notes are taken into a new index for the sake of a hint.
 	maxBuild = 2000
-	// Similar notes are those whose spelling is at least this close, at most so many.
+	// Similar notes have at least this close a spelling; there are at most so many.
 	leastSimilar = 0.85
 	maxSimilar   = 3
 )
 
-// similar lists notes that say nearly the same as the text of a note.
-func (r *reading) similar(key notes.Key, text string) (out []Similar) {
+// findSimilar lists notes with nearly the same text.
+func (r *reading) findSimilar(key notes.Key, text string) (out []Similar) {
 	if r.index.Index == nil && r.set.Len() > maxBuild {
 		return nil
 	}
-	keep, own := r.chooser("", ""), nameOf(key)
+	keep, own := r.currentFilter("", ""), nameOf(key)
 	for _, h := range r.updateIndex().Similar(text, maxSimilar, leastSimilar, func(name string) bool {
-		return name != own && keep(r.note(name))
+		return name != own && keep(r.placedNote(name))
 	}) {
-		other := r.note(h.Key)
-		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: untrusted.Shown(other.Text, maxShownText/2), Score: round(h.Cosine)})
+		other := r.placedNote(h.Key)
+		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: untrusted.Shown(other.Text, maxShownText/2), Score: roundScore(h.Cosine)})
 	}
 	return out
 }
 
-// keep takes in a note that was checked.
-func (b *Book) keep(n notes.Note) (Remembered, error) {
+// keepNote takes in a checked note.
+func (b *Book) keepNote(n notes.Note) (Remembered, error) {
 	outcome, key, file, err := b.notes.Keep(n, projectName(b.p, b.set), b.m.Now())
 	return Remembered{Status: outcome, ID: key.ID, File: b.notes.File(file)}, err
 }
 
-// Forget deletes a note for by, in a way that a merge does not bring it back. Its text stays in
-// the file; remembering it again brings the note back.
+// Forget deletes a note for by, so that a merge does not bring it back. The text stays in the file; remembering
+// it again brings the note back.
 func (b *Book) Forget(ctx context.Context, kind notes.Type, ref, by string) error {
-	return b.amend(ctx, kind, ref, func(e *notes.Entry) error { return b.notes.Forget(e, by, b.m.Now()) })
+	return b.changeNote(ctx, kind, ref, func(e *notes.Entry) error { return b.notes.Forget(e, by, b.m.Now()) })
 }
 
-// Purge deletes a note and removes its text from the files. The history of git keeps it.
+// Purge deletes a note and removes the text from the files. The history of git keeps it.
 func (b *Book) Purge(ctx context.Context, kind notes.Type, ref, by string) error {
 	defer b.dropIndex()
-	return b.amend(ctx, kind, ref, func(e *notes.Entry) error { return b.notes.Purge(e, by, b.m.Now()) })
+	return b.changeNote(ctx, kind, ref, func(e *notes.Entry) error { return b.notes.Purge(e, by, b.m.Now()) })
 }
 
-// amend runs a plan on the note of an id.
-func (b *Book) amend(ctx context.Context, kind notes.Type, ref string, plan func(*notes.Entry) error) error {
+// changeNote runs a plan on the note of an id.
+func (b *Book) changeNote(ctx context.Context, kind notes.Type, ref string, plan func(*notes.Entry) error) error {
 	if err := b.Usable(); err != nil {
 		return err
 	}

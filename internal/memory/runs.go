@@ -17,8 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The sources of runs: sessions of bmad-task, the runs of a kit, and runs that only the queue has
-// tasks of.
+// The sources of runs: sessions of bmad-task, the runs of a kit, and runs with tasks in the queue only.
 const (
 	SourceTask  = "bmad-task"
 	SourceRuns  = "runs"
@@ -53,7 +52,7 @@ type SessionList struct {
 type RunStatus struct {
 	Source string  `json:"source"`
 	Run    RunView `json:"run"`
-	// Tasks are those that were queued for the run, at most the newest 50.
+	// Tasks are the tasks in the queue for the run, at most the newest 50.
 	Tasks    []queue.Task    `json:"tasks"`
 	Problems []notes.Problem `json:"problems,omitempty"`
 }
@@ -67,12 +66,12 @@ type RunView struct {
 	File any `json:"file,omitempty"`
 }
 
-// Sessions lists the sessions of a project and the branches of a kit, those changed last first.
-// status is one of all, active, completed and failed; cursor is the Next of the page before.
+// Sessions lists the sessions of a project and the branches of a kit, the latest change first. status is one of
+// all, active, completed and failed; cursor is the Next of the page before.
 func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList, error) {
 	known := []string{"all", grimoire.Active, grimoire.Completed, grimoire.Failed}
 	if status = cmp.Or(status, known[0]); !slices.Contains(known, status) {
-		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", label(status)).
+		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", shownName(status)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
 	}
 	r, amiss, err := b.readRuns(ctx)
@@ -91,8 +90,8 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	for _, broken := range sessions.Broken[:min(len(sessions.Broken), maxProblems)] {
 		amiss = append(amiss, notes.Problem{Path: broken.Path, Why: lang.Of(broken.Err)})
 	}
-	for _, branch := range r.branches() {
-		rows = append(rows, r.row(branch))
+	for _, branch := range r.listBranches() {
+		rows = append(rows, r.describeBranch(branch))
 	}
 	rows = slices.DeleteFunc(rows, func(r SessionRow) bool { return status != known[0] && r.Status != status })
 	slices.SortStableFunc(rows, func(a, b SessionRow) int {
@@ -100,13 +99,13 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	})
 	out := SessionList{Total: len(rows), Problems: notes.Spoken(b.p.Language(""), amiss)}
 	if cursor != "" {
-		at, err := after(rows, cursor)
+		at, err := indexAfter(rows, cursor)
 		if err != nil {
 			return SessionList{}, err
 		}
 		rows = rows[at:]
 	}
-	return fit(min(len(rows), maxCount), func(items, text int) SessionList {
+	return fitReply(min(len(rows), maxCount), func(items, text int) SessionList {
 		out.Sessions, out.Next = append([]SessionRow{}, rows[:items]...), ""
 		for i := range out.Sessions {
 			out.Sessions[i].Name = untrusted.Label(out.Sessions[i].Name, text)
@@ -118,17 +117,17 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	}), nil
 }
 
-// cursor returns the place of a row in the list: the time of its last change, its kind and its name.
+// cursor returns the place of a row in the list: the time of the last change, the kind and the name.
 func (r SessionRow) cursor() string {
 	return r.changed.UTC().Format(time.RFC3339Nano) + "/" + r.Source + "/" + r.ID
 }
 
-// after returns the index of the first row behind a place.
-func after(rows []SessionRow, cursor string) (int, error) {
+// indexAfter returns the index of the first row behind a place.
+func indexAfter(rows []SessionRow, cursor string) (int, error) {
 	stamp, rest, _ := strings.Cut(cursor, "/")
 	changed, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil || !strings.Contains(rest, "/") {
-		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", label(cursor)).
+		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", shownName(cursor)).
 			WithHint("use the next of the page before, or leave it out for the first page")
 	}
 	at := slices.IndexFunc(rows, func(r SessionRow) bool {
@@ -147,24 +146,24 @@ func rowOf(s workflow.Summary) SessionRow {
 	}
 	return SessionRow{
 		ID: s.SessionID, Name: s.TaskName, Source: SourceTask, Status: status, Stage: string(s.CurrentStage),
-		UpdatedAt: stamp(s.UpdatedAt), changed: s.UpdatedAt,
+		UpdatedAt: formatTime(s.UpdatedAt), changed: s.UpdatedAt,
 	}
 }
 
 // readRuns is read with the files of runs, which other calls do not need. amiss are the first problems.
 func (b *Book) readRuns(ctx context.Context) (r *reading, amiss []notes.Problem, err error) {
-	if r, err = b.read(ctx); err != nil {
+	if r, err = b.readAll(ctx); err != nil {
 		return nil, nil, err
 	}
-	if _, err := r.runs.look(ctx, r.p.Dir, r.now, grimoire.RunSources); err != nil {
+	if _, err := r.runs.refreshFiles(ctx, r.p.Dir, r.now, grimoire.RunSources); err != nil {
 		r.close()
 		return nil, nil, err
 	}
-	return r, slices.Concat(r.runs.problems[:min(len(r.runs.problems), maxProblems)], r.amiss()), nil
+	return r, slices.Concat(r.runs.problems[:min(len(r.runs.problems), maxProblems)], r.firstProblems()), nil
 }
 
-// branches lists those of a kit, also those that have runs and no file of their own.
-func (r *reading) branches() []grimoire.Branch {
+// listBranches lists the branches of a kit, also ones with runs and without a file.
+func (r *reading) listBranches() []grimoire.Branch {
 	out := slices.Clone(r.runs.content.Branches)
 	for _, run := range r.runs.content.Runs {
 		if !slices.ContainsFunc(out, func(b grimoire.Branch) bool { return b.Name == run.Branch }) {
@@ -174,10 +173,10 @@ func (r *reading) branches() []grimoire.Branch {
 	return out
 }
 
-// row describes a branch by its newest run.
-func (r *reading) row(branch grimoire.Branch) SessionRow {
+// describeBranch describes a branch by the newest run.
+func (r *reading) describeBranch(branch grimoire.Branch) SessionRow {
 	row := SessionRow{
-		ID: label(branch.Name), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns,
+		ID: shownName(branch.Name), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns,
 		Status: branch.Status(r.runs.content.Runs), changed: branch.Created,
 	}
 	if last := r.newestRun("", branch.Name); last != nil {
@@ -187,11 +186,11 @@ func (r *reading) row(branch grimoire.Branch) SessionRow {
 			row.changed = last.Updated
 		}
 	}
-	row.Branch, row.UpdatedAt = row.ID, stamp(row.changed)
+	row.Branch, row.UpdatedAt = row.ID, formatTime(row.changed)
 	return row
 }
 
-func stamp(t time.Time) string {
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -200,12 +199,12 @@ func stamp(t time.Time) string {
 
 func runRow(r *grimoire.Run) SessionRow {
 	return SessionRow{
-		ID: label(r.ID), Name: label(r.ID), Branch: label(r.Branch), Status: r.Status, Stage: r.Stage(),
-		UpdatedAt: stamp(r.Updated), changed: r.Updated,
+		ID: shownName(r.ID), Name: shownName(r.ID), Branch: shownName(r.Branch), Status: r.Status, Stage: r.Stage(),
+		UpdatedAt: formatTime(r.Updated), changed: r.Updated,
 	}
 }
 
-// newestRun returns the run of a kit that was changed last; an empty id or branch stands for any.
+// newestRun returns the latest changed run of a kit; an empty id or branch stands for any.
 func (r *reading) newestRun(id, branch string) (last *grimoire.Run) {
 	for i, run := range r.runs.content.Runs {
 		isMeant := (id == "" || run.ID == id) && (branch == "" || run.Branch == branch)
@@ -216,8 +215,8 @@ func (r *reading) newestRun(id, branch string) (last *grimoire.Run) {
 	return last
 }
 
-// Run returns a session by its id or task name, or a run of a kit by its id; with neither, the one
-// that was changed last. A branch asks for runs of a kit only.
+// Run returns a session by id or task name, or a run of a kit by id; with neither, the latest changed one. A
+// branch asks for runs of a kit only.
 func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error) {
 	named := queue.CheckName("run_id", cmp.Or(runID, queue.DefaultRun))
 	if err := cmp.Or(named, queue.CheckName("branch", cmp.Or(branch, queue.DefaultRun))); err != nil {
@@ -228,7 +227,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		return RunStatus{}, err
 	}
 	defer r.close()
-	out, run, err := r.run(ctx, runID, branch)
+	out, run, err := r.findRun(ctx, runID, branch)
 	if err != nil {
 		return RunStatus{}, err
 	}
@@ -248,9 +247,9 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		}
 		out.Run.Status = statusOf(tasks)
 	}
-	return fit(maxCount, func(items, text int) RunStatus {
+	return fitReply(maxCount, func(items, text int) RunStatus {
 		if run != nil {
-			out.Run.File = trim(run.State, items, text)
+			out.Run.File = trimValue(run.State, items, text)
 		}
 		out.Tasks = []queue.Task{}
 		for _, t := range tasks[len(tasks)-min(len(tasks), items):] {
@@ -261,11 +260,11 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	}), nil
 }
 
-// run describes the run that is asked for. It is one of the queue if nothing else has the name.
-func (r *reading) run(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
+// findRun describes the run of the id or branch. It is one of the queue if nothing else has the name.
+func (r *reading) findRun(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
 	var session *workflow.Summary
 	if branch == "" {
-		if session, err = r.session(ctx, runID); err != nil {
+		if session, err = r.findSession(ctx, runID); err != nil {
 			return out, nil, err
 		}
 	}
@@ -297,8 +296,8 @@ func statusOf(all []queue.Task) string {
 	return out
 }
 
-// session returns the session of an id or name, or the one changed last; nil if there is none.
-func (r *reading) session(ctx context.Context, ref string) (*workflow.Summary, error) {
+// findSession returns the session of an id or name, or the one changed last; nil if there is none.
+func (r *reading) findSession(ctx context.Context, ref string) (*workflow.Summary, error) {
 	sessions := r.p.Backend
 	if ref == "" {
 		all, err := sessions.Latest(ctx, 1)
@@ -328,7 +327,7 @@ func (r *reading) noRun(run, branch string) error {
 	for _, run := range r.runs.content.Runs {
 		runs = append(runs, run.ID)
 	}
-	for _, b := range r.branches() {
+	for _, b := range r.listBranches() {
 		branches = append(branches, b.Name)
 	}
 	switch {
@@ -342,21 +341,21 @@ func (r *reading) noRun(run, branch string) error {
 	return fault.New(fault.NotFound, "nothing has run in this project yet").WithHint("start a task with bmad-task")
 }
 
-// trim returns a value of a file without credentials, and with bounded texts and lists.
-func trim(value any, items, text int) any {
+// trimValue returns a value of a file without credentials, and with bounded texts and lists.
+func trimValue(value any, items, text int) any {
 	switch v := value.(type) {
 	case string:
 		return untrusted.Shown(v, text)
 	case []any:
 		out := []any{}
 		for _, one := range v[:min(len(v), items)] {
-			out = append(out, trim(one, items/2, text))
+			out = append(out, trimValue(one, items/2, text))
 		}
 		return out
 	case map[string]any:
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v))[:min(len(v), items)] {
-			out[untrusted.Label(name, notes.MaxTag)] = trim(v[name], items/2, text)
+			out[untrusted.Label(name, notes.MaxTag)] = trimValue(v[name], items/2, text)
 		}
 		return out
 	}

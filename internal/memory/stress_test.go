@@ -93,7 +93,7 @@ func TestProcesses(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	s := open(t, path)
+	s := readForeign(t, path)
 	there := map[string]bool{}
 	for _, n := range s.list(t) {
 		there[n.Text] = true

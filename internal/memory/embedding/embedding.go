@@ -1,6 +1,6 @@
-// Package embedding compares texts by their meaning, with servers that the person names: one with
-// the embeddings interface of OpenAI (which Ollama, LM Studio, vLLM and others have too) turns
-// texts into vectors, and a Qdrant database, if there is one, keeps them for several programs.
+// Package embedding compares texts by their meaning, with servers named by the person: one with the embeddings
+// interface of OpenAI (which Ollama, LM Studio, vLLM and others have too) turns texts into vectors, and a
+// Qdrant database, if there is one, keeps them for several programs.
 //
 // A text leaves this machine only for the addresses in a [Place]. Vectors are kept in a folder of
 // the project and computed once for each text and model.
@@ -53,8 +53,8 @@ type Place struct {
 	Dir *durable.Dir
 	// Embeddings is the address below which /embeddings is, for example http://localhost:11434/v1.
 	Embeddings, Model string
-	// Qdrant is the address of a database; if it is empty, texts are compared in memory. App is the
-	// name that its collections begin with.
+	// Qdrant is the address of a database; if it is empty, texts are compared in memory. App is the beginning
+	// of the names of its collections.
 	Qdrant, App string
 }
 
@@ -68,7 +68,7 @@ type Finder struct {
 // maxKept bounds the projects whose vectors stay in memory.
 const maxKept = 4
 
-// New returns a finder that reads the keys of servers from the environment.
+// New returns a finder with the keys of servers from the environment.
 func New(getenv func(string) string) *Finder {
 	if getenv == nil {
 		getenv = os.Getenv
@@ -76,32 +76,32 @@ func New(getenv func(string) string) *Finder {
 	return &Finder{getenv: getenv, client: newClient(), kept: recent.New[string, *vectors](maxKept)}
 }
 
-// Nearest returns the likeness of a query to notes, by their place in the list, and the other notes of the
-// database that are like it. If a server fails, it returns only the error.
+// Nearest returns the likeness of a query to notes, by their place in the list, and similar notes of the
+// database besides. If a server fails, it returns only the error.
 func (f *Finder) Nearest(ctx context.Context, at Place, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error) {
-	v := f.vectors(at)
+	v := f.vectorsOf(at)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fresh, err := f.complete(ctx, at, v, list)
+	fresh, err := f.fetchMissing(ctx, at, v, list)
 	if err != nil {
 		return nil, nil, err
 	}
-	asked, err := f.embed(ctx, at, []string{query})
+	asked, err := f.embedTexts(ctx, at, []string{query})
 	if err != nil {
 		return nil, nil, err
 	}
 	if at.Qdrant != "" {
-		return database{f, at}.nearest(ctx, asked[0], list, fresh, v)
+		return database{f, at}.nearestNotes(ctx, asked[0], list, fresh, v)
 	}
 	known = make(map[int]float64, len(list))
 	for i, n := range list {
-		known[i] = dot(asked[0], v.of(n.Text))
+		known[i] = dotProduct(asked[0], v.vectorOf(n.Text))
 	}
 	return known, nil, nil
 }
 
-// complete fetches the vectors that are not kept yet, and returns the digests of their texts.
-func (f *Finder) complete(ctx context.Context, at Place, v *vectors, list []notes.Note) (fresh map[digest]bool, err error) {
+// fetchMissing fetches the missing vectors, and returns the digests of their texts.
+func (f *Finder) fetchMissing(ctx context.Context, at Place, v *vectors, list []notes.Note) (fresh map[digest]bool, err error) {
 	fresh = map[digest]bool{}
 	var missing []string
 	for _, n := range list {
@@ -111,19 +111,19 @@ func (f *Finder) complete(ctx context.Context, at Place, v *vectors, list []note
 		}
 	}
 	for some := range slices.Chunk(missing, batch) {
-		got, err := f.embed(ctx, at, some)
+		got, err := f.embedTexts(ctx, at, some)
 		if err != nil {
 			return nil, err
 		}
-		if err := v.add(at.Dir, some, got); err != nil {
+		if err := v.addVectors(at.Dir, some, got); err != nil {
 			return nil, err
 		}
 	}
 	return fresh, nil
 }
 
-// embed turns texts into vectors of length 1.
-func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float32, error) {
+// embedTexts turns texts into vectors of length 1.
+func (f *Finder) embedTexts(ctx context.Context, at Place, texts []string) ([][]float32, error) {
 	inputs := make([]string, len(texts))
 	for i, text := range texts {
 		inputs[i] = visible.Head(text, maxInput)
@@ -136,17 +136,17 @@ func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float
 	}
 	request := map[string]any{"model": at.Model, "input": inputs, "encoding_format": "float"}
 	key := header{name: "Authorization", scheme: "Bearer ", variable: KeyVariable}
-	if _, err := f.call(ctx, http.MethodPost, at.Embeddings+"/embeddings", key, request, &out); err != nil {
+	if _, err := f.callJSON(ctx, http.MethodPost, at.Embeddings+"/embeddings", key, request, &out); err != nil {
 		return nil, err
 	}
 	list := make([][]float32, len(texts))
 	for _, d := range out.Data {
 		if d.Index >= 0 && d.Index < len(list) && len(d.Embedding) <= maxSize {
-			list[d.Index] = unit(d.Embedding)
+			list[d.Index] = scaleToUnit(d.Embedding)
 		}
 	}
 	if len(out.Data) != len(list) || slices.ContainsFunc(list, func(vector []float32) bool { return len(vector) == 0 }) {
-		return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
+		return nil, lang.Errorf("%s answers with vectors that do not fit the texts", hostOf(at.Embeddings))
 	}
 	return list, nil
 }
@@ -154,15 +154,16 @@ func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float
 // header is the one with the key of a server, if the variable of the key has any.
 type header struct{ name, scheme, variable string }
 
-// call makes a request with JSON both ways, and once more if that can help. The status is 0 if there was no answer.
-func (f *Finder) call(ctx context.Context, method, url string, key header, in, out any) (status int, err error) {
+// callJSON makes a request with JSON both ways, and once more if a second try can help. The status is 0 if
+// there was no answer.
+func (f *Finder) callJSON(ctx context.Context, method, url string, key header, in, out any) (status int, err error) {
 	var body []byte
 	if in != nil {
 		if body, err = json.Marshal(in); err != nil {
 			return 0, err
 		}
 	}
-	status, err = f.once(ctx, method, url, key, body, out)
+	status, err = f.callOnce(ctx, method, url, key, body, out)
 	final := status/100 == 3 || status/100 == 4 && status != http.StatusTooManyRequests
 	if err == nil || final || ctx.Err() != nil {
 		return status, err
@@ -171,10 +172,10 @@ func (f *Finder) call(ctx context.Context, method, url string, key header, in, o
 	case <-ctx.Done():
 	case <-time.After(retryAfter):
 	}
-	return f.once(ctx, method, url, key, body, out)
+	return f.callOnce(ctx, method, url, key, body, out)
 }
 
-func (f *Finder) once(ctx context.Context, method, url string, key header, body []byte, out any) (status int, err error) {
+func (f *Finder) callOnce(ctx context.Context, method, url string, key header, body []byte, out any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
@@ -187,17 +188,17 @@ func (f *Finder) once(ctx context.Context, method, url string, key header, body 
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
+		return 0, lang.Errorf("%s does not answer: %v", hostOf(url), innerCause(err))
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
-	data, err := durable.ReadStream(resp.Body, host(url), maxAnswer)
+	data, err := durable.ReadStream(resp.Body, hostOf(url), maxAnswer)
 	switch {
 	case err != nil:
-		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
-	case resp.StatusCode/100 != 2: // its text may repeat the key or the request
-		return resp.StatusCode, lang.Errorf("%s answers with status %d", host(url), resp.StatusCode)
+		return 0, lang.Errorf("%s does not answer: %v", hostOf(url), innerCause(err))
+	case resp.StatusCode/100 != 2: // the body may repeat the key or the request
+		return resp.StatusCode, lang.Errorf("%s answers with status %d", hostOf(url), resp.StatusCode)
 	case json.Unmarshal(data, out) != nil:
-		return resp.StatusCode, lang.Errorf("%s answers with something other than the JSON that was expected", host(url))
+		return resp.StatusCode, lang.Errorf("%s answers with something other than the JSON that was expected", hostOf(url))
 	}
 	return resp.StatusCode, nil
 }
@@ -210,8 +211,8 @@ func digestOf(text string) digest {
 	return digest(sum[:16])
 }
 
-// unit scales a vector to the length 1, so that the product of two is their cosine.
-func unit(v []float32) []float32 {
+// scaleToUnit scales a vector to the length 1, so that the product of two is their cosine.
+func scaleToUnit(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -226,7 +227,7 @@ func unit(v []float32) []float32 {
 	return v
 }
 
-func dot(a, b []float32) float64 {
+func dotProduct(a, b []float32) float64 {
 	sum := float32(0)
 	for i := range min(len(a), len(b)) {
 		sum += a[i] * b[i]
@@ -238,8 +239,8 @@ func dot(a, b []float32) float64 {
 // made to lead there.
 var errAddress = lang.Errorf("link-local and metadata addresses are not asked")
 
-// newClient returns a client that follows no redirection, so that texts and keys go to the named
-// server only, and does not reach link-local addresses, whatever a name resolves to.
+// newClient returns a client that follows no redirection, so that texts and keys go to the named server only,
+// and does not reach link-local addresses, whatever a name resolves to.
 func newClient() *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -257,24 +258,24 @@ func newClient() *http.Client {
 	}
 }
 
-// isForbidden reports whether an address is link-local, or belongs to a metadata service that is not:
-// those of AWS over IPv6 and of Alibaba Cloud.
+// isForbidden reports whether an address is link-local, or belongs to a metadata service elsewhere: of AWS over
+// IPv6 or of Alibaba Cloud.
 func isForbidden(at netip.Addr) bool {
 	return at.IsLinkLocalUnicast() || at.IsLinkLocalMulticast() || at.IsUnspecified() ||
 		at == netip.MustParseAddr("fd00:ec2::254") || at == netip.MustParseAddr("100.100.100.200")
 }
 
-// host returns the server of an address, for messages: the address itself may hold more than people
+// hostOf returns the server of an address, for messages: the address itself may hold more than people
 // want to see.
-func host(address string) string {
+func hostOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		return u.Host
 	}
 	return "the server"
 }
 
-// cause returns the innermost part of an error of the client, which does not repeat the address.
-func cause(err error) error {
+// innerCause returns the innermost part of an error of the client, which does not repeat the address.
+func innerCause(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
 		err = at.Err
@@ -287,12 +288,12 @@ func cause(err error) error {
 }
 
 const (
-	// upserted bounds the points of one request, nearestPoints those of a search.
+	// upserted bounds the points of one request, nearestPoints the points of a search.
 	upserted, nearestPoints = 64, 50
 )
 
-// database is a Qdrant server, by its REST interface. A type of notes has a collection of its own,
-// {app}-{type}, with the points and the payload that the kit of the BMAD community writes.
+// database is a Qdrant server, by the REST interface. Each type of notes has a collection, {app}-{type}, with
+// the points and the payload as the kit of the BMAD community writes them.
 type database struct {
 	*Finder
 	Place
@@ -314,14 +315,14 @@ type point struct {
 	Payload payload   `json:"payload"`
 }
 
-// call makes a request about the collection of a type.
-func (d database) call(ctx context.Context, method string, kind notes.Type, rest string, in, out any) (status int, err error) {
+// callCollection makes a request about the collection of a type.
+func (d database) callCollection(ctx context.Context, method string, kind notes.Type, rest string, in, out any) (status int, err error) {
 	address := d.Qdrant + "/collections/" + url.PathEscape(d.App+"-"+string(kind)) + rest
-	return d.Finder.call(ctx, method, address, header{name: "api-key", variable: QdrantKeyVariable}, in, out)
+	return d.Finder.callJSON(ctx, method, address, header{name: "api-key", variable: QdrantKeyVariable}, in, out)
 }
 
-// nearest keeps notes in their collections, and asks each for the points that are like the query.
-func (d database) nearest(
+// nearestNotes keeps notes in their collections, and asks each for points similar to the query.
+func (d database) nearestNotes(
 	ctx context.Context, query []float32, list []notes.Note, fresh map[digest]bool, v *vectors,
 ) (known map[int]float64, others []notes.Like, err error) {
 	byType, places := map[notes.Type][]notes.Note{}, map[notes.Key]int{}
@@ -331,14 +332,14 @@ func (d database) nearest(
 	}
 	known = map[int]float64{}
 	for kind, list := range byType {
-		made, err := d.ensure(ctx, kind, len(query))
+		made, err := d.ensureCollection(ctx, kind, len(query))
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := d.keep(ctx, kind, list, v, func(n notes.Note) bool { return made || fresh[digestOf(n.Text)] }); err != nil {
+		if err := d.writeMissing(ctx, kind, list, v, func(n notes.Note) bool { return made || fresh[digestOf(n.Text)] }); err != nil {
 			return nil, nil, err
 		}
-		found, err := d.search(ctx, kind, query)
+		found, err := d.searchCollection(ctx, kind, query)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -353,46 +354,46 @@ func (d database) nearest(
 	return known, others, nil
 }
 
-// ensure makes a collection if it is missing.
-func (d database) ensure(ctx context.Context, kind notes.Type, size int) (made bool, err error) {
-	status, err := d.call(ctx, http.MethodGet, kind, "", nil, &struct{}{})
+// ensureCollection makes a collection if it is missing.
+func (d database) ensureCollection(ctx context.Context, kind notes.Type, size int) (made bool, err error) {
+	status, err := d.callCollection(ctx, http.MethodGet, kind, "", nil, &struct{}{})
 	if status != http.StatusNotFound {
 		return false, err
 	}
 	vectors := map[string]any{"size": size, "distance": "Cosine"}
-	_, err = d.call(ctx, http.MethodPut, kind, "", map[string]any{"vectors": vectors}, &struct{}{})
+	_, err = d.callCollection(ctx, http.MethodPut, kind, "", map[string]any{"vectors": vectors}, &struct{}{})
 	return true, err
 }
 
-// keep writes the notes that are missing in the database.
-func (d database) keep(ctx context.Context, kind notes.Type, list []notes.Note, v *vectors, missing func(notes.Note) bool) error {
+// writeMissing writes the notes missing in the database.
+func (d database) writeMissing(ctx context.Context, kind notes.Type, list []notes.Note, v *vectors, missing func(notes.Note) bool) error {
 	var points []point
 	for _, n := range list {
 		if missing(n) {
-			points = append(points, point{ID: n.ID, Vector: v.of(n.Text), Payload: payload{
+			points = append(points, point{ID: n.ID, Vector: v.vectorOf(n.Text), Payload: payload{
 				n.Text, n.Agent, n.Type, append([]string{}, n.Tags...), n.Project, n.CreatedAt.Time.UTC().Format(time.RFC3339),
 			}})
 		}
 	}
 	for some := range slices.Chunk(points, upserted) {
-		if _, err := d.call(ctx, http.MethodPut, kind, "/points?wait=true", map[string]any{"points": some}, &struct{}{}); err != nil {
+		if _, err := d.callCollection(ctx, http.MethodPut, kind, "/points?wait=true", map[string]any{"points": some}, &struct{}{}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// search returns the nearest points of a collection.
-func (d database) search(ctx context.Context, kind notes.Type, query []float32) ([]notes.Like, error) {
+// searchCollection returns the nearest points of a collection.
+func (d database) searchCollection(ctx context.Context, kind notes.Type, query []float32) ([]notes.Like, error) {
 	var out struct {
 		Result []struct {
-			ID      any     `json:"id"` // a UUID, or a number that another program chose
+			ID      any     `json:"id"` // a UUID, or a number chosen by another program
 			Score   float64 `json:"score"`
 			Payload payload `json:"payload"`
 		} `json:"result"`
 	}
 	request := map[string]any{"vector": query, "limit": nearestPoints, "with_payload": true}
-	if _, err := d.call(ctx, http.MethodPost, kind, "/points/search", request, &out); err != nil {
+	if _, err := d.callCollection(ctx, http.MethodPost, kind, "/points/search", request, &out); err != nil {
 		return nil, err
 	}
 	var found []notes.Like

@@ -172,7 +172,7 @@ func (s *standIn) search(w http.ResponseWriter, r *http.Request) {
 	}
 	result := []map[string]any{}
 	for id, p := range list {
-		result = append(result, map[string]any{"id": id, "version": 1, "score": dot(in.Vector, p.Vector), "payload": p.Payload})
+		result = append(result, map[string]any{"id": id, "version": 1, "score": dotProduct(in.Vector, p.Vector), "payload": p.Payload})
 	}
 	s.write(w, map[string]any{"result": result, "status": "ok"})
 }
@@ -244,14 +244,14 @@ func TestParts(t *testing.T) {
 	for i := range total {
 		vector := make([]float32, size)
 		vector[i] = 1
-		if err := v.add(at.Dir, []string{fmt.Sprint(i)}, [][]float32{vector}); err != nil {
+		if err := v.addVectors(at.Dir, []string{fmt.Sprint(i)}, [][]float32{vector}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	again := &vectors{by: map[digest][]float32{}, name: v.name}
-	again.load(at.Dir)
+	again.loadFiles(at.Dir)
 	for i := range total {
-		if got := again.of(fmt.Sprint(i)); len(got) != size || got[i] != 1 {
+		if got := again.vectorOf(fmt.Sprint(i)); len(got) != size || got[i] != 1 {
 			t.Fatalf("vector %d is lost", i)
 		}
 	}
@@ -272,7 +272,7 @@ func TestQdrant(t *testing.T) {
 	at.Qdrant = s.server.URL
 	f := New(keys)
 	s.points["bmad-relay-failures"] = map[string]point{"00000000-0000-4000-8000-0000000000ff": {
-		Vector: unit(vectorOf("cache")), Payload: payload{Text: "The cache was never emptied.", Agent: "forge", Type: "failures", Created: "2026-02-03T04:05:06Z"},
+		Vector: scaleToUnit(vectorOf("cache")), Payload: payload{Text: "The cache was never emptied.", Agent: "forge", Type: "failures", Created: "2026-02-03T04:05:06Z"},
 	}}
 	for range 2 {
 		known, others, err := f.Nearest(t.Context(), at, "facture", some)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// folder holds the vectors, relative to the project. They are derived: if one is lost, it is
-	// fetched again, so that no lock is needed.
+	// folder holds the vectors, relative to the project. They are derived: a lost one is fetched again, so that
+	// no lock is needed.
 	folder = ".bmad-task/memory"
 	// maxPart bounds a file of vectors, and with it the cost of adding one.
 	maxPart = 1 << 20
@@ -30,8 +30,8 @@ type vectors struct {
 	full int // bytes in the newest part
 }
 
-// vectors returns the vectors of a place, which it reads at first use.
-func (f *Finder) vectors(at Place) *vectors {
+// vectorsOf returns the vectors of a place, which it reads at first use.
+func (f *Finder) vectorsOf(at Place) *vectors {
 	d := digestOf(at.Embeddings + "\n" + at.Model)
 	name := hex.EncodeToString(d[:8])
 	key := at.Dir.Path() + "\n" + name
@@ -39,15 +39,15 @@ func (f *Finder) vectors(at Place) *vectors {
 		return v
 	}
 	v := &vectors{by: map[digest][]float32{}, name: name}
-	v.load(at.Dir)
+	v.loadFiles(at.Dir)
 	f.kept.Put(key, v)
 	return v
 }
 
-func (v *vectors) of(text string) []float32 { return v.by[digestOf(text)] }
+func (v *vectors) vectorOf(text string) []float32 { return v.by[digestOf(text)] }
 
-// add keeps the vectors of some texts.
-func (v *vectors) add(dir *durable.Dir, texts []string, list [][]float32) error {
+// addVectors keeps the vectors of some texts.
+func (v *vectors) addVectors(dir *durable.Dir, texts []string, list [][]float32) error {
 	fresh := make([]digest, len(texts))
 	for i, vector := range list {
 		if v.size == 0 {
@@ -59,12 +59,12 @@ func (v *vectors) add(dir *durable.Dir, texts []string, list [][]float32) error 
 		fresh[i] = digestOf(texts[i])
 		v.by[fresh[i]] = vector
 	}
-	v.save(dir, fresh)
+	v.saveVectors(dir, fresh)
 	return nil
 }
 
-// load reads the files of a project, and leaves a file out if it does not fit the others.
-func (v *vectors) load(dir *durable.Dir) {
+// loadFiles reads the files of a project, and leaves a file out if it does not fit the others.
+func (v *vectors) loadFiles(dir *durable.Dir) {
 	entries, err := dir.ReadDir(folder)
 	if err != nil {
 		return
@@ -93,8 +93,8 @@ func (v *vectors) load(dir *durable.Dir) {
 	}
 }
 
-// save adds vectors to the files. A failure costs the time to fetch them again.
-func (v *vectors) save(dir *durable.Dir, fresh []digest) {
+// saveVectors adds vectors to the files. A failure costs the time to fetch them again.
+func (v *vectors) saveVectors(dir *durable.Dir, fresh []digest) {
 	if _, err := dir.MkdirAll(folder); err != nil {
 		return
 	}

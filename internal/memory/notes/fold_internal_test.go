@@ -27,7 +27,7 @@ func randomLines(r *rand.Rand, n int) []string {
 
 func fold(lines []string) string {
 	s := NewSet()
-	s.set(&part{name: "stories.jsonl", kind: Stories}, []byte(strings.Join(lines, "\n")))
+	s.setPart(&part{name: "stories.jsonl", kind: Stories}, []byte(strings.Join(lines, "\n")))
 	out, err := json.Marshal(s.live())
 	if err != nil {
 		panic(err)

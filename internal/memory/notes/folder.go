@@ -21,7 +21,7 @@ const (
 	unionLine = "*.jsonl merge=union"
 )
 
-// Folder is a folder of notes: its files, and the set that was read of them. Several may have one set.
+// Folder is a folder of notes: the files, and the set read from them. Several may have one set.
 type Folder struct {
 	*Set
 	// Dir is the project, Path the folder in it.
@@ -43,15 +43,15 @@ func (f *Folder) File(name string) string { return f.Path + "/" + name }
 // Hold brings the set up to the files, and keeps it as it is until it is released.
 func (f *Folder) Hold(ctx context.Context) (release func(), err error) {
 	f.mu.Lock()
-	if err := f.refresh(ctx); err != nil {
+	if err := f.readChanged(ctx); err != nil {
 		f.mu.Unlock()
-		return nil, trouble(f.Dir, err)
+		return nil, diskError(f.Dir, err)
 	}
 	return f.mu.Unlock, nil
 }
 
-// refresh reads the files that have changed.
-func (f *Folder) refresh(ctx context.Context) error {
+// readChanged reads the changed files.
+func (f *Folder) readChanged(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -75,19 +75,19 @@ func (f *Folder) refresh(ctx context.Context) error {
 		if err == nil && known != nil && known.settled && known.version == durable.VersionOf(info) {
 			continue
 		}
-		f.read(&part{name: e.Name(), kind: kind, number: n}, now)
+		f.readPart(&part{name: e.Name(), kind: kind, number: n}, now)
 	}
 	for name, p := range f.parts {
 		if !there[name] {
-			f.set(&part{name: name, kind: p.kind}, nil)
+			f.setPart(&part{name: name, kind: p.kind}, nil)
 			delete(f.parts, name)
 		}
 	}
 	return nil
 }
 
-// read reads a file of notes anew.
-func (f *Folder) read(p *part, now time.Time) {
+// readPart reads a file of notes anew.
+func (f *Folder) readPart(p *part, now time.Time) {
 	data, version, err := f.Dir.ReadVersion(f.File(p.name), maxPart)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) { // it went away after it was listed
@@ -96,10 +96,10 @@ func (f *Folder) read(p *part, now time.Time) {
 		data, p.err = nil, err
 	}
 	p.version, p.settled = version, err == nil && version.Settled(now)
-	f.set(p, data)
+	f.setPart(p, data)
 }
 
-// Problems lists lines of the files that cannot be used, and notes that others hide.
+// Problems lists unusable lines of the files, and notes hidden by others.
 func (f *Folder) Problems() (out []Problem) {
 	for _, p := range f.sortedParts() {
 		if p.err != nil {
@@ -122,43 +122,43 @@ func (f *Folder) Problems() (out []Problem) {
 	return out
 }
 
-// Change runs a plan on the notes as they are now, under the lock, and writes the parts that it has
-// edited, one after the other.
+// Change runs a plan on the notes as they are now, under the lock, and writes the edited parts, one after the
+// other.
 func (f *Folder) Change(ctx context.Context, plan func() error) error {
 	unlock, err := Lock(ctx, f.Dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	edits, err := f.plan(ctx, plan)
+	edits, err := f.collectEdits(ctx, plan)
 	if err != nil || len(edits) == 0 {
 		return err
 	}
 	var unconfirmed *durable.UnconfirmedError
-	undo, err := f.prepare()
+	undo, err := f.makeFolder()
 	if errors.As(err, &unconfirmed) {
-		err = unconfirmed.Err // of the changes that are taken back
+		err = unconfirmed.Err // of the changes that are undone
 	}
 	if err == nil {
-		err = f.write(edits)
+		err = f.writeEdits(edits)
 	}
 	if err != nil && !errors.As(err, &unconfirmed) {
 		undo()
 	}
-	return trouble(f.Dir, err)
+	return diskError(f.Dir, err)
 }
 
-// ChangeKnown is Change for notes that have to exist: if they do not, it leaves no trace.
+// ChangeKnown is Change for existing notes: without them it leaves no trace.
 func (f *Folder) ChangeKnown(ctx context.Context, plan func() error) error {
-	if edits, err := f.plan(ctx, plan); err != nil || len(edits) == 0 {
+	if edits, err := f.collectEdits(ctx, plan); err != nil || len(edits) == 0 {
 		return err
 	}
 	return f.Change(ctx, plan)
 }
 
-// plan runs a function on the notes as they are now, and returns the edits that it has made, in the
-// order of writing.
-func (f *Folder) plan(ctx context.Context, plan func() error) (edits []edit, err error) {
+// collectEdits runs a function on the notes as they are now, and returns the edits made by it, in the order of
+// writing.
+func (f *Folder) collectEdits(ctx context.Context, plan func() error) (edits []edit, err error) {
 	release, err := f.Hold(ctx)
 	if err != nil {
 		return nil, err
@@ -166,13 +166,13 @@ func (f *Folder) plan(ctx context.Context, plan func() error) (edits []edit, err
 	defer release()
 	f.edits = nil
 	if err := plan(); err != nil {
-		return nil, trouble(f.Dir, err)
+		return nil, diskError(f.Dir, err)
 	}
 	return f.edits, nil
 }
 
-// prepare makes the folder, and removes the files that a killed process has left in it.
-func (f *Folder) prepare() (undo func(), err error) {
+// makeFolder makes the folder, and removes the files left in it by a killed process.
+func (f *Folder) makeFolder() (undo func(), err error) {
 	dir := f.Dir
 	made, err := dir.MkdirAll(f.Path)
 	undo = func() { dir.RemoveEmpty(made) }
@@ -209,7 +209,7 @@ func (f *Folder) prepare() (undo func(), err error) {
 	return undo, dir.Replace(name, appendLine(have, []byte(unionLine+"\n")))
 }
 
-func (f *Folder) write(edits []edit) error {
+func (f *Folder) writeEdits(edits []edit) error {
 	for _, e := range edits {
 		name := f.File(e.part)
 		if len(e.data) > 0 {

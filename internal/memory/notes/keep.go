@@ -12,23 +12,22 @@ import (
 const (
 	Created   = "created"
 	Unchanged = "unchanged"
-	// Updated: the tags or the expiry of the note are new; tags replace those it had.
+	// Updated: the tags or the expiry of the note are new; tags replace the earlier ones.
 	Updated = "updated"
 	// Restored: the note had been deleted.
 	Restored = "restored"
 )
 
-// Keep takes in a note that was checked. Its tags replace those of a note that exists, unless they are
-// nil. project is the name that a new id is made of. Keep returns the outcome, the note's key, and the
-// name of its file.
+// Keep takes in a checked note. The tags replace the ones of an existing note, unless they are nil. project is
+// the name for a new id. Keep returns the outcome, the note's key, and the name of the file.
 func (s *Set) Keep(n Note, project string, now time.Time) (outcome string, key Key, file string, err error) {
 	n.V, n.Project, n.ExpiresAt = format, project, At(n.ExpiresAt.Time)
-	known := s.place(&n)
+	known := s.giveID(&n)
 	var older *line
 	if known == nil {
 		outcome, n.CreatedAt, n.UpdatedAt = Created, At(now), At(now)
 	} else {
-		older, outcome = known.note, known.merge(&n, now)
+		older, outcome = known.note, known.mergeNote(&n, now)
 	}
 	if n.Tags == nil {
 		n.Tags = []string{}
@@ -40,12 +39,12 @@ func (s *Set) Keep(n Note, project string, now time.Time) (outcome string, key K
 		return outcome, n.Key(), "", fault.New(fault.NotAllowed, "the project has %d notes, and no room for more", len(s.entries)).
 			WithHint("the person can remove the lines of those that have expired or were deleted, see docs/memory.md")
 	}
-	file, err = s.put(n.Type, n, older)
+	file, err = s.putLine(n.Type, n, older)
 	return outcome, n.Key(), file, err
 }
 
-// place gives a new note its id, and returns the entry that has it already, if there is one.
-func (s *Set) place(n *Note) *Entry {
+// giveID gives a new note an id, and returns the entry of the same text, if there is one.
+func (s *Set) giveID(n *Note) *Entry {
 	if e := s.Saying(n.Type, n.Agent, n.Text); e != nil {
 		n.ID = e.note.key.ID
 		return e
@@ -53,15 +52,15 @@ func (s *Set) place(n *Note) *Entry {
 	n.ID = idOf(n.Project, n.Agent, n.Text)
 	e := s.entries[n.Key()]
 	if e == nil || e.note == nil {
-		return e // unknown, or deleted and its text removed since
+		return e // unknown, or deleted and purged since
 	}
 	n.ID = ownID(n.Project, n.Agent, n.Text)
 	return s.entries[n.Key()]
 }
 
-// merge completes a note from the entry of its key, and returns the meaning of the write.
-func (e *Entry) merge(n *Note, now time.Time) (outcome string) {
-	stamp := e.after(now)
+// mergeNote completes a note from the entry of the same key, and returns the meaning of the write.
+func (e *Entry) mergeNote(n *Note, now time.Time) (outcome string) {
+	stamp := e.stampAfter(now)
 	if e.note == nil {
 		n.CreatedAt, n.UpdatedAt = stamp, stamp
 		return Restored
@@ -90,28 +89,28 @@ func sameTags(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// Forget deletes a note for by, in a way that a merge does not bring it back. Its text stays in the file.
+// Forget deletes a note for by, so that a merge does not bring it back. The text stays in the file.
 func (s *Set) Forget(e *Entry, by string, now time.Time) error {
 	if e.Note() == nil {
 		return fault.New(fault.Conflict, "the note is deleted already").WithHint("add its text again to bring it back")
 	}
-	_, err := s.put(e.Key().Type, e.bury(by, now), e.tomb)
+	_, err := s.putLine(e.Key().Type, e.tombstoneFor(by, now), e.tomb)
 	return err
 }
 
-// bury returns the line that deletes a note.
-func (e *Entry) bury(by string, now time.Time) tombstone {
+// tombstoneFor returns the line of a note's deletion.
+func (e *Entry) tombstoneFor(by string, now time.Time) tombstone {
 	key := e.Key()
-	return tombstone{V: format, ID: key.ID, Type: key.Type, DeletedAt: e.after(now), By: visible.Cut(visible.Line(by), MaxName, "…")}
+	return tombstone{V: format, ID: key.ID, Type: key.Type, DeletedAt: e.stampAfter(now), By: visible.Cut(visible.Line(by), MaxName, "…")}
 }
 
-// Purge deletes a note and removes its text from the files. A line without text stays, so that the merge
-// of a branch that has the note does not bring it back.
+// Purge deletes a note and removes the text from the files. A line without text stays, so that a merge with the
+// note in the other branch does not bring it back.
 func (s *Set) Purge(e *Entry, by string, now time.Time) error {
 	if e.note == nil {
 		return fault.New(fault.Conflict, "the text of the note was removed already").WithHint("nothing is left to purge")
 	}
-	dead, err := encode(e.bury(by, now), nil)
+	dead, err := encodeLine(e.tombstoneFor(by, now), nil)
 	if err != nil {
 		return err
 	}
@@ -120,6 +119,6 @@ func (s *Set) Purge(e *Entry, by string, now time.Time) error {
 		changes[l] = nil
 	}
 	changes[e.note] = dead
-	s.replace(changes)
+	s.replaceLines(changes)
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
 )
 
-// Problem is something in a file that cannot be used. The rest of the file is.
+// Problem is an unusable part of a file. The rest of the file is used.
 type Problem = grimoire.Problem
 
 // maxWhy bounds the sentence of a problem, which can quote a file, in bytes.
@@ -40,16 +40,16 @@ type line struct {
 	// note is nil for a tombstone, and key is zero for a line that is neither.
 	note *Note
 	key  Key
-	// stamp is when the line was true, by the clock of its writer.
+	// stamp is when the line was true, by the writer's clock.
 	stamp time.Time
 	// why is the problem of a line that is neither.
 	why lang.Text
 }
 
-// usable reports whether the line is a note or a tombstone.
-func (l *line) usable() bool { return l.key != Key{} }
+// isUsable reports whether the line is a note or a tombstone.
+func (l *line) isUsable() bool { return l.key != Key{} }
 
-// maxLine is in bytes: several times the longest note that is written.
+// maxLine is in bytes: several times the longest possible note.
 const maxLine = 32 << 10
 
 var byteOrderMark = []byte("\ufeff")
@@ -67,7 +67,7 @@ func parseLine(raw []byte, kind Type) *line {
 	case conflictMarker(body):
 		l.why = lang.T("a merge left its conflict marker here: keep the notes of both sides and remove this line")
 	default:
-		l.why = l.decode(body, kind)
+		l.why = l.decodeBody(body, kind)
 	}
 	if !l.why.Empty() {
 		l.key, l.note = Key{}, nil
@@ -94,7 +94,7 @@ type stored struct {
 	DeletedAt string `json:"deleted_at"`
 }
 
-func (l *line) decode(body []byte, kind Type) (why lang.Text) {
+func (l *line) decodeBody(body []byte, kind Type) (why lang.Text) {
 	if body[0] != '{' {
 		return lang.T("the line is not a JSON object")
 	}
@@ -118,7 +118,7 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 	}
 	l.key = s.Key()
 	if s.DeletedAt != "" {
-		return moment(&l.stamp, "deleted_at", s.DeletedAt)
+		return parseTime(&l.stamp, "deleted_at", s.DeletedAt)
 	}
 	if strings.TrimSpace(s.Text) == "" {
 		return lang.T("the note has no text")
@@ -133,7 +133,7 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 		if f.text == "" {
 			continue
 		}
-		if why := moment(f.to, f.key, f.text); !why.Empty() {
+		if why := parseTime(f.to, f.key, f.text); !why.Empty() {
 			return why
 		}
 	}
@@ -144,7 +144,7 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 	return lang.Text{}
 }
 
-func moment(to *time.Time, key, text string) (why lang.Text) {
+func parseTime(to *time.Time, key, text string) (why lang.Text) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		if t, err = time.Parse(time.DateOnly, text); err != nil {
@@ -157,7 +157,7 @@ func moment(to *time.Time, key, text string) (why lang.Text) {
 
 var knownKeys = []string{"v", "id", "type", "agent", "text", "tags", "project", "created_at", "updated_at", "by", "session", "finding", "expires_at", "deleted_at"}
 
-// tombstone is the line that deletes a note.
+// tombstone is the line of a note's deletion.
 type tombstone struct {
 	V         int    `json:"v"`
 	ID        string `json:"id"`
@@ -169,9 +169,8 @@ type tombstone struct {
 // format is the version of the lines.
 const format = 1
 
-// encode returns a value as one line, followed by the keys of an older line that this program
-// does not know.
-func encode(value any, older []byte) ([]byte, error) {
+// encodeLine returns a value as one line, followed by unknown keys of an older line.
+func encodeLine(value any, older []byte) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -201,17 +200,19 @@ func unknownKeys(raw []byte) map[string]json.RawMessage {
 // Entry is the meaning of all lines of one key together.
 type Entry struct {
 	lines []*line
-	// note is the latest line with a text, tomb the latest that deletes it; either may be nil.
+	// note is the latest line with a text, tomb the latest deletion; either may be nil.
 	note, tomb *line
-	// hidden are notes with another text that begins alike: two branches have given both one id.
+	// hidden are notes with another text of the same beginning: two branches have given both one id.
 	hidden []*line
 }
 
 // Key returns the key of the note.
-func (e *Entry) Key() Key { return e.top().key }
+func (e *Entry) Key() Key { return e.topLine().key }
 
 // Deleted reports whether a deletion counts.
-func (e *Entry) Deleted() bool { return e.tomb != nil && (e.note == nil || later(e.tomb, e.note) > 0) }
+func (e *Entry) Deleted() bool {
+	return e.tomb != nil && (e.note == nil || compareLines(e.tomb, e.note) > 0)
+}
 
 // Note returns the note, or nil if there is none or it was deleted.
 func (e *Entry) Note() *Note {
@@ -221,7 +222,7 @@ func (e *Entry) Note() *Note {
 	return e.Last()
 }
 
-// Last returns the note, also one that was deleted; nil if its text is gone.
+// Last returns the note, also a deleted one; nil if the text is gone.
 func (e *Entry) Last() *Note {
 	if e.note == nil {
 		return nil
@@ -229,26 +230,26 @@ func (e *Entry) Last() *Note {
 	return e.note.note
 }
 
-// Place returns the file of the note, by its name in the folder, and the number of its line.
-func (e *Entry) Place() (file string, number int) { return e.top().part.name, e.top().number }
+// Place returns the file of the note, by the name in the folder, and the number of the line.
+func (e *Entry) Place() (file string, number int) { return e.topLine().part.name, e.topLine().number }
 
-// top returns the line of the note, or the one that deletes it if its text is gone.
-func (e *Entry) top() *line {
+// topLine returns the line of the note, or of the deletion if the text is gone.
+func (e *Entry) topLine() *line {
 	if e.note == nil {
 		return e.tomb
 	}
 	return e.note
 }
 
-// fold decides which lines of a key count. The result does not depend on their order.
-func (e *Entry) fold() {
+// foldLines decides which lines of a key count. The result does not depend on their order.
+func (e *Entry) foldLines() {
 	e.note, e.tomb, e.hidden = nil, nil, nil
 	for _, l := range e.lines {
 		to := &e.note
 		if l.note == nil {
 			to = &e.tomb
 		}
-		if *to == nil || later(l, *to) > 0 {
+		if *to == nil || compareLines(l, *to) > 0 {
 			*to = l
 		}
 	}
@@ -259,7 +260,7 @@ func (e *Entry) fold() {
 	source := idSource("", e.note.note.Agent, e.note.note.Text)
 	for _, l := range e.lines {
 		n := l.note
-		if n == nil || texts[n.Text] || e.tomb != nil && later(e.tomb, l) > 0 {
+		if n == nil || texts[n.Text] || e.tomb != nil && compareLines(e.tomb, l) > 0 {
 			continue
 		}
 		if idSource("", n.Agent, n.Text) == source {
@@ -269,9 +270,9 @@ func (e *Entry) fold() {
 	}
 }
 
-// after returns now, or later than every line of the entry: a clock that runs behind must not make a
-// new line the older one.
-func (e *Entry) after(now time.Time) Time {
+// stampAfter returns now, or later than every line of the entry: a slow clock must not make a new line the
+// older one.
+func (e *Entry) stampAfter(now time.Time) Time {
 	stamp := At(now)
 	for _, l := range e.lines {
 		if !l.stamp.Before(stamp.Time) {
@@ -281,9 +282,9 @@ func (e *Entry) after(now time.Time) Time {
 	return stamp
 }
 
-// later orders the lines of a key: by time; at the same time a deletion wins, else the greater
-// content, so that every reader chooses the same.
-func later(a, b *line) int {
+// compareLines orders the lines of a key: by time; at the same time a deletion wins, else the greater content,
+// so that every reader chooses the same.
+func compareLines(a, b *line) int {
 	deletes := 0
 	switch {
 	case a.note == nil && b.note != nil:

@@ -18,7 +18,7 @@ const (
 	locksFolder = store.Folder + "/locks"
 )
 
-// Log is lines of any kind that are only appended, in the files that the first is named after.
+// Log is lines of any kind that are only appended, in files named after the first.
 type Log struct {
 	dir   *durable.Dir
 	first string
@@ -26,7 +26,7 @@ type Log struct {
 	parts int
 }
 
-// ReadLog reads a log, and calls a function with each of its lines that is not empty.
+// ReadLog reads a log, and calls a function with each line, except empty ones.
 func ReadLog(dir *durable.Dir, first string, read func(part string, number int, line []byte)) (*Log, error) {
 	out := &Log{dir: dir, first: first}
 	for ; ; out.parts++ {
@@ -36,7 +36,7 @@ func ReadLog(dir *durable.Dir, first string, read func(part string, number int, 
 			return out, nil
 		}
 		if err != nil {
-			return nil, trouble(dir, err)
+			return nil, diskError(dir, err)
 		}
 		out.last = data
 		number := 0
@@ -51,36 +51,36 @@ func ReadLog(dir *durable.Dir, first string, read func(part string, number int, 
 
 // Append writes a line behind the others. The caller holds the lock since it has read the log.
 func (l *Log) Append(value any) error {
-	encoded, err := encode(value, nil)
+	encoded, err := encodeLine(value, nil)
 	if err != nil {
 		return err
 	}
 	n, last := max(l.parts-1, 0), l.last
-	if !fits(last, encoded) {
+	if !hasRoom(last, encoded) {
 		n, last = n+1, nil
 	}
-	return trouble(l.dir, l.dir.Replace(PartName(l.first, n), appendLine(last, encoded)))
+	return diskError(l.dir, l.dir.Replace(PartName(l.first, n), appendLine(last, encoded)))
 }
 
 // Lock takes the lock under which notes and the queue change.
 func Lock(ctx context.Context, dir *durable.Dir) (unlock func(), err error) {
 	if _, err := dir.MkdirAll(locksFolder); err != nil {
-		return nil, trouble(dir, err)
+		return nil, diskError(dir, err)
 	}
 	lock, err := dir.Lock(ctx, LockFile)
 	if err != nil {
-		return nil, trouble(dir, err)
+		return nil, diskError(dir, err)
 	}
 	unlock = func() { _ = lock.Unlock() }
 	if err := dir.Ignore(store.Folder); err != nil {
 		unlock()
-		return nil, trouble(dir, err)
+		return nil, diskError(dir, err)
 	}
 	return unlock, nil
 }
 
-// trouble gives an error of the disk its code, cause and remedy.
-func trouble(dir *durable.Dir, err error) error {
+// diskError gives an error of the disk a code, cause and remedy.
+func diskError(dir *durable.Dir, err error) error {
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		return fault.New(fault.Storage, "the disk did not confirm a change that is already visible: %w", unconfirmed).

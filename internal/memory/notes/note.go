@@ -1,13 +1,13 @@
-// Package notes is the format of a project's memory: notes as lines of files that people can read, review
-// and merge.
+// Package notes is the format of a project's memory: notes as lines of files for people to read, review and
+// merge.
 //
 //	<folder>/structured/<type>.jsonl           one note a line, at most 128 kB; then <type>-000001.jsonl …
 //	<folder>/structured/.gitattributes         merges the lines of two branches
 //	.bmad-task/locks/memory.lock               held while a note is written
 //
-// A [Set] has the notes as they were read last. They are a fold of all lines that does not depend on
-// their order, so that git's union of two branches means the same on both sides. A line that cannot be
-// read is a [Problem], hides no other, and is never dropped. A [Folder] keeps a set and its files alike.
+// A [Set] has the notes as of the last reading. They are a fold of all lines that does not depend on their
+// order, so that git's union of two branches means the same on both sides. An unreadable line is a [Problem],
+// hides no other, and is never dropped. A [Folder] keeps a set and the files alike.
 package notes
 
 import (
@@ -33,7 +33,7 @@ const (
 	MaxTags  = 10
 	MaxTag   = 40
 	MaxAgent = 64
-	// MaxName is for ids and names, for example those of clients.
+	// MaxName is for ids and names, for example of clients.
 	MaxName = 200
 	// MaxNotes is how many notes a project can have.
 	MaxNotes = 50_000
@@ -111,7 +111,7 @@ type Note struct {
 	ExpiresAt Time     `json:"expires_at,omitzero"`
 }
 
-// Like is a note that another program keeps on a server, with its likeness to a query, from -1 to 1.
+// Like is a note of another program on a server, with the likeness to a query, from -1 to 1.
 type Like struct {
 	Note
 	Cosine float64
@@ -125,8 +125,8 @@ const (
 	ByRun = "bmad-mcp"
 )
 
-// FromPerson reports whether a person has written the note, or approved the work that it is from. Its line says
-// so, and anyone who may change the file can write that.
+// FromPerson reports whether a person has written the note, or approved the work behind it. The line says so,
+// and anyone who may change the file can write that.
 func (n *Note) FromPerson() bool {
 	return n.By == ByTerminal || n.By == ByRun && n.Session != ""
 }
@@ -137,7 +137,7 @@ func (n *Note) Key() Key { return Key{n.Type, n.ID} }
 // expiryTag begins a tag with the day until which a note holds.
 const expiryTag = "expires:"
 
-// Expiry returns the time when the note stops being found, by its field or its tag; zero if never.
+// Expiry returns the time when the note stops being found, by the field or the tag; zero if never.
 func (n *Note) Expiry() time.Time {
 	ends := n.ExpiresAt.Time
 	for _, tag := range n.Tags {
@@ -156,12 +156,12 @@ func (n *Note) Expired(now time.Time) bool {
 	return !ends.IsZero() && !now.Before(ends)
 }
 
-// Suspicious reports whether the note addresses the model that reads it, in any part that is shown.
+// Suspicious reports whether the note addresses the model reading it, in any part shown to one.
 func (n *Note) Suspicious() bool {
 	return untrusted.Suspicious(strings.Join(append([]string{n.Text, n.Agent, n.ID, n.By}, n.Tags...), "\n"))
 }
 
-// Masked returns the note without the credentials that somebody wrote into the file.
+// Masked returns the note without credentials in the file's text.
 func (n Note) Masked() Note {
 	n.Text = untrusted.Mask(n.Text)
 	n.Tags = slices.Clone(n.Tags)
@@ -171,21 +171,21 @@ func (n Note) Masked() Note {
 	return n
 }
 
-// AppOf returns the name of a project in the ids of its notes, as the kits of the method make it.
+// AppOf returns the name of a project in the ids of notes, as the kits of the method make it.
 func AppOf(project string) string {
 	return "bmad-" + strings.ReplaceAll(strings.ToLower(project), " ", "-")
 }
 
-// idRunes is how much of a text counts for its id.
+// idRunes is how much of a text counts for the id.
 const idRunes = 150
 
-// idSource returns the text that the id of a note is made of.
+// idSource returns the text behind the id of a note.
 func idSource(project, agent, text string) string {
 	head := []rune(text)
 	return AppOf(project) + ":" + agent + ":" + string(head[:min(len(head), idRunes)])
 }
 
-// idOf returns the id of a text, the same that the kits of the method give it.
+// idOf returns the id of a text, the same as the kits of the method give it.
 func idOf(project, agent, text string) string {
 	return uuid.NewSHA1(uuid.NameSpaceDNS, []byte(idSource(project, agent, text))).String()
 }
@@ -225,7 +225,7 @@ func (n Note) Checked() (Note, error) {
 	return n, nil
 }
 
-// CheckAgent refuses a name that is not one of an agent, before any path is made of it.
+// CheckAgent refuses a name unfit for an agent, before any path is made of it.
 func CheckAgent(name string) error {
 	switch {
 	case name == "":
@@ -244,8 +244,8 @@ func inName(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r)
 }
 
-// cleanText returns a text without characters that steer a terminal or the direction of
-// writing, and without white space around it.
+// cleanText returns a text without characters that steer a terminal or the direction of writing, and without
+// white space around it.
 func cleanText(text string) (string, error) {
 	if !utf8.ValidString(text) {
 		return "", fault.New(fault.InvalidArgument, "text is not valid UTF-8").WithHint("pass it as UTF-8")

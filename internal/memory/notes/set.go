@@ -25,22 +25,21 @@ type Set struct {
 	// alike finds the keys of notes by their texts, because clones in folders of different names have
 	// given one text two ids, and by their findings in a session. It is nil until somebody looks for one.
 	alike map[sum][]Key
-	// hiding has the entries with notes that another hides.
+	// hiding has the entries with notes hidden by another.
 	hiding map[Key]*Entry
-	// oldest is the note that names the project; nil if it has to be looked for.
+	// oldest is the note with the project's name; nil if it has to be looked for.
 	oldest *Note
-	// changed has the notes that have changed since somebody took them.
+	// changed has the notes changed since the last call of Changed.
 	changed map[Key]bool
-	// edits are those of a change, in the order of writing.
+	// edits are the edits of a change, in the order of writing.
 	edits []edit
-	// temps are files that a killed process has left, or that another one is writing; who has the
-	// lock knows which.
+	// temps are files left by a killed process, or under way in another one; the owner of the lock knows which.
 	temps []string
-	// attributes is the version of the file that makes git merge lines, once it was seen to.
+	// attributes is the version of the file that makes git merge lines, after the check of it.
 	attributes durable.Version
 }
 
-// NewSet returns a set that has read nothing.
+// NewSet returns an empty set.
 func NewSet() *Set {
 	return &Set{
 		parts: map[string]*part{}, entries: map[Key]*Entry{},
@@ -55,7 +54,7 @@ func (s *Set) Peek(do func()) {
 	do()
 }
 
-// Entries yields all that have lines, in no order, also of deleted notes.
+// Entries yields all entries, in no order, also of deleted notes.
 func (s *Set) Entries() iter.Seq[*Entry] { return maps.Values(s.entries) }
 
 // Len returns the number of entries.
@@ -64,7 +63,7 @@ func (s *Set) Len() int { return len(s.entries) }
 // Get returns the entry of a key, or nil.
 func (s *Set) Get(key Key) *Entry { return s.entries[key] }
 
-// Changed returns the keys of notes that have come, gone or changed since it was called last.
+// Changed returns the keys of notes that have come, gone or changed since the last call.
 func (s *Set) Changed() []Key {
 	out := slices.Collect(maps.Keys(s.changed))
 	clear(s.changed)
@@ -107,14 +106,13 @@ func (s *Set) Find(kind Type, ref string) (*Entry, error) {
 // minRef is how much of an id names a note.
 const minRef = 8
 
-// refersTo reports whether a reference is an id, or enough of its beginning.
+// refersTo reports whether a reference is an id, or enough of the beginning.
 func refersTo(ref, id string) bool {
 	return id == ref || len(ref) >= minRef && strings.HasPrefix(id, ref)
 }
 
-// set puts a part in the place of the one of its name. Lines that both have at their ends are
-// not read again.
-func (s *Set) set(p *part, data []byte) {
+// setPart puts a part in the place of its older version. Equal lines at both ends are not read again.
+func (s *Set) setPart(p *part, data []byte) {
 	var old []*line
 	if known := s.parts[p.name]; known != nil {
 		old = known.lines
@@ -141,7 +139,7 @@ func (s *Set) set(p *part, data []byte) {
 		case i >= len(raws)-tail:
 			l = old[i+len(old)-len(raws)]
 		default:
-			if l = parseLine(raw, p.kind); l.usable() {
+			if l = parseLine(raw, p.kind); l.isUsable() {
 				if s.entries[l.key] == nil {
 					s.entries[l.key] = &Entry{}
 				}
@@ -162,12 +160,12 @@ func (s *Set) set(p *part, data []byte) {
 		}
 	}
 	for key := range dirty {
-		s.refold(key)
+		s.refoldKey(key)
 	}
 }
 
-// refold decides anew which lines of a key count.
-func (s *Set) refold(key Key) {
+// refoldKey decides anew which lines of a key count.
+func (s *Set) refoldKey(key Key) {
 	e := s.entries[key]
 	s.changed[key] = true
 	if e.note != nil {
@@ -177,9 +175,9 @@ func (s *Set) refold(key Key) {
 				delete(s.alike, sum)
 			}
 		}
-		s.unname(e.note.note)
+		s.forgetOldest(e.note.note)
 	}
-	if e.fold(); len(e.lines) == 0 {
+	if e.foldLines(); len(e.lines) == 0 {
 		delete(s.entries, key)
 	}
 	if delete(s.hiding, key); len(e.hidden) > 0 {
@@ -189,7 +187,7 @@ func (s *Set) refold(key Key) {
 		return
 	}
 	s.addAlike(key, e.note.note)
-	s.unname(e.note.note)
+	s.forgetOldest(e.note.note)
 }
 
 func (s *Set) addAlike(key Key, n *Note) {
@@ -198,9 +196,8 @@ func (s *Set) addAlike(key Key, n *Note) {
 	}
 }
 
-// first returns the entry of a sum that counts: one that is not deleted, and of those the one
-// with the least id; nil if there is none.
-func (s *Set) first(of sum) (found *Entry) {
+// firstOf returns the entry of a sum that counts: the undeleted one of the least id; nil if there is none.
+func (s *Set) firstOf(of sum) (found *Entry) {
 	if s.alike == nil {
 		s.alike = map[sum][]Key{}
 		for key, e := range s.entries {
@@ -220,13 +217,13 @@ func (s *Set) first(of sum) (found *Entry) {
 
 // Saying returns the entry of a text of an agent under a type, deleted ones as well.
 func (s *Set) Saying(kind Type, agent, text string) *Entry {
-	return s.first(sumOf(string(kind), agent, text))
+	return s.firstOf(sumOf(string(kind), agent, text))
 }
 
 // Known returns the entry of a finding of a session, deleted ones as well.
-func (s *Set) Known(session, finding string) *Entry { return s.first(sumOf(session, finding)) }
+func (s *Set) Known(session, finding string) *Entry { return s.firstOf(sumOf(session, finding)) }
 
-// sum stands for the text of a note and its agent, or for its finding.
+// sum stands for the text of a note and the agent, or for the finding.
 type sum [16]byte
 
 func sumOf(parts ...string) sum {
@@ -253,13 +250,13 @@ func (s *Set) sortedParts() []*part {
 	})
 }
 
-// Project returns the name of the project that ids are made of: the oldest note's, so that a clone
-// in a folder of another name gives the same ids; "" if no note has one.
+// Project returns the name of the project in ids: the oldest note's, so that a clone in a folder of another
+// name gives the same ids; "" if no note has one.
 func (s *Set) Project() string {
 	if s.oldest == nil {
 		s.oldest = &Note{}
 		for _, e := range s.entries {
-			if e.note != nil && e.note.note.Project != "" && (s.oldest.Project == "" || older(e.note.note, s.oldest) < 0) {
+			if e.note != nil && e.note.note.Project != "" && (s.oldest.Project == "" || compareAge(e.note.note, s.oldest) < 0) {
 				s.oldest = e.note.note
 			}
 		}
@@ -267,43 +264,43 @@ func (s *Set) Project() string {
 	return s.oldest.Project
 }
 
-func older(a, b *Note) int {
+func compareAge(a, b *Note) int {
 	return cmp.Or(a.CreatedAt.Time.Compare(b.CreatedAt.Time), cmp.Compare(a.Project, b.Project))
 }
 
-// unname forgets the oldest note if one that comes or goes could be it.
-func (s *Set) unname(n *Note) {
-	if s.oldest != nil && (s.oldest.Project == "" || older(n, s.oldest) <= 0) {
+// forgetOldest forgets the oldest note if a note that comes or goes could be it.
+func (s *Set) forgetOldest(n *Note) {
+	if s.oldest != nil && (s.oldest.Project == "" || compareAge(n, s.oldest) <= 0) {
 		s.oldest = nil
 	}
 }
 
-// edit gives a part its new bytes; none remove it.
+// edit gives a part new bytes; none remove it.
 type edit struct {
 	part string
 	data []byte
 }
 
-// edit gives a part new bytes, which the change writes at its end. The next refresh reads the part again, so
-// that an edit that was not written is forgotten.
-func (s *Set) edit(p *part, data []byte) {
-	s.set(&part{name: p.name, kind: p.kind, number: p.number}, data)
+// addEdit gives a part new bytes, which the change writes at the end. The next reading reads the part again, so
+// that an unwritten edit is forgotten.
+func (s *Set) addEdit(p *part, data []byte) {
+	s.setPart(&part{name: p.name, kind: p.kind, number: p.number}, data)
 	s.edits = append(slices.DeleteFunc(s.edits, func(e edit) bool { return e.part == p.name }), edit{p.name, data})
 }
 
-// put writes a line of a type: in the place of an older one if there is room, else at the end of the
-// last part. An older line that is kept becomes part of the history. It returns the name of the part.
-func (s *Set) put(kind Type, value any, older *line) (name string, err error) {
+// putLine writes a line of a type: in the place of an older one if there is room, else at the end of the last
+// part. An older line that stays becomes part of the history. The result is the name of the part.
+func (s *Set) putLine(kind Type, value any, older *line) (name string, err error) {
 	var raw []byte
 	if older != nil {
 		raw = older.raw
 	}
-	encoded, err := encode(value, raw)
+	encoded, err := encodeLine(value, raw)
 	if err != nil {
 		return "", err
 	}
 	if older != nil && len(older.part.data)-len(raw)+len(encoded) <= max(partLimit, len(older.part.data)) {
-		s.replace(map[*line][]byte{older: encoded})
+		s.replaceLines(map[*line][]byte{older: encoded})
 		return older.part.name, nil
 	}
 	last := &part{kind: kind, name: PartName(kind, 0)}
@@ -315,17 +312,17 @@ func (s *Set) put(kind Type, value any, older *line) (name string, err error) {
 	if last.err != nil {
 		return "", last.err
 	}
-	if !fits(last.data, encoded) {
+	if !hasRoom(last.data, encoded) {
 		last = &part{kind: kind, number: last.number + 1, name: PartName(kind, last.number+1)}
 	}
-	s.edit(last, appendLine(last.data, encoded))
+	s.addEdit(last, appendLine(last.data, encoded))
 	return last.name, nil
 }
 
-// replace puts other lines in the place of some; an empty one removes its line. All other bytes
-// stay. A part that gets a line is written before those that only lose some, so that a deletion counts
-// wherever the rest is cut.
-func (s *Set) replace(changes map[*line][]byte) {
+// replaceLines puts other lines in the place of some; an empty one removes a line. All other bytes stay. A part
+// that gets a line is written before parts that only lose some, so that a deletion counts wherever the rest is
+// cut.
+func (s *Set) replaceLines(changes map[*line][]byte) {
 	gets, touched := map[*part]int{}, map[*part]bool{}
 	for l, data := range changes {
 		touched[l.part] = true
@@ -345,7 +342,7 @@ func (s *Set) replace(changes map[*line][]byte) {
 				end = min(l.start+len(l.raw)+1, len(p.data))
 			}
 		}
-		s.edit(p, append(out, p.data[end:]...))
+		s.addEdit(p, append(out, p.data[end:]...))
 	}
 }
 
@@ -364,9 +361,8 @@ type part struct {
 
 	data  []byte
 	lines []*line
-	bad   []*line // those that cannot be used
-	// version is that of the file when it was read; settled is true if it shows every change
-	// since.
+	bad   []*line // unusable ones
+	// version is the version of the file at the reading; settled is true if it shows every change since.
 	version durable.Version
 	settled bool
 	// err says why the file cannot be read.
@@ -386,7 +382,7 @@ func parsePart(name string) (kind Type, n int, ok bool) {
 
 var newline = []byte("\n")
 
-// PartName returns the name of the n-th file, after that of the first one.
+// PartName returns the name of the n-th file, after the first one.
 func PartName[S ~string](first S, n int) string {
 	if n == 0 {
 		return string(first) + ".jsonl"
@@ -402,5 +398,5 @@ func appendLine(data, line []byte) []byte {
 	return slices.Concat(data, line)
 }
 
-// fits reports whether a part has room for a line.
-func fits(part, line []byte) bool { return len(part) == 0 || len(part)+1+len(line) <= partLimit }
+// hasRoom reports whether a part has room for a line.
+func hasRoom(part, line []byte) bool { return len(part) == 0 || len(part)+1+len(line) <= partLimit }

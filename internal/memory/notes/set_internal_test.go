@@ -25,7 +25,7 @@ func (s *Set) state() string {
 	for _, n := range s.live() {
 		fmt.Fprintf(&out, "%+v\n", n)
 	}
-	s.first(sum{}) // which sums all texts, if nobody has looked for one yet
+	s.firstOf(sum{}) // which sums all texts, if nobody has looked for one yet
 	fmt.Fprintf(&out, "%d entries, %d sums, project %q\n", len(s.entries), len(s.alike), s.Project())
 	return out.String()
 }
@@ -45,10 +45,10 @@ func (s *Set) live() (out []Note) {
 func compare(t *testing.T, old, data []byte) {
 	t.Helper()
 	after, alone := NewSet(), NewSet()
-	after.set(&part{name: "stories.jsonl", kind: Stories}, old)
-	after.first(sum{})
-	after.set(&part{name: "stories.jsonl", kind: Stories}, data)
-	alone.set(&part{name: "stories.jsonl", kind: Stories}, data)
+	after.setPart(&part{name: "stories.jsonl", kind: Stories}, old)
+	after.firstOf(sum{})
+	after.setPart(&part{name: "stories.jsonl", kind: Stories}, data)
+	alone.setPart(&part{name: "stories.jsonl", kind: Stories}, data)
 	if got, want := after.state(), alone.state(); got != want {
 		t.Fatalf("%q after %q is read as\n%s\nwant\n%s", data, old, got, want)
 	}
@@ -105,16 +105,16 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, old, data string) {
 		compare(t, []byte(old), []byte(data))
 		s := NewSet()
-		s.set(&part{name: "stories.jsonl", kind: Stories}, []byte(data))
+		s.setPart(&part{name: "stories.jsonl", kind: Stories}, []byte(data))
 		p := s.parts["stories.jsonl"]
 		for i, l := range p.lines {
 			after := NewSet()
-			after.set(&part{name: "stories.jsonl", kind: Stories}, []byte(data))
+			after.setPart(&part{name: "stories.jsonl", kind: Stories}, []byte(data))
 			other := []byte("{}\n")
 			if i == len(p.lines)-1 {
 				other = other[:2] // nothing is behind it
 			}
-			after.replace(map[*line][]byte{after.parts["stories.jsonl"].lines[i]: other})
+			after.replaceLines(map[*line][]byte{after.parts["stories.jsonl"].lines[i]: other})
 			kept := after.parts["stories.jsonl"].lines
 			if len(kept) != len(p.lines) || string(kept[i].raw) != "{}" {
 				t.Fatalf("%q without line %d has %d lines of %d", data, i, len(kept), len(p.lines))
@@ -127,7 +127,7 @@ func FuzzLines(f *testing.F) {
 			if l.note == nil {
 				continue
 			}
-			encoded, err := encode(l.note, l.raw)
+			encoded, err := encodeLine(l.note, l.raw)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-// Package queue keeps the tasks of a project that wait for an agent, as events in lines of a file:
+// Package queue keeps the tasks of a project for agents, as events in lines of a file:
 //
 //	.bmad-task/queue.jsonl                     tasks of runs that no kit has a folder for
 //	<output>/.runs/<branch>/<run>/tasks.jsonl  those of a run of a kit
@@ -24,7 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// The states of a task, which are the events that lead to them.
+// The states of a task: the events before them.
 const (
 	Queued    = "queued"
 	Claimed   = "claimed"
@@ -33,7 +33,7 @@ const (
 	Cancelled = "cancelled"
 )
 
-// leadsTo has the events that a state accepts. One that it does not accept changes nothing.
+// leadsTo has the events accepted in a state. Other events change nothing.
 var leadsTo = map[string][]string{
 	"":      {Queued},
 	Queued:  {Claimed, Cancelled},
@@ -83,7 +83,7 @@ type Task struct {
 	Result string `json:"result,omitempty"`
 }
 
-// event is a line of a queue. Only the one that queues a task has more of the draft than By.
+// event is a line of a queue. Only Queued has more of the draft than By.
 type event struct {
 	V     int    `json:"v"`
 	Event string `json:"event"`
@@ -98,19 +98,19 @@ type Receipt struct {
 	ID     string `json:"task_id"`
 	Status string `json:"status"` // queued, or exists
 	RunID  string `json:"run_id"`
-	// State is that of a task that exists.
+	// State is the state of an existing task.
 	State string `json:"state,omitempty"`
 	// Position is the number of queued tasks of the run up to this one.
 	Position int    `json:"position,omitempty"`
 	Next     string `json:"next"`
 }
 
-// DefaultRun is the run of tasks that name none.
+// DefaultRun is the run of tasks without one.
 const DefaultRun = "default"
 
 var runName = pattern.New(`^[A-Za-z0-9._-]{1,100}$`)
 
-// CheckName refuses a run or branch that is not a plain name, before any path is made of it.
+// CheckName refuses anything but a plain name for a run or branch, before any path is made of it.
 func CheckName(field, name string) error {
 	if runName.MatchString(name) && strings.Trim(name, ".") != "" {
 		return nil
@@ -119,8 +119,8 @@ func CheckName(field, name string) error {
 		WithHint("use letters, digits, dots, hyphens and underscores, at most 100")
 }
 
-// check returns an error if a task is not taken, and fills in the fields that it leaves out.
-func (q *Queue) check(d *Draft) error {
+// checkDraft returns an error if a task is not taken, and fills in missing fields.
+func (q *Queue) checkDraft(d *Draft) error {
 	d.RunID = cmp.Or(d.RunID, DefaultRun)
 	if err := errors.Join(notes.CheckAgent(d.Agent), CheckName("run_id", d.RunID), CheckName("output_key", d.OutputKey)); err != nil {
 		return fault.From(err)
@@ -153,8 +153,8 @@ const ownFile = store.Folder + "/queue"
 
 var outputs = []string{"_bmad-output", "_grimoire-output"}
 
-// file returns the path of a run's tasks: in its folder, if a kit has made one. It has no ending.
-func (q *Queue) file(run string) string {
+// fileOf returns the path of a run's tasks: in its folder, if a kit has made one. It has no ending.
+func (q *Queue) fileOf(run string) string {
 	if run == DefaultRun {
 		return ownFile
 	}
@@ -171,8 +171,8 @@ func (q *Queue) file(run string) string {
 	return ownFile
 }
 
-// files lists those that have tasks.
-func (q *Queue) files() []string {
+// taskFiles lists the files with tasks.
+func (q *Queue) taskFiles() []string {
 	out := []string{ownFile}
 	for _, prefix := range outputs {
 		names, _ := fs.Glob(q.Project.Dir.Tree(), prefix+"/.runs/*/*/tasks.jsonl") // the pattern is a good one
@@ -183,8 +183,8 @@ func (q *Queue) files() []string {
 	return out
 }
 
-// read reads a file of tasks, in the order in which they were queued.
-func (q *Queue) read(file string) (log *notes.Log, list []*Task, problems []notes.Problem, err error) {
+// readTasks reads a file of tasks, in the order in which they were queued.
+func (q *Queue) readTasks(file string) (log *notes.Log, list []*Task, problems []notes.Problem, err error) {
 	byID := map[string]*Task{}
 	log, err = notes.ReadLog(q.Project.Dir, file, func(part string, number int, line []byte) {
 		e := event{}
@@ -199,7 +199,7 @@ func (q *Queue) read(file string) (log *notes.Log, list []*Task, problems []note
 		if !slices.Contains(leadsTo[t.Status], e.Event) {
 			return
 		}
-		if t.take(e); !known {
+		if t.applyEvent(e); !known {
 			byID[e.ID] = t
 			list = append(list, t)
 		}
@@ -207,8 +207,8 @@ func (q *Queue) read(file string) (log *notes.Log, list []*Task, problems []note
 	return log, list, problems, err
 }
 
-// take changes the task by an event that its state accepts.
-func (t *Task) take(e event) {
+// applyEvent changes the task by an event, if the state accepts it.
+func (t *Task) applyEvent(e event) {
 	t.UpdatedAt = e.At
 	switch e.Event {
 	case Queued:
@@ -221,10 +221,10 @@ func (t *Task) take(e event) {
 	t.Status = e.Event
 }
 
-// Add queues a task. If the run has a task of the same output key that has not failed and was not
-// cancelled, the receipt is that of the old one.
+// Add queues a task. If the run has a task of the same output key, neither failed nor
+// cancelled, the receipt is the old task's.
 func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
-	if err := q.check(&d); err != nil {
+	if err := q.checkDraft(&d); err != nil {
 		return out, err
 	}
 	if err := q.Pace(); err != nil {
@@ -235,8 +235,8 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 		return out, err
 	}
 	defer unlock()
-	file := q.file(d.RunID)
-	log, list, _, err := q.read(file)
+	file := q.fileOf(d.RunID)
+	log, list, _, err := q.readTasks(file)
 	if err != nil {
 		return out, err
 	}
@@ -269,11 +269,11 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 
 // Tasks lists the tasks of all runs, in the order in which they were queued.
 func (q *Queue) Tasks(ctx context.Context) (list []Task, problems []notes.Problem, err error) {
-	for _, file := range q.files() {
+	for _, file := range q.taskFiles() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		_, tasks, amiss, err := q.read(file)
+		_, tasks, amiss, err := q.readTasks(file)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
-// facts reads the items, rows and dated paragraphs of a file, each with the date before it, in its
-// row, or in the heading above it. It calls see with every heading, and keep with every entry, which
-// keep may change. An entry is dropped if keep returns false.
-func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*Entry, block) bool) {
+// readFacts reads the items, rows and dated paragraphs of a file, each with the date before it, in the row, or
+// in the heading above it. It calls see with every heading, and keep with every entry, which keep may change.
+// An entry is dropped if keep returns false.
+func (r *reader) readFacts(blocks []block, kind string, see func(block), keep func(*Entry, block) bool) {
 	var under time.Time
-	level := 0 // of the heading with that date
+	level := 0 // of the heading with the date under
 	for _, b := range blocks {
 		if b.level > 0 {
 			if day := readDate(b.text); !day.IsZero() || b.level <= level {
@@ -26,13 +26,13 @@ func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*
 			see(b)
 			continue
 		}
-		e := Entry{Type: kind, Agent: b.cell("agent", "auteur", "author"), Date: readDate(b.cell("date")), Line: b.line, Text: b.text}
+		e := Entry{Type: kind, Agent: b.cellUnder("agent", "auteur", "author"), Date: readDate(b.cellUnder("date")), Line: b.line, Text: b.text}
 		if len(b.cells) > 1 && e.Date.IsZero() && !readDate(b.cells[0]).IsZero() {
 			e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
 		} else if e.Date.IsZero() {
 			e.Date, e.Text = cutDate(e.Text)
 		} else {
-			e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, b.cell("date")), " · ")
+			e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, b.cellUnder("date")), " · ")
 		}
 		if e.Date.IsZero() {
 			e.Date = under
@@ -46,13 +46,13 @@ func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*
 // isEntry reports whether a block is an entry by itself: text without a date may be an introduction.
 func isEntry(e *Entry, b block) bool { return b.item || b.cells != nil || !e.Date.IsZero() }
 
-func nothing(block) {}
+func ignoreHeading(block) {}
 
-// learnings reads the learnings of one agent.
-func (r *reader) learnings(text string) {
-	r.agent(Agent{ID: stem(r.path)})
-	r.facts(blocksOf(r.scan(text)), lesson.AgentLearnings, nothing, func(e *Entry, b block) bool {
-		e.Agent = stem(r.path)
+// readLearnings reads the learnings of one agent.
+func (r *reader) readLearnings(text string) {
+	r.addAgent(Agent{ID: trimEnding(r.path)})
+	r.readFacts(blocksOf(r.scanLines(text)), lesson.AgentLearnings, ignoreHeading, func(e *Entry, b block) bool {
+		e.Agent = trimEnding(r.path)
 		return isEntry(e, b)
 	})
 }
@@ -60,10 +60,10 @@ func (r *reader) learnings(text string) {
 // tagged matches the tags at the end of an exported text.
 var tagged = pattern.New("(?:[ \t]+`[^`\\s]+`)+$")
 
-// export reads the output of a kit's export-md: a type in the title, agents as headings.
-func (r *reader) export(text string) {
+// readExport reads the output of a kit's export-md: a type in the title, agents as headings.
+func (r *reader) readExport(text string) {
 	kind, agent := lesson.AgentLearnings, ""
-	r.facts(blocksOf(r.scan(text)), "", func(b block) {
+	r.readFacts(blocksOf(r.scanLines(text)), "", func(b block) {
 		if word, _, _ := strings.Cut(b.text, " "); b.level > 1 {
 			agent = b.text
 		} else if slices.Contains(lesson.Types(), word) {
@@ -81,43 +81,43 @@ func (r *reader) export(text string) {
 	})
 }
 
-// table returns a reader of the rows with a date.
-func table(kind, tag string) func(*reader, string) {
+// tableReader returns a reader of the rows with a date.
+func tableReader(kind, tag string) func(*reader, string) {
 	return func(r *reader, text string) {
-		r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
+		r.readFacts(blocksOf(r.scanLines(text)), kind, ignoreHeading, func(e *Entry, b block) bool {
 			e.Tags = []string{tag}
 			return len(b.cells) > 1 && !e.Date.IsZero()
 		})
 	}
 }
 
-// record matches the heading of a decision that has a number.
+// record matches the heading of a numbered decision.
 var record = pattern.New(`(?i)^\[?ADR[- ]?\d+`)
 
-// heading takes the date off a heading.
-func heading(text string) (date time.Time, title string) {
+// splitHeading takes the date off a heading.
+func splitHeading(text string) (date time.Time, title string) {
 	if date = readDate(text); date.IsZero() {
 		return date, text
 	}
 	return date, text[len(dated.FindString(text)):]
 }
 
-// decisions reads a log of decisions: sections by date, lists with dates, numbered records under
-// headings of their own, and headings with a date that are decisions themselves.
-func (r *reader) decisions(text string) {
-	var open, bare *Entry // the record that the next blocks belong to; the heading that has none yet
+// readDecisions reads a log of decisions: sections by date, lists with dates, numbered records under headings
+// of their own, and headings with a date that are decisions themselves.
+func (r *reader) readDecisions(text string) {
+	var open, bare *Entry // the record of the next blocks; the heading without a record yet
 	title, level := "", 0
-	r.facts(blocksOf(r.scan(text)), lesson.Decisions, func(b block) {
+	r.readFacts(blocksOf(r.scanLines(text)), lesson.Decisions, func(b block) {
 		if open != nil && b.level > level {
-			grow(&open.Text, "\n"+b.text+":")
+			appendBounded(&open.Text, "\n"+b.text+":")
 			return
 		}
 		if bare != nil && b.level > level {
 			bare = nil
 		}
-		r.keep(cmp.Or(open, bare))
+		r.addIfOpen(cmp.Or(open, bare))
 		open, bare = nil, nil
-		date, name := heading(b.text)
+		date, name := splitHeading(b.text)
 		switch title = ""; {
 		case record.MatchString(name):
 			open, level = &Entry{Type: lesson.Decisions, Date: date, Text: name, Line: b.line, Tags: []string{"adr"}}, b.level
@@ -128,30 +128,30 @@ func (r *reader) decisions(text string) {
 		}
 	}, func(e *Entry, b block) bool {
 		if open == nil {
-			bare, e.Text = nil, below(title, e.Text)
+			bare, e.Text = nil, textUnder(title, e.Text)
 			return isEntry(e, b)
 		}
 		for _, l := range strings.Split(b.text, "\n") {
-			if key, value := split(l); key == "date" {
+			if key, value := splitField(l); key == "date" {
 				open.Date = readDate(value)
 			}
-			grow(&open.Text, "\n"+l)
+			appendBounded(&open.Text, "\n"+l)
 		}
 		return false
 	})
-	r.keep(cmp.Or(open, bare))
+	r.addIfOpen(cmp.Or(open, bare))
 }
 
-// below returns a text behind the heading that it stands under, if there is one.
-func below(title, text string) string {
+// textUnder returns a text behind the heading above it, if there is one.
+func textUnder(title, text string) string {
 	if title == "" {
 		return text
 	}
 	return title + ": " + text
 }
 
-// keep adds the entry that was read under a heading, if there is one.
-func (r *reader) keep(open *Entry) {
+// addIfOpen adds the entry read under a heading, if there is one.
+func (r *reader) addIfOpen(open *Entry) {
 	if open != nil {
 		r.add(*open)
 	}
@@ -163,16 +163,16 @@ var inbox = pattern.New(`^\[[^\]\[→]{1,64}→([^\]\[→]{1,64})\]`)
 // decided matches the heading of a section of decisions.
 var decided = pattern.New(`(?i)\bd[ée]cisions?\b|决策|决定|決策|決定`)
 
-// sharedContext reads the context that all agents share, by its sections.
+// sharedContext reads the context shared by all agents, by the sections.
 func (r *reader) sharedContext(text string) {
-	lines := r.scan(text)
+	lines := r.scanLines(text)
 	var section, part string
-	r.facts(blocksOf(lines), lesson.SharedContext, func(b block) {
+	r.readFacts(blocksOf(lines), lesson.SharedContext, func(b block) {
 		if part = b.text; b.level <= 2 {
 			section, part = b.text, ""
 		}
 		if b.level == 2 && strings.Contains(strings.ToLower(section), "architecture") {
-			r.architecture(lines, b.line)
+			r.readArchitecture(lines, b.line)
 		}
 	}, func(e *Entry, b block) bool {
 		e.Agent = ""
@@ -183,16 +183,16 @@ func (r *reader) sharedContext(text string) {
 		if decided.MatchString(section+" "+part) && isEntry(e, b) {
 			e.Type = lesson.Decisions
 		}
-		_, title := heading(part)
-		if e.Text = below(title, e.Text); !decided.MatchString(section) {
-			e.Text = below(section, e.Text)
+		_, title := splitHeading(part)
+		if e.Text = textUnder(title, e.Text); !decided.MatchString(section) {
+			e.Text = textUnder(section, e.Text)
 		}
 		return !r.readDescription(strings.ToLower(section), b)
 	})
 }
 
-// architecture keeps a section as it is written, with its drawings.
-func (r *reader) architecture(lines []line, from int) {
+// readArchitecture keeps a section as it is written, with the drawings.
+func (r *reader) readArchitecture(lines []line, from int) {
 	var out []string
 	for _, l := range lines[from:] {
 		if level, _, _ := markdown.HashHeading(l.text); level > 0 && level <= 2 && !l.code {
@@ -206,22 +206,22 @@ func (r *reader) architecture(lines []line, from int) {
 	r.Architecture = Entry{Type: lesson.SharedContext, Text: all, Path: r.path, Line: from}
 }
 
-// readDescription reads a block that describes the project or an agent. It returns true for an agent,
-// which is not a fact besides.
+// readDescription reads a block about the project or an agent. It returns true for an agent, which is not a
+// fact besides.
 func (r *reader) readDescription(section string, b block) bool {
-	if id := b.cell("agent"); id != "" && b.cell("icon", "icôn", "domain") != "" {
+	if id := b.cellUnder("agent"); id != "" && b.cellUnder("icon", "icôn", "domain") != "" {
 		id, _, _ = strings.Cut(id, " ")
-		r.agent(Agent{ID: id, Name: b.cell("nom", "name"), Icon: b.cell("icon", "icôn"), Domain: b.cell("domain")})
+		r.addAgent(Agent{ID: id, Name: b.cellUnder("nom", "name"), Icon: b.cellUnder("icon", "icôn"), Domain: b.cellUnder("domain")})
 		return true
 	}
 	p := &r.Project
 	if b.cells != nil && strings.Contains(section, "stack") {
-		p.Stack = append(p.Stack, words(filled(b.cell("techno"))+" "+filled(b.cell("version")))...)
+		p.Stack = append(p.Stack, splitWords(dropTemplate(b.cellUnder("techno"))+" "+dropTemplate(b.cellUnder("version")))...)
 	}
 	if section != "projet" && section != "project" {
 		return false
 	}
-	switch key, value := split(b.text); key {
+	switch key, value := splitField(b.text); key {
 	case "nom", "name":
 		p.Name = value
 	case "type":
@@ -229,25 +229,25 @@ func (r *reader) readDescription(section string, b block) bool {
 	case "description":
 		p.Description = value
 	case "stack":
-		p.Stack = words(value)
+		p.Stack = splitWords(value)
 	}
 	return false
 }
 
-// titled matches the heading of a failure behind its date: id, agent, category, title.
+// titled matches the heading of a failure behind the date: id, agent, category, title.
 var titled = pattern.New(`^(?:\[?(FM-\d+)\]?)?[ \t—–:-]*(?:\[([^\]\[]{1,64})\][ \t]*)?(?:\[?(HALLUCINATION|[A-Z]+(?:-[A-Z]+)+)\]?(?:[ \t—–:-]+|$))?[ \t—–:-]*(.*)$`)
 
-// museum reads failures in Markdown: each under a heading with its date, category or id, in a
-// section for its severity.
-func (r *reader) museum(text string) {
+// readFailures reads failures in Markdown: each under a heading with a date, category or id, in a section for
+// the severity.
+func (r *reader) readFailures(text string) {
 	var open *Entry
 	severity := ""
-	for _, b := range blocksOf(r.scan(text)) {
+	for _, b := range blocksOf(r.scanLines(text)) {
 		switch {
 		case b.level == 0 && open != nil:
-			open.describe(b)
+			open.readFields(b)
 		case b.level > 0:
-			r.keep(open)
+			r.addIfOpen(open)
 			if open = failureIn(b); open != nil {
 				open.Failure.Severity = severity
 			} else {
@@ -255,7 +255,7 @@ func (r *reader) museum(text string) {
 			}
 		}
 	}
-	r.keep(open)
+	r.addIfOpen(open)
 }
 
 // failureIn reads the heading of a failure. It returns nil for other headings.
@@ -274,12 +274,12 @@ func failureIn(b block) *Entry {
 	return &Entry{Type: lesson.Failures, Agent: m[2], Date: date, Text: m[4], Line: b.line, Failure: &Failure{ID: m[1], Category: m[3], Title: m[4]}}
 }
 
-// describe reads the fields in a block below the heading of a failure. Most are also its text.
-func (e *Entry) describe(b block) {
+// readFields reads the fields in a block below the heading of a failure. Most are also part of the text.
+func (e *Entry) readFields(b block) {
 	f := e.Failure
-	last := new(string) // the field that the next line continues
+	last := new(string) // the field continued by the next line
 	for _, l := range strings.Split(b.text, "\n") {
-		key, value := split(l)
+		key, value := splitField(l)
 		begins := func(names ...string) bool {
 			return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(key, n) })
 		}
@@ -294,7 +294,7 @@ func (e *Entry) describe(b block) {
 			f.Status = strings.ToLower(value)
 			continue
 		case begins("tag"):
-			e.Tags = words(value)
+			e.Tags = splitWords(value)
 			continue
 		case begins("caté", "cate"):
 			f.Category = strings.ToUpper(value)
@@ -309,19 +309,19 @@ func (e *Entry) describe(b block) {
 		case key != "":
 			last = new(string)
 		case *last != "":
-			grow(last, " "+value)
+			appendBounded(last, " "+value)
 		}
 		if value != "" && !isRemark(value) {
-			grow(&e.Text, "\n"+value)
+			appendBounded(&e.Text, "\n"+value)
 		}
 	}
 }
 
-// maxTrace is the number of lines of a trace that are read, from its end.
+// maxTrace is the number of lines to read of a trace, from the end.
 const maxTrace = 200
 
 var (
-	// bracket matches a part of an event: its time, agent or type. event matches the type.
+	// bracket matches a part of an event: time, agent or type. event matches the type.
 	bracket = pattern.New(`^\[([^\]\[]{1,120})\][ \t]*`)
 	event   = pattern.New(`^([A-Z][A-Z-]+)(?:[:→].*)?$`)
 )
@@ -330,10 +330,10 @@ var (
 // say nothing to later runs.
 var events = map[string]string{"DECISION": lesson.Decisions, "REMEMBER": lesson.AgentLearnings, "HANDOFF": lesson.Stories, "WARN": lesson.Stories, "ERROR": lesson.Stories}
 
-// trace reads the events of past runs: "[time] [agent] [TYPE] text", with agent and type in
-// either order, or without time and agent below a heading that has both.
-func (r *reader) trace(text string) {
-	lines := r.scan(text)
+// readTrace reads the events of past runs: "[time] [agent] [TYPE] text", with agent and type in either order,
+// or without time and agent below a heading that has both.
+func (r *reader) readTrace(text string) {
+	lines := r.scanLines(text)
 	var day time.Time
 	var by string
 	for n, l := range lines {
@@ -367,12 +367,12 @@ func (r *reader) trace(text string) {
 	}
 }
 
-// splitNote takes apart the text of a note that was kept, for example
-// type: decisions | agent: dev | "text".
+// splitNote takes apart the text of a note in its written form, for example type: decisions | agent: dev |
+// "text".
 func (e *Entry) splitNote() {
 	var text []string
 	for _, part := range strings.Split(e.Text, "|") {
-		switch key, value := split(part); {
+		switch key, value := splitField(part); {
 		case key == "type" && slices.Contains(lesson.Types(), value):
 			e.Type = value
 		case key == "agent":

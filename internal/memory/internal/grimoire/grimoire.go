@@ -1,8 +1,7 @@
-// Package grimoire reads the memory files of other people's kits in a project: learnings of agents,
-// failures, decisions, the shared context, runs. The kits lay their files out alike,
-// below _bmad or _grimoire. [Sources] names the files of a folder, [Parse] reads the bytes of one,
-// so that a caller can keep the result for as long as the file does not change, and [Join] puts
-// the results together.
+// Package grimoire reads the memory files of other people's kits in a project: learnings of agents, failures,
+// decisions, the shared context, runs. The kits lay their files out alike, below _bmad or _grimoire. [Sources]
+// names the files of a folder, [Parse] reads the bytes of one, so that a caller can keep the result for as long
+// as the file does not change, and [Join] puts the results together.
 //
 // People and models write these files by hand. If a part cannot be read, it is a [Problem], and
 // hides nothing else.
@@ -23,7 +22,7 @@ import (
 )
 
 const (
-	// MaxFile bounds the bytes of a file that is read.
+	// MaxFile bounds the bytes read of a file.
 	MaxFile = 2 << 20
 	// MaxEntries bounds the entries of a project.
 	MaxEntries = 20_000
@@ -70,8 +69,8 @@ type User struct {
 	Language string `json:"language,omitempty"`
 }
 
-// Agent is an agent that the files know. Its notes are kept under any of its names: id, tag, or
-// the name of its learnings file without the ending.
+// Agent is an agent known to the files. The notes are kept under any name of it: id, tag, or the name of the
+// learnings file without the ending.
 type Agent struct{ ID, Tag, Learnings, Name, Icon, Domain string }
 
 // Content is the content of one file, or, from [Join], of all files.
@@ -80,13 +79,12 @@ type Content struct {
 	Project      Project
 	User         User
 	Agents       []Agent
-	Architecture Entry // the section of that name in the shared context
+	Architecture Entry // the architecture section of the shared context
 	Branches     []Branch
 	Runs         []Run
 }
 
-// Problem is a part of a file that cannot be used. Line is 0 if it is the whole file. The rest of the
-// file is used.
+// Problem is an unusable part of a file. Line is 0 if it is the whole file. The rest of the file is used.
 type Problem struct {
 	Path string
 	Line int
@@ -102,7 +100,7 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 	}{p.Path, p.Line, p.Why.String()})
 }
 
-// In returns the problem in a language, with its place.
+// In returns the problem in a language, with the place.
 func (p Problem) In(l lang.Language) string { return p.Place() + ": " + p.Why.In(l) }
 
 // Place names the line of the problem, or the file.
@@ -128,5 +126,5 @@ func SeverityIn(text string) string {
 	return ""
 }
 
-// maxSources bounds the files of a project, and the agents that one file names.
+// maxSources bounds the files of a project, and the agents in one file.
 const maxSources = 5000

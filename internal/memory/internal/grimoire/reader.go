@@ -21,7 +21,7 @@ type reader struct {
 	problems []Problem
 }
 
-func (r *reader) problem(line int, format string, args ...any) {
+func (r *reader) addProblem(line int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{r.path, line, lang.T(format, args...)})
 }
 
@@ -32,20 +32,20 @@ func (r *reader) add(e Entry) {
 		return
 	}
 	if len(e.Text) > maxText {
-		r.problem(e.Line, "the entry has more than %d bytes; the rest of it is not read", maxText)
+		r.addProblem(e.Line, "the entry has more than %d bytes; the rest of it is not read", maxText)
 		e.Text = visible.Head(e.Text, maxText)
 	}
 	e.Agent, e.Path = agentName(e.Agent), r.path
 	r.Entries = append(r.Entries, e)
 }
 
-// agent keeps an agent, unless a template that nobody has filled in names it.
-func (r *reader) agent(a Agent) {
+// addAgent keeps an agent, unless the name comes from a template still to be filled in.
+func (r *reader) addAgent(a Agent) {
 	for _, text := range []*string{&a.Name, &a.Icon, &a.Domain} {
 		*text = html.UnescapeString(*text)
 	}
 	isTemplate := strings.Contains(a.ID+a.Tag+a.Name, "{{")
-	a.Icon, a.Domain = filled(a.Icon), filled(a.Domain)
+	a.Icon, a.Domain = dropTemplate(a.Icon), dropTemplate(a.Domain)
 	if a.ID = agentName(a.ID); a.ID != "" && !isTemplate && len(r.Agents) < maxSources {
 		r.Agents = append(r.Agents, a)
 	}
@@ -64,10 +64,10 @@ func agentName(s string) string {
 // plain removes NUL, too, because a power loss leaves it in files.
 var plain = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "", "\ufeff", "")
 
-// decode returns the bytes of a file as text, with lines that end in a line feed.
-func (r *reader) decode(data []byte) string {
+// decodeText returns the bytes of a file as text, with lines ending in a line feed.
+func (r *reader) decodeText(data []byte) string {
 	if !utf8.Valid(data) {
-		r.problem(0, "the file is not UTF-8, so some of its characters are lost")
+		r.addProblem(0, "the file is not UTF-8, so some of its characters are lost")
 	}
 	return plain.Replace(strings.ToValidUTF8(string(data), "\uFFFD"))
 }
@@ -78,15 +78,15 @@ var (
 		`(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})` +
 		`(?:[T \t]+(\d{1,2}:\d{2})(?::\d{2})?(?:[.,]\d+)?[ ]?(Z|UTC|[-+]\d{2}:?\d{2})?)?` +
 		`([\])]?)[*_ \t]*([:—–|-]*)[ \t]*`)
-	// placeholder matches a part of a template that nobody has filled in.
+	// placeholder matches a part of a template still to be filled in.
 	placeholder = pattern.New(`\{\{[A-Za-z][A-Za-z0-9_]*\}\}`)
 )
 
-// unfilled matches the words of templates for a value that nobody has filled in.
+// unfilled matches the words of templates for a missing value.
 var unfilled = pattern.New(`(?i)^[^\pL]*(?:(?:à|a) (?:compléter|completer|définir|definir|remplir)|to (?:be )?(?:complete|define|fill)d?(?: in)?|tbd|todo|待补充|待填写|待定)[^\pL]*$`)
 
-// filled returns a value, or "" for one that nobody has filled in.
-func filled(value string) string {
+// dropTemplate returns a value, or "" for a template's placeholder.
+func dropTemplate(value string) string {
 	if strings.Contains(value, "{{") || unfilled.MatchString(value) {
 		return ""
 	}
@@ -128,11 +128,11 @@ func dateOf(m []string) time.Time {
 	return at.UTC()
 }
 
-// keyed matches a line that begins with the name of a field, for example "- **Leçon** : text".
+// keyed matches a line with the name of a field at the beginning, for example "- **Leçon** : text".
 var keyed = pattern.New(`^(?:[-*+•][ \t]+)?(?:\*\*|__)?([^:：|*]{2,40}?)(?:\*\*|__)?[ \t]*[:：](?:\*\*|__)?(?:[ \t]+|$)(.*)$`)
 
-// split returns the name of a field in lower case, which is empty if the line has none, and the rest.
-func split(l string) (key, value string) {
+// splitField returns the name of a field in lower case, which is empty if the line has none, and the rest.
+func splitField(l string) (key, value string) {
 	l = strings.TrimSpace(l)
 	if m := keyed.FindStringSubmatch(l); m != nil {
 		return strings.ToLower(m[1]), strings.TrimSpace(m[2])
@@ -140,10 +140,10 @@ func split(l string) (key, value string) {
 	return "", l
 }
 
-// words splits a list at its commas.
-func words(list string) (out []string) {
+// splitWords splits a list at the commas.
+func splitWords(list string) (out []string) {
 	for _, w := range strings.Split(list, ",") {
-		if w = filled(strings.Trim(w, "`# \t")); w != "" {
+		if w = dropTemplate(strings.Trim(w, "`# \t")); w != "" {
 			out = append(out, w)
 		}
 	}
@@ -157,8 +157,8 @@ type line struct {
 	code, mark bool
 }
 
-// scan finds code and comments, and reports as a problem if one never ends.
-func (r *reader) scan(text string) (out []line) {
+// scanLines finds code and comments, and reports as a problem if one never ends.
+func (r *reader) scanLines(text string) (out []line) {
 	var comments markdown.Comments
 	fence, from := "", 0
 	for n, l := range strings.Split(text, "\n") {
@@ -181,10 +181,10 @@ func (r *reader) scan(text string) (out []line) {
 		out = append(out, line{text: l})
 	}
 	if comments.Open {
-		r.problem(comments.From, "the comment that begins here never ends, so the rest of the file is not read")
+		r.addProblem(comments.From, "the comment that begins here never ends, so the rest of the file is not read")
 	}
 	if fence != "" {
-		r.problem(from, "the code block that begins here never ends, so the rest of the file is not read")
+		r.addProblem(from, "the code block that begins here never ends, so the rest of the file is not read")
 	}
 	return out
 }
@@ -214,79 +214,81 @@ func blocksOf(lines []line) []block {
 		if l.code || !strings.HasPrefix(text, "|") {
 			o.head = nil
 		}
-		inner := o.continues(l.text, n > 0 && strings.TrimSpace(lines[n-1].text) == "")
+		inner := o.continuesItem(l.text, n > 0 && strings.TrimSpace(lines[n-1].text) == "")
 		_, body, listed := markdown.Item(l.text)
 		level, title, _ := markdown.HashHeading(l.text)
 		switch {
 		case l.code:
 			if inner && !l.mark {
-				o.extend("\n" + text)
+				o.extendLast("\n" + text)
 			}
 		case level > 0:
-			o.add(block{line: n + 1, level: level, text: title}, false)
+			o.addBlock(block{line: n + 1, level: level, text: title}, false)
 		case text == "":
 		case text[0] == '>' || markdown.IsUnderline(l.text) || isRule(text):
 			o.open = false
 		case text[0] == '|':
-			o.row(n+1, text, n+1 < len(lines) && isRule(lines[n+1].text))
+			o.readRow(n+1, text, n+1 < len(lines) && isRule(lines[n+1].text))
 		case listed && inner:
-			o.extend("\n- " + body)
+			o.extendLast("\n- " + body)
 		case listed:
-			o.add(block{line: n + 1, item: true, text: body}, true)
+			o.addBlock(block{line: n + 1, item: true, text: body}, true)
 		case o.open:
-			o.extend(o.last().gap() + text)
+			o.extendLast(o.lastBlock().lineGap() + text)
 		default:
-			o.add(block{line: n + 1, text: text}, true)
+			o.addBlock(block{line: n + 1, text: text}, true)
 		}
 	}
 	return o.blocks
 }
 
-func (o *outline) last() *block { return &o.blocks[len(o.blocks)-1] }
+func (o *outline) lastBlock() *block { return &o.blocks[len(o.blocks)-1] }
 
-func (o *outline) add(b block, continues bool) { o.blocks, o.open = append(o.blocks, b), continues }
+func (o *outline) addBlock(b block, continues bool) {
+	o.blocks, o.open = append(o.blocks, b), continues
+}
 
-func (o *outline) extend(more string) { grow(&o.last().text, more) }
+func (o *outline) extendLast(more string) { appendBounded(&o.lastBlock().text, more) }
 
-// gap returns the separator of the lines of a block: those of a paragraph may be fields.
-func (b *block) gap() string {
+// lineGap returns the separator of the lines of a block: a paragraph's lines may be fields.
+func (b *block) lineGap() string {
 	if b.item {
 		return " "
 	}
 	return "\n"
 }
 
-// grow appends to the text of an entry, unless it is too long.
-func grow(text *string, more string) {
+// appendBounded appends to the text of an entry, unless it is too long.
+func appendBounded(text *string, more string) {
 	if len(*text) <= maxText {
 		*text += more
 	}
 }
 
-// continues reports whether a line is indented as a part of the last item. If not, it begins a new
+// continuesItem reports whether a line is indented as a part of the last item. If not, it begins a new
 // block after an empty line.
-func (o *outline) continues(l string, afterEmpty bool) bool {
+func (o *outline) continuesItem(l string, afterEmpty bool) bool {
 	isIndented := strings.HasPrefix(l, "  ") || strings.HasPrefix(l, "\t")
-	inner := isIndented && o.open && o.last().item
+	inner := isIndented && o.open && o.lastBlock().item
 	o.open = o.open && (inner || !afterEmpty)
 	return inner
 }
 
-// row reads a row of a table, or its head.
-func (o *outline) row(n int, text string, isHead bool) {
+// readRow reads a row of a table, or the head of it.
+func (o *outline) readRow(n int, text string, isHead bool) {
 	cells := markdown.Cells(text, "*_")
 	if isHead {
 		o.head, o.open = strings.Split(strings.ToLower(strings.Join(cells, "|")), "|"), false
 		return
 	}
-	o.add(block{line: n, cells: cells, head: o.head, text: joinCells(cells)}, false)
+	o.addBlock(block{line: n, cells: cells, head: o.head, text: joinCells(cells)}, false)
 }
 
 // isRule reports whether a line is the rule below the head of a table.
 func isRule(l string) bool { return strings.Contains(l, "-") && markdown.IsTableRule(l) }
 
-// cell returns the cell of a row in the first column whose title contains one of the words.
-func (b block) cell(names ...string) string {
+// cellUnder returns the cell of a row in the first column whose title contains one of the words.
+func (b block) cellUnder(names ...string) string {
 	for c := range min(len(b.head), len(b.cells)) {
 		for _, name := range names {
 			if strings.Contains(b.head[c], name) {
@@ -297,7 +299,7 @@ func (b block) cell(names ...string) string {
 	return ""
 }
 
-// joinCells joins the cells that are not empty or dashes.
+// joinCells joins the cells, except empty ones and dashes.
 func joinCells(cells []string) string {
 	var out []string
 	for _, c := range cells {
@@ -308,10 +310,10 @@ func joinCells(cells []string) string {
 	return strings.Join(out, " · ")
 }
 
-// isRemark reports whether a text is a remark of a template, all of it in italics, or has parts that
-// nobody has filled in.
+// isRemark reports whether a text is a remark of a template, all of it in italics, or has parts still to be
+// filled in.
 func isRemark(text string) bool {
-	if _, value := split(text); placeholder.MatchString(text) || unfilled.MatchString(value) {
+	if _, value := splitField(text); placeholder.MatchString(text) || unfilled.MatchString(value) {
 		return true
 	}
 	mark := text[:min(len(text), 1)]
@@ -319,5 +321,5 @@ func isRemark(text string) bool {
 	return isItalic && strings.HasSuffix(text, mark) && strings.Count(text, mark) == 2
 }
 
-// stem returns a file's name without its ending.
-func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
+// trimEnding returns a file's name without the ending.
+func trimEnding(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }

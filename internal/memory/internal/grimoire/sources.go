@@ -65,14 +65,14 @@ var runPlaces = []place{
 	{"$-output/.runs/*/state.json", RunFile}, {"$-output/.runs/*/*/state.json", RunFile}, {"$-output/.runs/*/*/*/state.json", RunFile},
 }
 
-// Sources lists the files of a project that have its memory. It leaves it to fsys to refuse links that
-// lead out of the project.
-func Sources(fsys fs.FS) ([]Source, []Problem) { return sources(fsys, places) }
+// Sources lists the files of a project with its memory. It leaves it to fsys to refuse links out of the
+// project.
+func Sources(fsys fs.FS) ([]Source, []Problem) { return listSources(fsys, places) }
 
 // RunSources lists the files of the runs. There can be many, and notes do not need them.
-func RunSources(fsys fs.FS) ([]Source, []Problem) { return sources(fsys, runPlaces) }
+func RunSources(fsys fs.FS) ([]Source, []Problem) { return listSources(fsys, runPlaces) }
 
-func sources(fsys fs.FS, places []place) (found []Source, problems []Problem) {
+func listSources(fsys fs.FS, places []place) (found []Source, problems []Problem) {
 	at := listing{fsys, map[string]listed{}}
 	problem := func(name, format string, args ...any) {
 		problems = append(problems, Problem{Path: name, Why: lang.T(format, args...)})
@@ -123,7 +123,7 @@ func (l listing) ReadDir(name string) ([]fs.DirEntry, error) {
 	in, ok := l.seen[name]
 	if !ok {
 		var folder fs.DirEntry
-		if folder, in.err = l.entry(name); in.err == nil && folder.IsDir() {
+		if folder, in.err = l.findEntry(name); in.err == nil && folder.IsDir() {
 			in.entries, in.err = fs.ReadDir(l.FS, name)
 		}
 		l.seen[name] = in
@@ -133,15 +133,15 @@ func (l listing) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // Stat implements fs.StatFS.
 func (l listing) Stat(name string) (fs.FileInfo, error) {
-	e, err := l.entry(name)
+	e, err := l.findEntry(name)
 	if err != nil {
 		return nil, err
 	}
 	return e.Info()
 }
 
-// entry finds a name in the list of its folder, and follows it if it is a link.
-func (l listing) entry(name string) (fs.DirEntry, error) {
+// findEntry finds a name in the list of the folder, and follows it if it is a link.
+func (l listing) findEntry(name string) (fs.DirEntry, error) {
 	if path.Dir(name) != "." {
 		entries, err := l.ReadDir(path.Dir(name))
 		i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e fs.DirEntry, base string) int { return strings.Compare(e.Name(), base) })
@@ -161,20 +161,20 @@ func (l listing) entry(name string) (fs.DirEntry, error) {
 	return fs.FileInfoToDirEntry(info), nil
 }
 
-// Parse reads one file. Its problems concern parts of it; the rest is in the content.
+// Parse reads one file. The problems concern parts of it; the rest is in the content.
 func Parse(s Source, data []byte) (Content, []Problem) {
 	r := &reader{path: s.Path}
-	if text := r.decode(data); strings.TrimSpace(text) != "" && readers[s.Kind] != nil {
+	if text := r.decodeText(data); strings.TrimSpace(text) != "" && readers[s.Kind] != nil {
 		readers[s.Kind](r, text)
 	}
 	return r.Content, r.problems
 }
 
 var readers = map[Kind]func(*reader, string){
-	Settings: (*reader).settings, Manifest: (*reader).manifest, Persona: (*reader).persona, BranchFile: (*reader).branch, RunFile: (*reader).run,
-	Museum: (*reader).museum, Trace: (*reader).trace, Memories: (*reader).memories, Lines: (*reader).lines,
-	Shared: (*reader).sharedContext, DecisionLog: (*reader).decisions, Learnings: (*reader).learnings, Export: (*reader).export,
-	Contradictions: table(lesson.Decisions, "contradiction"), Handoffs: table(lesson.Stories, "handoff"),
+	Settings: (*reader).readSettings, Manifest: (*reader).readManifest, Persona: (*reader).readPersona, BranchFile: (*reader).readBranch, RunFile: (*reader).readRun,
+	Museum: (*reader).readFailures, Trace: (*reader).readTrace, Memories: (*reader).readNotes, Lines: (*reader).readJSONLines,
+	Shared: (*reader).sharedContext, DecisionLog: (*reader).readDecisions, Learnings: (*reader).readLearnings, Export: (*reader).readExport,
+	Contradictions: tableReader(lesson.Decisions, "contradiction"), Handoffs: tableReader(lesson.Stories, "handoff"),
 }
 
 // Join puts the contents of files together, in the order of [Sources]. If several have a value, the
@@ -183,7 +183,7 @@ func Join(contents []Content) (all Content, problems []Problem) {
 	seen := map[string]bool{}
 	for _, c := range contents {
 		for _, e := range c.Entries {
-			switch key := e.key(); {
+			switch key := e.failureKey(); {
 			case key != "" && seen[key]:
 				continue
 			case len(all.Entries) < MaxEntries:
@@ -206,7 +206,7 @@ func Join(contents []Content) (all Content, problems []Problem) {
 			all.Architecture = c.Architecture
 		}
 		for _, a := range c.Agents {
-			all.Agents = meet(all.Agents, a)
+			all.Agents = mergeAgent(all.Agents, a)
 		}
 		all.Branches = append(all.Branches, c.Branches...)
 		all.Runs = append(all.Runs, c.Runs...)
@@ -214,8 +214,8 @@ func Join(contents []Content) (all Content, problems []Problem) {
 	return all, problems
 }
 
-// key identifies a failure, if it has an id.
-func (e Entry) key() string {
+// failureKey identifies a failure, if it has an id.
+func (e Entry) failureKey() string {
 	if e.Failure == nil || e.Failure.ID == "" {
 		return ""
 	}

@@ -78,7 +78,7 @@ func TestSecretRules(t *testing.T) {
 	t.Parallel()
 	for _, e := range examples(t, secretRules) {
 		rule := newSecretRule(e.columns)
-		found := func(text string) bool { return len(rule.find(text)) > 0 }
+		found := func(text string) bool { return len(rule.findSecrets(text)) > 0 }
 		if len(e.columns) > 3 && rule.judge == nil {
 			t.Errorf("%q names no judge", e.columns)
 		}

@@ -22,7 +22,7 @@ var secretRules string
 // secretRule finds credentials of one kind. The secret is the last group, or all of a match.
 type secretRule struct {
 	kind lang.Text
-	// part is in every text that matches; "" for a rule without one.
+	// part is in every match of the rule; "" for a rule without one.
 	part    string
 	matches *pattern.Pattern
 	// judge decides by the groups of a match; nil takes each.
@@ -44,8 +44,8 @@ func newSecretRule(columns []string) secretRule {
 	return rule
 }
 
-// kindOf names the finding of a rule: one of those named here, or the key or token of somebody, such as "a
-// GitHub token".
+// kindOf names the finding of a rule: one of the names here, or the key or token of somebody, such as "a GitHub
+// token".
 func kindOf(cell string) lang.Text {
 	for _, kind := range []lang.Text{
 		lang.T("a private key"), lang.T("a JSON Web Token"), lang.T("an address with a password"),
@@ -80,7 +80,7 @@ func secretsIn(text string) []secret {
 	plain, at := plainText(text)
 	var out []secret
 	for _, rule := range secrets() {
-		out = append(out, rule.find(plain)...)
+		out = append(out, rule.findSecrets(plain)...)
 	}
 	if at != nil {
 		for i, s := range out {
@@ -91,8 +91,8 @@ func secretsIn(text string) []secret {
 	return out
 }
 
-// find returns the credentials of a kind in a plain text.
-func (r *secretRule) find(plain string) (out []secret) {
+// findSecrets returns the credentials of a kind in a plain text.
+func (r *secretRule) findSecrets(plain string) (out []secret) {
 	if !strings.Contains(plain, r.part) || !r.matches.MatchString(plain) {
 		return nil
 	}
@@ -139,25 +139,25 @@ func Mask(text string) string {
 	return out.String() + text[end:]
 }
 
-// judges decide whether a match is a secret, by the names that secrets.rules calls them.
+// judges decide whether a match is a secret, by their names in secrets.rules.
 var judges = map[string]func(groups []string) bool{
 	"login":           isLogin,
-	"random":          func(g []string) bool { return random(g[1], 16) },
-	"random or login": func(g []string) bool { return random(g[1], 16) || encodesLogin(g[1]) },
-	"no placeholder":  func(g []string) bool { return !placeholder(g[1]) },
+	"random":          func(g []string) bool { return looksRandom(g[1], 16) },
+	"random or login": func(g []string) bool { return looksRandom(g[1], 16) || encodesLogin(g[1]) },
+	"no placeholder":  func(g []string) bool { return !isPlaceholder(g[1]) },
 	"password":        func(g []string) bool { return passwordLike(g[1]) || wordLike(g[1]) },
-	"assigned":        func(g []string) bool { return passwordLike(g[2]) || assigns(g[1]) && wordLike(g[2]) },
+	"assigned":        func(g []string) bool { return passwordLike(g[2]) || isAssignment(g[1]) && wordLike(g[2]) },
 }
 
-// assigns reports whether the text between a name and a value gives the name that value, in a
-// program's way: people also write a colon before a word that is not a password.
-func assigns(between string) bool {
+// isAssignment reports whether the text between a name and a value assigns the value, in a program's way:
+// people also write a colon before a word that is not a password.
+func isAssignment(between string) bool {
 	return between == "=" || strings.ContainsAny(between, "=:") && strings.ContainsAny(between, `"'`)
 }
 
-// isLogin reports whether a name and a password are not those of an example.
+// isLogin reports whether a name and a password are not an example's.
 func isLogin(g []string) bool {
-	return !placeholder(g[2]) && (!slices.Contains(sampleUsers, strings.ToLower(g[1])) || !slices.Contains(sampleWords, strings.ToLower(g[2])))
+	return !isPlaceholder(g[2]) && (!slices.Contains(sampleUsers, strings.ToLower(g[1])) || !slices.Contains(sampleWords, strings.ToLower(g[2])))
 }
 
 // encodesLogin reports whether a value is a name and a password, as the scheme Basic sends them.
@@ -173,8 +173,8 @@ var (
 		"uint32", "uint64", "sha256", "sha512", "base64", "oauth2", "hs256", "rs256", "bcrypt", "argon2", "scrypt", "pbkdf2"}
 )
 
-// placeholder reports whether a value stands for another, as in ${PASSWORD} or <yours>.
-func placeholder(v string) bool {
+// isPlaceholder reports whether a value stands for another, as in ${PASSWORD} or <yours>.
+func isPlaceholder(v string) bool {
 	switch {
 	case strings.ContainsAny(v, "<>{}()[]"), dotted.MatchString(v), strings.Trim(v, "*x•.-_#?") == "":
 		return true
@@ -194,10 +194,10 @@ var dotted = pattern.New(`^[A-Za-z_]+[0-9]{0,2}(?:(?:\.|/|::|->)[A-Za-z_-]+[0-9]
 // not.
 func passwordLike(v string) bool {
 	v = strings.TrimRight(v, ".:!?)")
-	if len(v) < 6 || placeholder(v) {
+	if len(v) < 6 || isPlaceholder(v) {
 		return false
 	}
-	letters, digits, upper, marks := kinds(v)
+	letters, digits, upper, marks := countKinds(v)
 	switch {
 	case digits > 0 && letters+marks > 0, digits >= 6, strings.ContainsAny(v, "!@#$%^&*+=~?"):
 		return true
@@ -207,20 +207,20 @@ func passwordLike(v string) bool {
 
 // wordLike reports whether a value is a password without digits, if it is assigned as one.
 func wordLike(v string) bool {
-	letters, _, _, _ := kinds(v)
-	return letters == len(v) && len(v) > 6 && !placeholder(v) && !slices.Contains(append(sayings, sampleWords...), strings.ToLower(v))
+	letters, _, _, _ := countKinds(v)
+	return letters == len(v) && len(v) > 6 && !isPlaceholder(v) && !slices.Contains(append(sayings, sampleWords...), strings.ToLower(v))
 }
 
 // sayings are about passwords.
 var sayings = []string{"required", "optional", "mandatory", "missing", "invalid", "correct", "default", "disabled", "enabled", "unknown",
 	"rejected", "forbidden", "generated", "encrypted", "protected", "plaintext", "password", "passwords", "undefined"}
 
-// random reports whether a value is drawn by a machine: long, of several kinds of characters, and
+// looksRandom reports whether a value is drawn by a machine: long, of several kinds of characters, and
 // few of them often.
-func random(v string, least int) bool {
+func looksRandom(v string, least int) bool {
 	v = strings.TrimRight(v, ".:!?)=")
-	letters, digits, _, _ := kinds(v)
-	if len(v) < least || placeholder(v) || letters == 0 || digits == 0 {
+	letters, digits, _, _ := countKinds(v)
+	if len(v) < least || isPlaceholder(v) || letters == 0 || digits == 0 {
 		return false
 	}
 	counts := map[rune]int{}
@@ -234,7 +234,7 @@ func random(v string, least int) bool {
 	return bits >= 3 && digits*24 >= letters
 }
 
-func kinds(v string) (letters, digits, upper, marks int) {
+func countKinds(v string) (letters, digits, upper, marks int) {
 	for _, r := range v {
 		switch {
 		case unicode.IsUpper(r):

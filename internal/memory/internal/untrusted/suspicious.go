@@ -15,7 +15,7 @@ import (
 //go:embed suspicious.rules
 var suspiciousRules string
 
-// forms are those of a text that rules read, as wordsOf and plainText make them.
+// forms are the forms of a text for rules, made by wordsOf and plainText.
 const (
 	inJoined    = "joined"
 	inWords     = "words"
@@ -29,15 +29,15 @@ type address struct {
 	matches *pattern.Pattern
 }
 
-// addresses has the rules that follow each other and are of one form in one pattern: a pattern that has
-// too much to tell apart forgets its states, and is slow.
+// addresses joins consecutive rules of one form to a pattern: a pattern with too much to tell apart forgets its
+// states, and is slow.
 var addresses = sync.OnceValue(func() (out []address) {
 	var together []string
 	rules := readRules(suspiciousRules)
 	for i, rule := range rules {
 		together = append(together, expressionOf(rule))
 		if i+1 == len(rules) || rules[i+1][0] != rule[0] {
-			out = append(out, address{rule[0], pattern.New(either(together))})
+			out = append(out, address{rule[0], pattern.New(joinRules(together))})
 			together = nil
 		}
 	}
@@ -52,9 +52,9 @@ func expressionOf(rule []string) string {
 	return strings.ReplaceAll(rule[1], "_", " ")
 }
 
-// either returns the expression of all rules. Those between spaces share them, so that a pattern has less to
-// tell apart.
-func either(rules []string) string {
+// joinRules returns the expression of all rules. Rules between spaces share the spaces, so that a pattern has
+// less to tell apart.
+func joinRules(rules []string) string {
 	var between, others []string
 	for _, rule := range rules {
 		if strings.HasPrefix(rule, " ") && strings.HasSuffix(rule, " ") {
@@ -69,10 +69,10 @@ func either(rules []string) string {
 	return strings.Join(others, "|")
 }
 
-// encoded is a long text that nobody can read.
+// encoded is a long text unreadable for people.
 var encoded = pattern.New(`[A-Za-z0-9+/_-]{200}`)
 
-// Suspicious reports whether a text addresses the model that reads it, or hides its content.
+// Suspicious reports whether a text addresses the model reading it, or hides content.
 func Suspicious(text string) bool {
 	if strings.ContainsFunc(text, tagCharacter) {
 		return true
@@ -87,7 +87,7 @@ func Suspicious(text string) bool {
 	}
 	solid := strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(plain)
 	for _, run := range encoded.FindAllString(solid, -1) {
-		letters, digits, upper, _ := kinds(run)
+		letters, digits, upper, _ := countKinds(run)
 		if digits > 0 && upper > 0 && upper < letters {
 			return true
 		}
@@ -95,7 +95,7 @@ func Suspicious(text string) bool {
 	return false
 }
 
-// alike maps letters of other scripts to those that they look like.
+// alike maps letters of other scripts to the letters they look like.
 var alike = func() map[rune]rune {
 	from, to := []rune("аеорсухіѕјԁһԛԝкмтвнαεοικνρτυχωɑɡıłøđ"), []rune("aeopcyxisjdhqwkmtbhaeoiknptuxwagilod")
 	out := map[rune]rune{}
@@ -110,10 +110,9 @@ const tagBlock = 0xe0000
 
 func tagCharacter(r rune) bool { return r > tagBlock && r < tagBlock+utf8.RuneSelf }
 
-// plainText returns a text as a model reads it that is not deceived by its characters: without
-// invisible ones and marks, with those of full width, of mathematics and of other scripts as the
-// letters that they look like. at has the place in text of each of its bytes; nil if the text
-// is plain already.
+// plainText returns a text as read by a model not deceived by characters: without invisible ones and marks,
+// with characters of full width, of mathematics and of other scripts as the letters they look like. at has the
+// place in text of each of the bytes; nil if the text is plain already.
 func plainText(text string) (plain string, at []int) {
 	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return text, nil

@@ -1,9 +1,9 @@
-// Package untrusted makes texts of others safe to keep and to show: notes, memory files of other kits,
-// and all else that a repository can bring along.
+// Package untrusted makes texts of others safe to keep and to show: notes, memory files of other kits, and all
+// else that a repository can bring along.
 //
-// Credentials are refused if a text is taken in ([Check]) and masked if one is shown ([Mask],
-// [Shown]). [Suspicious] says whether a text plainly addresses the model that reads it. The rules of both
-// are in secrets.rules and suspicious.rules.
+// Credentials are refused in a new text ([Check]) and masked in a shown one ([Mask], [Shown]). [Suspicious]
+// reports whether a text plainly addresses the model reading it. The rules of both are in secrets.rules and
+// suspicious.rules.
 package untrusted
 
 import (
@@ -25,7 +25,7 @@ func Shown(text string, limit int) string {
 // Label returns a text as it is shown in one line.
 func Label(text string, limit int) string { return Shown(visible.Line(text), limit) }
 
-// readRules returns the columns of the rules in a file, whose head describes its format.
+// readRules returns the columns of the rules in a file; the head of the file describes the format.
 func readRules(file string) (rules [][]string) {
 	lists := map[string]string{}
 	for line := range strings.Lines(file) {
