@@ -13,13 +13,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Applier makes changes. It keeps its lock and copies of the previous files in Folder, or keeps
-// neither if that is "".
+// Applier makes changes. It keeps a lock and copies of the previous files in Folder, or neither if Folder is
+// "".
 type Applier struct {
 	lang.Language // of the results
 
 	Folder string
-	// Now is the clock that names the copies.
+	// Now is the clock for the names of copies.
 	Now    func() time.Time
 	DryRun bool
 }
@@ -33,14 +33,14 @@ func (a Applier) Apply(ctx context.Context, plan func() Change) Change {
 	for n := 1; ; n++ {
 		c := plan()
 		if c.DryRun = a.DryRun; !a.DryRun && (c.Diff != "" || c.Commands != nil) {
-			err := a.write(ctx, &c)
+			err := a.writeChange(ctx, &c)
 			if errors.Is(err, ErrChanged) && n < attempts {
 				continue
 			}
 			if err != nil {
 				c.Why = ""
 				if why := lang.Of(err).In(a.Language); c.Commands != nil {
-					c.leave(a.Language, Failed, why)
+					c.leaveToPerson(a.Language, Failed, why)
 				} else {
 					c.Status, c.Why, c.Backup = Failed, why, "" // the file is as it was
 				}
@@ -75,8 +75,8 @@ func (a Applier) Lock(ctx context.Context) (unlock func()) {
 	}
 }
 
-// write makes a change and keeps a copy of the previous file.
-func (a Applier) write(ctx context.Context, c *Change) error {
+// writeChange makes a change and keeps a copy of the previous file.
+func (a Applier) writeChange(ctx context.Context, c *Change) error {
 	if a.Folder != "" && c.before != nil {
 		stem := fmt.Sprintf("%s-%s-%s-%s", a.Now().Format("20060102T150405Z"), c.Host, c.Scope, strings.TrimPrefix(filepath.Base(c.Path), "."))
 		var err error
@@ -86,14 +86,14 @@ func (a Applier) write(ctx context.Context, c *Change) error {
 	}
 	switch {
 	case c.Commands != nil:
-		return c.run(ctx)
+		return c.runCommands(ctx)
 	case c.Status == Removed && isEmpty(c.after):
 		return Delete(c.Path, c.before, c.after)
 	}
 	return Write(c.Path, c.before, c.after)
 }
 
-// isEmpty reports whether a file is empty except for the frame that install itself has made.
+// isEmpty reports whether a file is empty except for the frame made by install itself.
 func isEmpty(text []byte) bool {
 	left := strings.TrimSpace(string(text))
 	return left == "" || left == "{}" || left == "{\n}"

@@ -13,7 +13,7 @@ import (
 
 func claudeCommands(c *Change, _ lang.Language) {
 	name := c.entry.Name
-	if c.Status != Added { // add-json refuses a name that is there
+	if c.Status != Added { // add-json refuses an existing name
 		c.Commands = append(c.Commands, []string{"claude", "mcp", "remove", "--scope", "user", name})
 	}
 	if c.Status != Removed {
@@ -41,15 +41,15 @@ func codexCommands(c *Change, l lang.Language) {
 		c.Note(l.Say("codex mcp add writes the entry anew, without what else you have set in it"))
 	}
 	if len(settings) > 0 {
-		c.Note(l.Say("Codex hides your variables from the server unless you add this line to the entry: env_vars = %s", list(settings)))
+		c.Note(l.Say("Codex hides your variables from the server unless you add this line to the entry: env_vars = %s", textList(settings)))
 	}
 }
 
 // commandTime bounds how long a host's command may take.
 const commandTime = 30 * time.Second
 
-// run makes a change by the host's commands, and believes them only once the file has it.
-func (c Change) run(ctx context.Context) error {
+// runCommands makes a change by the host's commands, and believes them only once the file has it.
+func (c Change) runCommands(ctx context.Context) error {
 	for i, words := range c.Commands {
 		limited, stop := context.WithTimeout(ctx, commandTime)
 		cmd := exec.CommandContext(limited, words[0], words[1:]...) //nolint:gosec // the host's own program
@@ -74,12 +74,12 @@ func (c Change) isMade() bool {
 	if err != nil {
 		return false
 	}
-	there, err := c.host.lookup(text, c.entry.Name)
+	there, err := c.host.findEntry(text, c.entry.Name)
 	switch {
 	case err != nil:
 		return false
 	case c.Status == Removed:
 		return there == nil
 	}
-	return there != nil && there.starts(c.entry)
+	return there != nil && there.startsAs(c.entry)
 }

@@ -1,6 +1,6 @@
-// Package hosts knows the programs that start this server for an assistant: the file in which each
-// keeps its list of MCP servers, the form of an entry there, and how to add and remove one: by the
-// host's own command where it has a good one, else while every other byte of the file stays as it is.
+// Package hosts knows the programs that start this server for an assistant: the file in which each keeps its
+// list of MCP servers, the form of an entry there, and how to add and remove one: by the host's own command
+// where it has a good one, else while every other byte of the file stays as it is.
 //
 // A [Host] is one program. A [Scope] says whether an entry is for the person, in all their
 // projects, or for everyone who works in one project. An [Entry] is a server as the

@@ -27,8 +27,8 @@ type Entry struct {
 	Name    string
 	Command string
 	Args    []string
-	// Pass names variables that the server needs from the host's environment. Hosts that
-	// pass all of them need no list.
+	// Pass names variables of the host's environment needed by the server. Hosts that pass all of them need no
+	// list.
 	Pass []string
 }
 
@@ -37,19 +37,18 @@ type FoundEntry struct {
 	Name    string `toml:"-"`
 	Command string
 	Args    []string
-	// URL is the address of a server that the host calls instead of starting one.
+	// URL is the address of a server called by the host instead of a program.
 	URL string
 	// Folder is the project of the entry if the file keeps entries for single projects.
 	Folder string `toml:"-"`
 }
 
-// starts reports whether the host starts the server as an entry says.
-func (f FoundEntry) starts(e Entry) bool {
+// startsAs reports whether the host starts the server as an entry says.
+func (f FoundEntry) startsAs(e Entry) bool {
 	return f.Command == e.Command && slices.Equal(f.Args, e.Args)
 }
 
-// Ours reports whether a command starts this server: under its usual name, or as the
-// program that is running.
+// Ours reports whether a command starts this server: under the usual name, or as the running program.
 func Ours(command, program string) bool {
 	name := func(path string) string {
 		path = path[strings.LastIndexAny(path, `/\`)+1:]
@@ -88,7 +87,7 @@ func (e Entry) Complete(scope Scope) (Entry, error) {
 		return e, fault.New(fault.InvalidArgument, "this program was made for one run (go run) and is gone after it").
 			WithHint("install it first: go install ./cmd/bmad-mcp; or name another with --command")
 	}
-	// The program on the PATH may be a link that outlives the version it points to.
+	// The program on the PATH may be a link with a longer life than the version behind it.
 	if onPath, err := exec.LookPath(filepath.Base(self)); err == nil {
 		if onPath, err = filepath.Abs(onPath); err == nil && SameFile(onPath, self) {
 			self = onPath
@@ -105,8 +104,7 @@ func SameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Repository returns the nearest folder upwards that is a repository or has sessions, else
-// the folder itself.
+// Repository returns the nearest folder upwards that is a repository or has sessions, else the folder itself.
 func Repository(folder string) string {
 	for dir := folder; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		for _, name := range []string{".git", ".bmad-task"} {

@@ -34,9 +34,8 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// Write replaces a host's file atomically if it still holds before. A link stays a link, and the
-// file keeps its permissions and its owner; a new one is for the person alone, because such files
-// hold keys.
+// Write replaces a host's file atomically if it still holds before. A link stays a link, and the file keeps
+// permissions and owner; a new one is for the person alone, because such files hold keys.
 func Write(path string, before, after []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -79,8 +78,8 @@ func Write(path string, before, after []byte) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// Delete removes a host's file if it still holds before. A link is the person's and stays; its
-// target is emptied.
+// Delete removes a host's file if it still holds before. A link is the person's and stays; the target is
+// emptied.
 func Delete(path string, before, after []byte) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return Write(path, before, after)
@@ -99,8 +98,8 @@ func checkUnchanged(path string, before []byte) error {
 	return err
 }
 
-// Keep writes a copy of a host's file into a folder, under a name that begins with stem
-// and that no other copy has, and returns its path.
+// Keep writes a copy of a host's file into a folder, under a new name with stem at the beginning, and returns
+// the path.
 func Keep(folder, stem string, text []byte) (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err

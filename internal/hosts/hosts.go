@@ -7,22 +7,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Host is a program that starts MCP servers.
+// Host is a program with MCP servers.
 type Host struct {
 	// ID names it on the command line, Name to people.
 	ID, Name string
-	// json is the layout of its file, unless that is TOML.
+	// json is the layout of the host's file, except for TOML.
 	json    jsonFile
 	files   func(m Machine, scope Scope) []string
 	signs   func(m Machine) []string
 	program string
-	// commands adds to a change for a person the commands of the program that make it, and what else
-	// they do; nil if it has none.
+	// commands adds to a change for a person the commands of the program that make it, and their other effects;
+	// nil if it has none.
 	commands func(c *Change, l lang.Language)
-	// plugins is the file in which the host lists its plugins, plugin the beginning of ours there.
+	// plugins is the file with the host's plugins, plugin the beginning of ours there.
 	plugins func(m Machine) string
 	plugin  string
-	// rules is the file in which the host lists the calls that it does not ask about; nil if it has none.
+	// rules is the file with the calls the host does not ask about; nil if it has none.
 	rules func(m Machine, scope Scope) string
 	// next tells a person how to activate a new entry.
 	next map[Scope]lang.Text
@@ -35,29 +35,29 @@ func All() []Host {
 			ID: "claude-code", Name: "Claude Code", program: "claude", commands: claudeCommands, json: jsonFile{key: "mcpServers", stdio: true, projects: "projects"},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
-					return []string{m.project(".mcp.json")}
+					return []string{m.projectPath(".mcp.json")}
 				}
-				if dir := m.env("CLAUDE_CONFIG_DIR"); dir != "" {
-					return []string{m.join(dir, ".claude.json")}
+				if dir := m.lookupEnv("CLAUDE_CONFIG_DIR"); dir != "" {
+					return []string{m.joinPath(dir, ".claude.json")}
 				}
-				return []string{m.home(".claude.json")}
+				return []string{m.homePath(".claude.json")}
 			},
-			signs:  func(m Machine) []string { return []string{m.home(".claude.json"), m.home(".claude")} },
+			signs:  func(m Machine) []string { return []string{m.homePath(".claude.json"), m.homePath(".claude")} },
 			plugin: `"bmad@`,
 			plugins: func(m Machine) string {
-				if dir := m.env("CLAUDE_CONFIG_DIR"); dir != "" {
-					return m.join(dir, "plugins", "installed_plugins.json")
+				if dir := m.lookupEnv("CLAUDE_CONFIG_DIR"); dir != "" {
+					return m.joinPath(dir, "plugins", "installed_plugins.json")
 				}
-				return m.home(".claude", "plugins", "installed_plugins.json")
+				return m.homePath(".claude", "plugins", "installed_plugins.json")
 			},
 			rules: func(m Machine, scope Scope) string {
 				if scope == Project {
-					return m.project(".claude", "settings.json")
+					return m.projectPath(".claude", "settings.json")
 				}
-				if dir := m.env("CLAUDE_CONFIG_DIR"); dir != "" {
-					return m.join(dir, "settings.json")
+				if dir := m.lookupEnv("CLAUDE_CONFIG_DIR"); dir != "" {
+					return m.joinPath(dir, "settings.json")
 				}
-				return m.home(".claude", "settings.json")
+				return m.homePath(".claude", "settings.json")
 			},
 			next: map[Scope]lang.Text{
 				User:    lang.T("start a new session, or type /mcp in a running one"),
@@ -72,9 +72,9 @@ func All() []Host {
 				}
 				const name = "claude_desktop_config.json"
 				var out []string
-				if m.OS == "windows" { // the store's version reads only a folder of its own
-					for _, packaged := range m.glob(m.join(m.env("LOCALAPPDATA"), "Packages", "Claude_*")) {
-						out = append(out, m.join(packaged, "LocalCache", "Roaming", "Claude", name))
+				if m.OS == "windows" { // the store's version reads only its private folder
+					for _, packaged := range m.globPaths(m.joinPath(m.lookupEnv("LOCALAPPDATA"), "Packages", "Claude_*")) {
+						out = append(out, m.joinPath(packaged, "LocalCache", "Roaming", "Claude", name))
 					}
 				}
 				return append(out, m.appData("Claude", name))
@@ -82,7 +82,7 @@ func All() []Host {
 			signs: func(m Machine) []string {
 				out := []string{m.appData("Claude"), "/Applications/Claude.app"}
 				if m.OS == "windows" {
-					out = append(out, m.glob(m.join(m.env("LOCALAPPDATA"), "Packages", "Claude_*"))...)
+					out = append(out, m.globPaths(m.joinPath(m.lookupEnv("LOCALAPPDATA"), "Packages", "Claude_*"))...)
 				}
 				return out
 			},
@@ -94,14 +94,14 @@ func All() []Host {
 			ID: "codex", Name: "Codex", program: "codex", commands: codexCommands,
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
-					return []string{m.project(".codex", "config.toml")}
+					return []string{m.projectPath(".codex", "config.toml")}
 				}
-				if dir := m.env("CODEX_HOME"); dir != "" {
-					return []string{m.join(dir, "config.toml")}
+				if dir := m.lookupEnv("CODEX_HOME"); dir != "" {
+					return []string{m.joinPath(dir, "config.toml")}
 				}
-				return []string{m.home(".codex", "config.toml")}
+				return []string{m.homePath(".codex", "config.toml")}
 			},
-			signs: func(m Machine) []string { return []string{m.home(".codex"), "/Applications/Codex.app"} },
+			signs: func(m Machine) []string { return []string{m.homePath(".codex"), "/Applications/Codex.app"} },
 			next: map[Scope]lang.Text{
 				User:    lang.T("start a new session; codex mcp list shows it"),
 				Project: lang.T("start a new session in the project; Codex reads the file only in projects that you trust"),
@@ -111,11 +111,11 @@ func All() []Host {
 			ID: "cursor", Name: "Cursor", program: "cursor", json: jsonFile{key: "mcpServers", stdio: true, comments: true, commas: true, bom: true},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
-					return []string{m.project(".cursor", "mcp.json")}
+					return []string{m.projectPath(".cursor", "mcp.json")}
 				}
-				return []string{m.home(".cursor", "mcp.json")}
+				return []string{m.homePath(".cursor", "mcp.json")}
 			},
-			signs: func(m Machine) []string { return []string{m.home(".cursor"), "/Applications/Cursor.app"} },
+			signs: func(m Machine) []string { return []string{m.homePath(".cursor"), "/Applications/Cursor.app"} },
 			next: map[Scope]lang.Text{
 				User:    lang.T("see Settings, MCP: it is listed there, and can be switched on"),
 				Project: lang.T("open the project: Cursor asks you once whether the server may run"),
@@ -125,7 +125,7 @@ func All() []Host {
 			ID: "vscode", Name: "VS Code", program: "code", json: jsonFile{key: "servers", stdio: true, comments: true, commas: true, empty: true, bom: true},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
-					return []string{m.project(".vscode", "mcp.json")}
+					return []string{m.projectPath(".vscode", "mcp.json")}
 				}
 				return []string{m.appData("Code", "User", "mcp.json")}
 			},
@@ -141,15 +141,15 @@ func All() []Host {
 			ID: "gemini", Name: "Gemini CLI", program: "gemini", json: jsonFile{key: "mcpServers", comments: true},
 			files: func(m Machine, scope Scope) []string {
 				if scope == Project {
-					return []string{m.project(".gemini", "settings.json")}
+					return []string{m.projectPath(".gemini", "settings.json")}
 				}
-				if dir := m.env("GEMINI_CLI_HOME"); dir != "" {
-					return []string{m.join(dir, ".gemini", "settings.json")}
+				if dir := m.lookupEnv("GEMINI_CLI_HOME"); dir != "" {
+					return []string{m.joinPath(dir, ".gemini", "settings.json")}
 				}
-				return []string{m.home(".gemini", "settings.json")}
+				return []string{m.homePath(".gemini", "settings.json")}
 			},
 			// The folder alone proves nothing, because other programs of the same maker use it.
-			signs: func(m Machine) []string { return []string{m.home(".gemini", "settings.json")} },
+			signs: func(m Machine) []string { return []string{m.homePath(".gemini", "settings.json")} },
 			next: map[Scope]lang.Text{
 				User:    lang.T("start a new session in a folder that you trust (/permissions); Gemini CLI starts no servers elsewhere"),
 				Project: lang.T("start a new session in the project; it has to be a folder that you trust (/permissions)"),
@@ -177,12 +177,12 @@ func IDs() []string {
 	return out
 }
 
-// File returns the file with the host's servers: the first of several that exists, else the last, or
-// "" if the host has none in this scope.
+// File returns the file with the host's servers: the first existing one of several, else the last, or "" if the
+// host has none in this scope.
 func (h Host) File(m Machine, scope Scope) string {
 	files := slices.DeleteFunc(h.files(m, scope), func(f string) bool { return f == "" })
 	for _, f := range files {
-		if m.exists(f) {
+		if m.pathExists(f) {
 			return f
 		}
 	}
@@ -198,7 +198,7 @@ func (h Host) Present(m Machine) string {
 		return path
 	}
 	for _, sign := range h.signs(m) {
-		if sign != "" && m.exists(sign) {
+		if sign != "" && m.pathExists(sign) {
 			return sign
 		}
 	}
@@ -228,11 +228,11 @@ func (h Host) Find(text []byte) ([]FoundEntry, error) {
 	if h.isTOML() {
 		return findTOML(text)
 	}
-	return h.json.find(text)
+	return h.json.findEntries(text)
 }
 
-// lookup returns the entry of a name for all projects, or nil if there is none.
-func (h Host) lookup(text []byte, name string) (*FoundEntry, error) {
+// findEntry returns the entry of a name for all projects, or nil if there is none.
+func (h Host) findEntry(text []byte, name string) (*FoundEntry, error) {
 	found, err := h.Find(text)
 	if err != nil {
 		return nil, err
@@ -247,11 +247,11 @@ func (h Host) lookup(text []byte, name string) (*FoundEntry, error) {
 
 // Add returns the text of a JSON file with the entry in it, or the same text if it is present already.
 // Of an entry of this program only command and arguments change; another of this name is replaced.
-func (h Host) Add(text []byte, e Entry) ([]byte, error) { return h.json.add(text, e) }
+func (h Host) Add(text []byte, e Entry) ([]byte, error) { return h.json.addEntry(text, e) }
 
-// Remove returns the text of a JSON file without the entry of this name and all else that Add has made,
-// or the same text if there is none.
-func (h Host) Remove(text []byte, name string) ([]byte, error) { return h.json.remove(text, name) }
+// Remove returns the text of a JSON file without the entry of this name and all else made by Add, or the same
+// text if there is none.
+func (h Host) Remove(text []byte, name string) ([]byte, error) { return h.json.removeEntry(text, name) }
 
 // Snippet returns the text for a person to add to the file themselves.
 func (h Host) Snippet(e Entry) string {

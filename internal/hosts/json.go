@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// jsonFile is a JSON file that keeps servers in an object, by name.
+// jsonFile is a JSON file with servers in an object, by name.
 type jsonFile struct {
 	// key is the object's key.
 	key string
@@ -22,13 +22,13 @@ type jsonFile struct {
 	// comments, commas (trailing), empty (an empty file) and bom are true if the host accepts these
 	// beyond JSON.
 	comments, commas, empty, bom bool
-	// projects is the key of an object that keeps more servers, for one project each.
+	// projects is the key of an object with more servers, for one project each.
 	projects string
 }
 
 var bom = []byte("\xef\xbb\xbf")
 
-// errNotObject is the error for a root that is not an object.
+// errNotObject is the error for a root of another kind.
 var errNotObject = lang.Errorf("is not an object")
 
 // jsonDocument is a parsed file.
@@ -39,7 +39,7 @@ type jsonDocument struct {
 	start, end int // of the root
 }
 
-func (f jsonFile) parse(text []byte) (*jsonDocument, error) {
+func (f jsonFile) parseText(text []byte) (*jsonDocument, error) {
 	d := &jsonDocument{}
 	if bytes.HasPrefix(text, bom) {
 		if !f.bom {
@@ -58,9 +58,9 @@ func (f jsonFile) parse(text []byte) (*jsonDocument, error) {
 	}
 	value, err := hujson.Parse(text)
 	if err != nil {
-		return nil, plain(err)
+		return nil, trimLibrary(err)
 	}
-	if err := f.accepts(text, value); err != nil {
+	if err := f.refuseUnread(text, value); err != nil {
 		return nil, err
 	}
 	root, ok := value.Value.(*hujson.Object)
@@ -71,11 +71,11 @@ func (f jsonFile) parse(text []byte) (*jsonDocument, error) {
 	return d, nil
 }
 
-// plain removes the library's name from its errors.
-func plain(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "hujson: ")) }
+// trimLibrary removes the library's name from an error.
+func trimLibrary(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "hujson: ")) }
 
-// accepts refuses a file that the host itself would not read: it would ignore the file, or us.
-func (f jsonFile) accepts(text []byte, value hujson.Value) error {
+// refuseUnread refuses a file that the host itself would not read: it would ignore the file, or us.
+func (f jsonFile) refuseUnread(text []byte, value hujson.Value) error {
 	if !f.comments && !value.IsStandard() {
 		var v any
 		return lang.Errorf("not valid JSON (%w), so the host would reject it", json.Unmarshal(text, &v))
@@ -107,9 +107,9 @@ func (f jsonFile) accepts(text []byte, value hujson.Value) error {
 	return nil
 }
 
-// member returns the value of a key of an object, the last one if there are several, as
+// memberOf returns the value of a key of an object, the last one if there are several, as
 // the hosts read it.
-func member(o *hujson.Object, key string) *hujson.ObjectMember {
+func memberOf(o *hujson.Object, key string) *hujson.ObjectMember {
 	for i := len(o.Members) - 1; i >= 0; i-- {
 		if name, ok := o.Members[i].Name.Value.(hujson.Literal); ok && name.String() == key {
 			return &o.Members[i]
@@ -118,9 +118,9 @@ func member(o *hujson.Object, key string) *hujson.ObjectMember {
 	return nil
 }
 
-// servers returns the object with the servers, or nil if there is none.
-func (f jsonFile) servers(d *jsonDocument) (*hujson.Object, error) {
-	m := member(d.root, f.key)
+// serversOf returns the object with the servers, or nil if there is none.
+func (f jsonFile) serversOf(d *jsonDocument) (*hujson.Object, error) {
+	m := memberOf(d.root, f.key)
 	if m == nil {
 		return nil, nil
 	}
@@ -131,8 +131,8 @@ func (f jsonFile) servers(d *jsonDocument) (*hujson.Object, error) {
 	return o, nil
 }
 
-// once refuses duplicate keys: hosts differ in which one they use.
-func (f jsonFile) once(d *jsonDocument, servers *hujson.Object, name string) error {
+// refuseDuplicates refuses duplicate keys: hosts differ in which one they use.
+func (f jsonFile) refuseDuplicates(d *jsonDocument, servers *hujson.Object, name string) error {
 	count := func(o *hujson.Object, key string) (n int) {
 		for _, m := range o.Members {
 			if found, ok := m.Name.Value.(hujson.Literal); ok && found.String() == key {
@@ -150,8 +150,8 @@ func (f jsonFile) once(d *jsonDocument, servers *hujson.Object, name string) err
 	return nil
 }
 
-// decode reads a text as the host does.
-func (f jsonFile) decode(text []byte) (map[string]any, error) {
+// decodeText reads a text as the host does.
+func (f jsonFile) decodeText(text []byte) (map[string]any, error) {
 	out := map[string]any{}
 	text = bytes.TrimPrefix(text, bom)
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -166,10 +166,10 @@ func (f jsonFile) decode(text []byte) (map[string]any, error) {
 	return out, dec.Decode(&out)
 }
 
-// check returns a changed text if nothing but the entry of a name differs from before.
-func (f jsonFile) check(before, after []byte, name string) ([]byte, error) {
+// checkChange returns a changed text if nothing but the entry of a name differs from before.
+func (f jsonFile) checkChange(before, after []byte, name string) ([]byte, error) {
 	without := func(text []byte) (map[string]any, error) {
-		all, err := f.decode(text)
+		all, err := f.decodeText(text)
 		if err != nil {
 			return nil, err
 		}
@@ -191,31 +191,31 @@ func (f jsonFile) check(before, after []byte, name string) ([]byte, error) {
 	return after, nil
 }
 
-func (f jsonFile) find(text []byte) ([]FoundEntry, error) {
-	d, err := f.parse(text)
+func (f jsonFile) findEntries(text []byte) ([]FoundEntry, error) {
+	d, err := f.parseText(text)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := f.servers(d)
+	servers, err := f.serversOf(d)
 	if err != nil {
 		return nil, err
 	}
-	out := d.list(servers, "")
+	out := d.listEntries(servers, "")
 	if f.projects == "" {
 		return out, nil
 	}
-	for _, project := range members(inner(d.root, f.projects)) {
+	for _, project := range membersOf(objectUnder(d.root, f.projects)) {
 		own, isObject := project.Value.Value.(*hujson.Object)
 		if folder, ok := project.Name.Value.(hujson.Literal); ok && isObject {
-			out = append(out, d.list(inner(own, f.key), folder.String())...)
+			out = append(out, d.listEntries(objectUnder(own, f.key), folder.String())...)
 		}
 	}
 	return out, nil
 }
 
-// inner returns the object under a key of an object, or nil if there is none.
-func inner(o *hujson.Object, key string) *hujson.Object {
-	m := member(o, key)
+// objectUnder returns the object under a key of an object, or nil if there is none.
+func objectUnder(o *hujson.Object, key string) *hujson.Object {
+	m := memberOf(o, key)
 	if m == nil {
 		return nil
 	}
@@ -223,18 +223,18 @@ func inner(o *hujson.Object, key string) *hujson.Object {
 	return out
 }
 
-// members returns the members of an object, which may be nil.
-func members(o *hujson.Object) []hujson.ObjectMember {
+// membersOf returns the members of an object, which may be nil.
+func membersOf(o *hujson.Object) []hujson.ObjectMember {
 	if o == nil {
 		return nil
 	}
 	return o.Members
 }
 
-// list returns the entries of an object, which may be nil.
-func (d *jsonDocument) list(servers *hujson.Object, folder string) []FoundEntry {
+// listEntries returns the entries of an object, which may be nil.
+func (d *jsonDocument) listEntries(servers *hujson.Object, folder string) []FoundEntry {
 	var out []FoundEntry
-	for _, m := range members(servers) {
+	for _, m := range membersOf(servers) {
 		if name, ok := m.Name.Value.(hujson.Literal); ok {
 			entry := d.readEntry(name.String(), m.Value)
 			entry.Folder = folder
@@ -252,7 +252,7 @@ func (d *jsonDocument) readEntry(name string, v hujson.Value) FoundEntry {
 		return out
 	}
 	read := func(key string, into any) {
-		if m := member(o, key); m != nil {
+		if m := memberOf(o, key); m != nil {
 			value := m.Value.Clone()
 			value.Standardize()
 			_ = json.Unmarshal(value.Pack(), into) // a value of another type is ignored
@@ -266,76 +266,76 @@ func (d *jsonDocument) readEntry(name string, v hujson.Value) FoundEntry {
 	return out
 }
 
-func (f jsonFile) add(text []byte, e Entry) ([]byte, error) {
-	d, err := f.parse(text)
+func (f jsonFile) addEntry(text []byte, e Entry) ([]byte, error) {
+	d, err := f.parseText(text)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := f.servers(d)
+	servers, err := f.serversOf(d)
 	if err == nil {
-		err = f.once(d, servers, e.Name)
+		err = f.refuseDuplicates(d, servers, e.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	after, err := f.insert(text, d, servers, e)
+	after, err := f.insertEntry(text, d, servers, e)
 	if err != nil {
 		return nil, err
 	}
-	return f.check(text, after, e.Name)
+	return f.checkChange(text, after, e.Name)
 }
 
-func (f jsonFile) insert(text []byte, d *jsonDocument, servers *hujson.Object, e Entry) ([]byte, error) {
-	style := d.style()
+func (f jsonFile) insertEntry(text []byte, d *jsonDocument, servers *hujson.Object, e Entry) ([]byte, error) {
+	style := d.findStyle()
 	if servers == nil {
-		return d.insert(d.root, d.end, 0, style, f.all(e)), nil
+		return d.insertMember(d.root, d.end, 0, style, f.serversPair(e)), nil
 	}
-	m := member(servers, e.Name)
+	m := memberOf(servers, e.Name)
 	if m == nil {
-		return d.insert(servers, member(d.root, f.key).Value.EndOffset, 1, style, f.entry(e)), nil
+		return d.insertMember(servers, memberOf(d.root, f.key).Value.EndOffset, 1, style, f.entryPair(e)), nil
 	}
 	there := d.readEntry(e.Name, m.Value)
 	entry, isObject := m.Value.Value.(*hujson.Object)
 	switch {
-	case there.starts(e):
+	case there.startsAs(e):
 		return text, nil
 	case !isObject || !Ours(there.Command, e.Command):
-		return d.splice(m.Value.StartOffset, m.Value.EndOffset, f.entry(e).value(style, 2)), nil
+		return d.replacePart(m.Value.StartOffset, m.Value.EndOffset, f.entryPair(e).value(style, 2)), nil
 	}
-	if args := member(entry, "args"); !slices.Equal(there.Args, e.Args) {
+	if args := memberOf(entry, "args"); !slices.Equal(there.Args, e.Args) {
 		var changed []byte
 		if args != nil {
-			changed = d.splice(args.Value.StartOffset, args.Value.EndOffset, list(e.Args))
+			changed = d.replacePart(args.Value.StartOffset, args.Value.EndOffset, textList(e.Args))
 		} else {
-			changed = d.insert(entry, m.Value.EndOffset, 2, style, pair{"args", literal(list(e.Args))})
+			changed = d.insertMember(entry, m.Value.EndOffset, 2, style, pair{"args", fixedValue(textList(e.Args))})
 		}
-		return f.add(changed, e) // positions have changed
+		return f.addEntry(changed, e) // positions have changed
 	}
-	command := member(entry, "command").Value
-	return d.splice(command.StartOffset, command.EndOffset, quote(e.Command)), nil
+	command := memberOf(entry, "command").Value
+	return d.replacePart(command.StartOffset, command.EndOffset, quoteText(e.Command)), nil
 }
 
-func (f jsonFile) remove(text []byte, name string) ([]byte, error) {
-	d, err := f.parse(text)
+func (f jsonFile) removeEntry(text []byte, name string) ([]byte, error) {
+	d, err := f.parseText(text)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := f.servers(d)
+	servers, err := f.serversOf(d)
 	if err == nil {
-		err = f.once(d, servers, name)
+		err = f.refuseDuplicates(d, servers, name)
 	}
 	if err != nil || servers == nil {
 		return text, err
 	}
-	m := member(servers, name)
+	m := memberOf(servers, name)
 	if m == nil {
 		return text, nil
 	}
-	around := member(d.root, f.key)
+	around := memberOf(d.root, f.key)
 	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra, around.Name.AfterExtra, around.Value.BeforeExtra) {
-		return f.check(text, d.cut(d.root, around, d.start, d.end), name) // the last one: nobody wants the empty list
+		return f.checkChange(text, d.cutMember(d.root, around, d.start, d.end), name) // the last one: nobody wants the empty list
 	}
-	return f.check(text, d.cut(servers, m, around.Value.StartOffset, around.Value.EndOffset), name)
+	return f.checkChange(text, d.cutMember(servers, m, around.Value.StartOffset, around.Value.EndOffset), name)
 }
 
 func hasComment(extras ...hujson.Extra) bool {
@@ -343,35 +343,35 @@ func hasComment(extras ...hujson.Extra) bool {
 }
 
 func (f jsonFile) snippet(e Entry) string {
-	return style{indent: "  ", newline: "\n"}.object(0, []pair{f.all(e)}) + "\n"
+	return style{indent: "  ", newline: "\n"}.formatObject(0, []pair{f.serversPair(e)}) + "\n"
 }
 
-// all returns the object of servers with one entry in it.
-func (f jsonFile) all(e Entry) pair {
-	return pair{f.key, func(s style, depth int) string { return s.object(depth, []pair{f.entry(e)}) }}
+// serversPair returns the object of servers with one entry in it.
+func (f jsonFile) serversPair(e Entry) pair {
+	return pair{f.key, func(s style, depth int) string { return s.formatObject(depth, []pair{f.entryPair(e)}) }}
 }
 
-func (f jsonFile) entry(e Entry) pair {
+func (f jsonFile) entryPair(e Entry) pair {
 	var pairs []pair
 	if f.stdio {
-		pairs = append(pairs, pair{"type", literal(quote("stdio"))})
+		pairs = append(pairs, pair{"type", fixedValue(quoteText("stdio"))})
 	}
-	pairs = append(pairs, pair{"command", literal(quote(e.Command))})
+	pairs = append(pairs, pair{"command", fixedValue(quoteText(e.Command))})
 	if len(e.Args) > 0 {
-		pairs = append(pairs, pair{"args", literal(list(e.Args))})
+		pairs = append(pairs, pair{"args", fixedValue(textList(e.Args))})
 	}
-	return pair{e.Name, func(s style, depth int) string { return s.object(depth, pairs) }}
+	return pair{e.Name, func(s style, depth int) string { return s.formatObject(depth, pairs) }}
 }
 
 // entryText returns the entry of a name in a valid file as JSON on one line.
 func (f jsonFile) entryText(text []byte, name string) string {
-	all, _ := f.decode(text)
+	all, _ := f.decodeText(text)
 	servers, _ := all[f.key].(map[string]any)
 	data, _ := json.Marshal(servers[name]) // was JSON
 	return string(data)
 }
 
-func quote(s string) string {
+func quoteText(s string) string {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -379,11 +379,11 @@ func quote(s string) string {
 	return strings.TrimRight(buf.String(), "\n")
 }
 
-// list writes texts as a list, which JSON and TOML write alike.
-func list(items []string) string {
+// textList writes texts as a list, which JSON and TOML write alike.
+func textList(items []string) string {
 	out := make([]string, len(items))
 	for i, s := range items {
-		out[i] = quote(s)
+		out[i] = quoteText(s)
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Machine is the environment on which the places of a host's files depend. A function that is nil asks
-// the system.
+// Machine is the environment behind the places of a host's files. A nil function asks the system.
 type Machine struct {
 	// OS is linux, darwin or windows, as Go names them.
 	OS string
@@ -22,7 +21,7 @@ type Machine struct {
 	Glob     func(pattern string) []string
 }
 
-// This returns the machine that the program runs on, for a project.
+// This returns the machine of the program, for a project.
 func This(project string) Machine {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -31,7 +30,7 @@ func This(project string) Machine {
 	return Machine{OS: runtime.GOOS, Home: home, Folder: project}
 }
 
-func (m Machine) env(name string) string {
+func (m Machine) lookupEnv(name string) string {
 	if m.Getenv != nil {
 		return m.Getenv(name)
 	}
@@ -49,7 +48,7 @@ func (m Machine) lookPath(program string) string {
 	return path
 }
 
-func (m Machine) exists(path string) bool {
+func (m Machine) pathExists(path string) bool {
 	if m.Exists != nil {
 		return m.Exists(path)
 	}
@@ -57,7 +56,7 @@ func (m Machine) exists(path string) bool {
 	return err == nil
 }
 
-func (m Machine) glob(pattern string) []string {
+func (m Machine) globPaths(pattern string) []string {
 	if pattern == "" {
 		return nil
 	}
@@ -71,8 +70,8 @@ func (m Machine) glob(pattern string) []string {
 	return found
 }
 
-// join puts a path together as the machine's system does. It returns "" if the first part is "".
-func (m Machine) join(first string, parts ...string) string {
+// joinPath puts a path together as the machine's system does. It returns "" if the first part is "".
+func (m Machine) joinPath(first string, parts ...string) string {
 	if first == "" {
 		return ""
 	}
@@ -83,22 +82,22 @@ func (m Machine) join(first string, parts ...string) string {
 	return strings.Join(append([]string{strings.TrimRight(first, `/\`)}, parts...), sep)
 }
 
-func (m Machine) home(parts ...string) string    { return m.join(m.Home, parts...) }
-func (m Machine) project(parts ...string) string { return m.join(m.Folder, parts...) }
+func (m Machine) homePath(parts ...string) string    { return m.joinPath(m.Home, parts...) }
+func (m Machine) projectPath(parts ...string) string { return m.joinPath(m.Folder, parts...) }
 
 // appData returns a path in the folder of the programs' settings.
 func (m Machine) appData(parts ...string) string {
 	switch m.OS {
 	case "darwin":
-		return m.home(append([]string{"Library", "Application Support"}, parts...)...)
+		return m.homePath(append([]string{"Library", "Application Support"}, parts...)...)
 	case "windows":
-		if roaming := m.env("APPDATA"); roaming != "" {
-			return m.join(roaming, parts...)
+		if roaming := m.lookupEnv("APPDATA"); roaming != "" {
+			return m.joinPath(roaming, parts...)
 		}
-		return m.home(append([]string{"AppData", "Roaming"}, parts...)...)
+		return m.homePath(append([]string{"AppData", "Roaming"}, parts...)...)
 	}
-	if config := m.env("XDG_CONFIG_HOME"); config != "" {
-		return m.join(config, parts...)
+	if config := m.lookupEnv("XDG_CONFIG_HOME"); config != "" {
+		return m.joinPath(config, parts...)
 	}
-	return m.home(append([]string{".config"}, parts...)...)
+	return m.homePath(append([]string{".config"}, parts...)...)
 }

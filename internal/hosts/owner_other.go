@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: a new file has its folder's rights.
+// keepOwner does nothing: a new file has the rights of the folder.
 func keepOwner(*os.File, fs.FileInfo) error { return nil }

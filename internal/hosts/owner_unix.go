@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file the owner that another had, which only root can.
+// keepOwner gives a file the owner of another, which only root can.
 func keepOwner(f *os.File, info fs.FileInfo) error {
 	if info == nil || os.Geteuid() != 0 {
 		return nil

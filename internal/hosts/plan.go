@@ -18,7 +18,7 @@ const (
 	Removed   = "removed"
 	Absent    = "absent"
 	Skipped   = "skipped"
-	// ByHand is a change that is left to the person.
+	// ByHand is a change left to the person.
 	ByHand = "by_hand"
 	Failed = "failed"
 )
@@ -33,7 +33,7 @@ type Change struct {
 	DryRun bool   `json:"dry_run,omitempty"`
 	Why    string `json:"why,omitempty"`
 	Diff   string `json:"diff,omitempty"`
-	// Commands are those of the host that make the change, if it has some.
+	// Commands are the host's own for the change, if it has some.
 	Commands [][]string `json:"commands,omitempty"`
 	// Snippet is the text for the person to put into the file themselves.
 	Snippet string `json:"snippet,omitempty"`
@@ -65,22 +65,22 @@ type Plan struct {
 	Machine Machine
 	Scope   Scope
 	Entry   Entry
-	// Force also changes an entry of this name that starts another program.
+	// Force also changes an entry of this name for another program.
 	Force bool
 }
 
-// Install returns the change that puts the entry into a host, and makes none.
+// Install returns the change to put the entry into a host, and makes none.
 func (p Plan) Install(h Host) Change {
 	if h.HasPlugin(p.Machine) && !p.Force {
 		return Change{Host: h.ID, Scope: p.Scope, host: h, Status: Skipped,
 			Why: p.Say("%s has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)", h.Name)}
 	}
-	c := p.change(h, Added)
+	c := p.newChange(h, Added)
 	if c.Status == Failed || c.Status == Unchanged {
 		return c
 	}
 	c.Next = h.Next(p.Scope).In(p.Language)
-	if h.rules != nil { // not bmad-confirm: its decision is the person's
+	if h.rules != nil { // not bmad-confirm: only the person decides
 		c.Allow = p.Say("put \"mcp__%s__bmad-task\" into permissions.allow of %s", p.Entry.Name, h.rules(p.Machine, p.Scope))
 	}
 	if _, err := exec.LookPath(p.Entry.Command); err != nil {
@@ -92,7 +92,7 @@ func (p Plan) Install(h Host) Change {
 	other := map[Scope]Scope{User: Project, Project: User}[p.Scope]
 	if path := h.File(p.Machine, other); path != "" && path != c.Path {
 		if text, err := Read(path); err == nil {
-			if there, err := h.lookup(text, p.Entry.Name); err == nil && there != nil {
+			if there, err := h.findEntry(text, p.Entry.Name); err == nil && there != nil {
 				c.Note(p.Say("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
 			}
 		}
@@ -100,17 +100,17 @@ func (p Plan) Install(h Host) Change {
 	return c
 }
 
-// Uninstall returns the change that takes the entry out of a host, and makes none.
+// Uninstall returns the change to take the entry out of a host, and makes none.
 func (p Plan) Uninstall(h Host) Change {
-	c := p.change(h, Removed)
+	c := p.newChange(h, Removed)
 	if c.Diff != "" && isEmpty(c.after) {
 		c.Why = p.Say("the file holds nothing else and goes")
 	}
 	return c
 }
 
-// change returns the change that adds the entry to a host's file, or removes it.
-func (p Plan) change(h Host, done string) Change {
+// newChange returns the change to add the entry to a host's file, or remove it.
+func (p Plan) newChange(h Host, done string) Change {
 	c := Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry, Path: h.File(p.Machine, p.Scope), Status: done}
 	fail := func(why string) Change {
 		c.Status, c.Why = Failed, why
@@ -123,7 +123,7 @@ func (p Plan) change(h Host, done string) Change {
 	if c.before, err = Read(c.Path); err != nil {
 		return fail(lang.Of(err).In(p.Language))
 	}
-	there, err := h.lookup(c.before, p.Entry.Name)
+	there, err := h.findEntry(c.before, p.Entry.Name)
 	switch {
 	case err != nil:
 		return fail(p.Say("left alone: %v", err))
@@ -131,11 +131,11 @@ func (p Plan) change(h Host, done string) Change {
 		c.Status = Absent
 		return c
 	case there == nil:
-	case done == Added && there.starts(p.Entry):
+	case done == Added && there.startsAs(p.Entry):
 		c.Status = Unchanged
 		return c
 	case !Ours(there.Command, p.Entry.Command) && !p.Force:
-		return fail(p.taken(*there, done))
+		return fail(p.explainTaken(*there, done))
 	case done == Added:
 		c.Status = Updated
 	}
@@ -154,17 +154,17 @@ func (p Plan) change(h Host, done string) Change {
 	case byCommand && p.Machine.lookPath(h.program) != "":
 		h.commands(&c, p.Language)
 	case byCommand:
-		c.leave(p.Language, ByHand, p.Say("%s is not on the PATH", h.program))
+		c.leaveToPerson(p.Language, ByHand, p.Say("%s is not on the PATH", h.program))
 	case h.isTOML():
-		c.leave(p.Language, ByHand, p.Say("%s has no command for one project", h.Name))
+		c.leaveToPerson(p.Language, ByHand, p.Say("%s has no command for one project", h.Name))
 	default:
 		c.Diff = diffText(c.Path, c.before, c.after)
 	}
 	return c
 }
 
-// taken says that another server has the name.
-func (p Plan) taken(there FoundEntry, done string) string {
+// explainTaken reports another server of the name.
+func (p Plan) explainTaken(there FoundEntry, done string) string {
 	is := p.Say("%q is another server there, which runs %s", there.Name, there.Command)
 	if there.Command == "" {
 		is = p.Say("%q is another server there", there.Name)
@@ -175,8 +175,8 @@ func (p Plan) taken(there FoundEntry, done string) string {
 	return p.Say("left alone: %v; take another name (--name), or have it replaced (--force)", is)
 }
 
-// leave leaves a change to the person, with a status, and says why and how.
-func (c *Change) leave(l lang.Language, status, why string) {
+// leaveToPerson leaves a change to the person, with a status, and says why and how.
+func (c *Change) leaveToPerson(l lang.Language, status, why string) {
 	c.Note(why)
 	switch c.Status {
 	case Removed:

@@ -38,12 +38,12 @@ func findTOML(text []byte) ([]FoundEntry, error) {
 // snippetTOML returns an entry as a table. A text in JSON is one in TOML too.
 func snippetTOML(e Entry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[mcp_servers.%s]\ncommand = %s\n", e.Name, quote(e.Command))
+	fmt.Fprintf(&b, "[mcp_servers.%s]\ncommand = %s\n", e.Name, quoteText(e.Command))
 	if len(e.Args) > 0 {
-		fmt.Fprintf(&b, "args = %s\n", list(e.Args))
+		fmt.Fprintf(&b, "args = %s\n", textList(e.Args))
 	}
 	if len(e.Pass) > 0 {
-		fmt.Fprintf(&b, "env_vars = %s\n", list(e.Pass))
+		fmt.Fprintf(&b, "env_vars = %s\n", textList(e.Pass))
 	}
 	return b.String()
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
-// fixRemedy is the remedy of everything that Fix repairs.
+// fixRemedy is the remedy of all faults repaired by Fix.
 const fixRemedy = "bmad-mcp doctor --fix"
 
-// Check makes all checks of the project. It changes nothing, except for a file that it creates and
-// removes to see whether that works.
+// Check makes all checks of the project. It changes nothing, except for a file created and removed as a test of
+// the folder.
 func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 	folder, usable := p.checkFolder()
 	if !usable {
@@ -32,7 +32,7 @@ func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 		return nil, store.Trouble(p.dir, err)
 	}
 	for _, item := range v.unreadable {
-		folder.add(Problem, item.Path, item.What)
+		folder.addDefect(Problem, item.Path, item.What)
 		folder.Remedy = p.Say("make it readable for you")
 	}
 	return []Check{
@@ -40,14 +40,14 @@ func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 	}, nil
 }
 
-func ok(name, detail string) Check {
+func newOK(name, detail string) Check {
 	return Check{Group: OfProject, Name: name, Status: OK, Detail: detail}
 }
 
-// checkFolder checks that the state folder and those in it are folders, and can be written. If the
-// folder is missing, there is nothing more to check.
+// checkFolder checks that the state folder and the folders in it are folders, and can be written. If the folder
+// is missing, there is nothing more to check.
 func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
-	c = ok("state folder", p.Say("%s is there and can be written", store.Folder))
+	c = newOK("state folder", p.Say("%s is there and can be written", store.Folder))
 	if !p.dir.Exists(store.Folder) {
 		c.Detail = p.Say("no runs yet")
 		return c, true
@@ -59,7 +59,7 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 	}
 	if err != nil {
 		e := fault.From(store.Trouble(p.dir, err)).Translated(p.Language)
-		c.add(Problem, store.Folder, e.Message)
+		c.addDefect(Problem, store.Folder, e.Message)
 		c.Detail, c.Remedy = p.Say("it cannot be written"), strings.ReplaceAll(e.Hint, p.Say("; nothing was changed"), "")
 		info, statErr := p.dir.Stat(store.Folder)
 		return c, statErr == nil && info.IsDir()
@@ -68,21 +68,21 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 		info, err := p.dir.Stat(name)
 		isFile := err == nil && !info.IsDir()
 		if isFile || p.dir.LeadsOut(name) {
-			c.add(Problem, name, p.Say("is a file or a link instead of a folder"))
+			c.addDefect(Problem, name, p.Say("is a file or a link instead of a folder"))
 			c.Detail, c.Remedy = p.Say("a file is in the way"), p.Say("move it away; the folder is made again")
 		}
 	}
 	if !p.dir.Exists(filestore.IgnoreFile) && p.dir.Exists(filestore.NamesFolder) && c.Status == OK {
-		c.add(Problem, filestore.IgnoreFile, p.Say("missing: run state would show up in version control"))
+		c.addDefect(Problem, filestore.IgnoreFile, p.Say("missing: run state would show up in version control"))
 		c.Detail, c.Remedy, c.Fixable = p.Say("not kept out of version control"), fixRemedy, true
 	}
 	return c, true
 }
 
 func (p *ProjectFiles) checkSessions(v *inventory) Check {
-	c := ok("sessions", p.Say("%d readable", len(v.sessions)))
+	c := newOK("sessions", p.Say("%d readable", len(v.sessions)))
 	for _, b := range v.broken {
-		c.add(Problem, b.Path, lang.Of(b.Err).In(p.Language))
+		c.addDefect(Problem, b.Path, lang.Of(b.Err).In(p.Language))
 		c.Detail = p.Say("%d readable, %d not", len(v.sessions), len(v.broken))
 		if hint := fault.From(b.Err).Translated(p.Language).Hint; !strings.Contains(c.Remedy, hint) {
 			if c.Remedy != "" {
@@ -96,11 +96,11 @@ func (p *ProjectFiles) checkSessions(v *inventory) Check {
 
 // checkNames checks that every session is found by its name, and no two share one.
 func (p *ProjectFiles) checkNames(v *inventory) Check {
-	c := ok("task names", p.Say("%d, each of one run", len(v.sessions)))
+	c := newOK("task names", p.Say("%d, each of one run", len(v.sessions)))
 	c.Fixable = true
 	names, err := p.store.Names()
 	if err != nil {
-		c.add(Problem, filestore.NamesFolder, p.cause(err))
+		c.addDefect(Problem, filestore.NamesFolder, p.causeOf(err))
 	}
 	owners := map[string]string{}
 	for _, s := range v.sessions {
@@ -110,7 +110,7 @@ func (p *ProjectFiles) checkNames(v *inventory) Check {
 	}
 	for _, s := range v.sessions {
 		if first, taken := owners[s.TaskName]; taken && first != s.SessionID {
-			c.add(Problem, store.SessionPath(s.SessionID), p.Say("has the task name %q, which run %s has too", s.TaskName, first))
+			c.addDefect(Problem, store.SessionPath(s.SessionID), p.Say("has the task name %q, which run %s has too", s.TaskName, first))
 			c.Fixable = false
 			c.Remedy = p.Say("change task_name in one of the two files, and rename its folder in %s", artifact.Folder)
 			continue
@@ -119,19 +119,19 @@ func (p *ProjectFiles) checkNames(v *inventory) Check {
 	}
 	for _, name := range slices.Sorted(maps.Keys(owners)) {
 		if names[name] != owners[name] && filestore.PlainName(name) {
-			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("does not lead to run %s", owners[name]))
+			c.addDefect(Problem, filestore.NamesFolder+"/"+name, p.Say("does not lead to run %s", owners[name]))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if owners[name] == "" && len(v.broken) == 0 && !p.dir.Exists(store.SessionPath(names[name])) {
-			c.add(Problem, filestore.NamesFolder+"/"+name, p.Say("belongs to no run: a start that died left it"))
+			c.addDefect(Problem, filestore.NamesFolder+"/"+name, p.Say("belongs to no run: a start that died left it"))
 		}
 	}
-	return p.summarize(c)
+	return p.summarizeFixable(c)
 }
 
-// summarize gives a check with problems that Fix repairs its detail and remedy.
-func (p *ProjectFiles) summarize(c Check) Check {
+// summarizeFixable gives a check with problems for Fix the detail and remedy.
+func (p *ProjectFiles) summarizeFixable(c Check) Check {
 	if len(c.Items) == 0 {
 		c.Fixable = false
 		return c
@@ -144,49 +144,49 @@ func (p *ProjectFiles) summarize(c Check) Check {
 }
 
 func (p *ProjectFiles) checkMapping(v *inventory) Check {
-	c := ok("mapping", p.Say("%d entries", len(v.sessions)))
+	c := newOK("mapping", p.Say("%d entries", len(v.sessions)))
 	c.Fixable = true
 	if len(v.sessions) == 0 && !p.dir.Exists(filestore.MappingFile) {
-		return p.summarize(c)
+		return p.summarizeFixable(c)
 	}
 	faults, err := p.store.MappingFaults(v.sessions, v.broken)
 	if err != nil {
 		faults = []lang.Text{lang.T("cannot be used: %v", err)}
 	}
 	for _, what := range faults {
-		c.add(Problem, filestore.MappingFile, what.In(p.Language))
+		c.addDefect(Problem, filestore.MappingFile, what.In(p.Language))
 	}
-	return p.summarize(c)
+	return p.summarizeFixable(c)
 }
 
 func (p *ProjectFiles) checkOrphans(v *inventory) Check {
-	c := ok("leftovers", p.Say("none"))
+	c := newOK("leftovers", p.Say("none"))
 	if len(v.broken) > 0 {
 		c.Detail = p.Say("none looked for among contents: a run that cannot be read may refer to any")
 	}
 	c.Fixable = true
-	for _, name := range v.orphans() {
-		c.add(Problem, name, p.Say("no run refers to it"))
+	for _, name := range v.orphanTexts() {
+		c.addDefect(Problem, name, p.Say("no run refers to it"))
 	}
-	for _, name := range v.leftovers() {
-		c.add(Problem, name, p.Say("a write that is unfinished or under way"))
+	for _, name := range v.temporaryLeftovers() {
+		c.addDefect(Problem, name, p.Say("a write that is unfinished or under way"))
 	}
-	c = p.summarize(c)
+	c = p.summarizeFixable(c)
 	if c.Status == Problem { // they take space, and mislead only people
 		c.Status, c.Detail = Warning, p.Say("%d files belong to nobody", len(c.Items))
 	}
 	return c
 }
 
-// checkLocks lists the locks that are held.
+// checkLocks lists the held locks.
 func (p *ProjectFiles) checkLocks() Check {
-	c := ok("locks", p.Say("none held"))
+	c := newOK("locks", p.Say("none held"))
 	entries, err := p.dir.ReadDir(filestore.LocksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c // made with the first session
 	}
 	if err != nil {
-		c.add(Problem, filestore.LocksFolder, p.cause(err))
+		c.addDefect(Problem, filestore.LocksFolder, p.causeOf(err))
 		c.Detail, c.Remedy = p.Say("cannot be taken"), p.Say("make it a folder that you can write")
 		return c
 	}
@@ -196,7 +196,7 @@ func (p *ProjectFiles) checkLocks() Check {
 		holder, err := p.dir.Holder(name)
 		switch {
 		case err != nil:
-			c.add(Problem, name, p.cause(err))
+			c.addDefect(Problem, name, p.causeOf(err))
 			c.Detail, c.Remedy = p.Say("cannot be taken"), p.Say("make the file writable for you, on a file system that has locks")
 		case holder != "":
 			held = append(held, p.Say("%s by %s", name, holder))

@@ -1,9 +1,9 @@
 // Package doctor keeps the files of a project in order.
 //
-// A [Check] is one check of a project or of this machine with its result; a [Report] has all of
-// them. [ProjectFiles.Fix] rebuilds files from the sessions and moves orphans into a dated [Trash]
-// folder. [ProjectFiles.Trim] removes texts of finished sessions that nothing refers to. Neither
-// touches a session, a text that is referred to, or an artifact.
+// A [Check] is one check of a project or of this machine with its result; a [Report] has all of them.
+// [ProjectFiles.Fix] rebuilds files from the sessions and moves orphans into a dated [Trash] folder.
+// [ProjectFiles.Trim] removes unused texts of finished sessions. Neither touches a session, a text in use, or
+// an artifact.
 package doctor
 
 import (
@@ -32,7 +32,7 @@ const (
 	OfMachine Group = "machine"
 )
 
-// Check is one check and its result.
+// Check is one check with a result.
 type Check struct {
 	Group  Group       `json:"group"`
 	Name   string      `json:"check"`
@@ -47,22 +47,22 @@ type Check struct {
 	Fixable bool `json:"fixable,omitempty"`
 }
 
-// Defect is one fault and its place.
+// Defect is one fault with a place.
 type Defect struct {
 	// Path is relative to the project, or absolute outside of it.
 	Path string `json:"path"`
 	What string `json:"what"`
 }
 
-// add adds a defect. The check gets its status, unless it has a worse one.
-func (c *Check) add(status CheckStatus, path, what string) {
+// addDefect adds a defect. The check gets the status, unless it has a worse one.
+func (c *Check) addDefect(status CheckStatus, path, what string) {
 	c.Items = append(c.Items, Defect{path, what})
 	if c.Status != Problem {
 		c.Status = status
 	}
 }
 
-// Warn makes a check that has found nothing so far a warning, with a remedy.
+// Warn makes a check without findings so far a warning, with a remedy.
 func (c *Check) Warn(remedy string) {
 	if c.Status == OK {
 		c.Status, c.Remedy = Warning, remedy
@@ -91,15 +91,15 @@ func (r *Report) Add(checks ...Check) {
 // ProjectFiles is a project folder to look after.
 type ProjectFiles struct {
 	lang.Language // of the results
-	// Counts reports whether the history of a session counts here, so that its documents are written again; nil takes
-	// every one.
+	// Counts reports whether the history of a session counts here, so that the documents of it are written
+	// again; nil takes every one.
 	Counts func(id string) bool
 
 	dir   *durable.Dir
 	store *filestore.Store
 }
 
-// New returns the project in dir, which the caller closes, and its store.
+// New returns the project in dir, which the caller closes, and the store of it.
 func New(dir *durable.Dir, sessions *filestore.Store) *ProjectFiles {
 	return &ProjectFiles{dir: dir, store: sessions}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// bySession has the defects of each session that has some.
+// bySession has the defects of each faulty session.
 type bySession []sessionDefects
 
 type sessionDefects struct {
@@ -21,8 +21,8 @@ type sessionDefects struct {
 	items   []Defect
 }
 
-// add adds a defect of the session that is being visited.
-func (b *bySession) add(s *workflow.Session, place, what string) {
+// addDefect adds a defect of the session under visit.
+func (b *bySession) addDefect(s *workflow.Session, place, what string) {
 	if n := len(*b); n == 0 || (*b)[n-1].id != s.SessionID {
 		*b = append(*b, sessionDefects{created: s.CreatedAt, id: s.SessionID})
 	}
@@ -30,8 +30,8 @@ func (b *bySession) add(s *workflow.Session, place, what string) {
 	last.items = append(last.items, Defect{place, what})
 }
 
-// items returns all defects, those of the oldest session first.
-func (b bySession) items() []Defect {
+// allItems returns all defects, the oldest session's first.
+func (b bySession) allItems() []Defect {
 	slices.SortStableFunc(b, func(x, y sessionDefects) int {
 		return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.id, y.id))
 	})
@@ -60,22 +60,22 @@ func (c *textsCheck) visit(s *workflow.Session, refs []reference) {
 			continue
 		}
 		seen[ref.path] = true
-		if !ref.own(s) {
+		if !ref.isOwn(s) {
 			c.elsewhere = append(c.elsewhere, ref)
-		} else if what := c.check(ref); what != "" {
-			c.found.add(s, ref.path, what)
+		} else if what := c.checkText(ref); what != "" {
+			c.found.addDefect(s, ref.path, what)
 		}
 	}
 }
 
-// check checks one text, and returns its problem, or "".
-func (c *textsCheck) check(ref reference) string {
+// checkText checks one text, and returns the problem, or "".
+func (c *textsCheck) checkText(ref reference) string {
 	c.count++
 	data, err := c.dir.ReadFile(ref.path, durable.TextLimit(ref.size))
 	switch {
 	case err != nil:
 		c.missing++
-		return c.Say("%s refers to it: %s", ref.from, c.cause(err))
+		return c.Say("%s refers to it: %s", ref.from, c.causeOf(err))
 	case ref.sum != "" && workflow.Hash(data) != ref.sum, ref.sum == "" && ref.size > 0 && int64(len(data)) != ref.size:
 		c.edited++
 	}
@@ -83,14 +83,14 @@ func (c *textsCheck) check(ref reference) string {
 }
 
 func (c *textsCheck) result(ctx context.Context) Check {
-	out := Check{Group: OfProject, Name: "contents", Status: OK, Items: c.found.items()}
+	out := Check{Group: OfProject, Name: "contents", Status: OK, Items: c.found.allItems()}
 	seen := map[string]bool{}
 	for _, ref := range c.elsewhere {
 		if seen[ref.path] || c.seenWithOwner(ctx, ref) {
 			continue
 		}
 		seen[ref.path] = true
-		if what := c.check(ref); what != "" {
+		if what := c.checkText(ref); what != "" {
 			out.Items = append(out.Items, Defect{ref.path, what})
 		}
 	}
@@ -133,7 +133,7 @@ func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
 			if s.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, workflow.Verification{}) {
 				continue
 			}
-			c.missing.add(s, a.Path, c.Say("%s saved it, and it is not there any more", s.TaskName))
+			c.missing.addDefect(s, a.Path, c.Say("%s saved it, and it is not there any more", s.TaskName))
 			if _, ok := c.textOf(a); !ok {
 				c.lost++
 			}
@@ -144,7 +144,7 @@ func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
 }
 
 func (c *artifactsCheck) result() Check {
-	out := Check{Group: OfProject, Name: "artifacts", Status: OK, Items: c.missing.items()}
+	out := Check{Group: OfProject, Name: "artifacts", Status: OK, Items: c.missing.allItems()}
 	out.Detail = c.Say("%d saved, %d modified since", c.saved, c.modified)
 	if n := len(out.Items); n > 0 {
 		out.Detail = c.Say("%d saved, %d modified since, %d missing", c.saved, c.modified, n)
@@ -165,7 +165,7 @@ func (p *ProjectFiles) textOf(a *workflow.Artifact) (text string, ok bool) {
 	return text, err == nil && workflow.Hash([]byte(text)) == a.SHA256
 }
 
-// artifactsFix writes the saved documents that are not there.
+// artifactsFix writes the missing saved documents.
 type artifactsFix struct {
 	*ProjectFiles
 	done []string

@@ -17,15 +17,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
 
-// Fixed lists the repairs of Fix, and the files that it left alone because they were in use.
+// Fixed lists the repairs of Fix, and the files left alone because they were in use.
 type Fixed struct {
 	Done []string `json:"done"`
 	Left []string `json:"left,omitempty"`
 }
 
-// Fix rebuilds files from the sessions and moves orphans into a folder of the trash that is named
-// after at. It returns the repairs, even if an error ended it. It checks each file again under the
-// lock of its possible user before moving it, so that it can run beside working servers.
+// Fix rebuilds files from the sessions and moves orphans into a folder of the trash named after at. It returns
+// the repairs, even if an error ended it. It checks each file again under the lock of a possible user before
+// moving it, so that it can run beside working servers.
 func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err error) {
 	f.Done = []string{}
 	if !p.dir.Exists(store.Folder) {
@@ -37,7 +37,7 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 		return f, store.Trouble(p.dir, err)
 	}
 	f.Done = append(f.Done, saved.done...)
-	done, err := p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
+	done, err := p.store.Repair(ctx, func(name string) error { return p.moveToTrash(name, at) })
 	for _, what := range done {
 		f.Done = append(f.Done, what.In(p.Language))
 	}
@@ -48,13 +48,13 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 		return f, store.Trouble(p.dir, err)
 	}
 	held := map[string]bool{} // locks not to be waited for again
-	for _, name := range append(v.orphans(), v.leftovers()...) {
+	for _, name := range append(v.orphanTexts(), v.temporaryLeftovers()...) {
 		lock := p.lockFor(v, name)
 		if held[lock] {
 			f.Left = append(f.Left, name)
 			continue
 		}
-		moved, err := p.sweep(ctx, lock, name, at)
+		moved, err := p.sweepLeftover(ctx, lock, name, at)
 		if busy := (*durable.BusyError)(nil); errors.As(err, &busy) {
 			held[lock] = true
 			f.Left = append(f.Left, fmt.Sprintf("%s: %v", name, busy))
@@ -70,8 +70,8 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 	return f, nil
 }
 
-// sweep moves one leftover away, unless it has come into use since the inventory.
-func (p *ProjectFiles) sweep(ctx context.Context, lockName, name string, at time.Time) (bool, error) {
+// sweepLeftover moves one leftover away, unless it has come into use since the inventory.
+func (p *ProjectFiles) sweepLeftover(ctx context.Context, lockName, name string, at time.Time) (bool, error) {
 	lock, err := p.dir.Lock(ctx, lockName)
 	if err != nil {
 		return false, err
@@ -90,15 +90,15 @@ func (p *ProjectFiles) sweep(ctx context.Context, lockName, name string, at time
 	if !p.dir.Exists(name) {
 		return false, nil
 	}
-	err = p.discard(name, at)
+	err = p.moveToTrash(name, at)
 	if folder := path.Dir(name); folder != store.Folder && strings.HasPrefix(folder, textFolder+"/") {
 		_ = p.dir.Remove(folder) // unless it holds more
 	}
 	return err == nil, err
 }
 
-// lockFor returns the lock under which a leftover would be in use: that of its session, if it has one,
-// or of the project.
+// lockFor returns the lock under which a leftover would be in use: the session's, if it has one, or the
+// project's.
 func (p *ProjectFiles) lockFor(v *inventory, name string) string {
 	folder := path.Dir(name)
 	switch {
@@ -118,7 +118,7 @@ func (p *ProjectFiles) lockFor(v *inventory, name string) string {
 	return filestore.ProjectLock
 }
 
-// lockOr returns the lock of a stored session, or that of the project.
+// lockOr returns the lock of a stored session, or the project's.
 func lockOr(dir *durable.Dir, id string) string {
 	if dir.Exists(store.SessionPath(id)) {
 		return filestore.SessionLock(id)
@@ -126,8 +126,8 @@ func lockOr(dir *durable.Dir, id string) string {
 	return filestore.ProjectLock
 }
 
-// discard moves a file into the trash, under the path that it had.
-func (p *ProjectFiles) discard(name string, at time.Time) error {
+// moveToTrash moves a file into the trash, under its former path.
+func (p *ProjectFiles) moveToTrash(name string, at time.Time) error {
 	to := path.Join(Trash, at.UTC().Format(trashStamp), strings.TrimPrefix(name, store.Folder+"/"))
 	if _, err := p.dir.MkdirAll(path.Dir(to)); err != nil {
 		return err

@@ -22,8 +22,8 @@ type MachineCheck struct {
 	Hosts hosts.Machine
 }
 
-// Check asks whether hosts on this machine can find the program. Its findings
-// are never problems of the project, so the worst is a warning.
+// Check asks whether hosts on this machine can find the program. The findings are never problems of the
+// project, so the worst is a warning.
 func (m MachineCheck) Check() []Check { return []Check{m.checkProgram(), m.checkHosts()} }
 
 func (m MachineCheck) checkProgram() Check {
@@ -31,20 +31,20 @@ func (m MachineCheck) checkProgram() Check {
 	name := strings.TrimSuffix(filepath.Base(m.Program), ".exe")
 	found, err := exec.LookPath(name)
 	if err != nil {
-		c.add(Warning, m.Program, m.Say("is not on the PATH"))
+		c.addDefect(Warning, m.Program, m.Say("is not on the PATH"))
 		c.Remedy = m.Say("put its folder on the PATH, or give hosts the absolute path")
 		return c
 	}
 	here, errHere := os.Stat(m.Program)
 	there, errThere := os.Stat(found)
 	if errHere == nil && errThere == nil && !os.SameFile(here, there) {
-		c.add(Warning, found, m.Say("is found on the PATH instead of %s", m.Program))
+		c.addDefect(Warning, found, m.Say("is found on the PATH instead of %s", m.Program))
 		c.Remedy = m.Say("update the one, or take it off the PATH")
 	}
 	return c
 }
 
-// checkHosts lists the hosts that start the program, and whether they can.
+// checkHosts lists the hosts with an entry for the program, and whether they can start it.
 func (m MachineCheck) checkHosts() Check {
 	c := Check{Group: OfMachine, Name: "hosts", Status: OK}
 	var with, without []string
@@ -54,7 +54,7 @@ func (m MachineCheck) checkHosts() Check {
 		case len(places) > 0:
 			with = append(with, fmt.Sprintf("%s (%s)", h.Name, strings.Join(places, ", ")))
 			if h.HasPlugin(m.Hosts) {
-				c.add(Warning, places[0], m.Say("%s has the plugin too: the assistant may see each tool twice", h.Name))
+				c.addDefect(Warning, places[0], m.Say("%s has the plugin too: the assistant may see each tool twice", h.Name))
 				c.Remedy = "bmad-mcp uninstall " + h.ID
 			}
 		case h.HasPlugin(m.Hosts):
@@ -78,8 +78,8 @@ func (m MachineCheck) checkHosts() Check {
 	return c
 }
 
-// placesOf returns the files by which a host starts the program, and adds to a check whatever
-// prevents that.
+// placesOf returns the files by which a host starts the program, and adds to a check whatever prevents the
+// start.
 func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 	var out []string
 	for _, scope := range []hosts.Scope{hosts.User, hosts.Project} {
@@ -99,7 +99,7 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 			entries, err = h.Find(text)
 		}
 		if err != nil {
-			c.add(Warning, path, m.Say("%s cannot read it: %v", h.Name, err))
+			c.addDefect(Warning, path, m.Say("%s cannot read it: %v", h.Name, err))
 			c.Remedy = m.Say("fix the file; the host may ignore all of it")
 			continue
 		}
@@ -115,7 +115,7 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 				continue
 			}
 			if _, err := exec.LookPath(e.Command); err != nil {
-				c.add(Warning, path, m.Say("%s is to start %s, which is not there or cannot be run", h.Name, e.Command))
+				c.addDefect(Warning, path, m.Say("%s is to start %s, which is not there or cannot be run", h.Name, e.Command))
 				if c.Remedy = "bmad-mcp install " + h.ID; scope == hosts.Project {
 					c.Remedy = m.Say("put the program's folder on the PATH")
 				}

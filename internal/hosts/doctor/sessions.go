@@ -11,16 +11,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// CheckSessions checks the sessions of a project, and the texts that they refer to, in any store.
+// CheckSessions checks the sessions of a project, and the texts of them, in any store.
 func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend) ([]Check, error) {
 	all, err := sessions.All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	readable, texts, rows, n := ok("sessions", ""), ok("contents", ""), ok("rows", ""), 0
+	readable, texts, rows, n := newOK("sessions", ""), newOK("contents", ""), newOK("rows", ""), 0
 	broken := func(path string, err error) {
 		f := fault.From(err).Translated(l)
-		readable.add(Problem, path, f.Message)
+		readable.addDefect(Problem, path, f.Message)
 		readable.Remedy = f.Hint
 	}
 	for _, b := range all.Broken {
@@ -29,7 +29,7 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 			continue
 		}
 		f := fault.From(b.Err).Translated(l)
-		rows.add(Problem, b.Path, f.Message)
+		rows.addDefect(Problem, b.Path, f.Message)
 		rows.Remedy = f.Hint
 	}
 	for _, sum := range all.Sessions {
@@ -42,7 +42,7 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 			continue
 		}
 		seen := map[string]bool{}
-		for _, ref := range references(s) {
+		for _, ref := range referencesOf(s) {
 			if seen[ref.path] {
 				continue
 			}
@@ -51,11 +51,11 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 			body, err := sessions.Read(ctx, workflow.ContentRef{FilePath: ref.path, Size: ref.size})
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
-				texts.add(Problem, ref.path, l.Say("missing"))
+				texts.addDefect(Problem, ref.path, l.Say("missing"))
 			case err != nil:
 				return nil, err
 			case ref.sum != "" && workflow.Hash([]byte(body)) != ref.sum:
-				texts.add(Problem, ref.path, l.Say("changed since it was stored"))
+				texts.addDefect(Problem, ref.path, l.Say("changed since it was stored"))
 			}
 		}
 	}

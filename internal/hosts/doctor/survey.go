@@ -20,18 +20,17 @@ import (
 type inventory struct {
 	sessions []workflow.Summary
 	broken   []store.Broken
-	// loose are the texts below temp/ that their own session does not refer to.
+	// loose are the texts below temp/ without a reference in their own session.
 	loose []loose
-	// elsewhere are the texts that sessions refer to among those of others, submissions the
-	// submissions that those belong to.
+	// elsewhere are the texts of other sessions among references, submissions the submissions of these texts.
 	elsewhere, submissions map[string]bool
-	// temporary are files of writes that are unfinished or under way.
+	// temporary are files of unfinished writes.
 	temporary []string
 	// unreadable are folders and files that could not be looked at.
 	unreadable []Defect
 }
 
-// loose is a text that its own session does not refer to.
+// loose is a text without a reference in its own session.
 type loose struct {
 	name string
 	size int64
@@ -41,7 +40,7 @@ type loose struct {
 
 const textFolder = store.Folder + "/temp"
 
-// visitor looks at each session of an inventory, and at its references.
+// visitor looks at each session of an inventory, and at the references in it.
 type visitor func(s *workflow.Session, refs []reference)
 
 // takeInventory reads each session once, and holds one at a time.
@@ -49,7 +48,7 @@ func (p *ProjectFiles) takeInventory(ctx context.Context, visitors ...visitor) (
 	v = &inventory{elsewhere: map[string]bool{}, submissions: map[string]bool{}}
 	walked := map[string]bool{} // folders of texts
 	v.broken, err = p.store.Each(ctx, func(s *workflow.Session) error {
-		refs := references(s)
+		refs := referencesOf(s)
 		for _, visit := range visitors {
 			visit(s, refs)
 		}
@@ -60,7 +59,7 @@ func (p *ProjectFiles) takeInventory(ctx context.Context, visitors ...visitor) (
 	store.SortByAge(v.sessions)
 	for _, root := range []string{store.Folder, artifact.Folder} {
 		if err == nil {
-			err = p.walk(ctx, v, root, walked, func(name string, size int64) { v.loose = append(v.loose, loose{name: name, size: size}) })
+			err = p.walkFolder(ctx, v, root, walked, func(name string, size int64) { v.loose = append(v.loose, loose{name: name, size: size}) })
 		}
 	}
 	slices.Sort(v.temporary)
@@ -68,32 +67,32 @@ func (p *ProjectFiles) takeInventory(ctx context.Context, visitors ...visitor) (
 	return v, err
 }
 
-// addTexts adds the texts in a session's folder that it does not refer to, and those of other
-// folders that it does.
+// addTexts adds the texts in a session's folder without a reference in it, and the session's texts in other
+// folders.
 func (p *ProjectFiles) addTexts(ctx context.Context, v *inventory, s *workflow.Session, refs []reference) error {
 	known, submitted := map[string]bool{}, map[string]bool{}
 	for _, ref := range refs {
-		known[ref.path], submitted[submission(ref.path)] = true, true
-		if !ref.own(s) {
-			v.elsewhere[ref.path], v.submissions[submission(ref.path)] = true, true
+		known[ref.path], submitted[submissionOf(ref.path)] = true, true
+		if !ref.isOwn(s) {
+			v.elsewhere[ref.path], v.submissions[submissionOf(ref.path)] = true, true
 		}
 	}
-	return p.walk(ctx, v, store.ContentFolder(s.SessionID), nil, func(name string, size int64) {
+	return p.walkFolder(ctx, v, store.ContentFolder(s.SessionID), nil, func(name string, size int64) {
 		if !known[name] {
-			v.loose = append(v.loose, loose{name, size, submitted[submission(name)]})
+			v.loose = append(v.loose, loose{name, size, submitted[submissionOf(name)]})
 		}
 	})
 }
 
-// walk adds the temporary and unreadable files below a folder, except in those that have been
-// walked, and calls found for each text.
-func (p *ProjectFiles) walk(ctx context.Context, v *inventory, root string, walked map[string]bool, found func(name string, size int64)) error {
+// walkFolder adds the temporary and unreadable files below a folder, except in folders walked before, and calls
+// found for each text.
+func (p *ProjectFiles) walkFolder(ctx context.Context, v *inventory, root string, walked map[string]bool, found func(name string, size int64)) error {
 	return fs.WalkDir(p.dir.Tree(), root, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil // never made, or gone while we looked
 		case err != nil:
-			v.unreadable = append(v.unreadable, Defect{name, p.cause(err)})
+			v.unreadable = append(v.unreadable, Defect{name, p.causeOf(err)})
 			return nil
 		case d.IsDir() && (name == Trash || walked[name]):
 			return fs.SkipDir
@@ -119,18 +118,18 @@ type reference struct {
 	sum  string
 }
 
-// own reports whether it is a text of the session that refers to it.
-func (r reference) own(s *workflow.Session) bool {
+// isOwn reports whether the text lies in the folder of the session with the reference.
+func (r reference) isOwn(s *workflow.Session) bool {
 	return strings.HasPrefix(r.path, store.ContentFolder(s.SessionID)+"/")
 }
 
 // refersTo reports whether a session refers to a text.
 func refersTo(s *workflow.Session, name string) bool {
-	return slices.ContainsFunc(references(s), func(ref reference) bool { return ref.path == name })
+	return slices.ContainsFunc(referencesOf(s), func(ref reference) bool { return ref.path == name })
 }
 
-// references lists the texts a session refers to, in its stages and its history.
-func references(s *workflow.Session) []reference {
+// referencesOf lists the texts of a session, in the stages and the history.
+func referencesOf(s *workflow.Session) []reference {
 	var out []reference
 	for _, st := range s.Definition().Stages {
 		for _, ref := range s.Record(st.ID).Refs() {
@@ -153,8 +152,8 @@ func references(s *workflow.Session) []reference {
 	return out
 }
 
-// unusedTexts returns the texts that no stage and no history entry refers to. If a session cannot be
-// read, there are none, because it may refer to any of them.
+// unusedTexts returns the texts without a reference in any stage or history entry. If a session cannot be read,
+// there are none, because it may refer to any of them.
 func (v *inventory) unusedTexts() []loose {
 	if len(v.broken) > 0 {
 		return nil
@@ -162,28 +161,28 @@ func (v *inventory) unusedTexts() []loose {
 	return slices.DeleteFunc(slices.Clone(v.loose), func(text loose) bool { return v.elsewhere[text.name] })
 }
 
-// orphans returns the unused texts that belong to nobody. A text that an engine handed in belongs to
-// its submission in the history, even if only the latest text is referred to.
-func (v *inventory) orphans() []string {
+// orphanTexts returns the unused texts without an owner. A text handed in by an engine belongs to its
+// submission in the history, even if only the latest text is in use.
+func (v *inventory) orphanTexts() []string {
 	var out []string
 	for _, text := range v.unusedTexts() {
-		if !text.submitted && !v.submissions[submission(text.name)] {
+		if !text.submitted && !v.submissions[submissionOf(text.name)] {
 			out = append(out, text.name)
 		}
 	}
 	return out
 }
 
-// submission returns the common prefix of the texts of one submission: folder, stage and time.
-func submission(name string) string {
+// submissionOf returns the common prefix of the texts of one submission: folder, stage and time.
+func submissionOf(name string) string {
 	stage, rest, _ := strings.Cut(path.Base(name), "_")
 	at := rest[strings.LastIndexByte(rest, '_')+1:]
 	return path.Dir(name) + " " + stage + " " + at
 }
 
-// leftovers returns the temporary files of writes that are unfinished or under way. If a session cannot
-// be read, it leaves out those beside artifacts, because their lock is unknown.
-func (v *inventory) leftovers() []string {
+// temporaryLeftovers returns the temporary files of unfinished writes. If a session cannot be read, it leaves
+// out files beside artifacts, because their lock is unknown.
+func (v *inventory) temporaryLeftovers() []string {
 	return slices.DeleteFunc(slices.Clone(v.temporary), func(name string) bool {
 		return len(v.broken) > 0 && strings.HasPrefix(name, artifact.Folder+"/")
 	})
@@ -194,8 +193,8 @@ func sessionID(file string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path.Base(file), "session-"), ".json")
 }
 
-// cause returns an error of the disk without the path, which is printed beside it.
-func (p *ProjectFiles) cause(err error) string {
+// causeOf returns an error of the disk without the path, which is printed beside it.
+func (p *ProjectFiles) causeOf(err error) string {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err

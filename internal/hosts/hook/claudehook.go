@@ -1,13 +1,12 @@
-// Package hook keeps an assistant in Claude Code from deciding at a gate in the very turn
-// in which it handed the draft in, unless the person ordered the decision in that turn.
+// Package hook keeps an assistant in Claude Code from deciding at a gate in the very turn in which it handed
+// the draft in, unless the person ordered the decision in that turn.
 //
-// A [Turn] lasts from one prompt of the person to the next. It is kept between events, because
-// Claude Code reports each event to a process of its own. The rules are pure
-// functions over a [Event] and its turn. The server holds its gates by itself; this is
-// against assistants that would relay a decision that nobody has made.
+// A [Turn] lasts from one prompt of the person to the next. It is kept between events, because Claude Code
+// reports each event to a new process. The rules are pure functions over a [Event] and its turn. The server
+// holds the gates by itself; this is against assistants that would relay a decision nobody has made.
 //
-// Claude Code's events are described at https://code.claude.com/docs/en/hooks; the
-// fields used here are those that 2.1.329 sends.
+// Claude Code's events are described at https://code.claude.com/docs/en/hooks; the fields used here are as in
+// 2.1.329.
 package hook
 
 import (
@@ -28,17 +27,17 @@ type Event struct {
 	Input     json.RawMessage `json:"tool_input"`
 	Response  json.RawMessage `json:"tool_response"`
 	Prompt    string          `json:"prompt"`
-	// Command is the name of the slash command that the person typed.
+	// Command is the name of the person's slash command.
 	Command string `json:"command_name"`
-	// Arguments is the text that the person typed after it.
+	// Arguments is the person's text behind the command.
 	Arguments string `json:"command_args"`
-	// Cwd is the folder that the host works in.
+	// Cwd is the working folder of the host.
 	Cwd string `json:"cwd"`
 	// Program is the path of this program, for the reader of the event: it may have any name.
 	Program string `json:"-"`
 }
 
-// The names of the events that concern a turn.
+// The names of the events of a turn.
 const (
 	promptSubmitted = "UserPromptSubmit"
 	commandTyped    = "UserPromptExpansion"
@@ -46,8 +45,8 @@ const (
 	afterTool       = "PostToolUse"
 )
 
-// Typed returns the decision that the person typed as a command, according to an event: confirm,
-// approve or reject; "" for other events. Unlike a prompt, the assistant cannot cause it.
+// Typed returns the decision that the person typed as a command, according to an event: confirm, approve or
+// reject; "" for other events. Unlike a prompt, the assistant cannot cause it.
 func (e Event) Typed() string {
 	command, ours := strings.CutPrefix(e.Command, "bmad:")
 	if e.Name != commandTyped || !ours || !slices.Contains([]string{"confirm", "approve", "reject"}, command) {
@@ -60,9 +59,9 @@ func (e Event) Typed() string {
 type Turn struct {
 	// Prompt is the turn's id.
 	Prompt string `json:"prompt"`
-	// Said is true if the person's prompt orders a decision, Chosen if an answer that they gave
-	// within the turn does. Each opens one gate, and an answer only counts for the draft of that
-	// time. Always is true if the prompt orders decisions on everything.
+	// Said is true if the person's prompt orders a decision, Chosen if an answer of theirs within the turn
+	// does. Each opens one gate, and an answer only counts for the draft of that time. Always is true if the
+	// prompt orders decisions on everything.
 	Said   bool `json:"said,omitempty"`
 	Chosen bool `json:"chosen,omitempty"`
 	Always bool `json:"always,omitempty"`
@@ -151,7 +150,7 @@ func isTask(tool string) bool {
 	return strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(tool, "__bmad-task")
 }
 
-// taskReply has the parts of a reply of the tool that concern a turn.
+// taskReply has the important parts of a reply of the tool.
 type taskReply struct {
 	Status string
 	Gate   struct {
@@ -182,7 +181,7 @@ func asksThem(response json.RawMessage) bool {
 	return anyReply(response, func(r taskReply) bool { return r.Gate.AskByForm || r.Gate.AskByHost })
 }
 
-// Answer returns the output of a hook that blocks a call.
+// Answer returns a hook's output for a blocked call.
 func Answer(reason string) ([]byte, error) {
 	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": beforeTool, "permissionDecision": "deny", "permissionDecisionReason": reason,

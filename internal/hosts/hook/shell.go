@@ -8,15 +8,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// A shell command is judged by what it mentions, not by what a shell would make of it: it is held up if it names this
-// program with a word of a decision, or a record of a run with a program that can write. A name that the command puts
-// together, or reads from a file, is not seen. The server holds its gates either way, and signs what it records.
+// A shell command is judged by its words, not by a shell's reading of them: it is held up if it names this
+// program with a word of a decision, or a record of a run with a program that can write. A name put together by
+// the command, or read from a file, is not seen. The server holds the gates either way, and signs its records.
 
 // isShell reports whether a tool runs commands.
 func isShell(tool string) bool { return tool == "Bash" || tool == "PowerShell" || tool == "Monitor" }
 
-// readShell returns the command of a tool that runs one, without what a shell takes out: quotes, and the ends of lines
-// that go on.
+// readShell returns the command of a shell tool, without quotes and the ends of continued lines, which a shell
+// takes out.
 func readShell(input json.RawMessage) string {
 	var call struct {
 		Command string `json:"command"`
@@ -28,28 +28,29 @@ func readShell(input json.RawMessage) string {
 var unquoted = strings.NewReplacer("\\\r\n", "", "\\\n", "", "`\n", "", `\`, "", `'`, "", `"`, "", "`", " ")
 
 var (
-	// parts separates the commands of a line, as far as that can be seen.
+	// parts separates the commands of a line, as far as they show.
 	parts = pattern.New(`[;&|\n(){}]+`)
 	// assignments matches the variables before a program.
 	assignments = pattern.New(`^(?:\s*\w+=\S*\s)*\s*`)
-	// decision matches a word that decides something for the person.
+	// decision matches a word of a decision for the person.
 	decision = pattern.New(`(?i)(?:^|[^\w./-])(?:confirm(?:_save)?|approved?|reject|reopen|cancel|answer|adopt|allow|decide)(?:[^\w./-]|$)`)
 	// unknownAction matches a command of this program whose action a shell puts in.
 	unknownAction = pattern.New(`(?i)bmad-mcp\S*[ \t]+(?:task[ \t]+)?\S*[$*?\[]`)
-	// harmless matches a command of this program that decides nothing, whatever words follow, and the help of one.
+	// harmless matches a command of this program without a decision, whatever words follow, and the help of
+	// one.
 	harmless = pattern.New(`(?i)^(?:(?:timeout \S+|env|time)\s+)?\S*bmad-mcp\S*(?:\s+--(?:json|cwd[= ]\S+))*\s+(?:` +
 		`(?:agents?|audit|check|completion|demo|diff|doctor|gc|graph|help|install|log|memory|method|report|search|sessions|show|signer|` +
 		`sources|status|sync|version|workflows|serve)(?:\s|$)|task\s+(?:start|submit|status|resume|--help)(?:\s|$)|\w+\s+--help\s*$|allow --list\s*$)`)
-	// quoting matches programs that search and keep texts, which may speak of a decision.
+	// quoting matches programs for the search and storage of texts, which may speak of a decision.
 	quoting = pattern.New(`^(?:git (?:commit|log|grep|tag)|gh|grep|egrep|rg|ag|ps|pkill)\b`)
-	// submitsInShell matches a command that hands in a draft.
+	// submitsInShell matches a command to hand in a draft.
 	submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 )
 
 // decidesInShell reports whether a command mentions a decision of the person. program is the path of this program, which
 // may have another name.
 func decidesInShell(command, program string) bool {
-	var rest []string // the parts that are not known to be harmless
+	var rest []string // the parts not known to be harmless
 	for _, part := range parts.Split(command, -1) {
 		part = assignments.ReplaceAllStringFunc(part, func(set string) string { return strings.TrimLeft(set, " \t") })
 		plain := strings.TrimSpace(assignments.ReplaceAllString(part, ""))
@@ -61,13 +62,13 @@ func decidesInShell(command, program string) bool {
 	return mentionsProgram(text, program) && (decision.MatchString(text) || unknownAction.MatchString(text))
 }
 
-// mentionsProgram reports whether a text names this program. The folders of its files do not count.
+// mentionsProgram reports whether a text names this program. The folders of files do not count.
 func mentionsProgram(text, program string) bool {
 	if program != "" && strings.Contains(text, program) {
 		return true
 	}
 	for _, word := range fields.Split(text, -1) {
-		if matches(path.Base(word), "bmad-mcp") {
+		if canStandFor(path.Base(word), "bmad-mcp") {
 			return true
 		}
 	}
@@ -76,21 +77,21 @@ func mentionsProgram(text, program string) bool {
 
 var ourFolders = pattern.New(`(?i)\.bmad-(?:task|core|method)(?:/\S*)?`)
 
-// stateFolder holds the runs of a project, and its workFolder the drafts, which people and assistants
+// stateFolder holds the runs of a project, and the workFolder in it the drafts, which people and assistants
 // edit.
 const (
 	stateFolder = ".bmad-task"
 	workFolder  = "work"
 )
 
-// ownRecord matches the name of a file that only this program writes. It has no folder, because a
-// command may run in any.
+// ownRecord matches the name of a file written by this program only. It has no folder, because a command may
+// run in any.
 var ownRecord = pattern.New(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
 
 // personsState matches a path of the person's own state, outside the projects.
 var personsState = pattern.New(`(?i)(^|/)\.local/state/bmad-mcp(/|$)`)
 
-// isState reports whether a path, or one that its wildcards can stand for, is one of the records that this program keeps.
+// isState reports whether a path, or a match of its wildcards, is a record of this program.
 func isState(name string) bool {
 	if name == "" {
 		return false
@@ -98,8 +99,8 @@ func isState(name string) bool {
 	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	parts := strings.Split(strings.ToLower(name), "/")
 	for i, part := range parts {
-		if matches(part, stateFolder) {
-			return i+1 == len(parts) || !matches(parts[i+1], workFolder) || strings.ContainsAny(parts[i+1], wildcards)
+		if canStandFor(part, stateFolder) {
+			return i+1 == len(parts) || !canStandFor(parts[i+1], workFolder) || strings.ContainsAny(parts[i+1], wildcards)
 		}
 	}
 	return ownRecord.MatchString(path.Base(name)) || personsState.MatchString(name)
@@ -107,9 +108,9 @@ func isState(name string) bool {
 
 const wildcards = "*?["
 
-// matches reports whether a part of a path is a name, or can stand for it. Wildcards with fewer than two other characters
+// canStandFor reports whether a part of a path is a name, or can stand for it. Wildcards with fewer than two other characters
 // stand for anything, which is not a mention.
-func matches(part, name string) bool {
+func canStandFor(part, name string) bool {
 	if len(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(wildcards, r) {
 			return -1
@@ -122,7 +123,7 @@ func matches(part, name string) bool {
 	return err == nil && same
 }
 
-// changesState reports whether a tool's call writes to the records that this program keeps.
+// changesState reports whether a tool's call writes to the records of this program.
 func changesState(tool string, input json.RawMessage) bool {
 	switch tool {
 	case "Edit", "Write", "MultiEdit", "NotebookEdit":
@@ -137,19 +138,20 @@ func changesState(tool string, input json.RawMessage) bool {
 }
 
 var (
-	// readers matches programs that only read the files they are given, and the words of a shell around them.
+	// readers matches programs that only read their files, and the words of a shell around them.
 	readers = pattern.New(`^(?:do|then|else|if|while|!|\s)*(?:\[+|ag|base64|basename|bat|cat|cd|cksum|cmp|column|comm|cut|diff|dirname|done|du|echo|egrep|` +
 		`fi|file|find|fold|for|gh|git (?:add|blame|diff|log|ls-files|show|status)|grep|head|hexdump|jq|less|ls|md5sum|mkdir|more|od|paste|printf|pushd|pwd|` +
 		`readlink|realpath|rg|sha1sum|sha256sum|sort|stat|strings|tail|test|tr|tree|type|uniq|wc|which|xxd|\S*bmad-mcp\S*)(?:\s|$)`)
 	// changers matches the options by which a reader changes files after all.
 	changers = pattern.New(`\s-(?:delete|exec|execdir|ok|okdir|fprintf?|fls)\b|\s--output\b`)
-	// writes matches a redirection, with its target.
+	// writes matches a redirection, with the target.
 	writes = pattern.New(`(?:&>>?|>>?\|?|<>)\s*(\S+)`)
 	// fields separates the words of a command, and the names in the text of a program.
 	fields = pattern.New(`[\s=<>|;&(){},:]+`)
 )
 
-// shellChangesState reports whether a command mentions the records beside a program, or a redirection, that can write.
+// shellChangesState reports whether a command mentions the records beside a program, or a redirection, that can
+// write.
 func shellChangesState(command string) bool {
 	inside := false // of the folder of the records, or of a variable with one
 	for _, part := range parts.Split(command, -1) {
@@ -169,11 +171,11 @@ func shellChangesState(command string) bool {
 	return false
 }
 
-// entering matches a command after which the next ones can change a record without its name.
+// entering matches a command after which the next ones can change a record without the name of it.
 var entering = pattern.New(`^(?:(?:cd|pushd|for)\s|$)`)
 
-// canWrite reports whether a command that names a record, or runs among them, can change one. A copy of the records to
-// another place changes nothing of them.
+// canWrite reports whether a command with the name of a record, or run among them, can change one. A copy of
+// the records to another place changes nothing of them.
 func canWrite(command string, inside bool) bool {
 	words := strings.Fields(command)
 	switch {

@@ -34,7 +34,7 @@ const (
 		`(?:it |that |this |the \w+ )?looks (?:good|fine|great|right)(?: to me)?|lgtm|` +
 		`i agree|agreed|go ahead|i(?: have|'ve)? read it|i like it|all good|no changes|no objections?|nothing to change|` +
 		`ship it|done|hi|hello)`
-	// task is a preceding instruction: one clause that begins with its verb.
+	// task is a preceding instruction: one clause with the verb at the beginning.
 	task = `(?:please )?` +
 		`(?:write|build|run|do|make|create|draft|finish|go through|start|continue|go on|submit|hand in|update|revise|fix|` +
 		`add|produce|generate|prepare|complete|work|implement|design|plan|review)\b[^.!?\n;]{0,50}?`
@@ -52,7 +52,7 @@ var (
 		`(?:build it|do it|go on|continue|proceed|confirm|confirm it|approve|approve it|run it|finish it|keep going))?$|` +
 		`^` + polite + `decide (?:it |everything |all |for me |yourself )*(?:on my behalf|for me|yourself)` + tails + `$`)
 	plainRemark = pattern.New(`^` + remark + `$`)
-	// described matches the words of a clause about something that somebody else does, or a time.
+	// described matches the words of a clause about somebody else's doing, or a time.
 	described = pattern.New(`\b(?:where|when|whenever|if|once|who|whom|which|that|users?|admins?|managers?|` +
 		`customers?|people|they|he|she|should|must|can|could|may|might|will|would|app|tool|form|page|button|dialog|` +
 		`service|system|endpoint|api)\b`)
@@ -62,14 +62,14 @@ var (
 	chineseAfter    = pattern.New(`^(?:请)?(?:写完|做完|完成|跑完)(?:[^，,。如果让由叫给等]{0,8})?(?:以?后|之后|就)?[，,]?(?:就|直接|请)*(?:确认|批准)(?:它|吧|就行)?$`)
 	chineseStanding = pattern.New(`^(?:请|写完|做完|后面|之后|接下来|就|直接|都)*(?:全部|都)(?:直接)?(?:确认|批准|同意)(?:就行|即可|吧)?$|` +
 		`^(?:全程)?(?:都)?(?:不用|不必|无需)(?:再)?问我(?:了)?(?:[，,]?(?:直接|都)?(?:做|继续|确认|批准|做完)(?:就行|吧)?)?$`)
-	// ends splits sentences. pasted matches the beginning of a line that was written elsewhere, for
-	// example one of a list, a quotation or a log.
+	// ends splits sentences. pasted matches the beginning of a line from elsewhere, for example of a list, a
+	// quotation or a log.
 	ends   = pattern.New(`[.!?;。！？；\n]+(?:\s+|$)|[。！？；\n]+`)
 	pasted = pattern.New("(?m)^\\s*(?:[-*+>|#$]\\s|>|\\d+[.)]\\s|```|\\[|\\d{2}:\\d{2})")
 
-	// yeses matches an answer to a question that asks for a decision.
+	// yeses matches an answer to a question about a decision.
 	yeses = pattern.New(`(?i)^[\s\p{P}\p{S}]*(yes|ok|okay|go ahead|是|好|可以)\b|^(是|好|可以)`)
-	// decidings matches a question that asks for a decision, choices an answer that is one.
+	// decidings matches a question about a decision, choices an answer with one.
 	decidings = pattern.New(`(?i)\b` + verbs + `\b|` + chinese)
 	choices   = pattern.New(`(?i)^[\s\p{P}\p{S}]*` + verbs + `\b`)
 	// doubts matches words that take a choice back, or put it off.
@@ -85,7 +85,7 @@ func saysTo(text string) (said, always bool) {
 		return false, false
 	}
 	for _, sentence := range ends.Split(text, -1) {
-		sentence = strings.ToLower(strings.TrimFunc(sentence, decoration))
+		sentence = strings.ToLower(strings.TrimFunc(sentence, isDecoration))
 		sentence = strings.ReplaceAll(sentence, "’", "'")
 		switch {
 		case sentence == "", plainRemark.MatchString(sentence):
@@ -105,8 +105,8 @@ func saysTo(text string) (said, always bool) {
 	return said, always
 }
 
-// decoration reports whether a character may surround a sentence, as blanks, emoji, quotes and stops do.
-func decoration(r rune) bool {
+// isDecoration reports whether a character may surround a sentence, as blanks, emoji, quotes and stops do.
+func isDecoration(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r) || r == '\ufe0f' || r == '\u200d'
 }
 
