@@ -75,7 +75,8 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (gate.Res
 	strict := s.Policy.Gate == workflow.GateStrict
 	relayed := request.Filled(r.req.Answers)
 	var note lang.Text
-	if r.req.Ask != nil && (r.req.Via == "" || strict || len(r.req.Answers) == 0) {
+	wantsPerson := r.req.Via == "" || strict || len(r.req.Answers) == 0
+	if r.req.Ask != nil && wantsPerson {
 		a, err := r.putQuestion(ctx, s, gate.AskQuestions(s))
 		if err != nil {
 			return a, err

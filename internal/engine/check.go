@@ -52,8 +52,7 @@ func (c *check) readSession(ctx context.Context) (*workflow.Session, error) {
 	return s, err
 }
 
-// checkLocked checks the session, which is locked by now, unless the session and the record are the same as at the
-// check before.
+// checkLocked checks the locked session s, unless the session and the record are the same as at the check before.
 func (c *check) checkLocked(ctx context.Context, s, before *workflow.Session) {
 	signer := c.keeper.signer(ctx)
 	recorded := c.readCheckpoint(signer)
@@ -222,14 +221,21 @@ func (c *check) verifySession(s *workflow.Session, signer workflow.Signer, recor
 // folders left by the session.
 func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
 	out = workflow.Known{Checkpoint: recorded, Project: p.ID(), Shared: p.IsShared()}
-	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
+	if k.records == nil {
+		return out, nil
+	}
+	if recorded != nil && recorded.Foreign {
+		return out, nil
+	}
+	if recorded != nil && s.Revision <= recorded.Revision {
 		return out, nil
 	}
 	for _, e := range k.records.Elsewhere(signer, p.Place(), p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
 		ofClone := p.IsShared() && s.Project() == p.ID() && !e.Holds // noted for a clone, by an older program
 		switch {
 		case e.Same || ofClone: // by another path, for example through a bind mount, or in other letters
-			if left = append(left, e.Folder); out.Checkpoint == nil || e.Revision > out.Checkpoint.Revision {
+			left = append(left, e.Folder)
+			if out.Checkpoint == nil || e.Revision > out.Checkpoint.Revision {
 				out.Checkpoint = &e.Checkpoint
 			}
 			continue
@@ -297,7 +303,8 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 		}
 		return k.checkStored(ctx, p, s.SessionID, signer, c, false)
 	}, func(s *workflow.Summary, v workflow.Verification) {
-		if v.Changed() || k.records != nil && !v.Sound() {
+		isDoubtful := k.records != nil && !v.Sound()
+		if v.Changed() || isDoubtful {
 			out[s.SessionID] = v
 		}
 	})
@@ -385,7 +392,8 @@ func (k *keeper) checkStored(ctx context.Context, p *project.Project, id string,
 		return workflow.Unreadable(lang.Of(err))
 	}
 	check := k.newCheck(p, id)
-	if check.inspect(s, signer, c); !holds {
+	check.inspect(s, signer, c)
+	if !holds {
 		v = check.found
 	}
 	if texts {

@@ -69,12 +69,12 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	if yes && !s.Blocked() {
 		r.disk.Forget(s)
 		r.disk.GatherDraft(ctx, s)
-		other := s.Draft.Edited && s.Draft.Edit == nil
-		if other || gate.Bind(s).SHA256 != grant.SHA256 { // while the person was asked
+		isUnusable := s.Draft.Edited && s.Draft.Edit == nil
+		if isUnusable || gate.Bind(s).SHA256 != grant.SHA256 { // while the person was asked
 			return words.EditedDraft(s)
 		}
 	}
-	more := yes && s.Ruled() && s.Missing() > 1
+	needsOthers := yes && s.Ruled() && s.Missing() > 1
 	if edit != nil {
 		if err := r.enterEdit(ctx, tx, s, edit); err != nil {
 			return err
@@ -84,8 +84,9 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
-	if more { // the gate stays until the others have said yes to the same text
-		note.Event, note.Action, note.By, note.Person, note.At = workflow.EventGranted, r.req.Action, r.req.By, grant.Person, r.engine.Now()
+	if needsOthers { // the gate stays until the others have said yes to the same text
+		note.Event, note.Action, note.At = workflow.EventGranted, r.req.Action, r.engine.Now()
+		note.By, note.Person = r.req.By, grant.Person
 		s.Session.Note(note)
 		s.Session.UpdatedAt = note.At
 		return nil
@@ -190,7 +191,7 @@ func (r *run) askPerson(ctx context.Context, s *standing.Standing, word gate.Wor
 			return nil, note, &gate.Silence{Why: words.NoWords(why)}
 		}
 		return &a, note, nil
-	case !a.Silence.Unasked, word.Via == "", !word.Given: // an empty Via left the decision to a form, and nobody saw it
+	case !a.Silence.Unasked, word.Via == "", !word.Given: // without a word the call left the decision to a form, and nobody saw it
 		return nil, note, &a.Silence
 	}
 	return nil, a.Silence.Why, nil
@@ -204,12 +205,15 @@ func (r *run) decideLeaving(ctx context.Context, s *standing.Standing, d workflo
 	a := gate.Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
 	bound := gate.Bind(s)
 	strict := policy == workflow.GateStrict
-	if r.req.Ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {
+	isRefused := strict && !r.req.Via.Personal()
+	needsPerson := r.req.Via == "" || isRefused
+	if r.req.Ask != nil && needsPerson {
 		var err error
 		if a, err = r.putQuestion(ctx, s, gate.Leave(s, d, label, r.req.Feedback)); err != nil {
 			return nil, err
 		}
-		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
+		isFinal := !a.Silence.Unasked || r.req.Via == ""
+		if a.Decision == "" && isFinal {
 			return nil, &a.Silence
 		}
 		if a.Feedback == "" && !r.req.Forms { // the call is theirs

@@ -29,7 +29,7 @@ type told struct {
 	at       int64
 }
 
-// caller is one caller of the program, as far as one session goes.
+// caller is one caller of the program, for one session.
 type caller struct {
 	*memory
 	key string

@@ -24,7 +24,8 @@ func withNotesTimeout(ctx context.Context) (context.Context, context.CancelFunc)
 // failure costs the notes, not the action.
 func (r *run) addNotes(ctx context.Context, s *standing.Standing, d reply.Depth, out *reply.Reply) {
 	again := d == reply.Short && s.Stage.Kind == workflow.KindBuild && !s.Continuing()
-	if r.engine.options.Notes == nil || out.Context == nil || d != reply.Whole && !again {
+	isBriefing := d == reply.Whole || again
+	if r.engine.options.Notes == nil || out.Context == nil || !isBriefing {
 		return
 	}
 	ctx, cancel := withNotesTimeout(ctx)

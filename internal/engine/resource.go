@@ -160,7 +160,7 @@ func (e *Engine) sessionRows(ctx context.Context, p *project.Project, sessions [
 	return rows
 }
 
-// IndexEntry is one thing of an Index.
+// IndexEntry is one resource of an Index.
 type IndexEntry struct {
 	Session workflow.Summary
 	// View is the part of the session: ViewSession, or the file name of an artifact.

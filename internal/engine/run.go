@@ -78,7 +78,9 @@ func (r *run) gatherNeeded(ctx context.Context, s *workflow.Session) *standing.S
 	if r.req.Action == workflow.ActionSubmit || st.Strict {
 		r.disk.GatherSaved(ctx, st)
 	}
-	if a := s.Current().Artifact; s.CurrentState.Gated() || s.GateMet() || a != nil && a.Stale {
+	a := s.Current().Artifact
+	isStale := a != nil && a.Stale
+	if s.CurrentState.Gated() || s.GateMet() || isStale {
 		r.disk.GatherDraft(ctx, st)
 	}
 	return st
@@ -108,7 +110,8 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	}
 	st.MaxIterations, st.MaxRework = c.Rounds()
 	st.Policy = st.Stage.Policy()
-	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {
+	isAtGate := s.CurrentState.Gated() || s.GateMet()
+	if at := s.Current().Policy; at != nil && isAtGate {
 		st.Policy = st.Policy.Stricter(*at)
 	}
 	if st.Policy.Ruled() {

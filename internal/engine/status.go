@@ -118,8 +118,11 @@ func (r *run) waitForChange(ctx context.Context) (stage workflow.Stage, inVain b
 		return stage, false, nil
 	}
 	before, err := r.check.readSession(ctx)
-	if err != nil || !before.CurrentState.WaitsForHuman() && !r.gatherNeeded(ctx, before).Stopped() {
+	if err != nil {
 		return stage, false, err
+	}
+	if !before.CurrentState.WaitsForHuman() && !r.gatherNeeded(ctx, before).Stopped() {
+		return stage, false, nil
 	}
 	stage, _ = before.Definition().Stage(before.CurrentStage)
 	limit := time.Duration(r.req.Wait) * time.Second

@@ -35,8 +35,9 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 		if sub, err = submission.Read(ctx, &r.req, r.project, s); err != nil {
 			return err
 		}
-		reports := from.Kind == workflow.KindVerdict || from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) // on code, which may have changed
-		if len(r.req.Results) == 0 && !reports && sub.SameAsBefore(s) != nil {
+		reportsBuild := from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session)
+		isReport := from.Kind == workflow.KindVerdict || reportsBuild // on code, which may have changed
+		if len(r.req.Results) == 0 && !isReport && sub.SameAsBefore(s) != nil {
 			return fault.New(fault.InvalidArgument, "submit names no document, and the working copy %s is still what was handed in last", s.Draft.Work).
 				WithHint("edit it there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 		}
@@ -65,7 +66,8 @@ func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcom
 	next := r.engine.newRun(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Session.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
 	var none *gate.Silence
-	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
+	isSilent := errors.As(err, &none) && !none.Unasked
+	if err == nil || errors.Is(err, request.ErrAsked) || isSilent {
 		return out, err
 	}
 	return submitted, nil

@@ -16,8 +16,9 @@ import (
 // readTyped returns the person's typed decision for the gate as it is, if the assistant's call carries it. A
 // strict policy does not accept it: any program with access to the host's hook can claim a typed decision.
 func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound) (g workflow.Grant, ok bool, err error) {
-	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Yes == nil
-	if r.engine.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
+	isUndecided := r.req.Action == workflow.ActionApprove && r.req.Yes == nil
+	carriesDecision := r.req.Via == workflow.ChannelRelayed && r.req.Action == b.Action && !isUndecided
+	if r.engine.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || !carriesDecision {
 		return g, false, nil
 	}
 	if s.Draft.Edited && !r.req.Word().No { // maybe they have not read the edit
@@ -90,10 +91,12 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 	}
 	sessions := slices.Clone(all.Sessions)
 	name, after, _ := strings.Cut(strings.TrimSpace(words), " ")
-	named := func(s workflow.Summary) bool { return name != "" && (s.TaskName == name || s.SessionID == name) }
-	if slices.ContainsFunc(sessions, named) {
-		sessions, words = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !named(s) }), after
-	} else if name != "" && (action == workflow.ActionConfirm || after == "" && strings.Contains(name, "-")) {
+	isNamed := func(s workflow.Summary) bool { return name != "" && (s.TaskName == name || s.SessionID == name) }
+	looksLikeName := after == "" && strings.Contains(name, "-")
+	expectsName := action == workflow.ActionConfirm || looksLikeName
+	if slices.ContainsFunc(sessions, isNamed) {
+		sessions, words = slices.DeleteFunc(sessions, func(s workflow.Summary) bool { return !isNamed(s) }), after
+	} else if name != "" && expectsName {
 		return typed, "", false // names a task of another place
 	}
 	s := findWaiting(ctx, p, sessions, action)

@@ -35,7 +35,9 @@ func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 // a form sees the edits, and can take them.
 func Decidable(s *standing.Standing, w Word) error {
 	want, waits := strings.ToLower(w.Draft), Bind(s).SHA256
-	if want != "" && want != waits && (!w.No || want != s.Draft.SHA256) {
+	isOther := want != "" && want != waits
+	rejectsSubmitted := w.No && want == s.Draft.SHA256
+	if isOther && !rejectsSubmitted {
 		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", visible.Fit(want, 80)).
 			WithHint("call status, show the human what waits now, and let them decide")
 	}
@@ -181,7 +183,8 @@ func Allowed(s *standing.Standing) []workflow.Action {
 			return a != workflow.ActionStatus && a != workflow.ActionResume
 		})
 	}
-	if LeavingPolicy(s) == workflow.GateStrict && (!s.Call.Asks || s.Call.NoForms) {
+	cannotAsk := !s.Call.Asks || s.Call.NoForms
+	if LeavingPolicy(s) == workflow.GateStrict && cannotAsk {
 		// The caller is not offered actions reserved for the person.
 		own := []workflow.Action{workflow.ActionReopen, workflow.ActionCancel}
 		if s.Policy.Gate == workflow.GateStrict {

@@ -1,5 +1,5 @@
-// Package reply builds the replies to a caller from the standing of a session: their keys, the
-// next call, the texts that a stage works from, all within a size.
+// Package reply builds the replies to a caller from the standing of a session: the keys, the
+// next call, the texts for the work of a stage, all within a size.
 //
 // # Invariants
 //
@@ -71,11 +71,11 @@ type Reply struct {
 
 // form is the way to cut a reply for its reader.
 type form struct {
-	// unmoved is true for a reply to one who knows all of it.
+	// unmoved is true if the caller knows the whole reply.
 	unmoved bool
-	// shortened is true if the reply names the session file, because it does not have all.
+	// shortened is true if texts were cut, so that the reply names the session file.
 	shortened bool
-	// sparing is true if a model is to get nothing twice, and once if this is what it gets.
+	// sparing is true if a model is to get each thing once.
 	sparing, once bool
 }
 
@@ -165,8 +165,8 @@ func (r *Reply) Unmoved() { r.form.unmoved = true }
 // AuditView is an audit in short; the session file has all of it.
 type AuditView struct {
 	Score float64 `json:"score"`
-	// Findings are one line each, if the person decides on the document. If it goes into
-	// another round, gaps have them with the thing to do.
+	// Findings are one line each, if the person decides on the document. Before
+	// another round they are in gaps, with the thing to do.
 	Findings []string `json:"findings,omitempty"`
 }
 
@@ -224,13 +224,13 @@ type Given struct {
 	At time.Time `json:"at"`
 }
 
-// GrantView is who decided, in short; the session's history has all of it.
+// GrantView is a decision and its person, in short; the full entry is in the session's history.
 type GrantView struct {
 	Channel   workflow.Channel   `json:"channel"`
 	Assurance workflow.Assurance `json:"assurance"`
 	Decision  workflow.Decision  `json:"decision"`
 	TookMS    *int64             `json:"took_ms,omitempty"`
-	// The person is the one whose account brought the decision.
+	// The person is the owner of the account that brought the decision.
 	workflow.Person
 	// Unvouched is true if nothing vouches for the entry of the yes.
 	Unvouched bool `json:"unvouched,omitempty"`

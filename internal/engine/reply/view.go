@@ -152,7 +152,8 @@ func addScores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	out.Candidates = rec.Candidates
 	if a := rec.Audit; a != nil {
 		out.Audit = &AuditView{Score: a.Score}
-		if s.Session.CurrentState.Gated() && (s.Session.CurrentState != workflow.AwaitingApproval || st.Gate != workflow.GateScore) {
+		belowGate := s.Session.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateScore
+		if s.Session.CurrentState.Gated() && !belowGate {
 			out.Audit.Findings = words.AuditFindings(s.Language, a)
 		}
 	}

@@ -28,7 +28,8 @@ func (q *Request) Fits(s *standing.Standing) error {
 }
 
 func (q *Request) checkAllowed(s *standing.Standing) error {
-	if slices.Contains(s.Session.CurrentState.Allowed(), q.Action) || q.Action == workflow.ActionConfirm && s.Met() {
+	confirmsDocument := q.Action == workflow.ActionConfirm && s.Met()
+	if slices.Contains(s.Session.CurrentState.Allowed(), q.Action) || confirmsDocument {
 		return nil
 	}
 	code := fault.NotAllowed
@@ -60,8 +61,12 @@ func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
 	for _, result := range q.Submitted(s) {
 		given := p.Local(result.Path)
 		saved := s.Saved[given]
-		stale := given == rec.Artifact.Path && !saved.Missing && !saved.Modified
-		if ref := rec.FinalResultRef; stale || ref != nil && (given == ref.FilePath || given == s.Draft.Path) && !s.Draft.Edited {
+		isArtifact := given == rec.Artifact.Path && !saved.Missing && !saved.Modified
+		isDraft := false
+		if ref := rec.FinalResultRef; ref != nil && !s.Draft.Edited {
+			isDraft = given == ref.FilePath || given == s.Draft.Path
+		}
+		if isArtifact || isDraft {
 			return fault.New(fault.InvalidArgument, "%s is the document from before an earlier stage was reopened", given).
 				WithHint("work the change in, then submit it; if it needs none, say in the document why it still holds")
 		}

@@ -162,7 +162,8 @@ func (q *Request) Repeats(s *workflow.Session) bool {
 	if last.Event == workflow.EventGranted { // which is one person's yes of several
 		return false
 	}
-	if last.Action != q.Action || q.Stage != "" && q.Stage != string(stage) {
+	isOtherStage := q.Stage != "" && q.Stage != string(stage)
+	if last.Action != q.Action || isOtherStage {
 		return false
 	}
 	switch q.Action {

@@ -57,7 +57,8 @@ func (q *Request) Complete() error {
 		}
 	case workflow.ActionConfirm:
 		// A "no, because …" without the no must not open the gate.
-		if q.Yes == nil && (strings.TrimSpace(q.Feedback) != "" || len(q.Comments) > 0) {
+		hasWords := strings.TrimSpace(q.Feedback) != "" || len(q.Comments) > 0
+		if q.Yes == nil && hasWords {
 			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
 				WithHint("true saves the document and goes on; false asks for another round with the feedback")
 		}

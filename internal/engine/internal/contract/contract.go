@@ -337,7 +337,8 @@ func proposeCommand(tree fs.FS, call Call) (found []string, command string) {
 		commands = append(commands, "cd '"+strings.ReplaceAll(call.Dir, "'", `'\''`)+"'")
 	}
 	for _, s := range stacks {
-		if mark := s.findMark(entries); mark != "" && (call.Stack == Auto || call.Stack == s.name) {
+		isWanted := call.Stack == Auto || call.Stack == s.name
+		if mark := s.findMark(entries); mark != "" && isWanted {
 			found, commands = append(found, s.name), append(commands, strings.Replace(s.command, "%s", mark, 1))
 		}
 	}

@@ -142,7 +142,8 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 	if a.Record {
 		f, err = artifact.In(store.ContentFolder(s.Session.SessionID), path.Base(a.Path))
 	}
-	if ref == nil || err != nil || a.Path != f.Path() || !a.Record && rec.Artifact == nil {
+	isUnsaved := !a.Record && rec.Artifact == nil
+	if ref == nil || err != nil || a.Path != f.Path() || isUnsaved {
 		return f, "", false
 	}
 	_, grant := s.Grant(a.Stage)

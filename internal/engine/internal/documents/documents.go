@@ -134,7 +134,8 @@ func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.Conte
 
 // state compares a file with the recorded hash. An unreadable file counts as modified.
 func (f file) state(hash string) standing.File {
-	modified := f.err != nil || hash != "" && f.hash != hash && !artifact.Same(f.data, hash)
+	differs := hash != "" && f.hash != hash && !artifact.Same(f.data, hash)
+	modified := f.err != nil || differs
 	return standing.File{Missing: f.missing, Modified: modified && !f.missing, Size: f.size}
 }
 

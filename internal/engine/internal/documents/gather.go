@@ -264,7 +264,8 @@ func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
 // them.
 func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	judges := s.Stage.Gate == workflow.GateVerdict
-	if !s.Session.CurrentState.Active() || !judges && !s.Session.CurrentState.Gated() {
+	needsCriteria := judges || s.Session.CurrentState.Gated()
+	if !s.Session.CurrentState.Active() || !needsCriteria {
 		return
 	}
 	src := sourcesOf(s)

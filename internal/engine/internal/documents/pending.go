@@ -27,13 +27,13 @@ func (d *Disk) saveLater(f artifact.File, a workflow.Artifact, body string) {
 // writes it.
 func (d *Disk) Settle() (err error) {
 	for _, p := range d.pending {
-		failed := p.write()
-		if failed == nil {
+		writeErr := p.write()
+		if writeErr == nil {
 			d.Written = append(d.Written, p.name)
 		} else {
 			delete(d.files, p.name)
 			d.Unwritten = append(d.Unwritten, p.name)
-			err = cmp.Or(err, fmt.Errorf("%s: %w", p.name, failed))
+			err = cmp.Or(err, fmt.Errorf("%s: %w", p.name, writeErr))
 		}
 	}
 	d.pending = nil

@@ -79,7 +79,8 @@ func (d *Disk) ReadRound(ctx context.Context, s *workflow.Session, stage workflo
 // editedRound returns the draft edited at the gate, as the round to be made of it by a decision.
 func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Round) (r Round, ok bool) {
 	st := s.Definition().Current(s)
-	if len(rounds) == 0 || !s.CurrentState.Gated() && !s.GateMet() || st.Gate == workflow.GateVerdict {
+	isAtGate := s.CurrentState.Gated() || s.GateMet()
+	if len(rounds) == 0 || !isAtGate || st.Gate == workflow.GateVerdict {
 		return r, false
 	}
 	last := rounds[len(rounds)-1]

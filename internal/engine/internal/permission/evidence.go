@@ -179,7 +179,7 @@ func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand) (notes
 func (g *Guard) planVerify(stage workflow.StageID, kept workflow.VerifyCommand, at time.Time) verify.Plan {
 	c := g.project.Config
 	now := verify.Configured{Command: c.Verify[stage], By: c.VerifyBy[stage]}
-	if own, says := c.PersonVerify[stage]; says {
+	if own, isSet := c.PersonVerify[stage]; isSet {
 		now.Person = &own
 	}
 	if a := g.permits().Command(now.Command, now.By); now.Command != "" && a != nil {

@@ -79,23 +79,23 @@ func (sub *Submission) chooseDraft(s *standing.Standing) {
 		return
 	}
 	first, second := sub.drafts[0], sub.drafts[1]
-	two := false
+	takesSecond := false
 	if s.Stage.Gate == workflow.GateVerdict {
-		sub.Report, two = verdict.Merge(first.report, second.report, first.engine, second.engine, workflow.OpenFindings(s.Session.Current().Findings))
+		sub.Report, takesSecond = verdict.Merge(first.report, second.report, first.engine, second.engine, workflow.OpenFindings(s.Session.Current().Findings))
 		sub.why = lang.T("both verdicts are equal and it is the first")
 		if first.report.Verdict() != second.report.Verdict() {
 			sub.why = lang.T("its verdict is the worse one")
 		}
 		sub.Assessment = assessReport(sub.Report)
 	} else {
-		two, sub.why = intake.Choose(s.Policy.Scoring, intake.Draft{Assessment: first.read,
+		takesSecond, sub.why = intake.Choose(s.Policy.Scoring, intake.Draft{Assessment: first.read,
 			Audited: first.audit.Score}, intake.Draft{Assessment: second.read, Audited: second.audit.Score})
 		sub.Assessment = intake.Merge(first.read, second.read)
-		if two {
+		if takesSecond {
 			sub.Assessment = intake.Merge(second.read, first.read)
 		}
 	}
-	if two {
+	if takesSecond {
 		sub.taken = 1
 	}
 }

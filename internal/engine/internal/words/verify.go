@@ -88,7 +88,8 @@ func PolicyChanges(w *workflow.Definition, before, after map[workflow.StageID]wo
 	stages := map[string][]string{}
 	for _, st := range w.Stages {
 		was, is := before[st.ID], after[st.ID]
-		if was.Same(is) || !w.Gated(st) && was.Pause == is.Pause {
+		hasNoEffect := !w.Gated(st) && was.Pause == is.Pause
+		if was.Same(is) || hasNoEffect {
 			continue
 		}
 		change := policyChange(was, is)
