@@ -1,5 +1,5 @@
-// Package exposition serves figures in the text format of Prometheus, version 0.0.4, which is
-// described at https://prometheus.io/docs/instrumenting/exposition_formats/.
+// Package exposition serves figures in the text format of Prometheus, version 0.0.4:
+// https://prometheus.io/docs/instrumenting/exposition_formats/.
 package exposition
 
 import (
@@ -25,8 +25,7 @@ const (
 	Histogram Kind = "histogram"
 )
 
-// Sample is a line of a family. Suffix follows the family's name, and Labels are names, each with
-// its value behind it.
+// Sample is a line of a family. Suffix follows the family's name; Labels has names and values in turn.
 type Sample struct {
 	Suffix string
 	Labels []string
@@ -57,7 +56,7 @@ func (p *Page) Add(kind Kind, name, help string, samples ...Sample) {
 		if before == ',' {
 			b = append(b, '}')
 		}
-		b = append(append(append(b, ' '), number(s.Value)...), '\n')
+		b = append(append(append(b, ' '), formatNumber(s.Value)...), '\n')
 	}
 	if p.families == nil {
 		p.families = map[string][]byte{}
@@ -65,7 +64,7 @@ func (p *Page) Add(kind Kind, name, help string, samples ...Sample) {
 	p.families[name] = b
 }
 
-// Bytes returns the page, with its families in the order of their names.
+// Bytes returns the page, with the families in the order of their names.
 func (p *Page) Bytes() []byte {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(p.families)) {
@@ -74,8 +73,8 @@ func (p *Page) Bytes() []byte {
 	return b.Bytes()
 }
 
-// number returns a number in the form of the format, even if it is infinite or NaN.
-func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+// formatNumber returns a number in the text format, even an infinite one or NaN.
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 // Vector is a counter for each combination of label values, or a histogram if it has bounds. It is
 // safe for concurrent use.
@@ -90,7 +89,7 @@ type Vector struct {
 
 type series struct {
 	values []string
-	// within counts the values that fell into each bucket, and not into the one below.
+	// within counts the values in each bucket, without the lower buckets.
 	within []uint64
 	sum    float64
 	count  uint64
@@ -142,7 +141,7 @@ func (v *Vector) AddTo(p *Page) {
 		total := uint64(0)
 		for i, bound := range v.bounds {
 			total += s.within[i]
-			bucket(number(bound), total)
+			bucket(formatNumber(bound), total)
 		}
 		bucket("+Inf", s.count)
 		samples = append(samples, Sample{"_sum", labels, s.sum}, Sample{"_count", labels, float64(s.count)})
@@ -150,7 +149,7 @@ func (v *Vector) AddTo(p *Page) {
 	p.Add(kind, v.name, v.help, samples...)
 }
 
-// Handler serves the page that fill writes, to at most limit requests at a time.
+// Handler serves a page written by fill, to at most limit requests at a time.
 func Handler(limit int, fill func(*Page)) http.Handler {
 	places := make(chan struct{}, limit)
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,13 +12,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// maxRounds bounds how often one call may ask its client for something.
+// maxRounds bounds the rounds of questions to the client for one call.
 const maxRounds = 5
 
-// bridge lets handlers ask their clients in the modern style, over whatever connection they have: a
-// modern client repeats the call with its answers, the others are asked here. The library would send
-// the requests of legacy clients too, but without a time limit, and would fail the call with a client's
-// error.
+// bridge lets handlers ask all clients in the modern style. A modern client repeats the call with the
+// answers; legacy clients are asked here, because the library would ask them without a time limit, and fail
+// the call with a client's error.
 type bridge struct {
 	formLimit func(state string) time.Duration
 	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
@@ -31,14 +30,14 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
 			var responses mcp.InputResponses
 			if k := currentTask(ctx); k != nil {
-				responses = b.tasks.fulfil(ctx, k, result, round, b.formLimit(result.RequestState))
+				responses = b.tasks.askClient(ctx, k, result, round, b.formLimit(result.RequestState))
 			} else if server.IsModernRequest(ctx) {
 				break
 			} else {
-				responses = b.fulfil(ctx, result)
+				responses = b.askClient(ctx, result)
 			}
 			if b.tasks.closing.Err() != nil || ctx.Err() != nil {
-				// Nobody has answered, and the arguments of the call must not stand in for that.
+				// Nobody has answered, and the arguments of the call must not count as an answer.
 				return b.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
 					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
 			}
@@ -49,9 +48,9 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// fulfil sends the requests of a result to a legacy client. A request without an answer in time,
-// or with an error, has no response.
-func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
+// askClient sends the requests of a result to a legacy client. A request without a timely answer, or answered
+// by an error, has no response.
+func (b bridge) askClient(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
 	limited, cancel := context.WithTimeout(ctx, b.formLimit(result.RequestState))
 	defer cancel()
 	defer context.AfterFunc(b.tasks.closing, cancel)()
@@ -81,8 +80,8 @@ func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inpu
 	return responses
 }
 
-// Caught turns a panic into an error that promises nothing, because nobody knows how far the action
-// had come. It has to be deferred. The log has the stack.
+// Caught turns a panic into an error and logs the stack. It has to be deferred. The error does not say how
+// far the action had come.
 func Caught(log *slog.Logger, kind, name string, err *error) {
 	p := recover()
 	if p == nil {
@@ -92,8 +91,8 @@ func Caught(log *slog.Logger, kind, name string, err *error) {
 	*err = fault.Unexpected(p)
 }
 
-// recovering turns a panic of a tool's handler into a refused action.
-func recovering(log *slog.Logger, refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
+// recoverPanics returns middleware that turns a panic of a tool's handler into a refused action.
+func recoverPanics(log *slog.Logger, refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
 	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 			var bug error
@@ -108,8 +107,7 @@ func recovering(log *slog.Logger, refuse func(context.Context, mcp.CallToolReque
 	}
 }
 
-// rootsLimit bounds the wait for a client's roots; without them there are other ways to find
-// the project.
+// rootsLimit bounds the wait for a client's roots. The project can be found without them, too.
 const rootsLimit = 2 * time.Second
 
 // Roots asks the legacy client of a request for its roots. It returns nil if the client does not answer

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// Capabilities returns the capabilities that the client of a request declares. It returns none if the
-// client is a web page, because no person's host is behind it to put a question to.
+// Capabilities returns the capabilities declared by the client of a request. It returns none for a web page,
+// because there is no person's host behind a page to put a question to.
 func Capabilities(ctx context.Context) mcp.ClientCapabilities {
 	if httpguard.FromPage(ctx) {
 		return mcp.ClientCapabilities{}
@@ -26,7 +26,7 @@ func Capabilities(ctx context.Context) mcp.ClientCapabilities {
 	return mcp.ClientCapabilities{}
 }
 
-// ClientInfo returns the client's own name and version in a request.
+// ClientInfo returns name and version as the client of a request states them.
 func ClientInfo(ctx context.Context) mcp.Implementation {
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
 		return *info.ClientInfo
@@ -43,8 +43,8 @@ const maxKeyPart = 2000
 // sessionless begins the keys of clients without a session.
 const sessionless = "http "
 
-// ClientKey returns a key that tells the clients of a server apart. If a client has no session, as a
-// modern one over HTTP, the key is made of its name and machine.
+// ClientKey returns a key for the client of a request. For a client without a session, such as a modern one
+// over HTTP, the key is made of name, version and machine.
 func ClientKey(ctx context.Context) string {
 	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
 		return session.SessionID()
@@ -57,7 +57,7 @@ func sessionlessKey(who httpguard.Visitor, client mcp.Implementation) string {
 	return sessionless + strings.Join([]string{who.Key(), visible.Fit(client.Name, maxKeyPart), visible.Fit(client.Version, maxKeyPart)}, " ")
 }
 
-// Sessionless reports whether a key is that of a client without a session, which others may share.
+// Sessionless reports whether a key is for clients without a session. Several clients may share such a key.
 func Sessionless(key string) bool { return strings.HasPrefix(key, sessionless) }
 
 // NotFoundCode returns the protocol's code for a missing resource.

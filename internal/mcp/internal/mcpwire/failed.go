@@ -12,30 +12,30 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// Error is an error of a handler with its JSON-RPC code and data. The library itself gives every
-// error of a handler the code for internal errors.
+// Error is an error of a handler with a JSON-RPC code and data. The library alone would give all errors of
+// handlers the code for internal errors.
 type Error struct {
-	Code int // 0 stands for the library's
+	Code int // 0: the library's code
 	Data any
 	Text string
 }
 
-// Error returns the text that the client gets.
+// Error returns the text for the client.
 func (e Error) Error() string { return e.Text }
 
-// edit replaces an answer of the library before it is written.
+// edit is a change of an answer of the library, made before it is written.
 type edit struct {
-	answer []byte // nil stands for the library's
-	status int    // over HTTP; 0 stands for the library's
-	// tools is the list of tools in JSON that takes the place of an empty one.
+	answer []byte // nil: the library's answer
+	status int    // over HTTP; 0: the library's status
+	// tools is a list of tools in JSON to put in place of an empty one.
 	tools json.RawMessage
 }
 
-// noTools is an empty list of tools. No text in JSON looks like it, because its quotes are escaped.
+// noTools is an empty list of tools. It cannot occur inside a text, because quotes in JSON texts are escaped.
 var noTools = []byte(`"tools":[]`)
 
-// in returns the answer that is written.
-func (e edit) in(answer []byte) []byte {
+// applyTo returns the answer to write.
+func (e edit) applyTo(answer []byte) []byte {
 	switch {
 	case e.answer != nil:
 		return e.answer
@@ -45,8 +45,8 @@ func (e edit) in(answer []byte) []byte {
 	return answer
 }
 
-// ListTools has the answer to a request carry a list of tools in JSON instead of the library's, which it encodes
-// anew for each request. It reports false if the request's answer cannot be edited.
+// ListTools puts an encoded list of tools into the answer to a request, since the library would encode the
+// list for each request. It returns false if the answer cannot be edited.
 func ListTools(ctx context.Context, id any, result *mcp.ListToolsResult, tools json.RawMessage) bool {
 	answer, ok := ctx.Value(answererKey{}).(answerer)
 	if ok {
@@ -56,7 +56,7 @@ func ListTools(ctx context.Context, id any, result *mcp.ListToolsResult, tools j
 	return ok
 }
 
-// answerWith returns the edit by which a request gets a result, or an error if it is not nil.
+// answerWith returns the edit to answer a request with a result, or with failure if it is not nil.
 func answerWith(id any, result map[string]any, failure *mcp.JSONRPCErrorDetails, status int) edit {
 	answer, err := json.Marshal(struct {
 		JSONRPC string                   `json:"jsonrpc"`
@@ -70,20 +70,20 @@ func answerWith(id any, result map[string]any, failure *mcp.JSONRPCErrorDetails,
 	return edit{answer: append(answer, '\n'), status: status}
 }
 
-// details returns an error in the form of the protocol.
-func details(err error) *mcp.JSONRPCErrorDetails {
+// errorDetails converts an error to the form of the protocol.
+func errorDetails(err error) *mcp.JSONRPCErrorDetails {
 	known := Error{Text: err.Error()}
 	errors.As(err, &known)
 	return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
 }
 
-// answerer writes the answer to a request, with its edit.
+// answerer writes the answer to a request, changed by an edit.
 type answerer interface{ edit(id any, e edit) }
 
-// answererKey is the key of a request's answerer in its context.
+// answererKey is the context key of a request's answerer.
 type answererKey struct{}
 
-// noteFailure returns a hook that passes a request's error to the writer of its answer.
+// noteFailure returns a hook that passes a request's error to the answerer.
 func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) server.OnErrorHookFunc {
 	return func(ctx context.Context, id any, method mcp.MCPMethod, message any, err error) {
 		var known Error
@@ -99,11 +99,11 @@ func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) ser
 		if known.Code != 0 && server.IsModernRequest(ctx) {
 			status = http.StatusBadRequest // required since 2026-07-28
 		}
-		answer.edit(id, answerWith(id, nil, details(known), status))
+		answer.edit(id, answerWith(id, nil, errorDetails(known), status))
 	}
 }
 
-// unknownName returns the name in a request for something that nobody has added.
+// unknownName returns the name in a request for a tool, prompt or resource that the library does not have.
 func unknownName(message any, err error) (name string, unknown bool) {
 	switch call := message.(type) {
 	case *mcp.CallToolRequest:

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// heartbeat is the interval at which a silent stream shows that it is alive: proxies commonly cut
-	// connections that are silent for a minute.
+	// heartbeat is the interval of heartbeats on a silent stream: proxies commonly cut connections after a
+	// silent minute.
 	heartbeat = 25 * time.Second
-	// maxMessage bounds all messages but calls of tools, because names, addresses and a client's
-	// description of itself are kept for as long as its session lasts.
+	// maxMessage bounds all messages but calls of tools, in bytes, because names, addresses and a client's
+	// self-description are kept as long as the session.
 	maxMessage = 64 << 10
-	// maxAnswer bounds a person's answers to a form, in a message of their own.
+	// maxAnswer bounds a message with a person's answers to a form, in bytes.
 	maxAnswer = 1 << 20
 )
 
-// HTTP serves a wire's server over streamable HTTP.
+// HTTP serves the server of a wire over streamable HTTP.
 type HTTP struct {
 	wire     *Wire
 	stream   *server.StreamableHTTPServer
@@ -39,27 +39,27 @@ type HTTP struct {
 	log      *slog.Logger
 	asks     asks
 	limiter  *httpguard.Limiter
-	// posts is held for reading by each POST that is at work.
+	// posts is read-locked by each POST at work.
 	posts sync.RWMutex
 }
 
 // HTTP returns the way to clients over HTTP. maxBody bounds the body of a request, in bytes. A client's
-// session ends when it is without a request for the time idle.
+// session ends after the time idle without a request.
 func (w *Wire) HTTP(maxBody int64, idle time.Duration, now func() time.Time) *HTTP {
-	return w.http(maxBody, idle, now, defaultLimits)
+	return w.newHTTP(maxBody, idle, now, defaultLimits)
 }
 
-func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l limits) *HTTP {
-	l.Bodies = max(l.Bodies, 2*maxBody) // the largest has to fit into the share of large ones
+func (w *Wire) newHTTP(maxBody int64, idle time.Duration, now func() time.Time, l limits) *HTTP {
+	l.Bodies = max(l.Bodies, 2*maxBody) // the largest body has to fit into the share of large ones
 	l.SmallBody = maxMessage
 	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), limiter: httpguard.NewLimiter(l.Limits)}
-	h.sessions.ended = h.forget
+	h.sessions.ended = h.forgetSession
 	h.stream = server.NewStreamableHTTPServer(w.MCP,
 		server.WithSessionIdManagerResolver(h.sessions),
 		server.WithSessionIdleTTL(idle),
 		server.WithHeartbeatInterval(heartbeat),
 		server.WithStreamableHTTPLogger(w.log),
-		// The guard in front looks at every request, and names the problem.
+		// The guard in front checks every request already.
 		server.WithDisableLocalhostProtection(true),
 		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
 			return withResponse(httpguard.WithVisitor(ctx, httpguard.VisitorOf(r)), w.MCP)
@@ -69,26 +69,25 @@ func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l l
 	return h
 }
 
-// Guard returns a guard for the options' callers, with the headers of the protocol and refusals
-// in its form.
+// Guard returns a guard for the callers of o, with the headers of the protocol, and refusals in JSON-RPC.
 func (h *HTTP) Guard(o httpguard.Options) *httpguard.Guard {
 	o.Methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete}
 	o.Headers = []string{
 		"Accept", "Authorization", "Content-Type", "Last-Event-ID", server.HeaderKeySessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName,
 	}
 	o.Exposed = []string{server.HeaderKeySessionID, "WWW-Authenticate", "Retry-After"}
-	o.Refuse = h.refuse
+	o.Refuse = h.refuseRequest
 	return httpguard.New(o)
 }
 
 // Pace gives a client limited time to read each piece of a response.
 func (h *HTTP) Pace(w http.ResponseWriter) http.ResponseWriter { return h.limiter.Pace(w, false) }
 
-// Close waits until the accepted requests are answered, or ctx is done, and then ends the
-// streams. The wire has to be closed before.
+// Close waits until all accepted requests are answered, or ctx is done, and then ends the streams. The wire
+// has to be closed before.
 func (h *HTTP) Close(ctx context.Context) {
 	answered := make(chan struct{})
-	go func() { // ends with the last POST that is at work
+	go func() { // ends with the last POST at work
 		h.posts.Lock()
 		close(answered)
 		h.posts.Unlock()
@@ -97,41 +96,41 @@ func (h *HTTP) Close(ctx context.Context) {
 	case <-answered:
 	case <-ctx.Done():
 	}
-	h.wire.tasks.end(ctx)
+	h.wire.tasks.endWork(ctx)
 	h.stream.CloseSessions(context.WithoutCancel(ctx))
 }
 
-// ServeHTTP passes a request on to the library, whole and within its bounds. If the header is reason to
-// refuse the request, its body is not read.
+// ServeHTTP passes a request on to the library, with a whole body within the bounds. If the header is reason
+// to refuse the request, the body is not read.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.refuseClosing(w, r) {
 		return
 	}
 	id := r.Header.Get(server.HeaderKeySessionID)
 	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		leave, ok := h.sessions.enter(id, httpguard.VisitorOf(r))
+		leave, ok := h.sessions.beginRequest(id, httpguard.VisitorOf(r))
 		switch {
 		case ok:
 			defer leave()
 		case id != "" || r.Method != http.MethodPost:
-			// For a GET, the library would open a session of that id.
-			h.refuse(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
+			// For a GET, the library would open a session with the id.
+			h.refuseRequest(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
 			return
 		}
 	}
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r)
+		h.servePost(w, r)
 	case http.MethodGet:
-		h.listen(w, r, id)
+		h.serveStream(w, r, id)
 	default:
 		h.stream.ServeHTTP(w, r)
 	}
 }
 
-// listen serves the stream of a session. As in the library, a new one takes over from the one before,
-// because a host that has lost its connection may come back before the server knows.
-func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, session string) {
+// serveStream serves the stream of a session. As in the library, a new stream replaces an old one, because a
+// host may reconnect before the server has noticed the loss of the connection.
+func (h *HTTP) serveStream(w http.ResponseWriter, r *http.Request, session string) {
 	done, ok := h.openStream(w, r, session)
 	if !ok {
 		return
@@ -141,30 +140,30 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, session string) {
 	h.stream.ServeHTTP(h.limiter.Pace(w, true), r)
 }
 
-// openStream counts a stream, or refuses it.
+// openStream counts a stream, or refuses one too many.
 func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request, session string) (done func(), ok bool) {
 	if done, ok = h.limiter.Stream(httpguard.VisitorOf(r).Address, session); !ok {
 		w.Header().Set("Retry-After", "30")
-		h.refuse(w, r, http.StatusServiceUnavailable, lang.T("too many streams are open; close some, or try again later"))
+		h.refuseRequest(w, r, http.StatusServiceUnavailable, lang.T("too many streams are open; close some, or try again later"))
 	}
 	return done, ok
 }
 
-// post takes a message, and answers it.
-func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
-	body, done, ok := h.body(w, r)
+// servePost reads a message and answers it.
+func (h *HTTP) servePost(w http.ResponseWriter, r *http.Request) {
+	body, done, ok := h.readBody(w, r)
 	defer done()
 	if !ok {
 		return
 	}
-	// From here on the message is accepted; one that is still on its way does not delay Close.
+	// From here on the message is accepted, and Close waits for the answer.
 	h.posts.RLock()
 	defer h.posts.RUnlock()
 	if h.refuseClosing(w, r) {
 		return
 	}
 	var m message
-	_ = json.Unmarshal(body, &m) // the library refuses the message if it is not JSON
+	_ = json.Unmarshal(body, &m) // the library refuses a message that is not JSON
 	if h.answerEarly(w, r, body, m) {
 		return
 	}
@@ -179,12 +178,12 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	ctx := context.WithValue(r.Context(), answererKey{}, response)
 	switch id := r.Header.Get(server.HeaderKeySessionID); m.Method {
 	case string(mcp.MethodInitialize):
-		id, leave := h.sessions.begin(httpguard.VisitorOf(r))
+		id, leave := h.sessions.openSession(httpguard.VisitorOf(r))
 		ctx = context.WithValue(ctx, newSessionKey{}, id)
 		defer func() {
 			leave()
-			if response.Header().Get(server.HeaderKeySessionID) != id || !h.sessions.has(id, httpguard.VisitorOf(r)) {
-				h.forget(id) // it was refused, or made room before the library knew of it
+			if response.Header().Get(server.HeaderKeySessionID) != id || !h.sessions.hasSession(id, httpguard.VisitorOf(r)) {
+				h.forgetSession(id) // initialize was refused, or the session made room before the library had it
 			}
 		}()
 	case string(mcp.MethodSubscriptionsListen):
@@ -192,7 +191,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(refuseWith(m.ID, err).in(nil)) //nolint:gosec // JSON, and no browser renders it; a client that has gone needs no answer
+			_, _ = w.Write(refuseWith(m.ID, err).applyTo(nil)) //nolint:gosec // JSON, and no browser renders it; the client may have gone
 			return
 		}
 		body = rewritten
@@ -201,7 +200,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer done()
-		// Nothing but the end of the server, or of the client, ends it.
+		// Only the end of the server or of the client ends the stream.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
@@ -215,7 +214,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	h.stream.ServeHTTP(response, r.WithContext(ctx))
 }
 
-// answerEarly answers a message if the library need not see it, or must not.
+// answerEarly answers a message not meant for the library, and returns false for all others.
 func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, m message) bool {
 	id, modernHeader := r.Header.Get(server.HeaderKeySessionID), mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	most := maxMessage
@@ -224,15 +223,15 @@ func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, 
 	}
 	switch {
 	case len(body) > most && m.Method != string(mcp.MethodToolsCall):
-		h.refuse(w, r, http.StatusRequestEntityTooLarge, lang.T("a message of this kind has at most %d bytes", most))
+		h.refuseRequest(w, r, http.StatusRequestEntityTooLarge, lang.T("a message of this kind has at most %d bytes", most))
 	case id == "" && !modernHeader && m.Method != string(mcp.MethodInitialize) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion)):
-		// The library refuses a message that is modern by only one of header and body.
-		h.refuse(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
-	case m.Method == "" && h.asks.deliver(id, m.ID, m.Result):
+		// Either a header or a body can make a message modern; the library refuses one with only one of them.
+		h.refuseRequest(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
+	case m.Method == "" && h.asks.deliverAnswer(id, m.ID, m.Result):
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == string(mcp.MethodNotificationCancelled) && modernHeader:
-		// These clients have no sessions, so that the library would cancel the request of that id of
-		// any client. They give up by closing the connection.
+		// Modern clients have no sessions, so the library would cancel a request with this id of any client.
+		// They cancel by closing the connection.
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		return false
@@ -240,8 +239,8 @@ func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, 
 	return true
 }
 
-// forget makes the library give up a session that has ended here.
-func (h *HTTP) forget(id string) {
+// forgetSession has the library end a session that has ended here.
+func (h *HTTP) forgetSession(id string) {
 	r, err := http.NewRequestWithContext(context.WithoutCancel(h.wire.closing), http.MethodDelete, "/", http.NoBody)
 	if err != nil {
 		return
@@ -250,7 +249,7 @@ func (h *HTTP) forget(id string) {
 	h.stream.ServeHTTP(nobody{http.Header{}}, r)
 }
 
-// nobody is a response writer for a response that nobody reads.
+// nobody is a response writer for unread responses.
 type nobody struct{ header http.Header }
 
 // Header implements http.ResponseWriter.
@@ -262,36 +261,37 @@ func (nobody) Write(p []byte) (int, error) { return len(p), nil }
 // WriteHeader implements http.ResponseWriter.
 func (nobody) WriteHeader(int) {}
 
-// refuse answers a request that is not accepted as JSON-RPC clients expect.
-func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, status int, why lang.Text) {
+// refuseRequest refuses a request with an error in JSON-RPC.
+func (h *HTTP) refuseRequest(w http.ResponseWriter, r *http.Request, status int, why lang.Text) {
 	h.log.Warn("refused", "peer", httpguard.VisitorOf(r).Address, "method", r.Method, "status", status, "why", why.String())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(mcp.JSONRPCError{ // a client that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(mcp.JSONRPCError{ // the client may have gone
 		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(nil), Error: mcp.JSONRPCErrorDetails{Code: mcp.INVALID_REQUEST, Message: why.In(h.wire.spoken)},
 	})
 }
 
-// refuseClosing refuses a request that comes once the server has begun to end.
+// refuseClosing refuses a request, and returns true, if the server has begun to close.
 func (h *HTTP) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
 	if !h.wire.Closing() {
 		return false
 	}
 	w.Header().Set("Retry-After", "5")
-	h.refuse(w, r, http.StatusServiceUnavailable, lang.T("the server is shutting down"))
+	h.refuseRequest(w, r, http.StatusServiceUnavailable, lang.T("the server is shutting down"))
 	return true
 }
 
-// body reads the body of a request, or refuses it. done is called when it is not needed any longer.
-func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), ok bool) {
+// readBody reads the body of a request, or refuses the request. The caller has to call done when it needs the
+// body no longer.
+func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request) (body []byte, done func(), ok bool) {
 	limit := h.maxBody
 	tooLarge := lang.T("the request has more than %d bytes; hand long documents in as files of the project, by their paths", limit)
 	if r.Header.Get(server.HeaderKeySessionID) == "" && !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && limit > maxMessage {
-		// It can only be the beginning of a session.
+		// The message can only be initialize.
 		limit, tooLarge = maxMessage, lang.T("a message of this kind has at most %d bytes", maxMessage)
 	}
 	if r.ContentLength > limit {
-		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+		h.refuseRequest(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 		return nil, func() {}, false
 	}
 	body, done, err := h.limiter.Read(r.Body, r.ContentLength, limit)
@@ -299,13 +299,13 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done f
 	case err == nil:
 		return body, done, true
 	case errors.Is(err, httpguard.ErrTooLarge):
-		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+		h.refuseRequest(w, r, http.StatusRequestEntityTooLarge, tooLarge)
 	case errors.Is(err, httpguard.ErrBusy):
 		w.Header().Set("Retry-After", "5")
-		w.Header().Set("Connection", "close") // the rest of it is not read
-		h.refuse(w, r, http.StatusServiceUnavailable, lang.Of(err))
+		w.Header().Set("Connection", "close") // the rest of the body is not read
+		h.refuseRequest(w, r, http.StatusServiceUnavailable, lang.Of(err))
 	default:
-		h.refuse(w, r, http.StatusBadRequest, lang.T("the request did not come in whole: %v", err))
+		h.refuseRequest(w, r, http.StatusBadRequest, lang.T("the request did not come in whole: %v", err))
 	}
 	return nil, done, false
 }

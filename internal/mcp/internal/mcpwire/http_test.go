@@ -33,7 +33,7 @@ func limited(t *testing.T, l limits) (*HTTP, *httptest.Server) {
 // overHTTP serves a wire until the test ends.
 func overHTTP(t *testing.T, w *Wire, l limits) (*HTTP, *httptest.Server) {
 	t.Helper()
-	h := w.http(1<<20, time.Minute, time.Now, l)
+	h := w.newHTTP(1<<20, time.Minute, time.Now, l)
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(h.Pace(w), r) }))
 	t.Cleanup(func() {
 		w.Close()
@@ -149,12 +149,12 @@ func TestSessionsMakeRoom(t *testing.T) {
 	a, b := httpguard.Visitor{Address: "a"}, httpguard.Visitor{Address: "b"}
 	open := map[string]string{}
 	begin := func(name string, who httpguard.Visitor) {
-		id, leave := m.begin(who)
+		id, leave := m.openSession(who)
 		leave()
 		open[name] = id
 	}
 	use := func(name string, who httpguard.Visitor) {
-		leave, ok := m.enter(open[name], who)
+		leave, ok := m.beginRequest(open[name], who)
 		if !ok {
 			t.Fatalf("%s has gone", name)
 		}
@@ -170,7 +170,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 			if ended[i] != open[name] {
 				t.Errorf("not %s, which was to go", name)
 			}
-			if _, ok := m.enter(open[name], a); ok {
+			if _, ok := m.beginRequest(open[name], a); ok {
 				t.Errorf("%s is open still", name)
 			}
 		}
@@ -191,7 +191,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 	use("a6", a)
 	begin("a7", a) // all were used: a2 for the longest time not
 	gone("a2")
-	busy, _ := m.enter(open["a1"], a)
+	busy, _ := m.beginRequest(open["a1"], a)
 	begin("b1", b)
 	use("b1", b)
 	begin("b2", b)
@@ -208,7 +208,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 	if len(ended) != 2 || len(m.open) > 6 {
 		t.Errorf("%d ended, %d open", len(ended), len(m.open))
 	}
-	if _, ok := m.enter(open["a1"], a); !ok {
+	if _, ok := m.beginRequest(open["a1"], a); !ok {
 		t.Error("one that is at work ended before idle ones")
 	}
 	busy()
@@ -216,7 +216,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 	all := newSessionIDs(m.now, limits{sessions: 2, peerSessions: 2})
 	all.ended = func(string) {}
 	for range 5 {
-		if id, _ := all.begin(a); !all.has(id, a) || len(all.open) > 2 {
+		if id, _ := all.openSession(a); !all.hasSession(id, a) || len(all.open) > 2 {
 			t.Errorf("%d open", len(all.open))
 		}
 	}
@@ -269,7 +269,7 @@ func TestSessionFlood(t *testing.T) {
 	}
 	// A beginning that is refused leaves nothing behind.
 	before := len(h.sessions.open)
-	h.forget(all[len(all)-1])
+	h.forgetSession(all[len(all)-1])
 	res, err := http.Post(ts.URL, "text/plain", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
 	if err != nil {
 		t.Fatal(err)

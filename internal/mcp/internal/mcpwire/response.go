@@ -13,19 +13,18 @@ import (
 
 // response is the response to one POST. It repairs two things:
 //
-//   - The library loses notifications of the request's handler: it hands them to the request or
-//     stream of the session that takes them first, and drops one that is taken just before the
-//     response is written. Here each request has a queue of its own, and the response waits until
-//     the queue is written.
-//   - The library gives all errors of handlers the code -32603 and no data. Here an Error
-//     has its own.
+//   - The library loses notifications of the request's handler: it hands each to the first taker among the
+//     requests and streams of the session, and drops one taken just before the response is written. Here each
+//     request has a queue of its own, and the response waits until the queue is written.
+//   - The library gives all errors of handlers the code -32603 and no data. Here an Error has a code and
+//     data.
 type response struct {
 	queue    chan mcp.JSONRPCNotification
-	settling chan chan struct{} // has pump write the queue, and close the channel that it is sent
+	settling chan chan struct{} // has pumpNotifications write the queue and close the sent channel
 	quit     chan struct{}      // closed when the library is done with the request
-	gone     chan struct{}      // closed when pump is done
+	gone     chan struct{}      // closed when pumpNotifications is done
 
-	// asks are the asks of the server, or nil if the client takes no streams.
+	// asks has the server's own requests; nil if the client takes no streams.
 	asks *asks
 
 	header http.Header // set by the library
@@ -33,35 +32,35 @@ type response struct {
 	mu        sync.Mutex
 	rw        http.ResponseWriter
 	started   bool // the header is out
-	streaming bool // and announces an event stream
+	streaming bool // the header announces an event stream
 	change    edit
-	// instead, if not nil, answers a request because the library does not know its method.
+	// instead, if not nil, answers a request with a method unknown to the library.
 	instead func() edit
 }
 
-// newResponse returns the response to a request, and its end, because nothing may be written after the
-// request's handler has returned.
+// newResponse returns the response to a request. The caller has to call end before the HTTP handler returns:
+// nothing may be written after it.
 func newResponse(rw http.ResponseWriter) (r *response, end func()) {
 	r = &response{
 		queue: make(chan mcp.JSONRPCNotification, 100), settling: make(chan chan struct{}), quit: make(chan struct{}), gone: make(chan struct{}),
 		header: http.Header{}, rw: rw,
 	}
-	go r.pump()
+	go r.pumpNotifications()
 	return r, func() {
 		close(r.quit)
 		<-r.gone
 	}
 }
 
-func (r *response) pump() {
+func (r *response) pumpNotifications() {
 	defer close(r.gone)
 	for {
 		select {
 		case n := <-r.queue:
-			r.notify(n)
+			r.writeNotification(n)
 		case settled := <-r.settling:
 			for len(r.queue) > 0 {
-				r.notify(<-r.queue)
+				r.writeNotification(<-r.queue)
 			}
 			close(settled)
 		case <-r.quit:
@@ -70,8 +69,8 @@ func (r *response) pump() {
 	}
 }
 
-// settle waits until the queue is written.
-func (r *response) settle() {
+// drainQueue waits until the queue is written.
+func (r *response) drainQueue() {
 	settled := make(chan struct{})
 	select {
 	case r.settling <- settled:
@@ -80,18 +79,18 @@ func (r *response) settle() {
 	}
 }
 
-func (r *response) notify(n mcp.JSONRPCNotification) {
+func (r *response) writeNotification(n mcp.JSONRPCNotification) {
 	if b, err := json.Marshal(n); err == nil {
-		r.stream(acknowledgeTasks(b))
+		r.writeAhead(acknowledgeTasks(b))
 	}
 }
 
-// stream writes one message ahead of the response, which becomes a stream with it.
-func (r *response) stream(message []byte) {
+// writeAhead writes a message ahead of the response, which thereby becomes a stream.
+func (r *response) writeAhead(message []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started && !r.streaming {
-		return // its sender outlived the handler
+		return // the sender has outlived the handler
 	}
 	if !r.started {
 		r.started, r.streaming = true, true
@@ -99,12 +98,12 @@ func (r *response) stream(message []byte) {
 		r.rw.Header().Set("Cache-Control", "no-cache")
 		r.rw.WriteHeader(http.StatusOK)
 	}
-	_ = r.event(message)
+	_ = r.writeEvent(message)
 }
 
-// event writes one message. An error means that the client is gone; the library learns that
-// from the context of the request.
-func (r *response) event(message []byte) error {
+// writeEvent writes one message as an event. An error means that the client has gone; the context of the
+// request ends then, too.
+func (r *response) writeEvent(message []byte) error {
 	_, err := fmt.Fprintf(r.rw, "event: message\ndata: %s\n\n", bytes.TrimSpace(message)) //nolint:gosec // JSON, and no browser renders it
 	if f, ok := r.rw.(http.Flusher); ok {
 		f.Flush()
@@ -117,7 +116,7 @@ func (r *response) Header() http.Header { return r.header }
 
 // WriteHeader implements http.ResponseWriter.
 func (r *response) WriteHeader(code int) {
-	r.settle()
+	r.drainQueue()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started {
@@ -139,19 +138,19 @@ func (r *response) libraryStreams() bool { return r.header.Get("Content-Type") =
 
 // Write implements http.ResponseWriter.
 func (r *response) Write(p []byte) (int, error) {
-	r.settle()
+	r.drainQueue()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
 	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
 	case one && r.libraryStreams() && (r.change.answer != nil || r.change.tools != nil):
-		err = r.event(r.change.in(message))
+		err = r.writeEvent(r.change.applyTo(message))
 	case r.libraryStreams():
 		_, err = r.rw.Write(p)
 	case r.streaming:
-		err = r.event(r.change.in(p))
+		err = r.writeEvent(r.change.applyTo(p))
 	default:
-		_, err = r.rw.Write(r.change.in(p)) //nolint:gosec // JSON, and no browser renders it
+		_, err = r.rw.Write(r.change.applyTo(p)) //nolint:gosec // JSON, and no browser renders it
 	}
 	if err != nil {
 		return 0, err
@@ -168,7 +167,7 @@ func (r *response) Flush() {
 	}
 }
 
-// Unwrap lets an http.ResponseController through.
+// Unwrap is for http.ResponseController.
 func (r *response) Unwrap() http.ResponseWriter { return r.rw }
 
 // edit implements answerer.
@@ -178,16 +177,16 @@ func (r *response) edit(_ any, e edit) {
 	r.change = e
 }
 
-// asks has our own requests that have no answer yet: a chan json.RawMessage for each. The ids of the
-// library's requests are numbers.
+// asks has the server's own unanswered requests: a chan json.RawMessage for each. Their ids are texts, the
+// ids of the library's requests are numbers.
 type asks struct{ open sync.Map }
 
-// asked names a request to the client of a session.
+// asked identifies a request to the client of a session.
 type asked struct{ session, id string }
 
-// deliver passes on the answer to one of these requests, and reports whether it was one. The answer has
-// to come over the session that was asked.
-func (a *asks) deliver(session string, id any, result json.RawMessage) bool {
+// deliverAnswer passes on the answer to a request in asks, and returns false for any other. The answer has to
+// come over the session of the request.
+func (a *asks) deliverAnswer(session string, id any, result json.RawMessage) bool {
 	name, _ := id.(string)
 	answer, ok := a.open.LoadAndDelete(asked{session, name})
 	if ok {

@@ -85,7 +85,7 @@ func TestListTakesThePlace(t *testing.T) {
 		`{"id":"\"tools\":[]","result":{"tools":[]}}` + "\n": `{"id":"\"tools\":[]","result":{"tools":[{"name":"one"}]}}` + "\n",
 		`{"id":1,"error":{"message":"\"tools\":[]"}}`:        `{"id":1,"error":{"message":"\"tools\":[]"}}`,
 	} {
-		if got := string(e.in([]byte(answer))); got != want {
+		if got := string(e.applyTo([]byte(answer))); got != want {
 			t.Errorf("%s: got %s, want %s", answer, got, want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// librarySession is a session of the library over HTTP, as handlers use it.
+// librarySession is a session of the library over HTTP, with all methods that handlers use.
 type librarySession interface {
 	server.SessionWithLogging
 	server.SessionWithClientInfo
@@ -21,9 +21,9 @@ type librarySession interface {
 	SetProtocolVersion(string)
 }
 
-// responseSession is the session of one request, whose notifications go out with its response. So does
-// the acknowledgment of a stream of subscriptions, because the library loses it if there is nothing to
-// subscribe to; what the library broadcasts goes to its own session, by the filter that both have.
+// responseSession is the session of one request. Notifications of the request are written with the response,
+// and so is the acknowledgment of a stream of subscriptions, which the library loses if there is nothing to
+// subscribe to. Broadcasts of the library go to the library's own session, by the same filter.
 type responseSession struct {
 	librarySession
 	r *response
@@ -33,7 +33,7 @@ type responseSession struct {
 func (s responseSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.r.queue }
 
 // ListRoots implements server.SessionWithRoots. The library would send the request on the session's GET
-// stream only, which many clients do not open. Here the answer to the call that needs it becomes a
+// stream only, which many clients do not open. Here it is sent in the response to the call, which becomes a
 // stream.
 func (s responseSession) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
 	if s.r.asks == nil {
@@ -47,7 +47,7 @@ func (s responseSession) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	s.r.stream(message)
+	s.r.writeAhead(message)
 	select {
 	case result := <-answer:
 		list := new(mcp.ListRootsResult)
@@ -57,8 +57,8 @@ func (s responseSession) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) 
 	}
 }
 
-// LastingSession returns the library's session of a request, for uses that outlive the request, for
-// example a legacy client's subscription.
+// LastingSession returns the library's session of a request, for uses beyond the request, for example a
+// legacy client's subscription.
 func LastingSession(ctx context.Context) server.ClientSession {
 	session := server.ClientSessionFromContext(ctx)
 	if own, ok := session.(responseSession); ok {
@@ -67,7 +67,7 @@ func LastingSession(ctx context.Context) server.ClientSession {
 	return session
 }
 
-// withResponse gives a request a session of its own, if it has a response to write to.
+// withResponse gives a request with a response a responseSession.
 func withResponse(ctx context.Context, s *server.MCPServer) context.Context {
 	r, ok := ctx.Value(answererKey{}).(*response)
 	library, known := server.ClientSessionFromContext(ctx).(librarySession)
@@ -77,9 +77,8 @@ func withResponse(ctx context.Context, s *server.MCPServer) context.Context {
 	return s.WithContext(ctx, responseSession{library, r})
 }
 
-// forgetful is an event store that stores nothing. If there is a store, the library does not drop a
-// notification to a legacy session that a request of the session has taken. Streams cannot be resumed,
-// as without a store.
+// forgetful is an event store without memory. With a store, the library keeps notifications to a legacy
+// session even if a request of the session has taken them. Streams cannot be resumed, as without a store.
 type forgetful struct{}
 
 // StoreEvent implements server.EventStore.

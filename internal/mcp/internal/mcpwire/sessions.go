@@ -12,14 +12,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 )
 
-// limits bound the sessions and the memory that callers can take.
+// limits bound the sessions and the memory of callers.
 type limits struct {
 	httpguard.Limits
 	// sessions take some 15 kB each.
 	sessions, peerSessions int
 }
 
-// defaultLimits leave a team room, and a server with 1 GB too.
+// defaultLimits suit a team on a server with 1 GB.
 var defaultLimits = limits{
 	Limits:   httpguard.Limits{Streams: 2000, PeerStreams: 500, SessionStreams: 4, Bodies: 64 << 20, Write: time.Minute},
 	sessions: 2000, peerSessions: 500,
@@ -28,23 +28,22 @@ var defaultLimits = limits{
 // httpSession is a client's session over HTTP.
 type httpSession struct {
 	peer string
-	// page is true if a web page opened it. Neither kind of client can use a session of
-	// the other: a page does not answer a program's form, and a program does not lend a page
-	// the forms of its host.
+	// page reports whether a web page opened the session. Pages and programs cannot use each other's
+	// sessions: a page must not answer a program's form, and gets no forms of a program's host.
 	page bool
-	// called is true once it was used for more than the handshake; last is the time at which its last
-	// request began or ended, and busy the number of those at work.
+	// called reports whether the session was used for more than the handshake. last is the time of the last
+	// begin or end of a request, and busy the number of requests at work.
 	called bool
 	last   time.Time
 	busy   int
 }
 
-// sessionIDs gives out the ids of HTTP sessions and knows the open ones. A request with an unknown id is
-// answered with 404, after which clients start a new session.
+// sessionIDs makes the ids of HTTP sessions and knows the open ones. A request with an unknown id gets 404,
+// and then clients start a new session.
 type sessionIDs struct {
 	now    func() time.Time
 	limits limits
-	// ended is called with each session that had to make room, so that the library forgets it.
+	// ended is called with each session ended by openSession to make room.
 	ended func(id string)
 
 	mu   sync.Mutex
@@ -55,9 +54,9 @@ func newSessionIDs(now func() time.Time, l limits) *sessionIDs {
 	return &sessionIDs{now: now, limits: l, open: map[string]*httpSession{}}
 }
 
-// begin opens a session for a visitor, whose first request ends with leave. If there are too many, of
-// this peer or in all, another makes room, so that nobody is kept out by ever more sessions.
-func (m *sessionIDs) begin(who httpguard.Visitor) (id string, leave func()) {
+// openSession opens a session for a visitor; leave ends the first request. Beyond the limit of the peer, or
+// of all peers, another session is ended, so that nobody can keep others out by opening sessions.
+func (m *sessionIDs) openSession(who httpguard.Visitor) (id string, leave func()) {
 	m.mu.Lock()
 	var gone []string
 	ofPeer := 0
@@ -79,26 +78,26 @@ func (m *sessionIDs) begin(who httpguard.Visitor) (id string, leave func()) {
 	for _, id := range gone {
 		m.ended(id)
 	}
-	return id, func() { m.leave(s) }
+	return id, func() { m.endRequest(s) }
 }
 
-// leave ends a request over a session.
-func (m *sessionIDs) leave(s *httpSession) {
+// endRequest records the end of a request over a session.
+func (m *sessionIDs) endRequest(s *httpSession) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s.busy--
 	s.last = m.now()
 }
 
-// makeRoom ends the session of a peer, or of anyone if peer is "", that will be missed least: the
-// oldest that was never used, else the one that is idle for longest, else one that is at work.
+// makeRoom ends one session of a peer, or of anyone if peer is "": the oldest never used, else the longest
+// idle, else one at work.
 func (m *sessionIDs) makeRoom(peer string) string {
 	least, found := "", (*httpSession)(nil)
 	for id, s := range m.open {
 		if peer != "" && s.peer != peer {
 			continue
 		}
-		if found == nil || s.before(found) {
+		if found == nil || s.isMissedLess(found) {
 			least, found = id, s
 		}
 	}
@@ -106,15 +105,15 @@ func (m *sessionIDs) makeRoom(peer string) string {
 	return least
 }
 
-// before reports whether a session is missed less than another.
-func (s *httpSession) before(other *httpSession) bool {
-	if s.worth() != other.worth() {
-		return s.worth() < other.worth()
+// isMissedLess reports whether a session is to be ended before another.
+func (s *httpSession) isMissedLess(other *httpSession) bool {
+	if s.rankOfUse() != other.rankOfUse() {
+		return s.rankOfUse() < other.rankOfUse()
 	}
 	return s.last.Before(other.last)
 }
 
-func (s *httpSession) worth() int {
+func (s *httpSession) rankOfUse() int {
 	switch {
 	case s.busy > 0:
 		return 2
@@ -124,9 +123,9 @@ func (s *httpSession) worth() int {
 	return 0
 }
 
-// enter begins a request of a visitor over a session, and reports whether the session is theirs. leave
-// ends the request.
-func (m *sessionIDs) enter(id string, who httpguard.Visitor) (leave func(), ok bool) {
+// beginRequest begins a request of a visitor over a session. ok reports whether the visitor has the session;
+// leave ends the request.
+func (m *sessionIDs) beginRequest(id string, who httpguard.Visitor) (leave func(), ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.open[id]
@@ -135,10 +134,10 @@ func (m *sessionIDs) enter(id string, who httpguard.Visitor) (leave func(), ok b
 	}
 	s.busy++
 	s.last = m.now()
-	return func() { m.leave(s) }, true
+	return func() { m.endRequest(s) }, true
 }
 
-// noteCall notes that a session is used for more than the handshake.
+// noteCall records that a session is used for more than the handshake.
 func (m *sessionIDs) noteCall(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,19 +146,19 @@ func (m *sessionIDs) noteCall(id string) {
 	}
 }
 
-// has reports whether a visitor has a session.
-func (m *sessionIDs) has(id string, who httpguard.Visitor) bool {
+// hasSession reports whether a visitor has a session.
+func (m *sessionIDs) hasSession(id string, who httpguard.Visitor) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.open[id]
 	return s != nil && s.page == who.Page
 }
 
-// newSessionKey is the key of the id of the session that a request opens, in its context.
+// newSessionKey is the context key of the id of the session opened by a request.
 type newSessionKey struct{}
 
-// ResolveSessionIdManager implements server.SessionIdManagerResolver. The library calls it
-// without a request when it ends sessions by itself.
+// ResolveSessionIdManager implements server.SessionIdManagerResolver. The library passes no request when it
+// ends a session by itself.
 func (m *sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
 	out := requestSessions{all: m}
 	if r != nil {
@@ -169,19 +168,19 @@ func (m *sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdMa
 	return out
 }
 
-// requestSessions has the sessions that one request can use.
+// requestSessions is the library's view of the sessions, for one request.
 type requestSessions struct {
 	all   *sessionIDs
 	who   httpguard.Visitor
 	begun string
 }
 
-// Generate returns the id of the session that the request opens.
+// Generate returns the id of the session opened by the request.
 func (v requestSessions) Generate() string { return v.begun }
 
-// Validate refuses an id that is not open.
+// Validate returns an error for an id without an open session.
 func (v requestSessions) Validate(id string) (isTerminated bool, err error) {
-	if !v.all.has(id, v.who) {
+	if !v.all.hasSession(id, v.who) {
 		return false, errors.New("no such session")
 	}
 	return false, nil

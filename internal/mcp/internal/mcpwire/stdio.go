@@ -15,18 +15,18 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// The calls of tools that are carried out at once, and those that wait for that: more block the reader.
+// workers is the number of calls carried out at a time, queueSize the number of waiting calls before the
+// reader blocks.
 const (
 	workers   = 32
 	queueSize = 1000
 )
 
-// rest is the time without a call after which memory is given back to the system: hosts keep a server for each
-// of their windows, and most of these wait.
+// rest is the time without a call after which memory is returned to the system: hosts keep a server for each
+// window, and most of the servers wait.
 const rest = 5 * time.Second
 
-// ServeStdio serves one client until its input ends or ctx does, and answers every request that
-// it has read.
+// ServeStdio serves one client until the input or ctx ends, and answers every request read before.
 func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	stdio := server.NewStdioServer(w.MCP)
 	stdio.SetErrorLogger(slog.NewLogLogger(w.log.Handler(), slog.LevelWarn))
@@ -42,22 +42,21 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	defer filter.resting.Stop()
 	var calls sync.WaitGroup
 	for range workers {
-		calls.Go(func() { filter.work(ctx) })
+		calls.Go(func() { filter.serveCalls(ctx) })
 	}
 	err := stdio.Listen(ctx, filter, filter)
 	end()
 	calls.Wait()
 	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
 	cancel()
-	w.tasks.end(gone)
+	w.tasks.endWork(gone)
 	return err
 }
 
-// SendProgress sends the client of a request a progress notification, so that it arrives before
-// the answer.
+// SendProgress sends a progress notification to the client of a request, ahead of the answer.
 func SendProgress(ctx context.Context, params map[string]any) error {
 	if filter, onStdio := ctx.Value(answererKey{}).(*stdioFilter); onStdio {
-		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+		return filter.writeNotification(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
 		}})
 	}
@@ -68,9 +67,9 @@ func SendProgress(ctx context.Context, params map[string]any) error {
 	return srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
 }
 
-// stdioFilter sits between the client and the library, which drops requests without an answer
-// when its input ends. The filter passes lines through and holds the end back until every request
-// has its answer. It also keeps later requests behind initialize, which the library does not.
+// stdioFilter sits between the client and the library, which drops unanswered requests at the end of the
+// input. The filter passes lines through, and holds the end back until every request is answered. It also
+// holds later requests back until initialize is answered.
 type stdioFilter struct {
 	in  *bufio.Reader
 	out io.Writer
@@ -78,16 +77,16 @@ type stdioFilter struct {
 	line []byte // the rest of the current line
 	end  error  // the error at the end of the input
 	wire *Wire
-	// ctx is that of the requests, set before the first one is read. queue has the calls of tools that wait for a
-	// worker.
+	// ctx is the context of the requests, set before the first one is read. queue has the calls of tools
+	// waiting for a worker.
 	ctx     context.Context
 	queue   chan call
-	resting *time.Timer // starts again behind each call; memory is given back at its end
+	resting *time.Timer // reset by each call; returns memory to the system when it fires
 
 	mu      sync.Mutex
 	open    map[string]int  // requests read and not answered, by id
 	first   string          // the id of initialize
-	edits   map[string]edit // of answers that are to come, by id
+	edits   map[string]edit // of answers to come, by id
 	changed chan struct{}   // closed, and replaced, at each answer
 }
 
@@ -98,7 +97,7 @@ func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
 	}
 }
 
-// message has the parts of a JSON-RPC message that are read here.
+// message has the parts of a JSON-RPC message read by this package.
 type message struct {
 	Method string          `json:"method"`
 	ID     any             `json:"id"`
@@ -106,9 +105,8 @@ type message struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// id returns the id in a form that compares equal for a request and its answer,
-// which the library writes in its own formatting.
-func (m message) id() string {
+// idKey returns the id in a form that is equal for a request and the answer, whatever their formatting.
+func (m message) idKey() string {
 	b, err := json.Marshal(m.ID)
 	if err != nil {
 		return ""
@@ -119,28 +117,28 @@ func (m message) id() string {
 // Read passes the client's lines to the library.
 func (f *stdioFilter) Read(p []byte) (int, error) {
 	for len(f.line) == 0 && f.end == nil {
-		f.wait(func() bool { return f.open[f.first] == 0 })
+		f.waitUntil(func() bool { return f.open[f.first] == 0 })
 		line, err := f.in.ReadBytes('\n')
 		if f.end = err; err != nil && len(line) > 0 {
-			line = append(line, '\n') // without it, the library drops the last line
+			line = append(line, '\n') // without the line end, the library drops the last line
 		}
 		if f.end != nil {
 			f.wire.leave()
 		}
-		f.line = f.note(line)
+		f.line = f.noteRequest(line)
 	}
 	if len(f.line) > 0 {
 		n := copy(p, f.line)
 		f.line = f.line[n:]
 		return n, nil
 	}
-	f.wait(func() bool { return len(f.open) == 0 })
+	f.waitUntil(func() bool { return len(f.open) == 0 })
 	return 0, f.end
 }
 
-// note remembers a request. It returns the line as the library gets it, or nothing if the request is
-// served here.
-func (f *stdioFilter) note(line []byte) []byte {
+// noteRequest records the request in a line. It returns the line for the library, or nil for a request served
+// here.
+func (f *stdioFilter) noteRequest(line []byte) []byte {
 	var m message
 	if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Result != nil {
 		return line
@@ -153,15 +151,15 @@ func (f *stdioFilter) note(line []byte) []byte {
 			early = refuseWith(m.ID, err)
 		}
 	case isTaskMethod(m.Method):
-		early = f.wire.tasks.answer(line, func(taskRequest) (string, error) { return "", nil })
+		early = f.wire.tasks.answerRequest(line, func(taskRequest) (string, error) { return "", nil })
 	case m.Method == "" && m.Error == nil:
 		return line
 	case m.Method == "":
-		// The library takes a late error answer for a request and would answer
-		// it under an id that may be the client's; a result beside it prevents that.
+		// The library mistakes a late error answer for a request, and would answer under an id that may be
+		// the client's. A result beside the error prevents this.
 		return editJSON(line, func(answer map[string]any) { answer["result"] = struct{}{} })
 	}
-	if !f.track(m, early) {
+	if !f.trackRequest(m, early) {
 		return nil
 	}
 	if m.Method == string(mcp.MethodToolsCall) {
@@ -171,30 +169,31 @@ func (f *stdioFilter) note(line []byte) []byte {
 	return line
 }
 
-// track remembers that a request is open, and returns true; or answers it, if that is what early does.
-func (f *stdioFilter) track(m message, early edit) bool {
+// trackRequest records an open request and returns true. If early has an answer, it writes the answer and
+// returns false.
+func (f *stdioFilter) trackRequest(m message, early edit) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if early.answer != nil {
-		_, _ = f.out.Write(early.answer) // a client that has gone needs no answer
+		_, _ = f.out.Write(early.answer) // the client may have gone
 		return false
 	}
-	f.open[m.id()]++
+	f.open[m.idKey()]++
 	if m.Method == string(mcp.MethodInitialize) {
-		f.first = m.id()
+		f.first = m.idKey()
 	}
 	return true
 }
 
-// call is the line of a call of a tool, which may have a whole document.
+// call is the line of a call of a tool. It may contain a whole document.
 type call struct {
 	id   any
 	line []byte
 }
 
-// work serves calls of tools until ctx is done, in their order as far as workers are free. The library would first
-// try to read each line as the answer to three requests of its own.
-func (f *stdioFilter) work(ctx context.Context) {
+// serveCalls serves calls of tools from the queue until ctx is done. It bypasses the library's reader, which
+// would first try to read each line as the answer to three kinds of requests.
+func (f *stdioFilter) serveCalls(ctx context.Context) {
 	for {
 		var c call
 		select {
@@ -202,7 +201,7 @@ func (f *stdioFilter) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		data, err := json.Marshal(f.handle(c.id, c.line))
+		data, err := json.Marshal(f.answerCall(c.id, c.line))
 		if err == nil {
 			_, err = f.Write(append(data, '\n'))
 		}
@@ -213,8 +212,8 @@ func (f *stdioFilter) work(ctx context.Context) {
 	}
 }
 
-// handle returns the answer to a call, also if the library fails.
-func (f *stdioFilter) handle(id any, line []byte) (answer mcp.JSONRPCMessage) {
+// answerCall returns the answer to a call, also if the library panics.
+func (f *stdioFilter) answerCall(id any, line []byte) (answer mcp.JSONRPCMessage) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			f.wire.log.Error("a call failed", "panic", failure)
@@ -224,7 +223,7 @@ func (f *stdioFilter) handle(id any, line []byte) (answer mcp.JSONRPCMessage) {
 	return f.wire.MCP.HandleMessage(f.ctx, line)
 }
 
-// Write passes one line of the library to the client, and notes an answer.
+// Write passes one line of the library to the client, and records an answer.
 func (f *stdioFilter) Write(p []byte) (int, error) {
 	var m message
 	answer := json.Unmarshal(p, &m) == nil && m.Method == "" && m.ID != nil
@@ -232,15 +231,15 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 	defer f.mu.Unlock()
 	line := acknowledgeTasks(p)
 	if answer {
-		line = f.edits[m.id()].in(p)
-		delete(f.edits, m.id())
+		line = f.edits[m.idKey()].applyTo(p)
+		delete(f.edits, m.idKey())
 	}
 	n, err := len(p), error(nil)
 	if _, err = f.out.Write(line); err != nil {
 		n = 0
 	}
 	if answer {
-		if id := m.id(); f.open[id] > 1 {
+		if id := m.idKey(); f.open[id] > 1 {
 			f.open[id]--
 		} else {
 			delete(f.open, id)
@@ -255,11 +254,11 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 func (f *stdioFilter) edit(id any, e edit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.edits[message{ID: id}.id()] = e
+	f.edits[message{ID: id}.idKey()] = e
 }
 
-// tell writes a notification at once, so that it comes before the answer that follows.
-func (f *stdioFilter) tell(n mcp.JSONRPCNotification) error {
+// writeNotification writes a notification at once, ahead of the answer.
+func (f *stdioFilter) writeNotification(n mcp.JSONRPCNotification) error {
 	line, err := json.Marshal(n)
 	if err == nil {
 		_, err = f.Write(append(line, '\n'))
@@ -267,7 +266,7 @@ func (f *stdioFilter) tell(n mcp.JSONRPCNotification) error {
 	return err
 }
 
-func (f *stdioFilter) wait(done func() bool) {
+func (f *stdioFilter) waitUntil(done func() bool) {
 	var timeout <-chan time.Time // from the last answer on
 	for {
 		f.mu.Lock()

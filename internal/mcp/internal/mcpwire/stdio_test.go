@@ -230,7 +230,7 @@ func TestRest(t *testing.T) {
 		f := newStdioFilter(strings.NewReader(""), io.Discard, testWire())
 		f.ctx = t.Context()
 		f.resting = time.AfterFunc(rest, func() { given.Add(1) })
-		go f.work(t.Context())
+		go f.serveCalls(t.Context())
 		for n := range 3 {
 			f.queue <- call{n, fmt.Appendf(nil, callOfTool, n, "missing")}
 			time.Sleep(rest - 1)

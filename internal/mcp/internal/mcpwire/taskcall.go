@@ -10,12 +10,12 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// taskKey is the key of the task that a call at work may become, in its context.
+// taskKey is the context key of the task that a call may become.
 type taskKey struct{}
 
-// Detach makes the call at work a task if its client takes tasks: the client is answered at once and
-// asks for the result later, and the work does not depend on the request any longer. message
-// tells people about the work; a later call replaces it. Detach reports whether the call is a task.
+// Detach makes the call at work a task if the client takes tasks: the client is answered at once and asks for
+// the result later, and the work no longer depends on the request. message describes the work for people; a
+// later Detach replaces it. Detach reports whether the call is a task.
 func Detach(ctx context.Context, message string) bool {
 	k, ok := ctx.Value(taskKey{}).(*task)
 	if !ok {
@@ -26,14 +26,14 @@ func Detach(ctx context.Context, message string) bool {
 	defer t.mu.Unlock()
 	switch {
 	case k.id == "":
-		return t.add(k, message)
+		return t.makeTask(k, message)
 	case k.status == taskWorking && k.message != message:
-		t.change(k, taskWorking, message)
+		t.setStatus(k, taskWorking, message)
 	}
 	return true
 }
 
-// currentTask returns the task that the call at work has become, if any.
+// currentTask returns the task of the call at work, or nil if it has not become one.
 func currentTask(ctx context.Context) *task {
 	k, ok := ctx.Value(taskKey{}).(*task)
 	if !ok {
@@ -47,13 +47,13 @@ func currentTask(ctx context.Context) *task {
 	return k
 }
 
-// middleware lets calls become tasks.
+// middleware runs calls so that they can become tasks.
 func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if !server.IsModernRequest(ctx) || !takesTasks(Capabilities(ctx)) {
 			return next(ctx, call)
 		}
-		// Until the call is a task, its work ends with the request.
+		// Until the call is a task, the work ends with the request.
 		work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		bound := context.AfterFunc(ctx, cancel)
 		k := &task{tasks: t, client: taskClient(ctx), cancel: cancel, became: make(chan struct{})}
@@ -64,7 +64,7 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		t.work.Go(func() {
 			defer cancel()
 			result, err = next(work, call)
-			t.finish(k, result, failureOf(result, err))
+			t.finishCall(k, result, failureOf(result, err))
 			close(ended)
 		})
 		select {
@@ -77,13 +77,13 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return &mcp.CallToolResult{Result: mcp.Result{ResultType: "task"}, StructuredContent: handle(k.seed())}, nil
+		return &mcp.CallToolResult{Result: mcp.Result{ResultType: "task"}, StructuredContent: handle(k.handleFields())}, nil
 	}
 }
 
-// fulfil puts the requests of a result to the client of a task, and returns the responses as far as they
-// come within a limit, and before the work has to end.
-func (t *tasks) fulfil(
+// askClient puts the requests of a result to the client of a task. It returns the responses given within the
+// limit, and before the work has to end.
+func (t *tasks) askClient(
 	ctx context.Context, k *task, result *mcp.CallToolResult, round int, limit time.Duration,
 ) mcp.InputResponses {
 	requests, ids := mcp.InputRequests{}, map[string]string{}
@@ -91,7 +91,7 @@ func (t *tasks) fulfil(
 		key := fmt.Sprintf("%d-%s", round, id)
 		requests[key], ids[key] = request, id
 	}
-	all := t.ask(k, requests)
+	all := t.requestInput(k, requests)
 	timer := time.NewTimer(cmp.Or(limit, t.limits.life))
 	defer timer.Stop()
 	select {
@@ -101,7 +101,7 @@ func (t *tasks) fulfil(
 	case <-t.closing.Done():
 	}
 	responses := mcp.InputResponses{}
-	for key, response := range t.goOn(k) {
+	for key, response := range t.resume(k) {
 		responses[ids[key]] = response
 	}
 	return responses

@@ -11,13 +11,13 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// taskAddress is the prefix that makes the ids of tasks addresses of resources on their way through the
-// library. A client may have a stream of subscriptions report its tasks, but the library does not know
-// their ids in a filter, and ends a stream that subscribes to nothing else.
+// taskAddress is the prefix of ids of tasks that pass the library as addresses of resources. A client may
+// subscribe to tasks, but the library knows no ids of tasks in a filter, and ends a stream that subscribes to
+// nothing else.
 const taskAddress = "bmad-mcp-task:"
 
-// listenIn puts the ids of tasks in a request for a stream into a form that the library takes. It
-// returns an error if the client does not take tasks. page is true if it is a web page, which never does.
+// listenIn turns the ids of tasks in a request for a stream into addresses for the library. It returns an
+// error if the client takes no tasks. page reports whether the client is a web page, which never takes tasks.
 func listenIn(request []byte, page bool) (out []byte, err error) {
 	var q struct {
 		Params struct {
@@ -46,9 +46,9 @@ func listenIn(request []byte, page bool) (out []byte, err error) {
 	}), nil
 }
 
-// follow makes the stream that a request opens report the tasks that it names if they are its client's.
-// Only these are acknowledged.
-func (t *tasks) follow(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
+// addFollower has the stream of a request report the tasks in the filter, as far as they belong to the
+// client. It removes the addresses of all others from the filter, so that they are not acknowledged.
+func (t *tasks) addFollower(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
 	session := server.ClientSessionFromContext(ctx)
 	if session == nil {
 		return
@@ -62,7 +62,7 @@ func (t *tasks) follow(ctx context.Context, id any, message *mcp.SubscriptionsLi
 		if !isTask {
 			return false
 		}
-		k, err := t.find(taskClient(ctx), name)
+		k, err := t.findTask(taskClient(ctx), name)
 		if err == nil {
 			f.tasks[k] = true
 		}
@@ -79,7 +79,7 @@ func (t *tasks) follow(ctx context.Context, id any, message *mcp.SubscriptionsLi
 	})
 }
 
-// acknowledgeTasks names the tasks in a message if it is the acknowledgment of a stream.
+// acknowledgeTasks turns addresses back into ids of tasks, if the message is the acknowledgment of a stream.
 func acknowledgeTasks(message []byte) []byte {
 	if !bytes.Contains(message, []byte(taskAddress)) || !bytes.Contains(message, []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
 		return message
@@ -106,7 +106,7 @@ func acknowledgeTasks(message []byte) []byte {
 	})
 }
 
-// editJSON returns a message with a change of its JSON, and with the line end that stdio needs.
+// editJSON returns a message with changed JSON, and with a line end for stdio.
 func editJSON(message []byte, change func(map[string]any)) []byte {
 	var m map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(message))

@@ -11,12 +11,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// TasksExtension is the identifier of the extension by which a server answers a call of a tool
-// with the handle of a task, whose state and result the client asks for later. The library has
-// only the older tasks of protocol 2025-11-25, whose handlers end with their request.
+// TasksExtension is the identifier of the extension for tasks: a server answers a call of a tool with the
+// handle of a task, and the client asks for state and result later. The library has only the older tasks of
+// protocol 2025-11-25, whose handlers end with the request.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// TasksNeeded returns the error of a call that is only served as a task.
+// TasksNeeded returns the error of a call served as a task only.
 func TasksNeeded() error {
 	return Error{
 		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Text: "the client has to declare the extension " + TasksExtension,
@@ -24,7 +24,7 @@ func TasksNeeded() error {
 	}
 }
 
-// takesTasks reports whether the client of a request takes tasks.
+// takesTasks reports whether a client declares the extension.
 func takesTasks(can mcp.ClientCapabilities) bool {
 	_, declared := can.Extensions[TasksExtension]
 	return declared
@@ -39,24 +39,24 @@ const (
 	taskCancelled = "cancelled"
 )
 
-// pollEvery is the interval at which clients are told to ask for the state of a task.
+// pollEvery is the suggested interval for clients to ask for the state of a task.
 const pollEvery = time.Second
 
-// grace bounds the wait for answers and for work at the end of the server. Clients begin to kill a server
-// about two seconds after closing its input.
+// grace bounds the wait for answers and for work at the end of the server. Clients kill a server about two
+// seconds after closing the input.
 const grace = 1800 * time.Millisecond
 
-// taskLimits bound the tasks of a server, which take some 20 kB each once they have a result.
+// taskLimits bound the tasks of a server. A task with a result takes some 20 kB.
 type taskLimits struct {
 	// client and all are the most tasks of one client and of all clients at once.
 	client, all int
-	// life is the time that a task may take, and kept the time for which its result is kept.
+	// life is the longest time of a task, and kept the time for which the result is kept.
 	life, kept time.Duration
 }
 
 var defaultTaskLimits = taskLimits{client: 64, all: 512, life: time.Hour, kept: 10 * time.Minute}
 
-// tasks has the calls that are answered by a handle. A client sees only its own.
+// tasks has the calls answered by a handle. A client sees only the tasks of its own calls.
 type tasks struct {
 	now    func() time.Time
 	limits taskLimits
@@ -66,14 +66,13 @@ type tasks struct {
 
 	mu   sync.Mutex
 	open map[string]*task // by id
-	// followers are the streams that report tasks.
+	// followers are the streams with subscriptions to tasks.
 	followers map[*follower]bool
 	// work counts the handlers at work.
 	work sync.WaitGroup
 }
 
-// task is a call of a tool that may be answered by a handle. The lock of its tasks guards all below
-// became.
+// task is a call of a tool that may be answered by a handle. tasks.mu guards all fields below became.
 type task struct {
 	tasks  *tasks
 	client string
@@ -82,7 +81,7 @@ type task struct {
 	// became is closed when the call becomes a task.
 	became chan struct{}
 
-	// id is empty until then, and over is true once the work has ended.
+	// id is empty until the call becomes a task; over reports whether the work has ended.
 	id   string
 	over bool
 
@@ -92,11 +91,11 @@ type task struct {
 	expiry  *time.Timer
 	status  string
 	message string // for people
-	// stopped is true once the client has cancelled it.
+	// stopped reports whether the client has cancelled the task.
 	stopped bool
 
-	// requests has the requests that the client has not answered yet, answers its answers. answered is
-	// closed with the last answer.
+	// requests has the unanswered requests to the client, answers the client's answers. answered is closed
+	// with the last answer.
 	requests mcp.InputRequests
 	answers  mcp.InputResponses
 	answered chan struct{}
@@ -108,17 +107,17 @@ type task struct {
 // notificationTasks is the method of the notifications.
 const notificationTasks = "notifications/tasks"
 
-// follower is a stream that reports the changes of some of its client's tasks.
+// follower is a stream that reports the changes of some tasks.
 type follower struct {
 	tasks map[*task]bool
-	tag   any // the id of the request that opened it
+	tag   any // the id of the request for the stream
 	to    chan<- mcp.JSONRPCNotification
 }
 
-// tell sends the state of a task. A stream that takes nothing misses it, because its client can ask.
-func (f *follower) tell(k *task) {
+// sendState sends the state of a task. A full stream misses it: the client can ask for the state.
+func (f *follower) sendState(k *task) {
 	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: notificationTasks}}
-	n.Params.AdditionalFields = k.detail()
+	n.Params.AdditionalFields = k.allFields()
 	n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: f.tag}
 	select {
 	case f.to <- n:
@@ -126,9 +125,9 @@ func (f *follower) tell(k *task) {
 	}
 }
 
-// add makes a call at work a task. It returns false if its client, or all clients, have too many. The
-// lock is held.
-func (t *tasks) add(k *task, message string) bool {
+// makeTask makes a call at work a task. It returns false if the client, or all clients together, have too
+// many. The lock is held.
+func (t *tasks) makeTask(k *task, message string) bool {
 	of := 0
 	for _, other := range t.open {
 		if other.client == k.client {
@@ -140,22 +139,22 @@ func (t *tasks) add(k *task, message string) bool {
 	}
 	k.created = t.now()
 	k.id, k.changed, k.ttl, k.status, k.message = rand.Text(), k.created, t.limits.life, taskWorking, message
-	k.expiry = time.AfterFunc(k.ttl, func() { t.forget(k) })
+	k.expiry = time.AfterFunc(k.ttl, func() { t.dropTask(k) })
 	t.open[k.id] = k
 	close(k.became)
 	return true
 }
 
-// forget drops a task whose time is over, and ends its work.
-func (t *tasks) forget(k *task) {
+// dropTask drops an expired task, and cancels the work.
+func (t *tasks) dropTask(k *task) {
 	k.cancel()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.open, k.id)
 }
 
-// find returns a task of a client. The lock is held.
-func (t *tasks) find(client, id string) (*task, error) {
+// findTask returns a task of a client. The lock is held.
+func (t *tasks) findTask(client, id string) (*task, error) {
 	k := t.open[id]
 	if k == nil || k.client != client {
 		return nil, Error{Code: mcp.INVALID_PARAMS, Text: "there is no such task, or it has expired"}
@@ -163,38 +162,38 @@ func (t *tasks) find(client, id string) (*task, error) {
 	return k, nil
 }
 
-// change changes a task, and tells its followers. The lock is held.
-func (t *tasks) change(k *task, status, message string) {
+// setStatus sets status and message of a task, and notifies the followers. The lock is held.
+func (t *tasks) setStatus(k *task, status, message string) {
 	k.status, k.message, k.changed = status, message, t.now()
 	for f := range t.followers {
 		if f.tasks[k] {
-			f.tell(k)
+			f.sendState(k)
 		}
 	}
 }
 
-// ask has the client of a task answer requests, and returns a channel that is closed with the last
-// answer. Each round has keys of its own, because a key names a request for as long as the task lives.
-func (t *tasks) ask(k *task, requests mcp.InputRequests) (answered <-chan struct{}) {
+// requestInput puts requests to the client of a task, and returns a channel that is closed with the last
+// answer. Each round needs new keys, because a key names one request for the life of the task.
+func (t *tasks) requestInput(k *task, requests mcp.InputRequests) (answered <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k.requests, k.answers, k.answered = requests, mcp.InputResponses{}, make(chan struct{})
-	t.change(k, taskAsking, k.message)
+	t.setStatus(k, taskAsking, k.message)
 	return k.answered
 }
 
-// goOn returns the answers that have come, and withdraws the requests without one.
-func (t *tasks) goOn(k *task) mcp.InputResponses {
+// resume returns the answers so far, and withdraws the unanswered requests.
+func (t *tasks) resume(k *task) mcp.InputResponses {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	answers := k.answers
 	k.requests, k.answers = nil, nil
-	t.change(k, taskWorking, k.message)
+	t.setStatus(k, taskWorking, k.message)
 	return answers
 }
 
-// finish ends the work of a call. If it is a task, its result is kept for a while.
-func (t *tasks) finish(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPCErrorDetails) {
+// finishCall records the end of the work of a call. The result of a task is kept for limits.kept.
+func (t *tasks) finishCall(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPCErrorDetails) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k.over, k.requests, k.answers = true, nil, nil
@@ -205,19 +204,19 @@ func (t *tasks) finish(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPC
 	k.expiry.Reset(t.limits.kept)
 	switch {
 	case k.stopped && (failure != nil || result.IsError):
-		t.change(k, taskCancelled, "cancelled by the client")
+		t.setStatus(k, taskCancelled, "cancelled by the client")
 	case failure != nil:
 		k.failure = failure
-		t.change(k, taskFailed, failure.Message)
+		t.setStatus(k, taskFailed, failure.Message)
 	default:
 		k.result = result
-		t.change(k, taskCompleted, "")
+		t.setStatus(k, taskCompleted, "")
 	}
 }
 
-// end returns when all work on tasks has ended. It cancels the work if it has not ended by itself when
-// ctx is done.
-func (t *tasks) end(ctx context.Context) {
+// endWork waits for the end of all work on tasks. When ctx is done, it cancels the rest, and waits at most
+// grace.
+func (t *tasks) endWork(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() { // ends with the last handler
 		t.work.Wait()
@@ -239,10 +238,10 @@ func (t *tasks) end(ctx context.Context) {
 	}
 }
 
-// seed returns a task in the form of the answer to the call that made it.
-func (k *task) seed() map[string]any {
+// handleFields returns a task in the form of the answer to the original call.
+func (k *task) handleFields() map[string]any {
 	out := map[string]any{
-		"taskId": k.id, "status": k.status, "createdAt": stamp(k.created), "lastUpdatedAt": stamp(k.changed),
+		"taskId": k.id, "status": k.status, "createdAt": formatTime(k.created), "lastUpdatedAt": formatTime(k.changed),
 		"ttlMs": k.ttl.Milliseconds(), "pollIntervalMs": pollEvery.Milliseconds(),
 	}
 	if k.message != "" {
@@ -251,9 +250,9 @@ func (k *task) seed() map[string]any {
 	return out
 }
 
-// detail returns a task with its requests, result or error, if its state has them.
-func (k *task) detail() map[string]any {
-	out := k.seed()
+// allFields returns handleFields with the requests, the result or the error of the task.
+func (k *task) allFields() map[string]any {
+	out := k.handleFields()
 	switch k.status {
 	case taskAsking:
 		out["inputRequests"] = maps.Clone(k.requests)
@@ -265,24 +264,24 @@ func (k *task) detail() map[string]any {
 	return out
 }
 
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// get answers tasks/get.
-func (t *tasks) get(client, id string) (map[string]any, error) {
+// getTask answers tasks/get.
+func (t *tasks) getTask(client, id string) (map[string]any, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k, err := t.find(client, id)
+	k, err := t.findTask(client, id)
 	if err != nil {
 		return nil, err
 	}
-	return k.detail(), nil
+	return k.allFields(), nil
 }
 
-// update answers tasks/update. Answers to questions that are not open count for nothing.
-func (t *tasks) update(client, id string, responses map[string]json.RawMessage) error {
+// updateTask answers tasks/update. Answers to questions no longer open are ignored.
+func (t *tasks) updateTask(client, id string, responses map[string]json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k, err := t.find(client, id)
+	k, err := t.findTask(client, id)
 	if err != nil || k.status != taskAsking {
 		return err
 	}
@@ -306,18 +305,18 @@ func (t *tasks) update(client, id string, responses map[string]json.RawMessage) 
 	case len(taken) == 0:
 	case len(k.requests) == 0:
 		close(k.answered)
-		t.change(k, taskWorking, k.message)
+		t.setStatus(k, taskWorking, k.message)
 	default:
-		t.change(k, taskAsking, k.message)
+		t.setStatus(k, taskAsking, k.message)
 	}
 	return nil
 }
 
-// stop answers tasks/cancel. The work decides whether it ends before it is done.
-func (t *tasks) stop(client, id string) error {
+// cancelTask answers tasks/cancel. The work may still run to the end.
+func (t *tasks) cancelTask(client, id string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k, err := t.find(client, id)
+	k, err := t.findTask(client, id)
 	if err == nil {
 		k.stopped = k.stopped || k.status == taskWorking || k.status == taskAsking
 		k.cancel()

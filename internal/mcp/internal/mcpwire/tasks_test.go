@@ -52,7 +52,7 @@ func calls(t *testing.T, w *Wire, name string, work server.ToolHandlerFunc) (see
 // state asks for a task, and returns nil if there is none.
 func state(t *testing.T, w *Wire, client, id string) map[string]any {
 	t.Helper()
-	detail, err := w.tasks.get(sessionlessKey(httpguard.Visitor{}, mcp.Implementation{Name: client, Version: "1"}), id)
+	detail, err := w.tasks.getTask(sessionlessKey(httpguard.Visitor{}, mcp.Implementation{Name: client, Version: "1"}), id)
 	var known Error
 	if err != nil && (!errors.As(err, &known) || known.Code != mcp.INVALID_PARAMS) {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestOutcomesOfTasks(t *testing.T) {
 				id := seed["taskId"].(string)
 				if tt.cancel {
 					synctest.Wait()
-					if err := w.tasks.stop(keyOfClient("a"), id); err != nil {
+					if err := w.tasks.cancelTask(keyOfClient("a"), id); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -183,7 +183,7 @@ func TestOutcomesOfTasks(t *testing.T) {
 				if (got["result"] != nil) != (tt.status == taskCompleted) {
 					t.Errorf("its result is %v", got["result"])
 				}
-				if err := w.tasks.stop(keyOfClient("a"), id); err != nil || state(t, w, "a", id)["status"] != tt.status {
+				if err := w.tasks.cancelTask(keyOfClient("a"), id); err != nil || state(t, w, "a", id)["status"] != tt.status {
 					t.Error("one that has ended was changed by being cancelled:", err)
 				}
 			})
@@ -218,9 +218,9 @@ func TestTasksOfOthers(t *testing.T) {
 		w := testWire()
 		seed, _ := calls(t, w, "a", sleeper(time.Minute))
 		id := seed["taskId"].(string)
-		_, unknown := w.tasks.get(keyOfClient("b"), "nobody")
-		_, get := w.tasks.get(keyOfClient("b"), id)
-		for what, err := range map[string]error{"get": get, "update": w.tasks.update(keyOfClient("b"), id, nil), "cancel": w.tasks.stop(keyOfClient("b"), id)} {
+		_, unknown := w.tasks.getTask(keyOfClient("b"), "nobody")
+		_, get := w.tasks.getTask(keyOfClient("b"), id)
+		for what, err := range map[string]error{"get": get, "update": w.tasks.updateTask(keyOfClient("b"), id, nil), "cancel": w.tasks.cancelTask(keyOfClient("b"), id)} {
 			if err == nil || err.Error() != unknown.Error() {
 				t.Errorf("%s: %v, want %v", what, err, unknown)
 			}
@@ -299,7 +299,7 @@ func TestTaskAsks(t *testing.T) {
 			if err := json.Unmarshal([]byte(responses), &raw); err != nil {
 				t.Fatal(err)
 			}
-			return w.tasks.update(keyOfClient("a"), id, raw)
+			return w.tasks.updateTask(keyOfClient("a"), id, raw)
 		}
 		const yes = `{"action":"accept","content":{"n":1}}`
 		for _, step := range []struct {
@@ -340,7 +340,7 @@ func TestTasksEndWithTheirServer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		w.tasks.end(ctx)
+		w.tasks.endWork(ctx)
 		if took := time.Since(began); took != 5*time.Second {
 			t.Errorf("it waited for %v", took)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 )
 
-// The methods of the extension, which the library does not know. Over HTTP it refuses them if it finds
-// the rest of a request good, and that refusal is replaced.
+// The methods of the extension, unknown to the library. Over HTTP, the library refuses them in otherwise
+// valid requests, and the refusal is replaced.
 const (
 	methodTasksGet    = "tasks/get"
 	methodTasksUpdate = "tasks/update"
@@ -34,10 +34,10 @@ type taskRequest struct {
 	} `json:"params"`
 }
 
-// taskClient returns the key of the client of a request, to which its tasks belong.
+// taskClient returns the key of the client of a request, the owner of the tasks of the request.
 func taskClient(ctx context.Context) string {
 	if _, overHTTP := httpguard.VisitorIn(ctx); !overHTTP {
-		return "" // on stdio it is the only one
+		return "" // on stdio there is only one client
 	}
 	return ClientKey(ctx)
 }
@@ -45,7 +45,7 @@ func taskClient(ctx context.Context) string {
 // answerHTTP answers a request of the extension over HTTP.
 func (t *tasks) answerHTTP(r *http.Request, body []byte) edit {
 	who := httpguard.VisitorOf(r)
-	return t.answer(body, func(q taskRequest) (string, error) {
+	return t.answerRequest(body, func(q taskRequest) (string, error) {
 		if name, ok := mcp.DecodeHeaderValue(r.Header.Get(mcp.HeaderName)); !ok || name != q.Params.TaskID {
 			return "", Error{Code: mcp.HEADER_MISMATCH, Text: "the header " + mcp.HeaderName + " has to be the taskId of the request"}
 		}
@@ -60,27 +60,27 @@ func (t *tasks) answerHTTP(r *http.Request, body []byte) edit {
 	})
 }
 
-// answer answers a request of the extension; who returns its client. The library's answer to one of
-// another protocol stands.
-func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err error)) edit {
+// answerRequest answers a request of the extension; who returns the client. It leaves a request of another
+// protocol to the library.
+func (t *tasks) answerRequest(body []byte, who func(taskRequest) (client string, err error)) edit {
 	var q taskRequest
 	version := func() string { return q.Params.Meta.ProtocolVersion() }
 	if json.Unmarshal(body, &q) != nil || !mcp.IsModernProtocol(version()) || !mcp.IsValidProtocolVersion(version()) {
 		return edit{}
 	}
-	result, err := t.serve(q, who)
+	result, err := t.dispatch(q, who)
 	if err != nil {
 		return refuseWith(q.ID, err)
 	}
 	return answerWith(q.ID, result, nil, http.StatusOK)
 }
 
-// refuseWith returns the edit by which a request ends in an error.
+// refuseWith returns the edit to answer a request with an error.
 func refuseWith(id any, err error) edit {
-	return answerWith(id, nil, details(err), http.StatusBadRequest)
+	return answerWith(id, nil, errorDetails(err), http.StatusBadRequest)
 }
 
-func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
+func (t *tasks) dispatch(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
 	client, err := who(q)
 	if err != nil {
 		return nil, err
@@ -90,22 +90,22 @@ func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (res
 	}
 	switch result = map[string]any{}; q.Method {
 	case methodTasksGet:
-		result, err = t.get(client, q.Params.TaskID)
+		result, err = t.getTask(client, q.Params.TaskID)
 	case methodTasksUpdate:
-		err = t.update(client, q.Params.TaskID, q.Params.InputResponses)
+		err = t.updateTask(client, q.Params.TaskID, q.Params.InputResponses)
 	default:
-		err = t.stop(client, q.Params.TaskID)
+		err = t.cancelTask(client, q.Params.TaskID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return complete(result, mcp.ResultTypeComplete, mcp.Implementation{Name: t.self.Name, Version: t.self.Version}), nil
+	return withMeta(result, mcp.ResultTypeComplete, mcp.Implementation{Name: t.self.Name, Version: t.self.Version}), nil
 }
 
-// handle is the result that stands for a task until the answer is written.
+// handle stands for a task in a result until the answer is written.
 type handle map[string]any
 
-// noteHandle makes the handle of a task the answer to the call that became it.
+// noteHandle answers a call that became a task with the task's handle.
 func (t *tasks) noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
 	made, _ := result.(*mcp.CallToolResult)
 	answer, ok := ctx.Value(answererKey{}).(answerer)
@@ -113,24 +113,24 @@ func (t *tasks) noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, 
 		return
 	}
 	if h, isHandle := made.StructuredContent.(handle); isHandle {
-		answer.edit(id, answerWith(id, complete(h, "task", t.self), nil, 0))
+		answer.edit(id, answerWith(id, withMeta(h, "task", t.self), nil, 0))
 	}
 }
 
-// complete adds to a result what the library adds to its own.
-func complete(result map[string]any, kind mcp.ResultType, self mcp.Implementation) map[string]any {
+// withMeta adds to a result the keys that the library adds to other results.
+func withMeta(result map[string]any, kind mcp.ResultType, self mcp.Implementation) map[string]any {
 	result["resultType"] = kind
 	result["_meta"] = map[string]any{mcp.MetaKeyServerInfo: self}
 	return result
 }
 
-// failureOf returns the error of a call in the form of a task, or nil if it has a result.
+// failureOf returns the error of a call in the form of a task, or nil for a call with a result.
 func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
 	switch {
 	case err != nil:
-		return details(err)
+		return errorDetails(err)
 	case result == nil || result.NeedsInput():
-		return details(errors.New("the call has no result"))
+		return errorDetails(errors.New("the call has no result"))
 	}
 	return nil
 }
