@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Encode returns the stored form of a session: indented JSON with a stable order of keys. It refuses what [Decode]
-// would refuse, so that nothing is stored that does not open again.
+// Encode returns the stored form of a session: indented JSON with a stable order of keys. It refuses
+// everything [Decode] would refuse, so every stored session opens again.
 func Encode(s *workflow.Session) ([]byte, error) {
 	if key, value := findMisnamed(s); key != "" {
 		return nil, fault.New(fault.Storage, "the run cannot be stored with %q as its %q", visible.Fit(value, maxQuoted), key).
@@ -26,7 +26,7 @@ func Encode(s *workflow.Session) ([]byte, error) {
 	return data, err
 }
 
-// maxQuoted bounds the part of a value that an error quotes, in bytes.
+// maxQuoted bounds the part of a value quoted in an error, in bytes.
 const maxQuoted = 200
 
 // byteOrderMark is the text with which some editors begin a file.
@@ -42,21 +42,21 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 	var s workflow.Session
 	err := workflow.Unmarshal(data, &s)
 	if version := formatOf(data, &s, err); version > workflow.FormatVersion {
-		line, column := position(data, offsetOf(data, "version"))
+		line, column := lineAndColumn(data, offsetOf(data, "version"))
 		return nil, fault.New(fault.Storage, "session file %s has format version %d (line %d, column %d); this bmad-mcp reads up to %d",
 			path, version, line, column, workflow.FormatVersion).
 			WithHint("use the newer bmad-mcp that wrote it; the file was left as it is")
 	}
 	if err != nil {
-		return nil, unreadable(data, path, err)
+		return nil, unreadableError(data, path, err)
 	}
 	if w := s.Workflow; w != nil {
 		if err := w.Check(); err != nil {
-			return nil, invalid(data, path, "workflow", err.Error())
+			return nil, invalidError(data, path, "workflow", err.Error())
 		}
 	}
 	if key, value := invalidKey(&s); key != "" {
-		return nil, invalid(data, path, key, value)
+		return nil, invalidError(data, path, key, value)
 	}
 	for id, r := range s.Stages {
 		if r == nil {
@@ -64,16 +64,16 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 		}
 	}
 	if s.Version < 1 {
-		upgrade(&s)
+		upgradeNodeSession(&s)
 	}
 	s.Version = workflow.FormatVersion
 	if key, value := findMisnamed(&s); key != "" {
-		return nil, invalid(data, path, key, value)
+		return nil, invalidError(data, path, key, value)
 	}
 	return &s, nil
 }
 
-// CheckID refuses a session that is stored under the id of another.
+// CheckID refuses a session stored under another session's id.
 func CheckID(found, id string) error {
 	if found == id {
 		return nil
@@ -82,7 +82,7 @@ func CheckID(found, id string) error {
 		WithHint("rename the file to session-%s.json, or fix its session_id", found)
 }
 
-// invalidKey returns the first key of a session with a value that no session has, and the value.
+// invalidKey returns the first key of a session with an impossible value, and the value.
 func invalidKey(s *workflow.Session) (key, value string) {
 	if _, ok := s.Definition().Stage(s.CurrentStage); !ok {
 		return "current_stage", string(s.CurrentStage)
@@ -93,8 +93,8 @@ func invalidKey(s *workflow.Session) (key, value string) {
 	return "", ""
 }
 
-// formatOf returns the format version of a file, also of one that could not be decoded:
-// a newer format need not fit in any other way.
+// formatOf returns the format version of a file, even of an undecodable one: a newer format need not fit in
+// any other way.
 func formatOf(data []byte, s *workflow.Session, err error) int {
 	if err == nil {
 		return s.Version
@@ -108,19 +108,19 @@ func formatOf(data []byte, s *workflow.Session, err error) int {
 
 var fixFile = lang.T("fix the file in an editor; it was left as it is, and the other runs are not affected")
 
-// unreadable returns the error for a file that is not JSON, or not a session.
-func unreadable(data []byte, path string, err error) error {
+// unreadableError returns the error for a file without JSON, or without a session.
+func unreadableError(data []byte, path string, err error) error {
 	offset, problem := faultIn(data, err)
 	if len(bytes.TrimSpace(data)) == 0 {
 		problem = lang.T("it is empty")
 	}
-	line, column := position(data, offset)
+	line, column := lineAndColumn(data, offset)
 	return fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, line, column, problem).WithHint("%s", fixFile)
 }
 
-// invalid returns the error for a file with a value that no session has under that key.
-func invalid(data []byte, path, key, value string) error {
+// invalidError returns the error for a file with an impossible value under a key.
+func invalidError(data []byte, path, key, value string) error {
 	top, _, _ := strings.Cut(key, ".")
-	line, column := position(data, offsetOf(data, top))
+	line, column := lineAndColumn(data, offsetOf(data, top))
 	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, visible.Fit(value, maxQuoted), line, column).WithHint("%s", fixFile)
 }

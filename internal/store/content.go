@@ -16,7 +16,7 @@ import (
 // Folder holds the state of all runs of a project, relative to it.
 const Folder = ".bmad-task"
 
-// ParseID returns the canonical form of a session's id, so that a path is built from nothing else.
+// ParseID returns the canonical form of a session's id. Paths are built from nothing else.
 func ParseID(id string) (string, bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 {
@@ -38,7 +38,7 @@ func Moved(dir *durable.Dir) error {
 	if err != nil {
 		return Trouble(dir, err)
 	}
-	// A repository can bring the file along: its address is not one to be told to use.
+	// A repository can bring the file along: do not suggest the address in it.
 	address, _, _ := strings.Cut(strings.TrimSpace(string(to)), "\n")
 	return fault.New(fault.Storage, "the runs of %s were moved to the store %q", dir.Path(), address).
 		WithHint("if you have moved them, name it in your settings (store, or BMAD_STORE); else remove %s, and the files count again", dir.Join(MovedFile))
@@ -56,7 +56,7 @@ const textFolder = Folder + "/temp"
 // ContentFolder returns the folder of a session's texts, relative to the project.
 func ContentFolder(sessionID string) string { return textFolder + "/" + sessionID }
 
-// NewRef describes a text that is stored at path.
+// NewRef describes a text stored at path.
 func NewRef(path string, t Text) workflow.ContentRef {
 	return workflow.ContentRef{
 		FilePath: path, Summary: workflow.Summarize(t.Body), Size: int64(len(t.Body)),

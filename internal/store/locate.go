@@ -106,8 +106,8 @@ func offsetOf(data []byte, key string) int64 {
 	return 0
 }
 
-// position turns an offset into line and column, both from 1.
-func position(data []byte, offset int64) (line, column int) {
+// lineAndColumn turns an offset into line and column, both from 1.
+func lineAndColumn(data []byte, offset int64) (line, column int) {
 	before := data[:min(max(offset, 0), int64(len(data)))]
 	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// outline has the keys of a session that a list shows, and those that show that it is one.
+// outline has the keys of a session for a list, and the keys which identify a session.
 type outline struct {
 	SessionID    string           `json:"session_id"`
 	TaskName     string           `json:"task_name"`
@@ -26,9 +26,9 @@ type outline struct {
 	Revision     int              `json:"revision"`
 }
 
-// DecodeSummary reads from the stored form the summary that lists show, at a small part of the
-// price of [Decode]. All of the text has to be JSON; the records of stages and the history are not
-// looked at. An error is that of Decode.
+// DecodeSummary reads the summary for lists from the stored form, at a small part of the price of [Decode].
+// All of the text has to be JSON; the records of stages and the history are not looked at. Every error
+// comes from Decode.
 func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 	var o outline
 	err := workflow.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &o)
@@ -48,21 +48,22 @@ func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 	return short, nil
 }
 
-// canList reports whether all values of a summary are those of a session, so that a list can show them as they are.
+// canList reports whether all values of a summary are valid for a session, so a list can show them
+// unchanged.
 func canList(s workflow.Summary) bool {
 	id, ok := ParseID(s.SessionID)
 	return ok && id == s.SessionID && artifact.IsName(s.TaskName) && artifact.IsName(string(s.CurrentStage)) &&
 		slices.Contains(workflow.States(), s.CurrentState) && s.Revision >= 0 && s.Revision <= maxCount
 }
 
-// maxWorkflows bounds the definitions that are remembered.
+// maxWorkflows bounds the remembered definitions.
 const maxWorkflows = 100
 
-// maxStored bounds the length of the definitions that are read for a list.
+// maxStored bounds the length of a definition read for a list.
 const maxStored = 8 * workflow.MaxDefinition
 
-// checked has the stages of each definition that was checked, by its JSON: most sessions have
-// one of a few.
+// checked has the stages of each checked definition, by the definition's JSON: most sessions have one of a
+// few.
 var checked = recent.New[string, []workflow.StageID](maxWorkflows)
 
 // stagesOf returns the stages of the definition in a session; none if it is not valid.

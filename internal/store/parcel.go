@@ -16,7 +16,7 @@ type Parcel struct {
 	Texts   map[string][]byte
 }
 
-// Check refuses texts that are not in the folder of the session.
+// Check refuses texts outside the folder of the session.
 func (p Parcel) Check() error {
 	for name := range p.Texts {
 		if !IsText(p.ID, name) {
@@ -26,8 +26,8 @@ func (p Parcel) Check() error {
 	return nil
 }
 
-// IsText reports whether a path is that of a text of a session, on every system. It may be hidden: file managers leave
-// such files beside the texts.
+// IsText reports whether a path names a text of a session, on every system. The name may be hidden: file
+// managers leave such files beside the texts.
 func IsText(id, name string) bool {
 	folder, base := path.Split(name)
 	return folder == ContentFolder(id)+"/" && artifact.IsName(strings.TrimPrefix(base, ".")) && len(base) <= 255 && !strings.Contains(base, ":")
@@ -38,8 +38,8 @@ type Carrier interface {
 	Backend
 	// Take returns a session with its texts.
 	Take(ctx context.Context, id string) (Parcel, error)
-	// Bring stores a session in place of the one whose stored form has a hash; "" if there must be none. If
-	// there is another one, or its task name is that of another, nothing is stored: a Conflict. A text whose
-	// path is in use stays as it is.
+	// Bring stores a session in place of the one whose stored form has the hash over; "" if there must be
+	// none. If another form is stored, or another session has the task name, nothing is stored: a Conflict.
+	// A text whose path is in use stays unchanged.
 	Bring(ctx context.Context, p Parcel, over string) error
 }

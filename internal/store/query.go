@@ -24,7 +24,7 @@ type Query struct {
 	After string
 }
 
-// Active asks for the sessions that a call can move on.
+// Active asks for the sessions which a call can move on.
 func Active() Query {
 	states := slices.DeleteFunc(workflow.States(), func(s workflow.State) bool { return !s.Active() })
 	return Query{States: states}
@@ -35,19 +35,18 @@ type Page struct {
 	Sessions []workflow.Summary
 	// Next asks for the page after this one; it is empty if this is the last.
 	Next string
-	// Total counts the sessions that the query selects on all pages, Active those of them
-	// that are active.
+	// Total counts the sessions selected by the query on all pages, Active the active ones of them.
 	Total, Active int
-	// Broken are the stored sessions that cannot be read, whatever the query.
+	// Broken are the unreadable stored sessions, whatever the query.
 	Broken []Broken
 }
 
-// Lister is a backend that finds a page without all sessions.
+// Lister is a backend able to find a page without all sessions.
 type Lister interface {
 	List(ctx context.Context, q Query) (Page, error)
 }
 
-// List returns the page that a query asks for.
+// List returns the page for a query.
 func List(ctx context.Context, in Sessions, q Query) (Page, error) {
 	if own, ok := in.(Lister); ok {
 		return own.List(ctx, q)
@@ -63,9 +62,9 @@ func List(ctx context.Context, in Sessions, q Query) (Page, error) {
 type Listing struct {
 	// Sessions are the readable ones, changed last first.
 	Sessions []workflow.Summary
-	// Broken are the stored sessions that cannot be read.
+	// Broken are the unreadable stored sessions.
 	Broken []Broken
-	// Unread counts those that were left out because nobody has read them yet.
+	// Unread counts the sessions left out because nobody has read them yet.
 	Unread int
 	// active counts the active ones.
 	active int
@@ -83,7 +82,7 @@ func NewListing(sessions []workflow.Summary, broken []Broken) Listing {
 	return all
 }
 
-// Page returns the page that a query asks for.
+// Page returns the page for a query.
 func (l Listing) Page(q Query) (Page, error) {
 	page := Page{Sessions: []workflow.Summary{}, Broken: l.Broken}
 	after, err := parseCursor(q.After)
@@ -129,14 +128,14 @@ func (q Query) Selects(s *workflow.Summary) bool {
 	return strings.Contains(strings.ToLower(s.TaskName), text) || strings.Contains(strings.ToLower(s.Objective), text)
 }
 
-// cursor is the place of a session in a list. It says when the session was changed and not how many come before
-// it, so that a page neither repeats nor loses one if others change.
+// cursor is the place of a session in a list, by the time of the last change. The number of sessions before
+// it would make pages repeat or lose sessions when others change.
 type cursor struct {
 	changed time.Time
 	id      string
 }
 
-// CursorAt returns the cursor of the page that begins after a session.
+// CursorAt returns the cursor of the page after a session.
 func CursorAt(s workflow.Summary) string { return cursorOf(s).String() }
 
 // Cursor returns the time and the id after which the page begins, for a query with a cursor.
@@ -147,7 +146,7 @@ func (q Query) Cursor() (changed time.Time, id string, err error) {
 
 func cursorOf(s workflow.Summary) cursor { return cursor{s.UpdatedAt, s.SessionID} }
 
-// compare orders the sessions changed last first.
+// compare puts the last changed sessions first.
 func (c cursor) compare(other cursor) int {
 	return cmp.Or(other.changed.Compare(c.changed), cmp.Compare(c.id, other.id))
 }

@@ -14,12 +14,12 @@ import (
 type Place struct {
 	// Dir is the open folder of the project.
 	Dir *durable.Dir
-	// Address is that of the database that a team shares, and Key the project's name in it. Both are "" if the
-	// sessions are files in Dir.
+	// Address is the address of a team's shared database, and Key the project's name in it. Both are "" if
+	// the sessions are files in Dir.
 	Address, Key string
 }
 
-// Backend is all that a store offers for one project.
+// Backend is everything a store offers for one project.
 type Backend interface {
 	Sessions
 	Recent
@@ -31,11 +31,11 @@ type Backend interface {
 type Sessions interface {
 	// Create stores a new session under the first free task name, which it sets in s.
 	Create(ctx context.Context, s *workflow.Session, names Names) error
-	// Get returns a session by its id.
+	// Get returns a session by id.
 	Get(ctx context.Context, id string) (*workflow.Session, error)
 	// Find returns the id for an id or a task name.
 	Find(ctx context.Context, ref string) (id string, err error)
-	// All lists all sessions. A file that has not changed since the last list is not read again.
+	// All lists all sessions. A file unchanged since the last list is not read again.
 	All(ctx context.Context) (Listing, error)
 	// Update is the only way to change a session: change runs at most once, on a fresh copy under
 	// the session's lock, and the result is stored with the next revision. Inside, texts are put
@@ -46,7 +46,7 @@ type Sessions interface {
 // Change changes a session within an update.
 type Change func(tx Tx, s *workflow.Session) error
 
-// Tx is an update that is under way.
+// Tx is an update in progress.
 type Tx interface {
 	Contents
 	// Put keeps texts of the session and returns a reference for each, in order. They are
@@ -56,8 +56,8 @@ type Tx interface {
 
 // Recent knows which sessions were changed last.
 type Recent interface {
-	// Latest lists sessions, among them the n readable ones that were changed last, at a cost that hardly grows
-	// with their number. If more sessions are known already, it has those too.
+	// Latest lists sessions, among them the n readable ones changed last, at a cost which hardly grows with
+	// the number of sessions. If more sessions are known already, it lists them too.
 	Latest(ctx context.Context, n int) (Listing, error)
 	// TaskNames returns the task names in use, at a like cost.
 	TaskNames(ctx context.Context) ([]string, error)
@@ -81,8 +81,8 @@ type Raw interface {
 	Stored(ctx context.Context, id string) ([]byte, error)
 	// StoredHash returns the hash of the stored form. If the session was listed, the hash is known.
 	StoredHash(ctx context.Context, id string) (string, error)
-	// Confirm makes the visible state of a session durable: the process that stored it may have died before it
-	// had done so.
+	// Confirm makes the visible state of a session durable: the process which stored it may have died
+	// before doing so.
 	Confirm(ctx context.Context, id string) error
 }
 
@@ -106,7 +106,7 @@ type Names struct {
 	Named func(*workflow.Session) error
 }
 
-// Give gives a session its name.
+// Give gives a name to a session.
 func (n Names) Give(s *workflow.Session, name string) error {
 	s.TaskName = name
 	if n.Named == nil {
@@ -115,7 +115,7 @@ func (n Names) Give(s *workflow.Session, name string) error {
 	return n.Named(s)
 }
 
-// Broken is a stored session that cannot be read, or not be trusted to be where the store has it.
+// Broken is a stored session which cannot be read, or whose place in the store cannot be trusted.
 type Broken struct {
 	// Path is relative to the project.
 	Path string
@@ -124,14 +124,14 @@ type Broken struct {
 	Listed bool
 }
 
-// CannotBeRead returns those that are not listed.
+// CannotBeRead returns the broken sessions missing in lists.
 func CannotBeRead(broken []Broken) []Broken {
 	return slices.DeleteFunc(slices.Clone(broken), func(b Broken) bool { return b.Listed })
 }
 
-// FirstFree returns the number of the first candidate for which taken is false, in a logarithmic
-// number of probes: numbers are given out from 0 up, so that the taken ones have no gap. If they
-// have one, some later free number is returned.
+// FirstFree returns the number of the first candidate for which taken is false, in a logarithmic number of
+// probes: numbers are given out from 0 up, so the taken ones have no gap. After a gap, some later free
+// number is returned.
 func FirstFree(taken func(n int) bool) int {
 	if !taken(0) {
 		return 0
@@ -150,7 +150,7 @@ func FirstFree(taken func(n int) bool) int {
 	return high
 }
 
-// NotFound returns the error for an unknown id or name. names are the task names that there are, as far as they
+// NotFound returns the error for an unknown id or name. names are the existing task names, as far as they
 // are known.
 func NotFound(ref string, names ...string) error {
 	return fault.New(fault.NotFound, "no run has the id or task name %q", ref).

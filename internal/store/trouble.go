@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// Trouble gives an error from reading or writing the project in dir its code, its cause
-// and a remedy. Errors that have a code, and those of the context, are returned unchanged.
+// Trouble adds a code, the cause and a remedy to an error from reading or writing the project in dir.
+// Errors with a code, and the context's own, are returned unchanged.
 func Trouble(dir *durable.Dir, err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) {

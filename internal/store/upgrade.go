@@ -8,16 +8,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// upgrade fills in the facts that a session of format 0, written by the Node server, states in
-// another form: the stage of a saved artifact follows only from its file name. The engine takes
-// over the document of the current stage, since it can store it.
-func upgrade(s *workflow.Session) {
+// upgradeNodeSession converts the facts which a session of format 0, written by the Node server, states in another
+// form: the stage of a saved artifact follows only from the file name. The document of the current stage is
+// left to the engine, which can store it.
+func upgradeNodeSession(s *workflow.Session) {
 	for i, name := range s.Artifacts {
-		s.Artifacts[i] = slashes(name)
+		s.Artifacts[i] = withSlashes(name)
 	}
 	for _, rec := range s.Stages {
 		for _, ref := range rec.Refs() {
-			ref.FilePath = slashes(ref.FilePath)
+			ref.FilePath = withSlashes(ref.FilePath)
 		}
 	}
 	for _, st := range s.Definition().Stages {
@@ -30,8 +30,8 @@ func upgrade(s *workflow.Session) {
 	}
 }
 
-// settleQuestions marks the questions that no longer wait: that server waits for answers only in
-// its clarifying state.
+// settleQuestions closes the questions nobody waits for: the Node server waits for answers only in its
+// clarifying state.
 func settleQuestions(rec *workflow.Record, waiting bool) {
 	if waiting {
 		return
@@ -44,5 +44,5 @@ func settleQuestions(rec *workflow.Record, waiting bool) {
 	}
 }
 
-// slashes returns a path as references have it; that server wrote the system's own.
-func slashes(name string) string { return strings.ReplaceAll(name, `\`, "/") }
+// withSlashes returns a path in the form of references; the Node server wrote the system's separators.
+func withSlashes(name string) string { return strings.ReplaceAll(name, `\`, "/") }

@@ -1,7 +1,7 @@
 // Package artifact names tasks and saves their deliverables.
 //
 // A task name is a slug of the objective. An artifact is a stage's accepted document, saved under
-// .claude/specs/<task name>/ in the project, so that people can review and commit it.
+// .claude/specs/<task name>/ in the project, for people to review and commit.
 package artifact
 
 import (
@@ -23,7 +23,7 @@ const Folder = ".claude/specs"
 // TaskFolder returns the folder of a task's artifacts, relative to the project.
 func TaskFolder(task string) string { return Folder + "/" + task }
 
-// New describes the artifact that a text becomes, whose last line is ended.
+// New describes the artifact made from a text, and ends the text's last line.
 func New(f File, body string, at time.Time) (a workflow.Artifact, text string) {
 	if body != "" && body[len(body)-1] != '\n' {
 		body += "\n"
@@ -31,8 +31,8 @@ func New(f File, body string, at time.Time) (a workflow.Artifact, text string) {
 	return workflow.Artifact{Path: f.path, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}, body
 }
 
-// Save writes an artifact durably, and replaces the earlier one, which had a hash. If people have
-// edited that since it was saved, their version is kept beside it: kept is its path.
+// Save writes an artifact durably, and replaces the earlier one with the hash earlier. If people have
+// edited that one since, their version is kept beside it, at the path kept.
 func Save(project *durable.Dir, f File, a workflow.Artifact, body, earlier string) (kept string, err error) {
 	if _, err := project.MkdirAll(path.Dir(f.path)); err != nil {
 		return "", err
@@ -43,15 +43,15 @@ func Save(project *durable.Dir, f File, a workflow.Artifact, body, earlier strin
 	case err != nil: // an edited version exists and could not be kept
 		return "", err
 	case sum != a.SHA256 && sum != earlier:
-		if kept, err = keep(project, strings.TrimSuffix(f.path, ".md"), old, a.SavedAt); err != nil {
+		if kept, err = keepEdited(project, strings.TrimSuffix(f.path, ".md"), old, a.SavedAt); err != nil {
 			return kept, err
 		}
 	}
 	return kept, project.Replace(f.path, []byte(body))
 }
 
-// keep writes an edited artifact beside its replacement, unless that copy already exists.
-func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name string, err error) {
+// keepEdited writes an edited artifact beside its replacement, unless the copy already exists.
+func keepEdited(project *durable.Dir, stem string, body []byte, at time.Time) (name string, err error) {
 	for n := 0; ; n++ {
 		name = stem + ".edited-" + at.UTC().Format("20060102T150405Z")
 		if n > 0 {
@@ -76,14 +76,14 @@ func Compare(project *durable.Dir, a workflow.Artifact) (missing, modified bool)
 	return errors.Is(err, fs.ErrNotExist), err == nil && a.SHA256 != "" && !Same(data, a.SHA256)
 }
 
-// Same reports whether a text has a hash, but for its line ends.
+// Same reports whether a text has a hash, apart from line ends.
 func Same(text []byte, sha256 string) bool {
 	_, same := As(text, sha256)
 	return same
 }
 
-// As returns the text that has a hash, if another one is that text with its line ends as they are, or all
-// as on Unix, or all as on Windows: git turns one into the other (core.autocrlf), and neither changes a word.
+// As returns the form of a text with a given hash: the text as it is, or with all line ends as on Unix, or
+// all as on Windows. Git turns one into the other (core.autocrlf), which changes no word.
 func As(text []byte, sha256 string) (body []byte, same bool) {
 	unix := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	for _, body := range [][]byte{text, unix, bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n"))} {

@@ -9,17 +9,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// maxElement is the length of a path element that every file system has room for, in bytes.
+// maxElement is the greatest length of a path element on every file system, in bytes.
 const maxElement = 255
 
-// IsName reports whether a name can be that of a folder or file of a session: one path element, which is not hidden,
-// and in which nothing steers a terminal.
+// IsName reports whether a name can belong to a folder or file of a session: one path element, not hidden,
+// without anything to steer a terminal.
 func IsName(name string) bool {
 	return name != "" && len(name) <= maxElement && name[0] != '.' && !strings.ContainsAny(name, "/\\\n\t") && !visible.Steers(name)
 }
 
-// File is a file of the checkout that is written for a session. Nothing but [Saved], [Work] and [In] makes one, so
-// that a name which a session, an archive or a row brings along reaches no other path.
+// File is a file of the checkout to be written for a session. Nothing but [Saved], [Work] and [In] makes
+// one, so a name from a session, an archive or a row reaches no other path.
 type File struct{ path string }
 
 // Path returns the path of the file, relative to the project.

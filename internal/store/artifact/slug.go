@@ -28,7 +28,7 @@ func Name(objective, sessionID string, n int) string {
 		return base
 	}
 	number := fmt.Sprintf("-%d", n)
-	return cut(base, MaxName-len(number)) + number
+	return cutToWords(base, MaxName-len(number)) + number
 }
 
 // Slug returns the slug of an objective, or "".
@@ -40,15 +40,15 @@ func Slug(objective string) string {
 	// The tables of the library lack the sound of 一.
 	made := slug.Make(strings.ReplaceAll(objective, "一", "yi "))
 	words := strings.FieldsFunc(made, func(r rune) bool { return r == '-' || r == '_' })
-	s := cut(strings.Join(words, "-"), MaxName)
+	s := cutToWords(strings.Join(words, "-"), MaxName)
 	if windowsReserved.MatchString(s) {
 		s += "-task"
 	}
 	return s
 }
 
-// cut shortens a slug after a whole word, or within a word that alone exceeds the limit.
-func cut(s string, limit int) string {
+// cutToWords shortens a slug after a whole word, or within a word longer than the limit.
+func cutToWords(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -17,21 +17,20 @@ const (
 	// MaxWorkPath is the maximum width of a working copy's path, in columns: hosts truncate
 	// the lines of their forms, and a truncated path can be neither read nor copied.
 	MaxWorkPath = 60
-	// longestStage is the longest stage id that fits into that width.
+	// longestStage is the longest stage id within the width.
 	longestStage = len("architect")
 	workHash     = 8
 )
 
-// WorkPath returns the path of a stage's working copy: the draft that people read and
-// edit. It is the same in every round, relative to the project, with slashes, and at most
-// MaxWorkPath columns wide.
+// WorkPath returns the path of a stage's working copy: the draft for people to read and edit. It is the
+// same in every round, relative to the project, with slashes, and at most MaxWorkPath columns wide.
 func WorkPath(task string, stage workflow.StageID) string {
 	return WorkTask(task) + "/" + string(stage) + ".md"
 }
 
-// WorkTask returns the folder of a task's working copies, relative to the project. A name
-// that is too long, or that has characters a path must not have, is shortened and ends in a
-// dot and part of its hash: task names have no dots, so no two tasks share a folder.
+// WorkTask returns the folder of a task's working copies, relative to the project. A name which is too
+// long, or has characters unfit for a path, is shortened and ends in a dot and part of its hash: task names
+// have no dots, so no two tasks share a folder.
 func WorkTask(task string) string {
 	room := MaxWorkPath - len(WorkFolder) - len("//.md") - longestStage
 	safe := strings.Map(func(r rune) rune {

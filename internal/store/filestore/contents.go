@@ -10,19 +10,19 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// tx is an update that is under way.
+// tx is an update in progress.
 type tx struct {
 	store.Contents
 	files *Store
 	id    string
-	// made are the folders that were made.
+	// made are the new folders.
 	made []string
-	// written are the texts that are not durable yet.
+	// written are the texts not yet durable.
 	written []*durable.Unsynced
 }
 
-// syncs returns the steps that make the texts durable, which depend on nothing.
-func (t *tx) syncs() []func() error {
+// syncSteps returns the independent steps to make the texts durable.
+func (t *tx) syncSteps() []func() error {
 	if len(t.written) == 0 {
 		return nil
 	}
@@ -33,8 +33,7 @@ func (t *tx) syncs() []func() error {
 	return out
 }
 
-// Put writes texts. They are made durable together with the session that refers to them, right
-// before that is stored.
+// Put writes texts. They become durable together with the session, right before the session is stored.
 func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -42,22 +41,22 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 	folder := store.ContentFolder(t.id)
 	made, err := t.files.dir.MkdirAll(folder)
 	if err != nil {
-		return nil, t.files.storage(err)
+		return nil, t.files.storageError(err)
 	}
 	refs := make([]workflow.ContentRef, 0, len(texts))
 	t.made = append(t.made, made...)
 	for _, text := range texts {
-		ref, err := t.put(text)
+		ref, err := t.putText(text)
 		if err != nil {
-			return nil, t.files.storage(err)
+			return nil, t.files.storageError(err)
 		}
 		refs = append(refs, ref)
 	}
 	return refs, nil
 }
 
-// put stores a text under the first free name.
-func (t *tx) put(text store.Text) (workflow.ContentRef, error) {
+// putText stores a text under the first free name.
+func (t *tx) putText(text store.Text) (workflow.ContentRef, error) {
 	for n := 0; ; n++ {
 		name := store.ContentPath(t.id, text, n)
 		written, err := t.files.dir.Write(name, []byte(text.Body))
@@ -83,8 +82,8 @@ func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, erro
 	return string(data), nil
 }
 
-// drop removes the texts, as far as the disk lets it.
-func (t *tx) drop() {
+// dropTexts removes the texts, as far as the disk allows.
+func (t *tx) dropTexts() {
 	for _, text := range t.written {
 		_ = text.Drop()
 	}

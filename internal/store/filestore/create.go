@@ -22,29 +22,29 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 		return fault.New(fault.InvalidArgument, "%q is not a session id", session.SessionID)
 	}
 	if s.dir.Exists(store.SessionPath(id)) {
-		_ = s.dir.SyncDir(Folder) // the process that stored it may have died before it was confirmed
+		_ = s.dir.SyncDir(Folder) // the process which stored it may have died before the confirmation
 		return fault.New(fault.Conflict, "run %q exists already", id)
 	}
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
-		return s.storage(err)
+		return s.storageError(err)
 	}
 	if err := s.createLocked(ctx, id, session, names); err != nil {
-		return s.storage(err)
+		return s.storageError(err)
 	}
-	// The session can be seen, so that nobody takes its name: others need not wait for the disk.
-	return s.storage(s.dir.Confirm(store.SessionPath(id)))
+	// The session is visible, so nobody takes its name: others need not wait for the disk.
+	return s.storageError(s.dir.Confirm(store.SessionPath(id)))
 }
 
 func (s *Store) createLocked(ctx context.Context, id string, session *workflow.Session, names store.Names) error {
-	lock, err := s.lock(ctx, ProjectLock)
+	lock, err := s.lockForChange(ctx, ProjectLock)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepareFiles(ctx); err != nil {
 		return err
 	}
-	name, written, err := s.reserve(ctx, id, names)
+	name, written, err := s.reserveName(ctx, id, names)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Store) createLocked(ctx context.Context, id string, session *workflow.S
 		syncs = []func() error{written.Sync, func() error { return s.dir.SyncDir(NamesFolder) }}
 	}
 	if err = names.Give(session, name); err == nil {
-		err = s.create(ctx, id, session, syncs)
+		err = s.storeNew(ctx, id, session, syncs)
 	}
 	if err != nil && s.isGone(store.SessionPath(id)) {
 		// If this fails, the next start takes both over.
@@ -67,11 +67,10 @@ func (s *Store) createLocked(ctx context.Context, id string, session *workflow.S
 	return err
 }
 
-// create stores a session that has its name: in the mapping, and then by itself. All that has
-// to be durable before becomes so at the same time, with syncs. A crash before the session is
-// stored leaves an unused name and entry, which the next start takes over. The caller holds the
-// project lock.
-func (s *Store) create(ctx context.Context, id string, session *workflow.Session, syncs []func() error) error {
+// storeNew stores a session with a given name: in the mapping, and then by itself. Everything needed before
+// becomes durable at the same time, by syncs. A crash before the session is stored leaves an unused name
+// and entry, which the next start takes over. The caller holds the project lock.
+func (s *Store) storeNew(ctx context.Context, id string, session *workflow.Session, syncs []func() error) error {
 	data, err := store.Encode(session)
 	if err != nil {
 		return err
@@ -91,9 +90,9 @@ func (s *Store) create(ctx context.Context, id string, session *workflow.Session
 	return err
 }
 
-// prepare makes the files of the store. Missing names are taken from the sessions, for example in a project
-// that an older server has used.
-func (s *Store) prepare(ctx context.Context) error {
+// prepareFiles makes the files of the store. Missing names are taken from the sessions, for example in a project
+// used by an older server before.
+func (s *Store) prepareFiles(ctx context.Context) error {
 	if err := s.dir.Ignore(Folder); err != nil {
 		return err
 	}
@@ -105,7 +104,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	sessions = append(sessions, s.mappedOnly(sessions, broken)...)
-	// Under a name of its own first, so that the folder appears complete.
+	// Under another name first, so the folder appears complete.
 	building := NamesFolder + ".new"
 	if _, err := s.dir.MkdirAll(building); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package filestore keeps the sessions of a project as JSON files that people
-// can read with jq and fix with an editor:
+// Package filestore keeps the sessions of a project as JSON files, to be read with jq and fixed with an
+// editor:
 //
 //	.bmad-task/.gitignore               "*": run state is not for the repository
 //	.bmad-task/session-<id>.json        a session; its rename is the one commit point
@@ -13,8 +13,8 @@
 //
 // # Invariants
 //
-//   - Texts are written first, then the session's file; renaming that is the commit. A crash
-//     leaves an unused file, never a reference to a missing one (TestEveryCut, TestEveryFault).
+//   - Texts are written first, then the session's file; its rename is the commit. A crash leaves an
+//     unused file, never a reference to a missing one (TestEveryCut, TestEveryFault).
 package filestore
 
 import (
@@ -35,7 +35,7 @@ const (
 	Folder = store.Folder
 	// IgnoreFile keeps the folder out of version control.
 	IgnoreFile = Folder + "/" + durable.IgnoreFile
-	// NamesFolder has a file for each task name, with the id of its session.
+	// NamesFolder has a file for each task name, with the session's id.
 	NamesFolder = Folder + "/names"
 	// LocksFolder has the lock files.
 	LocksFolder = Folder + "/locks"
@@ -43,7 +43,7 @@ const (
 	ProjectLock = LocksFolder + "/project.lock"
 )
 
-// SessionLock returns the lock that is held while a session changes.
+// SessionLock returns the name of the lock held while a session changes.
 func SessionLock(id string) string { return LocksFolder + "/" + id + ".lock" }
 
 // Store keeps the sessions and contents of one project.
@@ -55,7 +55,7 @@ type Store struct {
 	kept *Summaries
 }
 
-// Get returns a session by its id.
+// Get returns a session by id.
 func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -64,12 +64,12 @@ func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	if !ok {
 		return nil, store.NotFound(id)
 	}
-	return s.fresh(canonical)
+	return s.freshCopy(canonical)
 }
 
-// fresh returns a copy of a session as it is stored now. It is decoded anew only if its file
-// has other bytes than when it was decoded.
-func (s *Store) fresh(id string) (*workflow.Session, error) {
+// freshCopy returns a copy of a session in its present stored form. It is decoded again only if the file's
+// bytes have changed.
+func (s *Store) freshCopy(id string) (*workflow.Session, error) {
 	data, err := s.load(id)
 	if err != nil {
 		return nil, err
@@ -82,20 +82,20 @@ func (s *Store) fresh(id string) (*workflow.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.kept.keep(file, data, session)
+	s.kept.keepDecoded(file, data, session)
 	return session.Clone(), nil
 }
 
-// missing returns the error for a session that does not exist: that of the state folder, if the folder itself
+// missingError returns the error for an unknown session, or the error of the state folder, if the folder itself
 // cannot be read.
-func (s *Store) missing(ref string) error {
+func (s *Store) missingError(ref string) error {
 	info, err := s.dir.Stat(Folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !s.dir.LeadsOut(Folder):
 	case err != nil:
-		return s.storage(err)
+		return s.storageError(err)
 	case !info.IsDir():
-		return s.storage(syscall.ENOTDIR)
+		return s.storageError(syscall.ENOTDIR)
 	}
 	return store.NotFound(ref)
 }
@@ -113,16 +113,16 @@ func (s *Store) decode(id string, data []byte) (*workflow.Session, error) {
 
 func (s *Store) load(id string) ([]byte, error) { return s.loadInto(id, new(durable.Version)) }
 
-// loadInto reads a session file and sets the version that was read.
+// loadInto reads a session file and sets its version.
 func (s *Store) loadInto(id string, version *durable.Version) (data []byte, err error) {
 	data, *version, err = s.dir.ReadVersion(store.SessionPath(id), durable.MaxText)
 	if remedy, ok := fault.Hostile(err); ok {
 		return nil, fault.New(fault.Storage, "session file %w", err).WithHint("%s; other runs are not affected", remedy)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, s.missing(id)
+		return nil, s.missingError(id)
 	}
-	return data, s.storage(err)
+	return data, s.storageError(err)
 }
 
 // Stored returns the stored form of a session.
@@ -142,18 +142,17 @@ func (s *Store) Confirm(ctx context.Context, _ string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.storage(s.dir.SyncDir(Folder))
+	return s.storageError(s.dir.SyncDir(Folder))
 }
 
-// isGone reports whether a name certainly does not exist; an error that leaves it open does
-// not count.
+// isGone reports whether a name certainly does not exist; an inconclusive error does not count.
 func (s *Store) isGone(name string) bool {
 	_, err := s.dir.Lstat(name)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// storage gives an error of the disk its code, cause and remedy.
-func (s *Store) storage(err error) error { return store.Trouble(s.dir, err) }
+// storageError adds a code, the cause and a remedy to an error of the disk.
+func (s *Store) storageError(err error) error { return store.Trouble(s.dir, err) }
 
 // Store returns the store of the project in dir, which stays the caller's to close.
 func (k *Summaries) Store(dir *durable.Dir) *Store {

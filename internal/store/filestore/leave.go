@@ -15,26 +15,26 @@ func (s *Store) Leave(ctx context.Context, to string) (undo func() error, err er
 		undo = func() error { return nil }
 	}
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
-		return nil, s.storage(err)
+		return nil, s.storageError(err)
 	}
 	if err := s.dir.Replace(store.MovedFile, []byte(to+"\n")); err != nil {
-		return nil, s.storage(err)
+		return nil, s.storageError(err)
 	}
-	// Who has come before the mark is waited for: each change looks for it once it has its lock.
-	if err := pass(ctx, s.dir, ProjectLock); err != nil { // from here on there are no new sessions
-		return undo, s.storage(err)
+	// Changes before the mark are waited for: each change looks for the mark once it has its lock.
+	if err := awaitLock(ctx, s.dir, ProjectLock); err != nil { // from here on there are no new sessions
+		return undo, s.storageError(err)
 	}
 	all, err := s.All(ctx)
 	for _, known := range all.Sessions {
 		if err == nil {
-			err = pass(ctx, s.dir, SessionLock(known.SessionID))
+			err = awaitLock(ctx, s.dir, SessionLock(known.SessionID))
 		}
 	}
-	return undo, s.storage(err)
+	return undo, s.storageError(err)
 }
 
-// pass waits until a lock is free.
-func pass(ctx context.Context, dir *durable.Dir, name string) error {
+// awaitLock waits until a lock is free.
+func awaitLock(ctx context.Context, dir *durable.Dir, name string) error {
 	lock, err := dir.Lock(ctx, name)
 	if err != nil {
 		return err
@@ -42,8 +42,8 @@ func pass(ctx context.Context, dir *durable.Dir, name string) error {
 	return lock.Unlock()
 }
 
-// lock takes a lock for a change, unless the sessions were moved away.
-func (s *Store) lock(ctx context.Context, name string) (*durable.Lock, error) {
+// lockForChange takes a lock for a change, unless the sessions were moved away.
+func (s *Store) lockForChange(ctx context.Context, name string) (*durable.Lock, error) {
 	lock, err := s.dir.Lock(ctx, name)
 	if err != nil {
 		return nil, err

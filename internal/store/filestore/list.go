@@ -21,24 +21,23 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// maxDecoded bounds the files that a listing decodes whole, the ones changed last. From the other
-// files of a larger project it reads only the summaries: damage in their records and histories is
-// reported when they are used, and by doctor.
+// maxDecoded bounds the files decoded whole in a listing, the ones changed last. From the other files of a
+// larger project it reads only the summaries: damage in their records and histories is reported when they
+// are used, and by doctor.
 const maxDecoded = 500
 
-// All lists all sessions. It reads the files that have changed since it was called before.
+// All lists all sessions. It reads the files changed since the last call.
 func (s *Store) All(ctx context.Context) (store.Listing, error) {
 	return s.Latest(ctx, math.MaxInt)
 }
 
-// Latest lists the sessions whose files were changed last, n of them at least, and those known from an earlier
-// listing.
+// Latest lists at least the n sessions whose files were changed last, and all known from an earlier listing.
 func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
-	return s.list(ctx, func(f *folder) (store.Listing, error) {
-		if err := s.look(f); err != nil {
+	return s.listInTurn(ctx, func(f *folder) (store.Listing, error) {
+		if err := s.compareFolder(f); err != nil {
 			return store.Listing{}, err
 		}
-		for some := f.latest(n); len(some) > 0; some = f.latest(n) {
+		for some := f.latestUnread(n); len(some) > 0; some = f.latestUnread(n) {
 			if err := s.readAll(ctx, f, some); err != nil {
 				return store.Listing{}, err
 			}
@@ -52,21 +51,21 @@ func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 	})
 }
 
-// Each reads every session in full, one at a time in the order of their files, and calls do with it. It returns
-// the files that could not be read.
+// Each reads every session in full, one at a time in the order of the files, and calls do with it. It
+// returns the unreadable files.
 func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]store.Broken, error) {
-	all, err := s.list(ctx, func(f *folder) (store.Listing, error) {
-		ids, err := s.ids()
+	all, err := s.listInTurn(ctx, func(f *folder) (store.Listing, error) {
+		ids, err := s.sessionIDs()
 		if err != nil {
 			return store.Listing{}, err
 		}
-		f.forget(nil, nil)
+		f.forgetFiles(nil, nil)
 		f.unread, f.looked = nil, time.Time{}
 		for _, id := range ids {
 			if err := ctx.Err(); err != nil {
 				return store.Listing{}, err
 			}
-			found, session := s.open(unread{id: id}, true)
+			found, session := s.openFile(unread{id: id}, true)
 			f.files[id] = found
 			if found.err != nil {
 				continue
@@ -84,7 +83,7 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
 	if canonical, ok := store.ParseID(id); ok && canonical == id {
 		if info, err := s.dir.Lstat(store.SessionPath(id)); err == nil {
-			if known, ok := s.recall(ctx, id, durable.VersionOf(info)); ok {
+			if known, ok := s.knownFile(ctx, id, durable.VersionOf(info)); ok {
 				return hex.EncodeToString(known.sum[:]), nil
 			}
 		}
@@ -96,9 +95,9 @@ func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
 	return workflow.Hash(data), nil
 }
 
-// recall returns a file as it was read, if it has not changed since.
-func (s *Store) recall(ctx context.Context, id string, now durable.Version) (known *file, ok bool) {
-	f := s.kept.of(s.dir.Path())
+// knownFile returns the last reading of a file, if the file has not changed since.
+func (s *Store) knownFile(ctx context.Context, id string, now durable.Version) (known *file, ok bool) {
+	f := s.kept.folderOf(s.dir.Path())
 	if f == nil {
 		return known, false
 	}
@@ -109,11 +108,11 @@ func (s *Store) recall(ctx context.Context, id string, now durable.Version) (kno
 	}
 	defer func() { <-f.turn }()
 	known, ok = f.files[id]
-	// Without a time of change, an edit that keeps size and modification time would not show.
+	// Without a time of change, an edit could hide by keeping size and modification time.
 	return known, ok && now.Exact() && known.settled && known.version == now
 }
 
-// byAge returns every readable session, the oldest first, and the files that could not be read.
+// byAge returns every readable session, the oldest first, and the unreadable files.
 func (s *Store) byAge(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
 	all, err := s.All(ctx)
 	sessions := slices.Clone(all.Sessions)
@@ -121,12 +120,12 @@ func (s *Store) byAge(ctx context.Context) ([]workflow.Summary, []store.Broken, 
 	return sessions, all.Broken, err
 }
 
-// list has its turn with the summaries of the project.
-func (s *Store) list(ctx context.Context, listing func(*folder) (store.Listing, error)) (store.Listing, error) {
-	f := s.kept.enter(s.dir.Path())
+// listInTurn calls listing in its turn with the summaries of the project.
+func (s *Store) listInTurn(ctx context.Context, listing func(*folder) (store.Listing, error)) (store.Listing, error) {
+	f := s.kept.enterListing(s.dir.Path())
 	select {
 	case f.turn <- struct{}{}:
-		defer s.kept.leave(f)
+		defer s.kept.leaveListing(f)
 	case <-ctx.Done():
 		return store.Listing{}, ctx.Err()
 	}
@@ -136,11 +135,11 @@ func (s *Store) list(ctx context.Context, listing func(*folder) (store.Listing, 
 	return listing(f)
 }
 
-// ids lists the sessions that the names of the files say.
-func (s *Store) ids() (ids []string, err error) {
+// sessionIDs lists the sessions by the names of their files.
+func (s *Store) sessionIDs() (ids []string, err error) {
 	names, err := s.dir.Names(Folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, s.storage(err)
+		return nil, s.storageError(err)
 	}
 	for _, name := range names {
 		if id, ok := sessionOf(name); ok {
@@ -150,15 +149,15 @@ func (s *Store) ids() (ids []string, err error) {
 	return ids, nil
 }
 
-// look compares the summaries with the folder, unless it is still: it forgets the files that are
-// gone or have changed, and sets those that have to be read, the ones changed last first.
-func (s *Store) look(f *folder) error {
+// compareFolder compares the summaries with the folder, unless it is still: it forgets the changed and missing
+// files, and sets the unread ones, the ones changed last first.
+func (s *Store) compareFolder(f *folder) error {
 	now := s.kept.now()
-	if s.still(f, now) {
+	if s.isStill(f, now) {
 		return nil
 	}
 	f.looked = time.Time{}
-	ids, err := s.ids()
+	ids, err := s.sessionIDs()
 	if err != nil {
 		return err
 	}
@@ -177,15 +176,15 @@ func (s *Store) look(f *folder) error {
 		ours = ours && info.Mode().IsRegular() // the file behind a link changes elsewhere
 		if known, ok := f.files[id]; !ok || !known.settled || known.version != durable.VersionOf(info) {
 			one := unread{id: id, changed: info.ModTime()}
-			if ok && known.readable() {
+			if ok && known.isReadable() {
 				one.before = known
 			}
 			out = append(out, one)
 		}
 	}
-	// If nothing has to be read, all files are known, so that equal numbers mean equal files.
+	// If no file is unread, all files are known, so equal numbers mean equal files.
 	if len(out) > 0 || there != len(f.files) {
-		f.forget(ids, out)
+		f.forgetFiles(ids, out)
 	}
 	slices.SortStableFunc(out, func(a, b unread) int { return b.changed.Compare(a.changed) })
 	f.there = there
@@ -202,23 +201,23 @@ const (
 	maxTrust = time.Minute
 )
 
-// still reports whether the folder is unchanged since the last look.
-func (s *Store) still(f *folder, now time.Time) bool {
+// isStill reports whether the folder is unchanged since the last look.
+func (s *Store) isStill(f *folder, now time.Time) bool {
 	if f.stillness == nil {
 		if f.there >= minWatched {
-			f.stillness = s.kept.watch(s.dir)
+			f.stillness = s.kept.watchFolder(s.dir)
 		}
 		return false // the changes before it are not known
 	}
 	holds := f.stillness.Holds(s.dir, Folder)
 	if f.stillness.Over() {
-		s.kept.unwatch(f)
+		s.kept.unwatchFolder(f)
 	}
 	return holds && !f.looked.IsZero() && now.Sub(f.looked) < maxTrust && !now.Before(f.looked)
 }
 
-// forget forgets the files that are gone, and those that have to be read.
-func (f *folder) forget(ids []string, unread []unread) {
+// forgetFiles forgets the missing and the unread files.
+func (f *folder) forgetFiles(ids []string, unread []unread) {
 	left := make(map[string]*file, len(ids))
 	for _, id := range ids {
 		if known, ok := f.files[id]; ok {
@@ -239,7 +238,7 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for i := int(next.Add(1) - 1); i < len(files) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-				found[i], _ = s.open(files[i], i < maxDecoded)
+				found[i], _ = s.openFile(files[i], i < maxDecoded)
 			}
 		})
 	}
@@ -253,13 +252,13 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 			f.looked = time.Time{}
 		}
 	}
-	f.unread, f.whole = f.unread[len(files):], false // they are its first
+	f.unread, f.whole = f.unread[len(files):], false // they are the first of the unread ones
 	return nil
 }
 
-// open reads a session file for a list, whole, or only its summary: the session is then nil, as it is of a
+// openFile reads a session file for a list, whole, or only its summary. session is nil for a summary, and for a
 // file with the same bytes as before.
-func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session) {
+func (s *Store) openFile(one unread, whole bool) (f *file, session *workflow.Session) {
 	id := one.id
 	f = &file{}
 	if canonical, ok := store.ParseID(id); !ok || canonical != id {
@@ -287,20 +286,20 @@ func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session
 	if f.err == nil {
 		f.err = store.CheckID(f.summary.SessionID, id)
 	}
-	if f.err == nil && session != nil && one.before != nil { // it has changed, so that the next call is likely to ask for it
-		s.kept.keep(s.dir.Join(store.SessionPath(id)), data, session)
+	if f.err == nil && session != nil && one.before != nil { // after a change, the next call is likely to ask for it
+		s.kept.keepDecoded(s.dir.Join(store.SessionPath(id)), data, session)
 	}
 	return f, session
 }
 
-// latest returns those of the unread files that may be among the n sessions changed last.
-func (f *folder) latest(n int) []unread {
+// latestUnread returns the unread files which may be among the n sessions changed last.
+func (f *folder) latestUnread(n int) []unread {
 	if len(f.unread) == 0 || n == math.MaxInt {
 		return f.unread
 	}
 	var known []time.Time
 	for _, one := range f.files {
-		if one.readable() {
+		if one.isReadable() {
 			known = append(known, one.version.Changed())
 		}
 	}
@@ -317,9 +316,9 @@ func (f *folder) latest(n int) []unread {
 	return f.unread
 }
 
-func (f *file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
+func (f *file) isReadable() bool { return f.err == nil && f.summary.SessionID != "" }
 
-// sortedListing lists the files that are known, and weighs them.
+// sortedListing lists the known files, and adds up their weight.
 func (f *folder) sortedListing() store.Listing {
 	sessions := make([]workflow.Summary, 0, len(f.files))
 	var broken []store.Broken
@@ -327,7 +326,7 @@ func (f *folder) sortedListing() store.Listing {
 	for id, known := range f.files {
 		const fixed = 700 // of the entry, and of the one in the listing
 		f.weight += fixed + len(known.summary.SessionID) + len(known.summary.TaskName) + len(known.summary.Objective)
-		if known.readable() {
+		if known.isReadable() {
 			sessions = append(sessions, known.summary)
 		} else if known.err != nil {
 			broken = append(broken, store.Broken{Path: path.Join(Folder, "session-"+id+".json"), Err: known.err})

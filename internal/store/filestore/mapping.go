@@ -20,8 +20,8 @@ import (
 )
 
 // The mapping lists the task name of each session, for people and their scripts. It is an object in
-// task-mapping.json; once that has grown to mappingLimit, it is set aside as task-mapping-000001.json and so on,
-// and a new one begun, so that the cost of a start does not grow with the project. All of it:
+// task-mapping.json; once the file has grown to mappingLimit, it is set aside as task-mapping-000001.json
+// and so on, and a new one begun, so the cost of a start does not grow with the project. All of it:
 //
 //	jq -s add .bmad-task/task-mapping*.json
 const (
@@ -45,9 +45,8 @@ type MappingEntry struct {
 
 func fullMapping(n int) string { return fmt.Sprintf("%s/task-mapping-%06d.json", Folder, n) }
 
-// addToMapping adds a session that is about to be stored, so that none is ever
-// stored without being in the mapping, and does syncs at the same time. The caller holds the
-// project lock.
+// addToMapping adds a session about to be stored, so every stored session is in the mapping, and does syncs
+// at the same time. The caller holds the project lock.
 func (s *Store) addToMapping(ctx context.Context, session *workflow.Session, syncs []func() error) error {
 	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !wholeMapping(data) {
@@ -74,7 +73,7 @@ func (s *Store) addToMapping(ctx context.Context, session *workflow.Session, syn
 	return s.dir.ReplaceAfter(syncs, MappingFile, data)
 }
 
-// dropUnstored takes the last entry out of the file if its session was never stored.
+// dropUnstored removes the last entry of the file if no session was stored for it.
 func (s *Store) dropUnstored() error {
 	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)
 	if err != nil || !wholeMapping(data) {
@@ -87,8 +86,8 @@ func (s *Store) dropUnstored() error {
 	return s.dir.Replace(MappingFile, cleaned)
 }
 
-// wholeMapping reports whether an entry can be appended. It checks only the ends: the file is never written in
-// parts, so that damage comes from outside, for example from an editor.
+// wholeMapping reports whether an entry can be appended. It checks only the ends: the file is never written
+// in parts, so damage comes from outside, for example from an editor.
 func wholeMapping(data []byte) bool {
 	text := string(data)
 	if text == emptyMapping {
@@ -97,8 +96,7 @@ func wholeMapping(data []byte) bool {
 	return strings.HasPrefix(text, "{\n") && strings.HasSuffix(text, "}"+mappingEnd) && strings.Contains(text, entryStart)
 }
 
-// withoutUnstored drops the last entry if its session was never stored: a start
-// that died before it was done left it.
+// withoutUnstored drops the last entry if no session was stored for it, but a start died before the end.
 func (s *Store) withoutUnstored(data []byte) []byte {
 	at := bytes.LastIndex(data, []byte(entryStart))
 	if at < 0 {
@@ -146,15 +144,15 @@ func (s *Store) mappingLooksWhole() bool {
 	return err == nil && wholeMapping(data)
 }
 
-// writeMapping rewrites the whole mapping from the sessions and one that is about to be
-// stored; more may be nil. The caller holds the project lock.
+// writeMapping rewrites the whole mapping from the sessions and one about to be stored; more may be nil.
+// The caller holds the project lock.
 func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error {
 	sessions, broken, err := s.byAge(ctx)
 	if err != nil {
 		return err
 	}
-	// Entries that only the mapping has go first, so that no crash can lose them: each part
-	// is replaced whole, and they are in the first one.
+	// Entries found only in the mapping go first, so no crash can lose them: each part is replaced whole,
+	// and they are in the first one.
 	sessions = append(s.mappedOnly(sessions, broken), sessions...)
 	if more != nil {
 		sessions = append(sessions, more.Summary())
@@ -183,8 +181,8 @@ func (s *Store) writeMapping(ctx context.Context, more *workflow.Session) error 
 	return nil
 }
 
-// mappedOnly returns the mapping's entries for sessions that are not listed, while some
-// sessions cannot be read: nothing else may be left of those.
+// mappedOnly returns the mapping's entries for unlisted sessions while some sessions cannot be read: of
+// these nothing else may be left.
 func (s *Store) mappedOnly(sessions []workflow.Summary, broken []store.Broken) []workflow.Summary {
 	if len(broken) == 0 {
 		return nil
@@ -224,7 +222,7 @@ func readEntries(data []byte, into map[string]MappingEntry) {
 	}
 }
 
-// isMapped reports whether an entry is one that this program writes.
+// isMapped reports whether an entry has the form written by this program.
 func isMapped(id string, e MappingEntry) bool {
 	canonical, ok := store.ParseID(id)
 	return ok && canonical == id && (e.TaskName == "" || artifact.IsName(e.TaskName))
@@ -239,9 +237,8 @@ func (s *Store) mappingParts() []string {
 	return parts
 }
 
-// MappingFaults lists the differences between the mapping and the sessions. Entries without a
-// session do not count while some sessions cannot be read. An error means that the mapping cannot
-// be used at all.
+// MappingFaults lists the differences between the mapping and the sessions. Entries without a session do
+// not count while some sessions cannot be read. An error means an unusable mapping.
 func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken) (faults []lang.Text, err error) {
 	names := map[string]string{}
 	if err := s.eachPart(func(part map[string]MappingEntry) {

@@ -20,15 +20,15 @@ const maxNameFile = 4 << 10
 
 func namePath(name string) string { return NamesFolder + "/" + name }
 
-// PlainName reports whether a task name is a single path element that is not hidden: only
-// such names have a file in NamesFolder.
+// PlainName reports whether a task name is a single path element and not hidden: only such names have a
+// file in NamesFolder.
 func PlainName(name string) bool {
 	return artifact.IsName(name) && len(name) <= 100 && !strings.ContainsAny(name, `:*?"<>|`)
 }
 
-// owner returns the id of the stored session with a name, "" if no session has it. An
-// error leaves it open.
-func (s *Store) owner(name string) (string, error) {
+// ownerOf returns the id of the stored session with a name, "" if no session has it. After an error the owner
+// is unknown.
+func (s *Store) ownerOf(name string) (string, error) {
 	data, err := s.dir.ReadFile(namePath(name), maxNameFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -43,21 +43,20 @@ func (s *Store) owner(name string) (string, error) {
 	return id, nil
 }
 
-// free reports whether a session may have a name. A name whose session was never stored
-// is left from a start that died, and free; the caller holds the project lock, so that
-// no such start is under way.
-func (s *Store) free(ctx context.Context, name string, names store.Names) (bool, error) {
+// isFree reports whether a session may have a name. A name without a stored session is free: a start died
+// after taking it. No such start is in progress, because the caller holds the project lock.
+func (s *Store) isFree(ctx context.Context, name string, names store.Names) (bool, error) {
 	if names.Taken != nil && names.Taken(name) {
 		return false, nil
 	}
 	if s.isGone(namePath(name)) {
 		return true, nil
 	}
-	if owner, err := s.owner(name); err != nil || owner != "" {
+	if owner, err := s.ownerOf(name); err != nil || owner != "" {
 		return false, err
 	}
-	// Its file is damaged, or its session gone: the sessions themselves decide, and the
-	// mapping for those that cannot be read.
+	// The file is damaged, or the session missing: the sessions themselves decide, and the mapping for
+	// unreadable ones.
 	sessions, broken, err := s.byAge(ctx)
 	if err != nil {
 		return false, err
@@ -66,13 +65,13 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 	return !slices.ContainsFunc(append(sessions, s.mappedOnly(sessions, broken)...), called), nil
 }
 
-// reserve takes the first free name for a session by creating its file exclusively: the creator has
-// the name, whatever an earlier check returned. The caller holds the project lock, and makes the
-// returned file durable; it is nil if it is already.
-func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name string, written *durable.Unsynced, err error) {
+// reserveName takes the first free name for a session by creating its file exclusively: the creator has the
+// name, whatever an earlier check returned. The caller holds the project lock, and makes the returned file
+// durable; written is nil if it is already.
+func (s *Store) reserveName(ctx context.Context, id string, names store.Names) (name string, written *durable.Unsynced, err error) {
 	var trouble error
 	taken := func(n int) bool {
-		free, err := s.free(ctx, names.Candidate(n), names)
+		free, err := s.isFree(ctx, names.Candidate(n), names)
 		trouble = cmp.Or(trouble, err)
 		return !free && err == nil // an error ends the search
 	}
@@ -93,13 +92,13 @@ func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 		if s.dir.Exists(store.SessionPath(id)) {
 			return id, nil
 		}
-		return "", s.missing(ref)
+		return "", s.missingError(ref)
 	}
 	if !PlainName(ref) {
 		return "", store.NotFound(ref)
 	}
-	if id, err := s.owner(ref); err == nil && id != "" {
-		if session, err := s.fresh(id); err != nil || session.TaskName == ref { // of one that cannot be read the caller learns why
+	if id, err := s.ownerOf(ref); err == nil && id != "" {
+		if session, err := s.freshCopy(id); err != nil || session.TaskName == ref { // the caller learns the reason for an unreadable one
 			return id, nil
 		}
 	}
@@ -131,10 +130,10 @@ func (s *Store) findByName(ctx context.Context, name string) (string, error) {
 	return found, nil
 }
 
-// TaskNames returns the task names that are in use, from the names of files alone.
+// TaskNames returns the task names in use, from the names of files alone.
 func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
 	var names []string
-	_, err := s.list(ctx, func(f *folder) (store.Listing, error) {
+	_, err := s.listInTurn(ctx, func(f *folder) (store.Listing, error) {
 		var now durable.Version
 		info, err := s.dir.Stat(NamesFolder)
 		if err == nil {
@@ -157,7 +156,7 @@ func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
 func (s *Store) readNames() (names []string, err error) {
 	names, err = s.dir.Names(NamesFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, s.storage(err)
+		return nil, s.storageError(err)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return !PlainName(name) }), nil
 }

@@ -23,7 +23,7 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 	folder := store.ContentFolder(id)
 	entries, err := s.dir.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return p, s.storage(err)
+		return p, s.storageError(err)
 	}
 	for _, e := range entries {
 		if _, temporary := durable.IsTemp(e.Name()); temporary || !e.Type().IsRegular() {
@@ -31,13 +31,13 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 		}
 		name := folder + "/" + e.Name()
 		if p.Texts[name], err = s.dir.ReadFile(name, durable.MaxText); err != nil {
-			return p, s.storage(err)
+			return p, s.storageError(err)
 		}
 	}
 	return p, nil
 }
 
-// Bring stores a session as it is. The rename of its file is the commit, as in Create and Update.
+// Bring stores a session unchanged. The rename of the file is the commit, as in Create and Update.
 func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 	session, err := s.decode(p.ID, p.Session)
 	if err == nil {
@@ -47,25 +47,25 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 		return err
 	}
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
-		return s.storage(err)
+		return s.storageError(err)
 	}
-	names, err := s.lock(ctx, ProjectLock)
+	names, err := s.lockForChange(ctx, ProjectLock)
 	if err != nil {
-		return s.storage(err)
+		return s.storageError(err)
 	}
 	defer func() { _ = names.Unlock() }()
 	own, err := s.dir.Lock(ctx, SessionLock(p.ID))
 	if err != nil {
-		return s.storage(err)
+		return s.storageError(err)
 	}
 	defer func() { _ = own.Unlock() }()
-	if err := s.prepare(ctx); err != nil {
-		return s.storage(err)
+	if err := s.prepareFiles(ctx); err != nil {
+		return s.storageError(err)
 	}
-	return s.storage(s.bring(ctx, p, over, session.TaskName))
+	return s.storageError(s.bringLocked(ctx, p, over, session.TaskName))
 }
 
-func (s *Store) bring(ctx context.Context, p store.Parcel, over, name string) error {
+func (s *Store) bringLocked(ctx context.Context, p store.Parcel, over, name string) error {
 	have := ""
 	if data, err := s.Stored(ctx, p.ID); err == nil {
 		have = workflow.Hash(data)
@@ -77,14 +77,14 @@ func (s *Store) bring(ctx context.Context, p store.Parcel, over, name string) er
 	}
 	syncs := []func() error{}
 	if PlainName(name) {
-		free, err := s.free(ctx, name, store.Names{})
-		if owner, ownerErr := s.owner(name); ownerErr == nil && owner == p.ID {
+		free, err := s.isFree(ctx, name, store.Names{})
+		if owner, ownerErr := s.ownerOf(name); ownerErr == nil && owner == p.ID {
 			free = true
 		}
 		if err != nil || !free {
 			return errors.Join(err, nameTaken(name))
 		}
-		_ = s.dir.Remove(namePath(name)) // left by a start that died
+		_ = s.dir.Remove(namePath(name)) // left by a dead start
 		if err := s.dir.CreateUnsynced(namePath(name), []byte(p.ID+"\n")); err != nil {
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Repair recreates the files that derive from the sessions: the names, the mapping and IgnoreFile.
-// Names that belong to no session go to discard, unless there are sessions that cannot be read. It
-// returns a sentence about each step.
+// Repair recreates the files derived from the sessions: the names, the mapping and IgnoreFile. Names
+// without a session go to discard, unless some sessions cannot be read. It returns a sentence about each
+// step.
 func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []lang.Text, err error) {
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err
@@ -25,14 +25,14 @@ func (s *Store) Repair(ctx context.Context, discard func(name string) error) (do
 	if !s.dir.Exists(IgnoreFile) {
 		done = append(done, lang.T("made %s", IgnoreFile))
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepareFiles(ctx); err != nil {
 		return nil, err
 	}
 	sessions, broken, err := s.byAge(ctx)
 	if err != nil {
 		return done, err
 	}
-	if len(broken) > 0 { // a name or an entry may belong to a session that cannot be read
+	if len(broken) > 0 { // a name or an entry may belong to an unreadable session
 		discard = nil
 	}
 	renamed, err := s.repairNames(sessions, discard)

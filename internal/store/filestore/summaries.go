@@ -13,11 +13,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Summaries keeps, for all stores of one process, the summaries of session files, so that a file is read again
-// only when it has changed, and the sessions that were asked for last. It is safe for concurrent use.
+// Summaries keeps the summaries of session files for all stores of one process, to read a file again only
+// after a change, and the sessions last asked for. It is safe for concurrent use.
 type Summaries struct {
 	now func() time.Time
-	// decoded has the sessions that were asked for last, by the paths of their files.
+	// decoded has the sessions last asked for, by the paths of their files.
 	decoded *recent.Map[string, decoded]
 
 	mu      sync.Mutex
@@ -26,31 +26,31 @@ type Summaries struct {
 	watched int
 }
 
-// NewSummaries returns summaries that take the time from now, the clock of this machine.
+// NewSummaries returns empty summaries; now is the clock of this machine.
 func NewSummaries(now func() time.Time) *Summaries {
 	return &Summaries{now: now, decoded: recent.New[string, decoded](keptSessions), folders: map[string]*folder{}}
 }
 
-// decoded is a session, of which nobody has more than a copy, and the bytes of the file that it was decoded from.
+// decoded is a session, which nobody gets more than a copy of, and the bytes of its file.
 type decoded struct {
 	data    []byte
 	session *workflow.Session
 }
 
-// keptSessions bounds the sessions that stay decoded, maxKeptFile the bytes of their files.
+// keptSessions bounds the sessions kept decoded, maxKeptFile the bytes of their files.
 const (
 	keptSessions = 4
 	maxKeptFile  = 512 << 10
 )
 
-// keep keeps the session that the bytes of a file are decoded to, for calls to come.
-func (k *Summaries) keep(file string, data []byte, session *workflow.Session) {
+// keepDecoded keeps the session decoded from the bytes of a file, for later calls.
+func (k *Summaries) keepDecoded(file string, data []byte, session *workflow.Session) {
 	if len(data) <= maxKeptFile {
 		k.decoded.Put(file, decoded{data, session})
 	}
 }
 
-// decodedFrom returns the session of a file that still has the bytes that it was decoded from.
+// decodedFrom returns the kept session of a file if the file still has the same bytes.
 func (k *Summaries) decodedFrom(file string, data []byte) (*workflow.Session, bool) {
 	known, ok := k.decoded.Get(file)
 	return known.session, ok && bytes.Equal(known.data, data)
@@ -62,23 +62,22 @@ const maxKept = 96 << 20
 
 // folder has the summaries of one project.
 type folder struct {
-	// turn is taken by the one listing that is under way: another one waits, and then finds the results of the
-	// first.
+	// turn is taken by one listing at a time: another one waits, and then finds the results of the first.
 	turn chan struct{}
 	// files are the session files by the id in their names.
 	files map[string]*file
-	// listing is that of all files; whole is false if it has to be sorted again.
+	// listing has all files; whole is false if it has to be sorted again.
 	listing store.Listing
 	whole   bool
 
-	// unread are the files that have to be read, and looked is when the folder was compared with
-	// the summaries. It need not be again while stillness holds, which a large folder has.
+	// unread are the files to be read, and looked is the time of the last comparison with the folder. A
+	// comparison is unnecessary while stillness holds, which only a large folder has.
 	unread    []unread
 	looked    time.Time
 	stillness *durable.Stillness
 	there     int // the number of files
 
-	// names are the task names in use, as the folder of that version had them when it was read.
+	// names are the task names in use, as last read from the folder at this version.
 	names   []string
 	named   durable.Version
 	namedAt time.Time
@@ -101,15 +100,15 @@ type file struct {
 	unopened bool
 }
 
-// of returns the summaries of a project; nil if there are none.
-func (k *Summaries) of(project string) *folder {
+// folderOf returns the summaries of a project; nil if there are none.
+func (k *Summaries) folderOf(project string) *folder {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.folders[project]
 }
 
-// enter returns the summaries of a project, for a listing.
-func (k *Summaries) enter(project string) *folder {
+// enterListing returns the summaries of a project, for a listing.
+func (k *Summaries) enterListing(project string) *folder {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f := k.folders[project]
@@ -126,8 +125,8 @@ func (k *Summaries) enter(project string) *folder {
 // hundred.
 const maxWatched = 8
 
-// watch returns the stillness of a project's sessions, if there is a place left.
-func (k *Summaries) watch(dir *durable.Dir) *durable.Stillness {
+// watchFolder returns the stillness of a project's sessions, if there is a place left.
+func (k *Summaries) watchFolder(dir *durable.Dir) *durable.Stillness {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.watched == maxWatched {
@@ -140,8 +139,8 @@ func (k *Summaries) watch(dir *durable.Dir) *durable.Stillness {
 	return stillness
 }
 
-// unwatch gives the place of a folder back.
-func (k *Summaries) unwatch(f *folder) {
+// unwatchFolder gives the place of a folder back.
+func (k *Summaries) unwatchFolder(f *folder) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.release(f)
@@ -155,19 +154,19 @@ func (k *Summaries) release(f *folder) {
 	}
 }
 
-// leave ends a listing of a project, and drops summaries over the limit.
-func (k *Summaries) leave(f *folder) {
+// leaveListing ends a listing of a project, and drops summaries over the limit.
+func (k *Summaries) leaveListing(f *folder) {
 	size := f.weight
 	<-f.turn
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f.size = size
-	for k.drop() {
+	for k.dropOldest() {
 	}
 }
 
-// drop drops the project listed longest ago if there is too much in all.
-func (k *Summaries) drop() bool {
+// dropOldest drops the project listed longest ago if there is too much in all.
+func (k *Summaries) dropOldest() bool {
 	total, oldest := 0, ""
 	for project, f := range k.folders {
 		total += f.size
@@ -190,7 +189,7 @@ func (k *Summaries) drop() bool {
 	}
 }
 
-// unread is a file that has to be read.
+// unread is a file to be read.
 type unread struct {
 	id      string
 	changed time.Time

@@ -14,11 +14,11 @@ import (
 func (s *Store) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
 	canonical, ok := store.ParseID(id)
 	if !ok || s.isGone(store.SessionPath(canonical)) {
-		return nil, s.missing(id)
+		return nil, s.missingError(id)
 	}
 	session, err := s.updateLocked(ctx, canonical, change)
 	if err != nil {
-		return nil, s.storage(err)
+		return nil, s.storageError(err)
 	}
 	s.repairDerived(ctx, session)
 	return session, nil
@@ -28,23 +28,23 @@ func (s *Store) updateLocked(ctx context.Context, id string, change store.Change
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err
 	}
-	lock, err := s.lock(ctx, SessionLock(id))
+	lock, err := s.lockForChange(ctx, SessionLock(id))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = lock.Unlock() }()
 	t := &tx{Contents: s, files: s, id: id}
-	session, stored, err := s.update(t, change)
+	session, stored, err := s.changeSession(t, change)
 	if err != nil && !stored {
-		t.drop()
+		t.dropTexts()
 	}
 	return session, err
 }
 
-// update changes a session; the caller holds its lock. stored is true if the change can be seen by everyone,
-// even if an error says that it was not confirmed.
-func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, stored bool, err error) {
-	if session, err = s.fresh(t.id); err != nil {
+// changeSession changes a session; the caller holds its lock. stored reports whether the change is visible to
+// everyone, even after an error about the confirmation.
+func (s *Store) changeSession(t *tx, change store.Change) (session *workflow.Session, stored bool, err error) {
+	if session, err = s.freshCopy(t.id); err != nil {
 		return nil, false, err
 	}
 	if err := change(t, session); err != nil {
@@ -55,17 +55,17 @@ func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, s
 	if err != nil {
 		return nil, false, err
 	}
-	err = s.dir.ReplaceAfter(t.syncs(), store.SessionPath(t.id), data)
+	err = s.dir.ReplaceAfter(t.syncSteps(), store.SessionPath(t.id), data)
 	var unconfirmed *durable.UnconfirmedError
 	return session, err == nil || errors.As(err, &unconfirmed), err
 }
 
-// repairPatience bounds how long an update that is stored waits for the lock to repair
-// derived files: the process that holds it is likely to repair them too.
+// repairPatience bounds the wait of a stored update for the lock to repair derived files: its holder is
+// likely to repair them too.
 var repairPatience = 200 * time.Millisecond
 
-// repairDerived recreates the mapping and the session's name if they are missing. A problem with them must not
-// fail an update that is stored.
+// repairDerived recreates the mapping and the session's name if they are missing. A problem with them must
+// not fail a stored update.
 func (s *Store) repairDerived(ctx context.Context, session *workflow.Session) {
 	isWhole, name := s.mappingLooksWhole(), namePath(session.TaskName)
 	isNamed := !PlainName(session.TaskName) || !s.isGone(name) || s.isGone(NamesFolder)

@@ -13,7 +13,7 @@ const stamp = "2006-01-02T15:04:05.000000000Z"
 
 func formatTime(t time.Time) string { return t.UTC().Format(stamp) }
 
-// columns are those of a session that are taken from its body, for lists.
+// columns are the columns of a session taken from the body, for lists.
 type columns struct {
 	name             string
 	objective        []byte
@@ -28,8 +28,8 @@ func columnsOf(s *workflow.Summary) columns {
 		formatTime(s.CreatedAt), formatTime(s.UpdatedAt), s.Revision}
 }
 
-// differing names the columns that are not as the body says.
-func (c columns) differing(body columns) (names []string) {
+// differencesTo names the columns with another value than the body.
+func (c columns) differencesTo(body columns) (names []string) {
 	for _, column := range []struct {
 		name string
 		same bool
@@ -45,14 +45,14 @@ func (c columns) differing(body columns) (names []string) {
 	return names
 }
 
-// listedOtherwise returns the error for a row whose columns are not as its session says.
+// listedOtherwise returns the error for a row whose columns contradict the session.
 func listedOtherwise(id, name string, wrong []string) error {
 	return fault.New(fault.Conflict, "the store lists run %s, whose task name is %q, with other values than it has: %s", id, name, strings.Join(wrong, ", ")).
 		WithHint("somebody has changed its row: name the run by its id; its next change writes the row anew")
 }
 
-// itself checks that a row holds the session of its id.
-func itself(found, id string) error {
+// checkSessionID checks that a row holds the session of its id.
+func checkSessionID(found, id string) error {
 	if strings.EqualFold(found, id) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func itself(found, id string) error {
 		WithHint("somebody has changed the row: restore it from a backup of the database; other runs are not affected")
 }
 
-// nameTaken returns the error for a session that cannot have its task name.
+// nameTaken returns the error for a session whose task name is taken.
 func nameTaken(name string) error {
 	return fault.New(fault.Conflict, "another run has the task name %q", name).
 		WithHint("if somebody has changed a row, bmad-mcp store --check names it")

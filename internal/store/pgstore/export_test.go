@@ -11,7 +11,7 @@ import (
 )
 
 // Judge judges a schema.
-var Judge = judge
+var Judge = checkSchema
 
 // NewestSchema is the version of the last migration.
 const NewestSchema = newestSchema
@@ -25,7 +25,7 @@ func Setting(t store.Tx, name string) (value string, err error) {
 // LockTimeout returns the time for which a connection to a database waits for a lock.
 func LockTimeout(t testing.TB, d *Database) (wait string) {
 	t.Helper()
-	if err := d.ask(context.Background(), func(row pgx.Row) error { return row.Scan(&wait) }, `select current_setting('lock_timeout')`); err != nil {
+	if err := d.runStatement(context.Background(), func(row pgx.Row) error { return row.Scan(&wait) }, `select current_setting('lock_timeout')`); err != nil {
 		t.Fatal(err)
 	}
 	return wait

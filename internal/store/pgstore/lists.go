@@ -18,16 +18,17 @@ import (
 type rows struct {
 	sessions []workflow.Summary
 	broken   []store.Broken
-	// versions are those of the rows with the sessions.
+	// versions are the versions of the rows with the sessions.
 	versions []string
 }
 
-// summaries lists sessions; rest is what follows the condition on tenant and project, whose arguments are the
-// first two. Who can write to the table can write any column, and only the body is signed: the columns select and sort,
-// and the bodies say what is shown. Those of known versions of rows are not sent again: each write of a row makes another.
-func (s *Store) summaries(ctx context.Context, project int64, known map[string]workflow.Summary, rest string, args ...any) (out rows, err error) {
+// listSummaries lists sessions; rest follows the condition on tenant and project, whose arguments are the first
+// two. Anyone able to write to the table can write any column, and only the body is signed: the columns
+// select and sort, and the bodies are shown. Bodies of known versions of rows are not sent again: each
+// write of a row makes another version.
+func (s *Store) listSummaries(ctx context.Context, project int64, known map[string]workflow.Summary, rest string, args ...any) (out rows, err error) {
 	args = append(append([]any{s.db.tenant, project}, args...), slices.Collect(maps.Keys(known)))
-	err = s.db.ask(ctx, func(row pgx.Row) error {
+	err = s.db.runStatement(ctx, func(row pgx.Row) error {
 		var id, version string
 		var have columns
 		var body pgtype.DriverBytes
@@ -38,35 +39,35 @@ func (s *Store) summaries(ctx context.Context, project int64, known map[string]w
 		sum := known[version]
 		if body != nil {
 			if sum, err = store.DecodeSummary(body, store.SessionPath(id)); err == nil {
-				err = itself(sum.SessionID, id)
+				err = checkSessionID(sum.SessionID, id)
 			}
 		}
 		if err != nil {
 			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: err})
 			return nil
 		}
-		if wrong := have.differing(columnsOf(&sum)); len(wrong) > 0 {
+		if wrong := have.differencesTo(columnsOf(&sum)); len(wrong) > 0 {
 			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: listedOtherwise(id, sum.TaskName, wrong), Listed: true})
 		}
 		out.sessions, out.versions = append(out.sessions, sum), append(out.versions, version)
 		return nil
 	}, `with listed as (select *, session_id::text || ' ' || xmin::text as written from session where tenant_id = $1 and project_id = $2 `+rest+`)
-		select session_id::text, written, `+readable("task_name")+`, `+readable("objective")+`, `+readable("stage")+`, `+readable("state")+`,
-		active, `+readable("created_at")+`, `+readable("updated_at")+`, revision,
+		select session_id::text, written, `+readableColumn("task_name")+`, `+readableColumn("objective")+`, `+readableColumn("stage")+`, `+readableColumn("state")+`,
+		active, `+readableColumn("created_at")+`, `+readableColumn("updated_at")+`, revision,
 		case when written in (select unnest($`+strconv.Itoa(len(args))+`::text[])) then null else `+readBody+` end from listed`, args...)
 	return out, err
 }
 
 // All lists all sessions.
 func (s *Store) All(ctx context.Context) (store.Listing, error) {
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return store.Listing{}, err
 	}
 	s.db.mu.Lock()
 	known := s.db.listed[project]
 	s.db.mu.Unlock()
-	all, err := s.summaries(ctx, project, known, ``)
+	all, err := s.listSummaries(ctx, project, known, ``)
 	if err != nil {
 		return store.Listing{}, err
 	}
@@ -80,7 +81,7 @@ func (s *Store) All(ctx context.Context) (store.Listing, error) {
 	return store.NewListing(all.sessions, all.broken), nil
 }
 
-// Latest lists the n sessions that were changed last.
+// Latest lists the n sessions changed last.
 func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 	page, err := s.List(ctx, store.Query{Limit: n})
 	all := store.NewListing(page.Sessions, page.Broken)
@@ -90,20 +91,20 @@ func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 
 // TaskNames returns the task names in use.
 func (s *Store) TaskNames(ctx context.Context) (names []string, err error) {
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.ask(ctx, func(row pgx.Row) error {
+	err = s.db.runStatement(ctx, func(row pgx.Row) error {
 		names = append(names, "")
 		return row.Scan(&names[len(names)-1])
 	}, `select task_name from session where tenant_id = $1 and project_id = $2 order by task_name`, s.db.tenant, project)
 	return slices.DeleteFunc(names, func(name string) bool { return !artifact.IsName(name) }), err
 }
 
-// List returns the page that a query asks for, by an index. A text is looked for in all sessions: case beyond ASCII
-// depends on the settings of a database. So is everything once a row of the page is not as its session says: who has changed
-// one can have hidden another.
+// List returns the page for a query, by an index. A text is searched in all sessions: case beyond ASCII
+// depends on the settings of a database. All sessions are read, too, once a row of the page contradicts its
+// session: the author of the change can have hidden another.
 func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	page := store.Page{Sessions: []workflow.Summary{}}
 	if q.Text != "" || q.Limit == 0 {
@@ -113,7 +114,7 @@ func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	if err != nil {
 		return page, err
 	}
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return page, err
 	}
@@ -125,7 +126,7 @@ func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 		}
 	}
 	const selected = ` and ($3 = '' or stage = $3) and ($4::text[] is null or state = any($4))`
-	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&page.Total, &page.Active) },
+	err = s.db.runStatement(ctx, func(row pgx.Row) error { return row.Scan(&page.Total, &page.Active) },
 		`select count(*), count(*) filter (where active) from session where tenant_id = $1 and project_id = $2`+selected,
 		s.db.tenant, project, string(q.Stage), states)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	if q.After != "" {
 		last = formatTime(changed)
 	}
-	found, err := s.summaries(ctx, project, nil, selected+` and updated_at <= $5 and (updated_at < $5 or session_id > nullif($6, '')::uuid)
+	found, err := s.listSummaries(ctx, project, nil, selected+` and updated_at <= $5 and (updated_at < $5 or session_id > nullif($6, '')::uuid)
 		order by updated_at desc, session.session_id limit $7`, string(q.Stage), states, last, id, q.Limit+1)
 	if err == nil && len(found.broken) > 0 {
 		return s.pageOfAll(ctx, q)

@@ -13,8 +13,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema up to date, and returns its version before and after. Of several that do it at once one
-// does, and the others wait.
+// Migrate brings the schema up to date, and returns its version before and after. Of several programs at
+// once one does the work, and the others wait.
 func (d *Database) Migrate(ctx context.Context) (before, after int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -31,12 +31,12 @@ func (d *Database) Migrate(ctx context.Context) (before, after int64, err error)
 		return 0, 0, err
 	}
 	if err := db.PingContext(ctx); err != nil {
-		return 0, 0, d.trouble(err)
+		return 0, 0, d.explainError(err)
 	}
 	done, err := p.Up(ctx)
 	if err != nil {
-		return 0, 0, d.trouble(err)
+		return 0, 0, d.explainError(err)
 	}
 	after, err = p.GetDBVersion(ctx)
-	return after - int64(len(done)), after, d.trouble(err)
+	return after - int64(len(done)), after, d.explainError(err)
 }

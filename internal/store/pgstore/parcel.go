@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// maxParcel bounds the texts of a session that are taken at a time, in bytes.
+// maxParcel bounds the texts of a session taken at a time, in bytes.
 const maxParcel = 128 << 20
 
 // Take returns a session with its texts.
@@ -22,12 +22,12 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 	if err != nil {
 		return store.Parcel{}, err
 	}
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return store.Parcel{}, err
 	}
 	p, room := store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}, maxParcel
-	return p, s.db.ask(ctx, func(row pgx.Row) error {
+	return p, s.db.runStatement(ctx, func(row pgx.Row) error {
 		var path string
 		var body []byte
 		err := row.Scan(&path, &body)
@@ -40,38 +40,38 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 	}, `select path, `+readBody+` from content where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, id)
 }
 
-// Bring stores a session as it is, with its texts in one transaction.
+// Bring stores a session unchanged, with all texts in one transaction.
 func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
-	session, err := decode(p.ID, p.Session)
+	session, err := decodeSession(p.ID, p.Session)
 	if err == nil {
 		err = p.Check()
 	}
 	if err != nil {
 		return err
 	}
-	project, err := s.id(ctx, true)
+	project, err := s.projectID(ctx, true)
 	if err != nil {
 		return err
 	}
-	conn, err := s.db.acquire(ctx)
+	conn, err := s.db.acquireConn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
 	t := &tx{Store: s, conn: conn.Conn(), project: project, id: p.ID}
-	have, err := t.lock(ctx)
+	have, err := t.lockSession(ctx)
 	if now := hashOf(have); err == nil && now != over {
 		err = fault.New(fault.Conflict, "run %q exists already", p.ID)
 	}
 	if err != nil {
 		_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)
-		return s.db.trouble(err)
+		return s.db.explainError(err)
 	}
 	b := &pgx.Batch{}
 	if have == nil {
-		b.Queue(insertSession, s.row(project, p.ID, session, p.Session)...)
+		b.Queue(insertSession, s.columnValues(project, p.ID, session, p.Session)...)
 	} else {
-		b.Queue(updateSession, s.row(project, p.ID, session, p.Session)...)
+		b.Queue(updateSession, s.columnValues(project, p.ID, session, p.Session)...)
 	}
 	for _, path := range slices.Sorted(maps.Keys(p.Texts)) {
 		if !slices.Contains(t.stored, path) {
@@ -86,9 +86,9 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 		if constraintOf(err) == "session_name" {
 			err = nameTaken(session.TaskName)
 		}
-		return s.db.trouble(err)
+		return s.db.explainError(err)
 	}
-	s.db.tell(project)
+	s.db.sendNoticeSoon(project)
 	return nil
 }
 

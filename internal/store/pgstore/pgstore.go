@@ -1,16 +1,16 @@
 // Package pgstore keeps the sessions of a team's projects in PostgreSQL.
 //
-// A [Database] serves a process, and opens its connections when they are needed. Its stores are those of
-// projects, each under the key that all clones of the project have.
+// A [Database] serves a process, and opens connections when they are needed. Each store is for one project,
+// under the key shared by all clones of the project.
 //
 // # Invariants
 //
-//   - A change and its texts are one transaction, which holds the lock of the session's row from before the
-//     change is computed. A writer that is killed or cut off at any byte leaves no part of a change, and
-//     nothing that was acknowledged is lost (TestKilledServersLoseNothing, TestEveryCut).
-//   - If the answer to a commit is lost, the row is read under the lock that the commit held, before anyone
-//     is answered. A change that is found there is done (TestEveryCut).
-//   - Each query names tenant and project. Row-level security stands behind that (TestTenantsAreApart).
+//   - A change and its texts are one transaction, which holds the lock of the session's row from before
+//     the change is computed. A writer killed or cut off at any byte leaves no part of a change, and
+//     nothing acknowledged is lost (TestKilledServersLoseNothing, TestEveryCut).
+//   - If the answer to a commit is lost, the row is read under the commit's lock, before anyone is
+//     answered. A change found there is done (TestEveryCut).
+//   - Each query names tenant and project. Row-level security is a second barrier (TestTenantsAreApart).
 //   - Nothing falls back to files, and only [Migrate] changes the schema (TestSchemas).
 package pgstore
 
@@ -34,8 +34,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// tenantSetting is the parameter of an address, and of the server, that says whose rows there are; without it the
-// tenant is 0.
+// tenantSetting is the parameter of an address, and of the server, with the tenant of all rows; without it
+// the tenant is 0.
 const tenantSetting = "bmad.tenant"
 
 // connectTimeout bounds the wait for a connection, if the address does not.
@@ -48,13 +48,13 @@ type Database struct {
 
 	mu   sync.Mutex
 	pool *pgxpool.Pool // once it was needed
-	// fits is true once the schema was found to be one that can be used.
+	// fits reports whether the schema has been found usable.
 	fits bool
-	// projects has the ids of those whose rows were used.
+	// projects has the ids of the projects in use.
 	projects map[string]int64
-	// listed has the sessions of those that were listed, by the versions of their rows.
+	// listed has the sessions of each listed project, by the versions of their rows.
 	listed map[int64]map[string]workflow.Summary
-	// untold are the projects with changes that no notice was sent about.
+	// untold are the changed projects without a notice yet.
 	untold  map[int64]bool
 	telling sync.WaitGroup
 }
@@ -92,23 +92,23 @@ func Open(address string) (*Database, error) {
 	return d, nil
 }
 
-// lockTimeout is the setting of the server that bounds the wait for a lock.
+// lockTimeout is the server's setting for the longest wait for a lock.
 const lockTimeout = "lock_timeout"
 
-// limitLocks bounds the wait for locks of a connection: a statement waits for that of its tables even before it is
-// run, when it is prepared. As a parameter of the connection it would be refused by poolers.
+// limitLocks bounds the wait for locks of a connection: a statement waits for the locks of its tables even
+// before it is run, when it is prepared. Poolers would refuse the setting as a parameter of the connection.
 func limitLocks(ctx context.Context, conn *pgconn.PgConn) error {
 	return conn.Exec(ctx, `set lock_timeout = `+strconv.FormatInt(durable.LockTimeout.Milliseconds(), 10)).Close()
 }
 
-// maxMessage bounds a message of the server, in bytes: a row with the largest values that are read.
+// maxMessage bounds a message of the server, in bytes: a row with the largest readable values.
 const maxMessage = 3 * durable.MaxText
 
 // Store keeps the sessions and texts of one project.
 type Store struct {
 	db  *Database
 	key string
-	dir *durable.Dir // for its lock timeout
+	dir *durable.Dir // for the lock timeout
 }
 
 // HasPassword reports whether an address holds a password itself.
@@ -118,8 +118,8 @@ func HasPassword(address string) bool {
 		strings.Contains(strings.Join(strings.Fields(address), ""), "password=")
 }
 
-// withoutAddress returns the problem of an address. Nobody can tell for sure where the password is in one that
-// cannot be read, so nothing of it is shown.
+// withoutAddress returns the problem of an address. Nobody can say for sure where an unreadable address has
+// the password, so nothing of it is shown.
 func withoutAddress(err error) string {
 	text := err.Error()
 	if cause := errors.Unwrap(err); cause != nil { // it quotes the address too
@@ -131,10 +131,10 @@ func withoutAddress(err error) string {
 // Store returns the store of a project.
 func (d *Database) Store(at store.Place) *Store { return &Store{db: d, key: at.Key, dir: at.Dir} }
 
-// Name returns the address of the database, without its password.
+// Name returns the address of the database, without the password.
 func (s *Store) Name() string { return s.db.String() }
 
-// String returns the address without its password and parameters.
+// String returns the address without password and parameters.
 func (d *Database) String() string {
 	c := d.config.ConnConfig
 	hosts := c.Host + ":" + strconv.Itoa(int(c.Port))
@@ -157,14 +157,14 @@ func (d *Database) Close() {
 	}
 }
 
-// acquire returns a connection to a database with a schema that can be used.
-func (d *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+// acquireConn returns a connection to a database with a usable schema.
+func (d *Database) acquireConn(ctx context.Context) (*pgxpool.Conn, error) {
 	d.mu.Lock()
 	if d.pool == nil {
 		pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), d.config)
 		if err != nil {
 			d.mu.Unlock()
-			return nil, d.trouble(err)
+			return nil, d.explainError(err)
 		}
 		d.pool = pool
 	}
@@ -172,18 +172,18 @@ func (d *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	d.mu.Unlock()
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return nil, d.trouble(err)
+		return nil, d.explainError(err)
 	}
 	if fits {
 		return conn, nil
 	}
 	have, err := schemaOf(ctx, conn.Conn())
 	if err == nil {
-		err = judge(have, newestSchema)
+		err = checkSchema(have, newestSchema)
 	}
 	if err != nil {
 		conn.Release()
-		return nil, d.trouble(err)
+		return nil, d.explainError(err)
 	}
 	d.mu.Lock()
 	d.fits = true
@@ -191,38 +191,38 @@ func (d *Database) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// readable returns the expression for a column whose value is empty if it is too large for this program to read. Who can
-// write to the table can store a value of a gigabyte, in a few megabytes.
-func readable(column string) string {
+// readableColumn returns the expression for a column, with an empty value in place of one too large for this
+// program to read. Anyone able to write to the table can store a value of a gigabyte, in a few megabytes.
+func readableColumn(column string) string {
 	return "case when octet_length(" + column + ") <= " + strconv.Itoa(durable.MaxText) + " then " + column + " else '' end"
 }
 
 // readBody is the column of a session or text.
-var readBody = readable("body")
+var readBody = readableColumn("body")
 
-// begin begins what follows in a batch: a transaction of the tenant, which is durable when it is acknowledged.
-func (d *Database) begin(b *pgx.Batch) {
+// beginTransaction begins a transaction of the tenant for the rest of a batch. An acknowledged one is durable.
+func (d *Database) beginTransaction(b *pgx.Batch) {
 	b.Queue(`select set_config('bmad.tenant', $1, true),
 		set_config('synchronous_commit', case when current_setting('synchronous_commit') = 'off' then 'on' else current_setting('synchronous_commit') end, true)`,
 		strconv.FormatInt(d.tenant, 10))
 }
 
-// ask runs one statement as a transaction of its own, and calls row with each row.
-func (d *Database) ask(ctx context.Context, row func(pgx.Row) error, sql string, args ...any) error {
+// runStatement runs one statement as a separate transaction, and calls row with each row.
+func (d *Database) runStatement(ctx context.Context, row func(pgx.Row) error, sql string, args ...any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	conn, err := d.acquire(ctx)
+	conn, err := d.acquireConn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	return d.trouble(d.askOn(ctx, conn.Conn(), row, sql, args...))
+	return d.explainError(d.runStatementOn(ctx, conn.Conn(), row, sql, args...))
 }
 
-func (d *Database) askOn(ctx context.Context, conn *pgx.Conn, row func(pgx.Row) error, sql string, args ...any) error {
+func (d *Database) runStatementOn(ctx context.Context, conn *pgx.Conn, row func(pgx.Row) error, sql string, args ...any) error {
 	b := &pgx.Batch{}
-	d.begin(b)
+	d.beginTransaction(b)
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			if err := row(rows); err != nil {
@@ -234,8 +234,8 @@ func (d *Database) askOn(ctx context.Context, conn *pgx.Conn, row func(pgx.Row) 
 	return conn.SendBatch(ctx, b).Close()
 }
 
-// id returns the id of a project; 0 if it has no rows yet, unless it is to be made.
-func (s *Store) id(ctx context.Context, make bool) (id int64, err error) {
+// projectID returns the id of the project. For a project without rows it is 0, or a new one if isNeeded.
+func (s *Store) projectID(ctx context.Context, isNeeded bool) (id int64, err error) {
 	d := s.db
 	d.mu.Lock()
 	id = d.projects[s.key]
@@ -245,10 +245,10 @@ func (s *Store) id(ctx context.Context, make bool) (id int64, err error) {
 	}
 	read := func(row pgx.Row) error { return row.Scan(&id) }
 	const find = `select project_id from project where tenant_id = $1 and key = $2`
-	if err = d.ask(ctx, read, find, d.tenant, s.key); err == nil && id == 0 && make {
-		err = d.ask(ctx, read, `insert into project (tenant_id, key) values ($1, $2) on conflict do nothing returning project_id`, d.tenant, s.key)
+	if err = d.runStatement(ctx, read, find, d.tenant, s.key); err == nil && id == 0 && isNeeded {
+		err = d.runStatement(ctx, read, `insert into project (tenant_id, key) values ($1, $2) on conflict do nothing returning project_id`, d.tenant, s.key)
 		if err == nil && id == 0 { // another was faster
-			err = d.ask(ctx, read, find, d.tenant, s.key)
+			err = d.runStatement(ctx, read, find, d.tenant, s.key)
 		}
 	}
 	if err == nil && id != 0 {

@@ -12,21 +12,21 @@ import (
 // team change to the next program one by one, and then it migrates.
 const newestSchema = 1
 
-// judge refuses a schema that a program made for another cannot use.
-func judge(have, newest int64) error {
+// checkSchema refuses a schema made for an incompatible program.
+func checkSchema(have, newest int64) error {
 	switch {
 	case have < 1:
-		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
+		return withMigrateHint(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	case have < newest-1:
-		return unfit(fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses %d and later", have, newest-1))
+		return withMigrateHint(fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses %d and later", have, newest-1))
 	case have > newest:
 		return fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses up to %d", have, newest).WithHint("use a newer bmad-mcp; nothing was changed")
 	}
 	return nil
 }
 
-// unfit gives the error for a schema that has to be migrated first its remedy.
-func unfit(e *fault.Error) error {
+// withMigrateHint adds the remedy to the error for a schema in need of migration.
+func withMigrateHint(e *fault.Error) error {
 	return e.WithHint("its owner runs: bmad-mcp store migrate; nothing was changed")
 }
 

@@ -26,13 +26,13 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	if !ok {
 		return fault.New(fault.InvalidArgument, "%q is not a session id", session.SessionID)
 	}
-	project, err := s.id(ctx, true)
+	project, err := s.projectID(ctx, true)
 	for err == nil {
 		n := store.FirstFree(func(n int) bool {
 			name := names.Candidate(n)
 			isTaken := err == nil && names.Taken != nil && names.Taken(name)
 			if err == nil && !isTaken {
-				err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&isTaken) },
+				err = s.db.runStatement(ctx, func(row pgx.Row) error { return row.Scan(&isTaken) },
 					`select exists (select from session where tenant_id = $1 and project_id = $2 and task_name = $3)`, s.db.tenant, project, name)
 			}
 			return isTaken
@@ -47,7 +47,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 		if data, err = store.Encode(session); err != nil {
 			break
 		}
-		err = s.insert(ctx, project, id, session, data)
+		err = s.insertSession(ctx, project, id, session, data)
 		switch constraintOf(err) {
 		case "session_name": // another was faster
 			err = nil
@@ -56,27 +56,27 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 			return fault.New(fault.Conflict, "run %q exists already", id)
 		}
 		if err != nil && !isDefinite(err) {
-			err = s.settle(ctx, project, id, session.Revision, workflow.Hash(data), err)
+			err = s.findOutcome(ctx, project, id, session.Revision, workflow.Hash(data), err)
 		}
 		if err == nil {
-			s.db.tell(project)
+			s.db.sendNoticeSoon(project)
 			return nil
 		}
 	}
-	return s.db.trouble(err)
+	return s.db.explainError(err)
 }
 
-// insert stores a new session.
-func (s *Store) insert(ctx context.Context, project int64, id string, session *workflow.Session, data []byte) error {
-	conn, err := s.db.acquire(ctx)
+// insertSession stores a new session.
+func (s *Store) insertSession(ctx context.Context, project int64, id string, session *workflow.Session, data []byte) error {
+	conn, err := s.db.acquireConn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	return s.db.askOn(ctx, conn.Conn(), nil, insertSession, s.row(project, id, session, data)...)
+	return s.db.runStatementOn(ctx, conn.Conn(), nil, insertSession, s.columnValues(project, id, session, data)...)
 }
 
-// The statements that store a session take the columns of row.
+// The statements to store a session take the columns of row.
 const (
 	insertSession = `insert into session
 		(tenant_id, project_id, session_id, task_name, objective, stage, state, active, created_at, updated_at, version, revision, body)
@@ -85,23 +85,23 @@ const (
 		version = $11, revision = $12, body = $13 where tenant_id = $1 and project_id = $2 and session_id = $3`
 )
 
-// row returns the columns of a session.
-func (s *Store) row(project int64, id string, session *workflow.Session, data []byte) []any {
+// columnValues returns the columns of a session.
+func (s *Store) columnValues(project int64, id string, session *workflow.Session, data []byte) []any {
 	sum := session.Summary()
 	c := columnsOf(&sum)
 	return []any{s.db.tenant, project, id, c.name, c.objective, c.stage, c.state, c.active, c.created, c.updated, session.Version, c.revision, data}
 }
 
-// Get returns a session by its id.
+// Get returns a session by id.
 func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	data, err := s.Stored(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return decode(id, data)
+	return decodeSession(id, data)
 }
 
-func decode(id string, data []byte) (*workflow.Session, error) {
+func decodeSession(id string, data []byte) (*workflow.Session, error) {
 	id = strings.ToLower(id)
 	if len(data) == 0 {
 		return nil, fault.New(fault.Storage, "the row of run %s is empty, or too large to be read", id).
@@ -109,7 +109,7 @@ func decode(id string, data []byte) (*workflow.Session, error) {
 	}
 	session, err := store.Decode(data, store.SessionPath(id))
 	if err == nil {
-		err = itself(session.SessionID, id)
+		err = checkSessionID(session.SessionID, id)
 	}
 	if err != nil {
 		return nil, err
@@ -117,18 +117,18 @@ func decode(id string, data []byte) (*workflow.Session, error) {
 	return session, nil
 }
 
-// one reads one row of a session; it is an error if there is none.
-func (s *Store) one(ctx context.Context, id, columns string, into ...any) error {
+// readRow reads one row of a session; a missing row is an error.
+func (s *Store) readRow(ctx context.Context, id, columns string, into ...any) error {
 	canonical, ok := store.ParseID(id)
 	if !ok {
 		return store.NotFound(id)
 	}
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return err
 	}
 	found := false
-	err = s.db.ask(ctx, func(row pgx.Row) error { found = true; return row.Scan(into...) },
+	err = s.db.runStatement(ctx, func(row pgx.Row) error { found = true; return row.Scan(into...) },
 		`select `+columns+` from session where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, canonical)
 	if err == nil && !found {
 		return store.NotFound(id)
@@ -138,14 +138,14 @@ func (s *Store) one(ctx context.Context, id, columns string, into ...any) error 
 
 // Stored returns the stored form of a session.
 func (s *Store) Stored(ctx context.Context, id string) (data []byte, err error) {
-	err = s.one(ctx, id, readBody, &data)
+	err = s.readRow(ctx, id, readBody, &data)
 	return data, err
 }
 
 // StoredHash returns the hash of the stored form.
 func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
 	var sum []byte
-	err := s.one(ctx, id, `sha256(body)`, &sum)
+	err := s.readRow(ctx, id, `sha256(body)`, &sum)
 	return hex.EncodeToString(sum), err
 }
 
@@ -160,18 +160,18 @@ func (s *Store) Find(ctx context.Context, ref string) (id string, err error) {
 	if ref == "" || !isText(ref) {
 		return "", store.NotFound(ref)
 	}
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return "", err
 	}
 	canonical, _ := store.ParseID(ref)
 	var body []byte
-	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&id, &body) }, `select session_id::text,
+	err = s.db.runStatement(ctx, func(row pgx.Row) error { return row.Scan(&id, &body) }, `select session_id::text,
 		case when session_id = nullif($3, '')::uuid then null else `+readBody+` end
 		from session where tenant_id = $1 and project_id = $2 and (session_id = nullif($3, '')::uuid or task_name = $4)
 		order by session_id = nullif($3, '')::uuid nulls last limit 1`, s.db.tenant, project, canonical, ref)
-	if body != nil && err == nil { // found by its name: that in the column is signed by nobody
-		err = calls(body, id, ref)
+	if body != nil && err == nil { // found by name, by the column, which nobody signs
+		err = checkTaskName(body, id, ref)
 	}
 	if err != nil || id != "" {
 		return id, err
@@ -183,9 +183,9 @@ func (s *Store) Find(ctx context.Context, ref string) (id string, err error) {
 	return "", store.NotFound(ref, names...)
 }
 
-// calls refuses a session that was found by a name if its own is another one. A session that cannot be read has none: its
-// caller learns why.
-func calls(body []byte, id, name string) error {
+// checkTaskName refuses a session found by a name if it has another name itself. An unreadable session has none:
+// its caller learns why.
+func checkTaskName(body []byte, id, name string) error {
 	sum, err := store.DecodeSummary(body, store.SessionPath(id))
 	if err != nil || sum.TaskName == name {
 		return nil
@@ -196,15 +196,15 @@ func calls(body []byte, id, name string) error {
 
 // Read returns the text behind a reference.
 func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, error) {
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return "", err
 	}
 	var body *string
 	if isText(ref.FilePath) {
-		err = s.db.ask(ctx, scanText(&body), readText, s.db.tenant, project, ref.FilePath)
+		err = s.db.runStatement(ctx, scanText(&body), readText, s.db.tenant, project, ref.FilePath)
 	}
-	return found(ref, body, err)
+	return foundText(ref, body, err)
 }
 
 var readText = `select ` + readBody + ` from content where tenant_id = $1 and project_id = $2 and path = $3`
@@ -219,8 +219,8 @@ func scanText(into **string) func(pgx.Row) error {
 	}
 }
 
-// found returns a text that was looked for.
-func found(ref workflow.ContentRef, body *string, err error) (string, error) {
+// foundText returns the text found, or the error of the search.
+func foundText(ref workflow.ContentRef, body *string, err error) (string, error) {
 	switch {
 	case err != nil:
 		return "", err

@@ -14,10 +14,10 @@ type Status struct {
 	// Address has no password, Server is the version.
 	Address string `json:"address"`
 	Server  string `json:"server"`
-	// Schema is the version of the tables, 0 if there are none; Newest is the one that Migrate makes.
+	// Schema is the version of the tables, 0 if there are none; Newest is the version made by Migrate.
 	Schema int64 `json:"schema"`
 	Newest int64 `json:"newest_schema"`
-	// Settings are those on which the promise depends that nothing is lost. Standbys are the synchronous ones;
+	// Settings are the settings behind the promise that nothing is lost. Standbys are the synchronous ones;
 	// nil if this account may not see them.
 	Settings map[string]string `json:"settings"`
 	Standbys *int              `json:"synchronous_standbys"`
@@ -43,7 +43,7 @@ func (d *Database) Status(ctx context.Context) (Status, error) {
 	s := Status{Address: d.String(), Newest: newestSchema, Settings: map[string]string{}}
 	conn, err := pgx.ConnectConfig(ctx, d.config.ConnConfig.Copy())
 	if err != nil {
-		return s, d.trouble(err)
+		return s, d.explainError(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	if s.Schema, err = schemaOf(ctx, conn); err == nil {
@@ -58,9 +58,9 @@ func (d *Database) Status(ctx context.Context) (Status, error) {
 		}
 	}
 	if err == nil {
-		err = judge(s.Schema, newestSchema)
+		err = checkSchema(s.Schema, newestSchema)
 	}
-	return s, d.trouble(err)
+	return s, d.explainError(err)
 }
 
 // Line is the status in one line.

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// The codes of PostgreSQL that are told apart.
+// The codes of PostgreSQL with a meaning of their own here.
 const (
 	lockTimedOut  = "55P03"
 	idleTimedOut  = "25P03"
@@ -24,21 +24,21 @@ const (
 	noText        = "22021"
 )
 
-// trouble gives an error of the database its code and a remedy. Errors that have a code, and those of the context,
+// explainError adds a code and a remedy to an error of the database. Errors with a code, and the context's own,
 // are returned unchanged.
-func (d *Database) trouble(err error) error {
+func (d *Database) explainError(err error) error {
 	var coded *fault.Error
 	if err == nil || errors.As(err, &coded) {
 		return err
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !reaching(err) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !isConnectError(err) {
 		return err
 	}
-	return d.refuse(err)
+	return d.refusalOf(err)
 }
 
-// refuse is trouble for an error that is not the caller's.
-func (d *Database) refuse(err error) error {
+// refusalOf is trouble for an error not caused by the caller.
+func (d *Database) refusalOf(err error) error {
 	code := codeOf(err)
 	switch code {
 	case lockTimedOut, "40001", "40P01":
@@ -47,7 +47,7 @@ func (d *Database) refuse(err error) error {
 	case noText:
 		return fault.New(fault.InvalidArgument, "a name holds NUL or invalid UTF-8, which the store cannot keep")
 	case missingTable:
-		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
+		return withMigrateHint(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	}
 	e := fault.New(fault.Storage, "the store %s cannot be used: %s", d, inOneLine(err))
 	e.Err = err
@@ -66,7 +66,7 @@ func (d *Database) refuse(err error) error {
 	return e.WithHint("check that it runs and can be reached (bmad-mcp store), then repeat the action; nothing was changed, and no files are used in its place")
 }
 
-// inOneLine returns an error's text. An attempt to connect that was made twice, with and without TLS, is named once.
+// inOneLine returns an error's text. Two attempts to connect, with and without TLS, are named once.
 func inOneLine(err error) string {
 	var said []string
 	for line := range strings.Lines(err.Error()) {
@@ -78,8 +78,8 @@ func inOneLine(err error) string {
 	return strings.Join(said, " ")
 }
 
-// reaching reports whether an error is that of a connection that could not be made.
-func reaching(err error) bool {
+// isConnectError reports whether an error comes from a failed attempt to connect.
+func isConnectError(err error) bool {
 	var failed *pgconn.ConnectError
 	return errors.As(err, &failed)
 }
@@ -92,7 +92,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-// constraintOf returns the constraint that an error says is violated.
+// constraintOf returns the violated constraint named in an error.
 func constraintOf(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == unique {
@@ -101,7 +101,7 @@ func constraintOf(err error) string {
 	return ""
 }
 
-// isDefinite reports whether an error of a transaction whose commit was sent says that it was not stored: the
+// isDefinite reports whether an error after a sent commit means that the transaction was not stored: the
 // server has answered, and not because it was being shut down.
 func isDefinite(err error) bool {
 	code := codeOf(err)

@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	// maxIdle bounds, on the server, the time between two statements of a change: a client that hangs loses its lock.
+	// maxIdle bounds, on the server, the time between two statements of a change: a hanging client loses
+	// its lock.
 	maxIdle = "60s"
 	// patience bounds the wait for the answer to a commit, and then the search for what became of it.
 	patience = 30 * time.Second
 )
 
-// tx is an update that is under way.
+// tx is an update in progress.
 type tx struct {
 	*Store
 	conn    *pgx.Conn
 	project int64
 	id      string
-	// stored are the paths of the texts that there are, put those of the change, in order.
+	// stored are the paths of the existing texts, put the texts of the change, in order.
 	stored []string
 	put    []kept
 }
@@ -51,12 +52,12 @@ func (s *Store) Update(ctx context.Context, id string, change store.Change) (*wo
 	if !ok {
 		return nil, store.NotFound(id)
 	}
-	project, err := s.id(ctx, false)
+	project, err := s.projectID(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	var refused error
-	session, hash, err := s.update(ctx, project, canonical, func(t store.Tx, session *workflow.Session) error {
+	session, hash, err := s.updateRow(ctx, project, canonical, func(t store.Tx, session *workflow.Session) error {
 		refused = change(t, session)
 		return refused
 	})
@@ -64,32 +65,32 @@ func (s *Store) Update(ctx context.Context, id string, change store.Change) (*wo
 		return nil, refused
 	}
 	if hash != "" && err != nil && !isDefinite(err) {
-		err = s.settle(ctx, project, canonical, session.Revision, hash, err)
+		err = s.findOutcome(ctx, project, canonical, session.Revision, hash, err)
 	}
-	if constraintOf(err) == "session_name" { // its row was changed by hand, and so was the other one
+	if constraintOf(err) == "session_name" { // the row was changed by hand, and so was the other one
 		return nil, nameTaken(session.TaskName)
 	}
 	if err != nil {
-		return nil, s.db.trouble(err)
+		return nil, s.db.explainError(err)
 	}
-	s.db.tell(project)
+	s.db.sendNoticeSoon(project)
 	return session, nil
 }
 
-// update changes a session in one transaction. The hash of the new state is "" if its commit was not sent.
-func (s *Store) update(ctx context.Context, project int64, id string, change store.Change) (session *workflow.Session, hash string, err error) {
-	conn, err := s.db.acquire(ctx)
+// updateRow changes a session in one transaction. The hash of the new state is "" if no commit was sent.
+func (s *Store) updateRow(ctx context.Context, project int64, id string, change store.Change) (session *workflow.Session, hash string, err error) {
+	conn, err := s.db.acquireConn(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	defer conn.Release() // which closes it if a transaction is open
 	t := &tx{Store: s, conn: conn.Conn(), project: project, id: id}
-	data, err := t.lock(ctx)
+	data, err := t.lockSession(ctx)
 	if err == nil && data == nil {
 		err = store.NotFound(id)
 	}
 	if err == nil {
-		session, err = decode(id, data)
+		session, err = decodeSession(id, data)
 	}
 	if err == nil {
 		err = change(t, session)
@@ -110,18 +111,18 @@ func (s *Store) update(ctx context.Context, project int64, id string, change sto
 		}
 		return nil, "", err
 	}
-	return session, workflow.Hash(data), t.commit(ctx, session, data)
+	return session, workflow.Hash(data), t.commitChange(ctx, session, data)
 }
 
-// lock begins the transaction, and returns the session under its lock; nil if there is none.
-func (t *tx) lock(ctx context.Context) (data []byte, err error) {
+// lockSession begins the transaction, and returns the session under its lock; nil if there is none.
+func (t *tx) lockSession(ctx context.Context) (data []byte, err error) {
 	wait := durable.LockTimeout
 	if t.dir != nil && t.dir.LockTimeout > 0 {
 		wait = t.dir.LockTimeout
 	}
 	b := &pgx.Batch{}
 	b.Queue(`begin`)
-	t.db.begin(b)
+	t.db.beginTransaction(b)
 	b.Queue(`select set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
 		strconv.FormatInt(wait.Milliseconds(), 10), maxIdle)
 	b.Queue(`select `+readBody+` from session where tenant_id = $1 and project_id = $2 and session_id = $3 for update`, t.db.tenant, t.project, t.id).
@@ -141,13 +142,13 @@ func (t *tx) lock(ctx context.Context) (data []byte, err error) {
 	return data, t.conn.SendBatch(ctx, b).Close()
 }
 
-// commit stores the texts and the session.
-func (t *tx) commit(ctx context.Context, session *workflow.Session, data []byte) error {
+// commitChange stores the texts and the session.
+func (t *tx) commitChange(ctx context.Context, session *workflow.Session, data []byte) error {
 	b := &pgx.Batch{}
 	for _, text := range t.put {
 		t.db.queueText(b, t.project, t.id, text)
 	}
-	b.Queue(updateSession, t.row(t.project, t.id, session, data)...)
+	b.Queue(updateSession, t.columnValues(t.project, t.id, session, data)...)
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil && isDefinite(err) {
@@ -185,7 +186,7 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 	return refs, nil
 }
 
-// Read returns a text of the change, or one that was stored, over the connection of the change.
+// Read returns a text of the change, or a stored one, over the connection of the change.
 func (t *tx) Read(ctx context.Context, ref workflow.ContentRef) (string, error) {
 	for i := range t.put {
 		if t.put[i].path == ref.FilePath {
@@ -194,7 +195,7 @@ func (t *tx) Read(ctx context.Context, ref workflow.ContentRef) (string, error) 
 	}
 	var body *string
 	if err := ctx.Err(); err != nil || !isText(ref.FilePath) {
-		return found(ref, nil, err)
+		return foundText(ref, nil, err)
 	}
 	var data []byte
 	err := t.conn.QueryRow(ctx, readText, t.db.tenant, t.project, ref.FilePath).Scan(&data)
@@ -204,25 +205,25 @@ func (t *tx) Read(ctx context.Context, ref workflow.ContentRef) (string, error) 
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil
 	}
-	return found(ref, body, t.db.trouble(err))
+	return foundText(ref, body, t.db.explainError(err))
 }
 
-// settle finds out what became of a commit whose answer was lost. While the server may still be at it, the row is
-// locked, so that the lock has to be had for the answer.
-func (s *Store) settle(ctx context.Context, project int64, id string, revision int, hash string, lost error) error {
+// findOutcome finds out the result of a commit whose answer was lost. The server may still be working on it with
+// the row locked, so the query takes the same lock.
+func (s *Store) findOutcome(ctx context.Context, project int64, id string, revision int, hash string, lost error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	for wait := 20 * time.Millisecond; ; wait *= 2 {
 		have, sum := 0, []byte(nil)
-		err := s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&have, &sum) },
+		err := s.db.runStatement(ctx, func(row pgx.Row) error { return row.Scan(&have, &sum) },
 			`select revision, sha256(body) from session where tenant_id = $1 and project_id = $2 and session_id = $3 for update`, s.db.tenant, project, id)
 		switch {
 		case err == nil && have == revision && hex.EncodeToString(sum) == hash:
 			return nil
 		case err == nil && have > 0 && have <= revision:
-			return s.db.refuse(lost) // nothing was stored: at most another was faster
+			return s.db.refusalOf(lost) // nothing was stored: at most another was faster
 		case err == nil:
-			// A new session that is not there may come yet; a newer state may have come from this one.
+			// A missing new session may come yet; a newer state may have come from this one.
 			return unknownOutcome(s.db, lost)
 		}
 		select {

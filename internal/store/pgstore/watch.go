@@ -20,14 +20,14 @@ const (
 	maxRest = 30 * time.Second
 )
 
-// channel is that of the notices, whose text is the tenant and the id of the project.
+// channel is the channel of the notices. A notice has the tenant and the id of the project.
 const channel = "bmad"
 
-// notice returns the text of the notice of a project.
-func (d *Database) notice(project int64) string { return fmt.Sprintf("%d/%d", d.tenant, project) }
+// noticeOf returns the text of the notice of a project.
+func (d *Database) noticeOf(project int64) string { return fmt.Sprintf("%d/%d", d.tenant, project) }
 
-// tell tells those who watch that sessions of a project have changed, soon.
-func (d *Database) tell(project int64) {
+// sendNoticeSoon sends a notice soon that sessions of a project have changed.
+func (d *Database) sendNoticeSoon(project int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	waiting := len(d.untold) > 0
@@ -44,13 +44,13 @@ func (d *Database) tell(project int64) {
 		defer cancel()
 		for project := range projects {
 			// A notice is a hint: Watch looks by itself too. So it does not wait for the disk.
-			_ = d.ask(ctx, func(pgx.Row) error { return nil }, `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, channel, d.notice(project))
+			_ = d.runStatement(ctx, func(pgx.Row) error { return nil }, `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, channel, d.noticeOf(project))
 		}
 	})
 }
 
-// Watch calls changed when sessions of the projects that were used may have changed, no matter who changed them,
-// until the context ends. It has a connection of its own. While there is none, it tries to get one, and calls
+// Watch calls changed when sessions of the projects in use may have changed, no matter who changed them,
+// until the context ends. It has a separate connection. After a loss it tries to get a new one, and calls
 // changed when it has it.
 func (d *Database) Watch(ctx context.Context, changed func()) {
 	for rest := time.Second; ctx.Err() == nil; rest = min(2*rest, maxRest) {
@@ -64,7 +64,7 @@ func (d *Database) Watch(ctx context.Context, changed func()) {
 	}
 }
 
-// listen is Watch over one connection; it reports whether there was one.
+// listen is Watch over one connection; it reports whether a connection was made.
 func (d *Database) listen(ctx context.Context, changed func()) bool {
 	conn, err := pgx.ConnectConfig(ctx, d.config.ConnConfig.Copy())
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *Database) listen(ctx context.Context, changed func()) bool {
 				return true
 			}
 			if err != nil {
-				now, err := d.print(ctx, conn)
+				now, err := d.fingerprint(ctx, conn)
 				if err != nil {
 					return true
 				}
@@ -100,20 +100,20 @@ func (d *Database) listen(ctx context.Context, changed func()) bool {
 	}
 }
 
-// isUsed reports whether a notice is about a project that was used.
+// isUsed reports whether a notice is about a project in use.
 func (d *Database) isUsed(text string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, project := range d.projects {
-		if d.notice(project) == text {
+		if d.noticeOf(project) == text {
 			return true
 		}
 	}
 	return false
 }
 
-// print returns a text that differs after every change of a project that was used.
-func (d *Database) print(ctx context.Context, conn *pgx.Conn) (string, error) {
+// fingerprint returns a text which differs after every change of a project in use.
+func (d *Database) fingerprint(ctx context.Context, conn *pgx.Conn) (string, error) {
 	d.mu.Lock()
 	var projects []int64
 	for _, project := range d.projects {
@@ -121,7 +121,7 @@ func (d *Database) print(ctx context.Context, conn *pgx.Conn) (string, error) {
 	}
 	d.mu.Unlock()
 	var out strings.Builder
-	err := d.askOn(ctx, conn, func(row pgx.Row) error {
+	err := d.runStatementOn(ctx, conn, func(row pgx.Row) error {
 		var sessions, changes int64
 		err := row.Scan(&sessions, &changes)
 		fmt.Fprintln(&out, sessions, changes)

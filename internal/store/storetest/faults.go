@@ -124,14 +124,14 @@ func checkJSON(t *testing.T, o durabletest.Outcome, dir *durable.Dir) {
 	}
 }
 
-// checkNames checks that each session is found by its name, and that one more gets a name of its own.
+// checkNames checks that each session is found by name, and that a new one gets another name.
 func checkNames(t *testing.T, o durabletest.Outcome, b Backend) {
 	t.Helper()
 	ctx := context.Background()
 	if err := b.Create(ctx, sessionFor("next"), Numbered("task")); err != nil {
 		t.Fatalf("%v: then a start: %v", o, err)
 	}
-	page, err := list(ctx, b, store.Query{})
+	page, err := listPage(ctx, b, store.Query{})
 	if err != nil || len(page.Broken) > 0 {
 		t.Fatalf("%v: %v, %v", o, page.Broken, err)
 	}

@@ -19,7 +19,7 @@ type Mem struct {
 	sessions map[string][]byte
 	names    map[string]string // task name → id
 
-	// contents has a lock of its own: texts are read even if a change is under way.
+	// contents has a lock of its own: texts are read even during a change.
 	contentsMu sync.Mutex
 	contents   map[string]string // path → text
 }
@@ -54,7 +54,7 @@ func (m *Mem) Create(ctx context.Context, s *workflow.Session, names store.Names
 	return nil
 }
 
-// Get returns a session by its id.
+// Get returns a session by id.
 func (m *Mem) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -17,17 +17,17 @@ import (
 // ordinaryID is the session of a real run through all stages, which has 26 kB.
 const ordinaryID = "361efd0a-26cd-46d0-83f3-16ec62853ea9"
 
-// Ordinary adds n sessions of ordinary size to a project: copies of a real run, with its
-// workflow, each under its own id and task name and a minute younger than the one before. Every
-// tenth is active. It returns the ids, the oldest first. The names and the mapping are not made, and
-// the histories are those of a server that did not chain them.
+// Ordinary adds n sessions of ordinary size to a project: copies of a real run, with its workflow, each
+// under its own id and task name and a minute younger than the one before. Every tenth is active. It
+// returns the ids, the oldest first. The names and the mapping are not made, and the histories are not
+// chained, as from an old server.
 func Ordinary(t testing.TB, folder string, n int) (ids []string) {
 	t.Helper()
 	state := filepath.Join(folder, store.Folder)
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := ordinary(t)
+	s := ordinarySession(t)
 	name, changed := s.TaskName, s.UpdatedAt
 	texts := [2]string{}
 	for i, at := range []workflow.State{workflow.Completed, workflow.Generating} {
@@ -63,8 +63,8 @@ func OrdinaryID(i int) string { return fmt.Sprintf("%08d-1111-4000-8000-00000000
 // ordinaryText is the text behind every reference and in every artifact.
 var ordinaryText = strings.Repeat("The relay keeps every webhook before it answers.\n", 80)
 
-// plain takes the hashes of the real run out of a session, and has it refer to ordinaryText.
-func plain(s *workflow.Session) {
+// makePlain removes the hashes of the real run from a session, and has it refer to ordinaryText.
+func makePlain(s *workflow.Session) {
 	sum, size := workflow.Hash([]byte(ordinaryText)), int64(len(ordinaryText))
 	for _, rec := range s.Stages {
 		for _, ref := range rec.Refs() {
@@ -86,7 +86,7 @@ func plain(s *workflow.Session) {
 // OrdinaryTexts makes the texts and artifacts of the n sessions of Ordinary.
 func OrdinaryTexts(t testing.TB, folder string, n int) {
 	t.Helper()
-	s := ordinary(t)
+	s := ordinarySession(t)
 	var names []string
 	for _, rec := range s.Stages {
 		for _, ref := range rec.Refs() {
@@ -123,8 +123,8 @@ func OrdinaryTexts(t testing.TB, folder string, n int) {
 	}
 }
 
-// ordinary reads the session that is copied.
-func ordinary(t testing.TB) *workflow.Session {
+// ordinarySession reads the session to copy.
+func ordinarySession(t testing.TB) *workflow.Session {
 	t.Helper()
 	name := filepath.Join("testdata", "sessions", "v1", "session-"+ordinaryID+".json")
 	for range 5 { // from the package's folder up to the module's
@@ -134,7 +134,7 @@ func ordinary(t testing.TB) *workflow.Session {
 				t.Fatal(err)
 			}
 			s.Workflow = s.Definition().Clone()
-			plain(s)
+			makePlain(s)
 			return s
 		}
 		name = filepath.Join("..", name)

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func names(p store.Page) []string {
+func taskNames(p store.Page) []string {
 	out := make([]string, len(p.Sessions))
 	for i, s := range p.Sessions {
 		out[i] = s.TaskName
@@ -20,8 +20,8 @@ func names(p store.Page) []string {
 	return out
 }
 
-// move takes a session to another stage or state, at a time.
-func move(t *testing.T, b Backend, id string, stage workflow.StageID, state workflow.State, at time.Time) {
+// moveSession takes a session to another stage or state, at a time.
+func moveSession(t *testing.T, b Backend, id string, stage workflow.StageID, state workflow.State, at time.Time) {
 	t.Helper()
 	if _, err := b.Update(context.Background(), id, func(_ store.Tx, s *workflow.Session) error {
 		s.CurrentStage, s.CurrentState, s.UpdatedAt = stage, state, at
@@ -31,15 +31,15 @@ func move(t *testing.T, b Backend, id string, stage workflow.StageID, state work
 	}
 }
 
-// list returns the page that a query asks for.
-func list(ctx context.Context, in store.Sessions, q store.Query) (store.Page, error) {
+// listPage returns the page for a query.
+func listPage(ctx context.Context, in store.Sessions, q store.Query) (store.Page, error) {
 	return store.List(ctx, in, q)
 }
 
 func testQuery(t *testing.T, b Backend, reopen func() Backend) {
-	first, second, third := create(t, b, 1, "paint-a-wall"), create(t, b, 2, "修-任务"), create(t, b, 3, "build-Ö")
-	move(t, b, first.SessionID, workflow.QA, workflow.Completed, epoch.Add(time.Minute))
-	move(t, b, second.SessionID, workflow.SM, workflow.AwaitingApproval, epoch.Add(time.Hour))
+	first, second, third := createSession(t, b, 1, "paint-a-wall"), createSession(t, b, 2, "修-任务"), createSession(t, b, 3, "build-Ö")
+	moveSession(t, b, first.SessionID, workflow.QA, workflow.Completed, epoch.Add(time.Minute))
+	moveSession(t, b, second.SessionID, workflow.SM, workflow.AwaitingApproval, epoch.Add(time.Hour))
 	for name, tt := range map[string]struct {
 		query store.Query
 		want  []string
@@ -56,16 +56,16 @@ func testQuery(t *testing.T, b Backend, reopen func() Backend) {
 		"all of it":                        {store.Query{Stage: workflow.SM, States: []workflow.State{workflow.AwaitingApproval}, Text: "修"}, []string{second.TaskName}},
 		"nothing":                          {store.Query{Stage: workflow.SM, Text: "paint"}, nil},
 	} {
-		page, err := list(context.Background(), reopen(), tt.query)
-		if got := names(page); err != nil || !slices.Equal(got, tt.want) && len(got)+len(tt.want) > 0 || page.Total != len(tt.want) || page.Next != "" {
+		page, err := listPage(context.Background(), reopen(), tt.query)
+		if got := taskNames(page); err != nil || !slices.Equal(got, tt.want) && len(got)+len(tt.want) > 0 || page.Total != len(tt.want) || page.Next != "" {
 			t.Errorf("%s: got %v of %d, %v, want %v", name, got, page.Total, err, tt.want)
 		}
 	}
-	if page, err := list(context.Background(), b, store.Query{Limit: 1}); err != nil || page.Total != 3 || page.Active != 2 || len(page.Sessions) != 1 {
+	if page, err := listPage(context.Background(), b, store.Query{Limit: 1}); err != nil || page.Total != 3 || page.Active != 2 || len(page.Sessions) != 1 {
 		t.Errorf("got %+v, %v, want one of three, two of them active", page, err)
 	}
 	for _, cursor := range []string{"x", "2026-01-02T03:04:05Z", ",", "yesterday," + first.SessionID, "2026-01-02T03:04:05Z,x"} {
-		if page, err := list(context.Background(), b, store.Query{After: cursor}); !fault.Is(err, fault.InvalidArgument) {
+		if page, err := listPage(context.Background(), b, store.Query{After: cursor}); !fault.Is(err, fault.InvalidArgument) {
 			t.Errorf("after %q: got %+v, %v, want a refusal", cursor, page, err)
 		}
 	}
@@ -99,9 +99,9 @@ func testListsFollow(t *testing.T, b Backend, reopen func() Backend) {
 		}
 	}
 	check()
-	first := create(t, b, 1, "first")
+	first := createSession(t, b, 1, "first")
 	check("first 1")
-	second := create(t, other, 2, "second")
+	second := createSession(t, other, 2, "second")
 	check("second 1", "first 1")
 	for n := range 12 { // the same size but for the revision, in the same tick of the clock
 		from := []Backend{b, other}[n%2]
@@ -110,7 +110,7 @@ func testListsFollow(t *testing.T, b Backend, reopen func() Backend) {
 		}
 		check("second 1", fmt.Sprintf("first %d", n+2))
 	}
-	move(t, other, first.SessionID, workflow.PO, workflow.Refining, epoch.Add(time.Hour))
+	moveSession(t, other, first.SessionID, workflow.PO, workflow.Refining, epoch.Add(time.Hour))
 	check("first 14", "second 1")
 	if _, err := b.StoredHash(ctx, "../../etc/passwd"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the hash of a path: %v", err)
@@ -129,30 +129,30 @@ func objectiveOf(all store.Listing, id string) string {
 	return ""
 }
 
-// testPages walks the pages while sessions change: none comes twice that kept its place, and none that was
-// there before is left out.
+// testPages walks the pages while sessions change: an unmoved session never comes twice, and no earlier one
+// is left out.
 func testPages(t *testing.T, b Backend, reopen func() Backend) {
 	const n = 11
 	var want []string
 	ids := map[string]string{}
 	for i := range n {
-		s := create(t, b, i%4, fmt.Sprintf("task-%02d", i)) // several at one moment
+		s := createSession(t, b, i%4, fmt.Sprintf("task-%02d", i)) // several at one moment
 		ids[s.TaskName] = s.SessionID
 	}
-	all, err := list(context.Background(), b, store.Query{})
+	all, err := listPage(context.Background(), b, store.Query{})
 	if err != nil || len(all.Sessions) != n {
 		t.Fatal(len(all.Sessions), err)
 	}
-	want = names(all)
+	want = taskNames(all)
 	for limit := 1; limit <= n+1; limit++ {
 		var got []string
 		q := store.Query{Limit: limit}
 		for pages := 0; ; pages++ {
-			page, err := list(context.Background(), reopen(), q)
+			page, err := listPage(context.Background(), reopen(), q)
 			if err != nil || len(page.Sessions) > limit || page.Total != n || pages > n {
 				t.Fatalf("by %d: got %+v, %v", limit, page, err)
 			}
-			got = append(got, names(page)...)
+			got = append(got, taskNames(page)...)
 			if q.After = page.Next; q.After == "" {
 				break
 			}
@@ -161,16 +161,16 @@ func testPages(t *testing.T, b Backend, reopen func() Backend) {
 			t.Errorf("by %d: got %v, want %v", limit, got, want)
 		}
 	}
-	first, err := list(context.Background(), b, store.Query{Limit: 4})
+	first, err := listPage(context.Background(), b, store.Query{Limit: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The last of the page, at which the cursor stands, and a later one are changed.
-	move(t, b, ids[want[3]], workflow.PO, workflow.Refining, epoch.Add(time.Hour))
-	move(t, b, ids[want[7]], workflow.PO, workflow.Refining, epoch.Add(2*time.Hour))
-	create(t, b, 99, "another")
-	rest, err := list(context.Background(), b, store.Query{After: first.Next})
-	if got, want := names(rest), slices.Concat(want[4:7], want[8:]); err != nil || !slices.Equal(got, want) {
+	moveSession(t, b, ids[want[3]], workflow.PO, workflow.Refining, epoch.Add(time.Hour))
+	moveSession(t, b, ids[want[7]], workflow.PO, workflow.Refining, epoch.Add(2*time.Hour))
+	createSession(t, b, 99, "another")
+	rest, err := listPage(context.Background(), b, store.Query{After: first.Next})
+	if got, want := taskNames(rest), slices.Concat(want[4:7], want[8:]); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }

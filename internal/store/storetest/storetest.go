@@ -1,4 +1,4 @@
-// Package storetest is the suite that every backend of package store passes.
+// Package storetest is the suite for every backend of package store.
 package storetest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Backend is the interface that the suite tests.
+// Backend is the interface under test.
 type Backend = store.Backend
 
 // Files returns the store of the project in dir, which stays the caller's to close. It reads every
@@ -82,7 +82,7 @@ func Numbered(base string) store.Names {
 	}}
 }
 
-func create(t *testing.T, b Backend, n int, base string) *workflow.Session {
+func createSession(t *testing.T, b Backend, n int, base string) *workflow.Session {
 	t.Helper()
 	s := newSession(n)
 	if err := b.Create(context.Background(), s, Numbered(base)); err != nil {
@@ -92,7 +92,7 @@ func create(t *testing.T, b Backend, n int, base string) *workflow.Session {
 }
 
 func testCreateAndGet(t *testing.T, b Backend, reopen func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	for _, h := range []Backend{b, reopen()} {
 		got, err := h.Get(context.Background(), s.SessionID)
 		if err != nil {
@@ -113,7 +113,7 @@ func testCreateAndGet(t *testing.T, b Backend, reopen func() Backend) {
 }
 
 func testCreateTwice(t *testing.T, b Backend, _ func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	if err := b.Create(context.Background(), s, Numbered("task")); !fault.Is(err, fault.Conflict) {
 		t.Errorf("got %v", err)
 	}
@@ -124,7 +124,7 @@ func testCreateTwice(t *testing.T, b Backend, _ func() Backend) {
 
 func testNames(t *testing.T, b Backend, _ func() Backend) {
 	for n, want := range []string{"task", "task-1", "task-2", "task-3", "task-4", "task-5"} {
-		if s := create(t, b, n, "task"); s.TaskName != want {
+		if s := createSession(t, b, n, "task"); s.TaskName != want {
 			t.Errorf("got %q, want %q", s.TaskName, want)
 		}
 	}
@@ -168,7 +168,7 @@ func testNamesInParallel(t *testing.T, b Backend, reopen func() Backend) {
 }
 
 func testFind(t *testing.T, b Backend, _ func() Backend) {
-	s := create(t, b, 1, "任务-a")
+	s := createSession(t, b, 1, "任务-a")
 	for _, ref := range []string{s.SessionID, s.TaskName} {
 		if id, err := b.Find(context.Background(), ref); err != nil || id != s.SessionID {
 			t.Errorf("%q: %q, %v", ref, id, err)
@@ -182,17 +182,17 @@ func testFind(t *testing.T, b Backend, _ func() Backend) {
 }
 
 func testList(t *testing.T, b Backend, reopen func() Backend) {
-	if page, err := list(context.Background(), b, store.Query{}); err != nil || len(page.Sessions)+len(page.Broken)+page.Total != 0 {
+	if page, err := listPage(context.Background(), b, store.Query{}); err != nil || len(page.Sessions)+len(page.Broken)+page.Total != 0 {
 		t.Errorf("an empty store lists %+v, %v", page, err)
 	}
 	for _, n := range []int{3, 1, 2} {
-		create(t, b, n, fmt.Sprintf("task-%d", n))
+		createSession(t, b, n, fmt.Sprintf("task-%d", n))
 	}
-	page, err := list(context.Background(), reopen(), store.Query{})
+	page, err := listPage(context.Background(), reopen(), store.Query{})
 	if err != nil || len(page.Broken) != 0 {
 		t.Fatal(err, page.Broken)
 	}
-	if got, want := names(page), []string{"task-3", "task-2", "task-1"}; !slices.Equal(got, want) || page.Total != 3 || page.Active != 3 || page.Next != "" {
+	if got, want := taskNames(page), []string{"task-3", "task-2", "task-1"}; !slices.Equal(got, want) || page.Total != 3 || page.Active != 3 || page.Next != "" {
 		t.Errorf("got %v of %+v, want %v", got, page, want)
 	}
 }
@@ -203,7 +203,7 @@ func testLatest(t *testing.T, b Backend, reopen func() Backend) {
 	}
 	var ids []string
 	for n := range 4 {
-		ids = append(ids, create(t, b, n, fmt.Sprintf("task-%d", n)).SessionID)
+		ids = append(ids, createSession(t, b, n, fmt.Sprintf("task-%d", n)).SessionID)
 		time.Sleep(5 * time.Millisecond) // file systems tell times apart by no less
 	}
 	if _, err := b.Update(context.Background(), ids[1], func(_ store.Tx, s *workflow.Session) error {
@@ -217,7 +217,7 @@ func testLatest(t *testing.T, b Backend, reopen func() Backend) {
 	for _, s := range list.Sessions {
 		got = append(got, s.SessionID)
 	}
-	// A store that reads nothing may have all of them.
+	// A store without anything to read may have all of them.
 	if want := []string{ids[1], ids[3], ids[2]}; err != nil || len(got) < 3 || !slices.Equal(got[:3], want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
@@ -227,7 +227,7 @@ func testLatest(t *testing.T, b Backend, reopen func() Backend) {
 }
 
 func testUpdate(t *testing.T, b Backend, reopen func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	got, err := b.Update(context.Background(), s.SessionID, func(_ store.Tx, s *workflow.Session) error {
 		s.CurrentState = workflow.Clarifying
 		return nil
@@ -248,7 +248,7 @@ func testUpdate(t *testing.T, b Backend, reopen func() Backend) {
 }
 
 func testUpdateRefused(t *testing.T, b Backend, _ func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	no := errors.New("no")
 	_, err := b.Update(context.Background(), s.SessionID, func(_ store.Tx, s *workflow.Session) error {
 		s.Objective = "changed"
@@ -264,7 +264,7 @@ func testUpdateRefused(t *testing.T, b Backend, _ func() Backend) {
 }
 
 func testUpdateInParallel(t *testing.T, b Backend, reopen func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	handles := []Backend{b, reopen(), reopen()}
 	var wg sync.WaitGroup
 	for n := range 30 {
@@ -287,7 +287,7 @@ func testUpdateInParallel(t *testing.T, b Backend, reopen func() Backend) {
 }
 
 func testCancelledContext(t *testing.T, b Backend, _ func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, getErr := b.Get(ctx, s.SessionID)
@@ -304,13 +304,13 @@ func testCancelledContext(t *testing.T, b Backend, _ func() Backend) {
 }
 
 func testContents(t *testing.T, b Backend, reopen func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	body := "# 文档\n" + strings.Repeat("line\n", 200)
 	texts := []store.Text{
 		{Stage: workflow.PO, Kind: "claude_result", Body: body, At: epoch},
 		{Stage: workflow.PO, Kind: "claude_result", Body: "second in the same instant", At: epoch},
 	}
-	refs := put(t, b, s.SessionID, texts)
+	refs := putTexts(t, b, s.SessionID, texts)
 	if refs[0].FilePath == refs[1].FilePath {
 		t.Errorf("both are %s", refs[0].FilePath)
 	}
@@ -338,7 +338,7 @@ func testContents(t *testing.T, b Backend, reopen func() Backend) {
 }
 
 func testCopiesAreApart(t *testing.T, b Backend, _ func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	one, err := b.Get(context.Background(), s.SessionID)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// put stores texts in an update of their own.
-func put(t *testing.T, b Backend, id string, texts []store.Text) (refs []workflow.ContentRef) {
+// putTexts stores texts in a separate update.
+func putTexts(t *testing.T, b Backend, id string, texts []store.Text) (refs []workflow.ContentRef) {
 	t.Helper()
 	_, err := b.Update(context.Background(), id, func(tx store.Tx, _ *workflow.Session) (err error) {
 		refs, err = tx.Put(context.Background(), texts)
@@ -26,9 +26,9 @@ func put(t *testing.T, b Backend, id string, texts []store.Text) (refs []workflo
 	return refs
 }
 
-// testUpdateFails checks that nothing is left of an update that fails.
+// testUpdateFails checks that a failed update leaves nothing.
 func testUpdateFails(t *testing.T, b Backend, reopen func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	no := errors.New("no")
 	var refs []workflow.ContentRef
 	_, err := b.Update(context.Background(), s.SessionID, func(tx store.Tx, _ *workflow.Session) (err error) {
@@ -51,10 +51,10 @@ func testUpdateFails(t *testing.T, b Backend, reopen func() Backend) {
 	}
 }
 
-// testContentsInUpdate checks that an update sees its own texts and the earlier ones.
+// testContentsInUpdate checks that an update sees the texts in it and the earlier ones.
 func testContentsInUpdate(t *testing.T, b Backend, reopen func() Backend) {
-	s := create(t, b, 1, "task")
-	before := put(t, b, s.SessionID, []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "before", At: epoch}})[0]
+	s := createSession(t, b, 1, "task")
+	before := putTexts(t, b, s.SessionID, []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "before", At: epoch}})[0]
 	var own workflow.ContentRef
 	_, err := b.Update(context.Background(), s.SessionID, func(tx store.Tx, s *workflow.Session) error {
 		refs, err := tx.Put(context.Background(), []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "own", At: epoch}})
@@ -82,9 +82,9 @@ func testContentsInUpdate(t *testing.T, b Backend, reopen func() Backend) {
 	}
 }
 
-// testStored checks that the stored form is that of the codec, and equals that of the session read.
+// testStored checks that the stored form comes from the codec, and equals the session as read.
 func testStored(t *testing.T, b Backend, reopen func() Backend) {
-	s := create(t, b, 1, "task")
+	s := createSession(t, b, 1, "task")
 	want, err := store.Encode(s)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 // manifestName is the last entry of an archive.
 const manifestName = "manifest.json"
 
-// maxManifest is its greatest length, in bytes.
+// maxManifest is the greatest length of the manifest, in bytes.
 const maxManifest = 64 << 20
 
 // manifest describes an archive.
@@ -90,24 +90,24 @@ func Import(ctx context.Context, archive io.ReadSeeker, into store.Carrier) (out
 	if err != nil {
 		return out, fault.From(err)
 	}
-	if err := read(archive, size, func(store.Parcel) error { return ctx.Err() }); err != nil {
-		return out, unusable(err)
+	if err := readArchive(archive, size, func(store.Parcel) error { return ctx.Err() }); err != nil {
+		return out, unusableError(err)
 	}
 	if _, err := archive.Seek(0, io.SeekStart); err != nil {
 		return out, fault.From(err)
 	}
-	err = read(archive, size, func(p store.Parcel) error { return out.bring(ctx, into, p) })
+	err = readArchive(archive, size, func(p store.Parcel) error { return out.bringSession(ctx, into, p) })
 	return out, err
 }
 
-func unusable(err error) error {
+func unusableError(err error) error {
 	return fault.New(fault.InvalidArgument, "the archive cannot be imported: %w", err).
 		WithHint("export it again (bmad-mcp store export); nothing was changed")
 }
 
-// read reads an archive of a size, checks it, and calls do with each session. It takes no more memory for an entry
-// than the archive has bytes left: what a header states costs nothing.
-func read(archive io.Reader, left int64, do func(store.Parcel) error) error {
+// readArchive reads an archive of a size, checks it, and calls do with each session. It takes no more memory for
+// an entry than the archive has bytes left: a header's claims cost nothing.
+func readArchive(archive io.Reader, left int64, do func(store.Parcel) error) error {
 	in := tar.NewReader(archive)
 	var listed []file
 	var p store.Parcel
@@ -115,17 +115,17 @@ func read(archive io.Reader, left int64, do func(store.Parcel) error) error {
 	for {
 		header, err := in.Next()
 		if err != nil {
-			return wrong(header, err)
+			return entryError(header, err)
 		}
 		name := header.Name
 		left -= blockSize + header.Size
 		data, err := readEntry(in, header, left)
 		if err != nil {
-			return wrong(header, err)
+			return entryError(header, err)
 		}
 		if name == manifestName {
-			if err := compare(data, listed); err != nil {
-				return wrong(header, err)
+			if err := compareWithManifest(data, listed); err != nil {
+				return entryError(header, err)
 			}
 			if p.ID != "" {
 				return do(p)
@@ -141,20 +141,21 @@ func read(archive io.Reader, left int64, do func(store.Parcel) error) error {
 			}
 			s, err := store.Decode(data, name)
 			if err != nil || s.SessionID != id || seen[id] {
-				return wrong(header, errors.Join(err, errors.ErrUnsupported))
+				return entryError(header, errors.Join(err, errors.ErrUnsupported))
 			}
 			seen[id] = true
 			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
 			continue
 		}
-		if p.ID == "" || !store.IsText(p.ID, name) || p.Texts[name] != nil { // it follows its session
-			return wrong(header, errors.ErrUnsupported)
+		if p.ID == "" || !store.IsText(p.ID, name) || p.Texts[name] != nil { // it follows the session
+			return entryError(header, errors.ErrUnsupported)
 		}
 		p.Texts[name] = data
 	}
 }
 
-// readEntry reads the bytes of an entry, after which that many are left of the archive.
+// readEntry reads the bytes of an entry; left is the size of the archive after it, below 0 for a
+// truncated entry.
 func readEntry(in io.Reader, header *tar.Header, left int64) ([]byte, error) {
 	limit := int64(durable.MaxText)
 	if header.Name == manifestName {
@@ -174,7 +175,8 @@ func readEntry(in io.Reader, header *tar.Header, left int64) ([]byte, error) {
 // blockSize is the length of a header, in bytes.
 const blockSize = 512
 
-// isSparse reports whether an entry has a size that is not that of its bytes: holes are read as zeros.
+// isSparse reports whether the size of an entry differs from the number of its bytes: holes are read as
+// zeros.
 func isSparse(header *tar.Header) bool {
 	for key := range header.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
@@ -192,8 +194,8 @@ func sessionIn(name string) (string, bool) {
 	return id, ok && isJSON && isID && canonical == id
 }
 
-// compare compares the entries of an archive with its manifest.
-func compare(data []byte, listed []file) error {
+// compareWithManifest compares the entries of an archive with its manifest.
+func compareWithManifest(data []byte, listed []file) error {
 	m := manifest[sameFiles]{Files: listed}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return err
@@ -204,8 +206,8 @@ func compare(data []byte, listed []file) error {
 	return nil
 }
 
-// sameFiles are the files that a manifest has to list. They are taken off as it does, so that a long list of others
-// takes no memory.
+// sameFiles are the files to be listed by a manifest. Each is removed when the manifest lists it, so a long
+// list of others takes no memory.
 type sameFiles []file
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -223,8 +225,8 @@ func (s *sameFiles) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// wrong is the error for an entry of an archive.
-func wrong(header *tar.Header, err error) error {
+// entryError is the error for an entry of an archive.
+func entryError(header *tar.Header, err error) error {
 	name := ""
 	if header != nil {
 		name = visible.Fit(header.Name, 200)

@@ -1,10 +1,10 @@
 // Package transfer carries the sessions of a project from one store to another, or to an archive and back.
 //
-// An archive is a tar file with the sessions and texts under the paths that they have as files, and a manifest with
-// their hashes at its end. Nothing is stored from an archive before all of it was checked.
+// An archive is a tar file with the sessions and texts under their paths as files, and a manifest with
+// their hashes at the end. Nothing is stored from an archive before all of it was checked.
 //
-// A session that is in both stores is never merged. If the history of one continues that of the other, the longer
-// one stays; else both stay, the second under a new id and task name.
+// Two forms of a session, one in each store, are never merged. If the history of one continues the other's,
+// the longer one stays; else both stay, the second under a new id and task name.
 package transfer
 
 import (
@@ -30,7 +30,7 @@ type Outcome struct {
 	New, Longer, Forked, Renamed, Same int
 }
 
-// Copy brings all sessions of one store into another. Sessions that cannot be read are left out: it returns the
+// Copy brings all sessions of one store into another. Unreadable sessions are left out: it returns the
 // first error, after the others were brought.
 func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error) {
 	all, err := listByID(ctx, from)
@@ -40,13 +40,13 @@ func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error
 		}
 		var p store.Parcel
 		if p, err = from.Take(ctx, s.SessionID); err == nil {
-			err = out.bring(ctx, into, p)
+			err = out.bringSession(ctx, into, p)
 		}
 	}
 	return out, err
 }
 
-// listByID lists the sessions of a store by their ids. One that cannot be read is an error: it would be missing.
+// listByID lists the sessions of a store by id. An unreadable one is an error: it would be missing.
 func listByID(ctx context.Context, from store.Carrier) ([]workflow.Summary, error) {
 	all, err := from.All(ctx)
 	if lost := store.CannotBeRead(all.Broken); err == nil && len(lost) > 0 {
@@ -57,8 +57,8 @@ func listByID(ctx context.Context, from store.Carrier) ([]workflow.Summary, erro
 	return sessions, err
 }
 
-// bring brings one session.
-func (o *Outcome) bring(ctx context.Context, into store.Carrier, p store.Parcel) error {
+// bringSession brings one session.
+func (o *Outcome) bringSession(ctx context.Context, into store.Carrier, p store.Parcel) error {
 	theirs, err := store.Decode(p.Session, store.SessionPath(p.ID))
 	if err != nil {
 		return err
@@ -90,16 +90,16 @@ func (o *Outcome) bring(ctx context.Context, into store.Carrier, p store.Parcel)
 	case bytes.Equal(have, p.Session):
 		o.Same++
 		return nil
-	case continues(theirs, ours):
+	case isContinuationOf(theirs, ours):
 		if err = into.Bring(ctx, p, workflow.Hash(have)); err == nil {
 			o.Longer++
 		}
 		return err
-	case continues(ours, theirs):
+	case isContinuationOf(ours, theirs):
 		o.Same++
 		return nil
 	}
-	// The same fork has the same id, so that a repetition finds it.
+	// The same fork has the same id, so a repetition finds it.
 	id := uuid.NewSHA1(uuid.MustParse(p.ID), p.Session).String()
 	if _, err := into.Stored(ctx, id); err == nil {
 		o.Same++
@@ -108,9 +108,9 @@ func (o *Outcome) bring(ctx context.Context, into store.Carrier, p store.Parcel)
 	return o.bringAs(ctx, into, p, id, &o.Forked)
 }
 
-// continues reports whether the history of a session begins with that of another, and goes on; after signed entries
-// with signed ones alone.
-func continues(s, other *workflow.Session) bool {
+// isContinuationOf reports whether the history of a session begins with another's, and goes on; after signed
+// entries with signed ones alone.
+func isContinuationOf(s, other *workflow.Session) bool {
 	n := len(other.History)
 	if s.Revision <= other.Revision || n > len(s.History) || !reflect.DeepEqual(s.History[:n], other.History) {
 		return false

@@ -16,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
-// account returns the account of the server, if it cannot be that of the test: root is refused.
-func account() (uid, gid uint32, other bool) {
+// serverAccount returns the account for the server, if the test's is unsuitable: root is refused.
+func serverAccount() (uid, gid uint32, other bool) {
 	if os.Getuid() != 0 {
 		return 0, 0, false
 	}
@@ -30,9 +30,9 @@ func account() (uid, gid uint32, other bool) {
 	return 65534, 65534, true
 }
 
-// give gives the folder to the account of the server.
-func give(folder string) error {
-	uid, gid, other := account()
+// giveToServer gives the folder to the account of the server.
+func giveToServer(folder string) error {
+	uid, gid, other := serverAccount()
 	if !other {
 		return nil
 	}
@@ -41,7 +41,7 @@ func give(folder string) error {
 
 // asAnother has a program run as the account of the server.
 func asAnother(cmd *exec.Cmd) {
-	if uid, gid, other := account(); other {
+	if uid, gid, other := serverAccount(); other {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	}
 }

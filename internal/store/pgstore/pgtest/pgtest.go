@@ -22,7 +22,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
-// Password is that of all accounts, which tests look for in what is said.
+// Password is the password of all accounts. Tests look for it in all output.
 const Password = "s3cret-of-the-store"
 
 // Server is a running server, which accepts connections over loopback alone.
@@ -42,40 +42,40 @@ var shared = struct {
 	names  atomic.Int64
 }{}
 
-// Main runs the tests of a package, and ends the server that they share.
+// Main runs the tests of a package, and ends their shared server.
 func Main(m *testing.M) {
 	code := m.Run()
 	Stop()
 	os.Exit(code)
 }
 
-// Stop ends the server that the tests of a package share.
+// Stop ends the server shared by the tests of a package.
 func Stop() {
 	if shared.server != nil {
 		shared.server.Close()
 	}
 }
 
-// New returns the address of an empty database of its own, on a server that all tests of the package share. The
-// account owns it, and has no rights beyond it. Without PostgreSQL the test is skipped.
+// New returns the address of an empty database for one test, on a server shared by all tests of the
+// package. The account owns it, and has no rights beyond it. Without PostgreSQL the test is skipped.
 func New(t testing.TB) (address string) {
 	t.Helper()
 	address, err := Fresh()
-	fail(t, err)
+	requireServer(t, err)
 	return address
 }
 
 // Fresh is New without a test; the error matches exec.ErrNotFound without PostgreSQL.
 func Fresh() (address string, err error) {
-	shared.Do(func() { shared.server, shared.err = start("fsync=off", "full_page_writes=off") })
+	shared.Do(func() { shared.server, shared.err = startServer("fsync=off", "full_page_writes=off") })
 	if shared.err != nil {
 		return "", shared.err
 	}
-	return shared.server.database()
+	return shared.server.newDatabase()
 }
 
-// fail ends a test that has no server.
-func fail(t testing.TB, err error) {
+// requireServer ends a test without a server.
+func requireServer(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip("no PostgreSQL on the PATH or in /usr/lib/postgresql: install Debian's package postgresql")
@@ -88,23 +88,23 @@ func fail(t testing.TB, err error) {
 // Start starts a server for one test, with options such as synchronous_commit=off.
 func Start(t testing.TB, options ...string) *Server {
 	t.Helper()
-	s, err := start(options...)
-	fail(t, err)
+	s, err := startServer(options...)
+	requireServer(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
 
-// Database makes an empty database, and returns its address.
+// Database makes an empty database, and returns the address.
 func (s *Server) Database(t testing.TB) (address string) {
 	t.Helper()
-	address, err := s.database()
-	fail(t, err)
+	address, err := s.newDatabase()
+	requireServer(t, err)
 	return address
 }
 
-func (s *Server) database() (address string, err error) {
+func (s *Server) newDatabase() (address string, err error) {
 	name := fmt.Sprintf("db%d", shared.names.Add(1))
-	return s.Address(name, name), do(s.Address("postgres", "postgres"), `create role `+name+` login password '`+Password+`'`, `create database `+name+` owner `+name)
+	return s.Address(name, name), runStatements(s.Address("postgres", "postgres"), `create role `+name+` login password '`+Password+`'`, `create database `+name+` owner `+name)
 }
 
 // Address returns the address of a database for an account.
@@ -115,10 +115,10 @@ func (s *Server) Address(account, database string) string {
 // Do runs statements in the database at an address.
 func Do(t testing.TB, address string, statements ...string) {
 	t.Helper()
-	fail(t, do(address, statements...))
+	requireServer(t, runStatements(address, statements...))
 }
 
-func do(address string, statements ...string) error {
+func runStatements(address string, statements ...string) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
@@ -133,25 +133,25 @@ func do(address string, statements ...string) error {
 	return nil
 }
 
-// Standby starts a copy of a server that follows it. From then on the server acknowledges nothing that the copy does not
-// have on its disk.
+// Standby starts a copy which follows a server. From then on the server acknowledges only data on the
+// copy's disk.
 func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
 	from := fmt.Sprintf("host=127.0.0.1 port=%d user=postgres password=%s application_name=standby", s.Port, Password)
-	standby, err := launch(func(standby *Server) error {
-		return standby.program("pg_basebackup", "-D", standby.data(), "-d", from, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	standby, err := launchServer(func(standby *Server) error {
+		return standby.runProgram("pg_basebackup", "-D", standby.dataFolder(), "-d", from, "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	}, s.options)
-	fail(t, err)
+	requireServer(t, err)
 	t.Cleanup(standby.Close)
 	admin := s.Address("postgres", "postgres")
 	Do(t, admin, `alter system set synchronous_standby_names = 'standby'`, `select pg_reload_conf()`)
 	const ready = `do $$ begin if not exists (select from pg_stat_replication where sync_state = 'sync') then raise 'it does not follow yet'; end if; end $$`
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for err = do(admin, ready); err != nil && ctx.Err() == nil; err = do(admin, ready) {
+	for err = runStatements(admin, ready); err != nil && ctx.Err() == nil; err = runStatements(admin, ready) {
 		time.Sleep(20 * time.Millisecond)
 	}
-	fail(t, err)
+	requireServer(t, err)
 	return standby
 }
 
@@ -161,18 +161,20 @@ func (s *Server) Promote(t testing.TB) {
 	Do(t, s.Address("postgres", "postgres"), `select pg_promote()`)
 }
 
-// start makes the files of a server, and starts it.
-func start(options ...string) (*Server, error) { return launch((*Server).make, options) }
+// startServer makes the files of a server, and starts it.
+func startServer(options ...string) (*Server, error) {
+	return launchServer((*Server).makeFiles, options)
+}
 
-func launch(files func(*Server) error, options []string) (s *Server, err error) {
+func launchServer(files func(*Server) error, options []string) (s *Server, err error) {
 	s = &Server{options: options}
-	if s.bin, err = programs(); err != nil {
+	if s.bin, err = programsFolder(); err != nil {
 		return nil, err
 	}
 	if s.folder, err = os.MkdirTemp("", "bmad-pg-"); err != nil {
 		return nil, err
 	}
-	if err = give(s.folder); err == nil {
+	if err = giveToServer(s.folder); err == nil {
 		err = files(s)
 	}
 	if err == nil {
@@ -185,8 +187,8 @@ func launch(files func(*Server) error, options []string) (s *Server, err error) 
 	return s, nil
 }
 
-// programs returns the folder of the newest server's programs.
-func programs() (string, error) {
+// programsFolder returns the folder of the newest server's programs.
+func programsFolder() (string, error) {
 	if name, err := exec.LookPath("postgres"); err == nil {
 		name, err = filepath.EvalSymlinks(name) // the other programs need not be on the PATH
 		return filepath.Dir(name), err
@@ -195,27 +197,27 @@ func programs() (string, error) {
 	if len(found) == 0 {
 		return "", exec.ErrNotFound
 	}
-	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return versionOf(a) - versionOf(b) })), nil
 }
 
-func version(name string) int {
+func versionOf(name string) int {
 	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(name))))
 	return n
 }
 
-func (s *Server) make() error {
+func (s *Server) makeFiles() error {
 	file := filepath.Join(s.folder, "password")
 	if err := os.WriteFile(file, []byte(Password+"\n"), 0o600); err != nil {
 		return err
 	}
-	if err := give(file); err != nil {
+	if err := giveToServer(file); err != nil {
 		return err
 	}
-	return s.program("initdb", "-D", s.data(), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--locale=C", "--no-sync")
+	return s.runProgram("initdb", "-D", s.dataFolder(), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--locale=C", "--no-sync")
 }
 
-// program runs a program of the server to its end.
-func (s *Server) program(name string, args ...string) error {
+// runProgram runs a program of the server to its end.
+func (s *Server) runProgram(name string, args ...string) error {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...) //nolint:gosec // the programs of the server
 	cmd.Dir = s.folder
 	asAnother(cmd)
@@ -225,7 +227,7 @@ func (s *Server) program(name string, args ...string) error {
 	return nil
 }
 
-func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+func (s *Server) dataFolder() string { return filepath.Join(s.folder, "data") }
 
 // Up starts the server, and returns when it accepts connections.
 func (s *Server) Up() error {
@@ -240,7 +242,7 @@ func (s *Server) Up() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
-		said, err := s.try(ctx)
+		said, err := s.tryStart(ctx)
 		switch {
 		case err == nil:
 			return nil
@@ -251,15 +253,15 @@ func (s *Server) Up() error {
 	}
 }
 
-// try starts the server once. An error before the context's end is that of a server that has not found the memory of
-// a killed one free yet; said is its log.
-func (s *Server) try(ctx context.Context) (said string, err error) {
-	args := []string{"-D", s.data(), "-k", s.folder, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "max_connections=200"}
+// tryStart starts the server once. An error before the context's end means that the server has not yet found the
+// memory of a killed one free; said is the server's log.
+func (s *Server) tryStart(ctx context.Context) (said string, err error) {
+	args := []string{"-D", s.dataFolder(), "-k", s.folder, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "max_connections=200"}
 	for _, o := range s.options {
 		args = append(args, "-c", o)
 	}
 	_ = os.Remove(filepath.Join(s.folder, "log")) // what an earlier try has said
-	// The shell ends the server when the test has ended, however that ends.
+	// The shell ends the server when the test has ended, in any way.
 	const untilTheEnd = `"$@" >log 2>&1 & read -r _; kill -QUIT $!; wait`
 	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", untilTheEnd, "sh", filepath.Join(s.bin, "postgres")}, args...)...) //nolint:gosec // as above
 	cmd.Dir = s.folder
@@ -292,7 +294,7 @@ func (s *Server) try(ctx context.Context) (said string, err error) {
 // Kill ends all processes of the server at once.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
-	data, err := durable.ReadPath(filepath.Join(s.data(), "postmaster.pid"), durable.MaxText)
+	data, err := durable.ReadPath(filepath.Join(s.dataFolder(), "postmaster.pid"), durable.MaxText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +306,7 @@ func (s *Server) Kill(t testing.TB) {
 	if err := killTree(pid); err != nil {
 		t.Fatal(err)
 	}
-	_ = s.stop() // the shell says that it was killed
+	_ = s.stop() // the shell reports it as killed
 	s.stop = nil
 }
 
