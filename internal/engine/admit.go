@@ -29,26 +29,26 @@ func (r *run) checkAllowed(ctx context.Context, s *standing.Standing) error {
 	}
 	err := r.req.Fits(s)
 	// The human may have seen another document than the waiting one.
-	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Session.Revision)
+	sawOther := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Session.Revision)
 	// A call may have been right when it was sent: another call has moved the session while this one was under
 	// way, or before the caller could know of it, or the last move was this very step. The caller has then lost a
 	// race, or repeats a call without having seen the answer.
-	untold := !r.caller.couldKnow(s.Session.Revision, r.call) && !s.Session.Last().At.Before(r.engine.born)
-	late := untold || r.req.Repeats(s.Session)
+	couldNotKnow := !r.caller.couldKnow(s.Session.Revision, r.call) && !s.Session.Last().At.Before(r.engine.born)
+	isLate := couldNotKnow || r.req.Repeats(s.Session)
 	switch {
-	case err == nil && unseen:
+	case err == nil && sawOther:
 		return r.lostRace(ctx, s.Session)
 	case err == nil:
 		return r.req.Complete()
-	case late:
+	case isLate:
 		return r.lostRace(ctx, s.Session)
 	}
 	return err
 }
 
-// goesOn refuses, under a strict policy, to change a session if other hands have changed it or one of the approved
-// texts.
-func goesOn(s *standing.Standing) error {
+// refuseStopped refuses, under a strict policy, to change a session if other hands have changed it or one of the
+// approved texts.
+func refuseStopped(s *standing.Standing) error {
 	if !s.Stopped() {
 		return nil
 	}

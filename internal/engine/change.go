@@ -20,7 +20,7 @@ func (r *run) changeSession(ctx context.Context, prepare func(*standing.Standing
 	}
 	r.repairFiles(ctx, s)
 	before := r.gatherNeeded(ctx, s)
-	if err := goesOn(before); err != nil { // before anyone is asked
+	if err := refuseStopped(before); err != nil { // before anyone is asked
 		return nil, err
 	}
 	if err := r.checkAllowed(ctx, before); err != nil {
@@ -81,7 +81,7 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 	}
 	r.check.checkLocked(ctx, s, before)
 	now.Session, now.Integrity, now.Strict = s, r.check.found, r.check.strict
-	if err := goesOn(&now); err != nil {
+	if err := refuseStopped(&now); err != nil {
 		return err
 	}
 	if err := r.check.reserveRecord(ctx); err != nil {

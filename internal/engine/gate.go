@@ -34,7 +34,7 @@ func (r *run) pendingQuestion(ctx context.Context) (gate.Question, error) {
 	if err != nil {
 		return gate.Question{}, err
 	}
-	if err := goesOn(s); err != nil { // nobody would be asked
+	if err := refuseStopped(s); err != nil { // nobody would be asked
 		return gate.Question{}, err
 	}
 	if r.req.Language != "" {
