@@ -42,8 +42,9 @@ func (t *thread) takeWords(ctx context.Context, words string, form *schema) erro
 	if errors.Is(t.failure, context.Canceled) {
 		why = cancelledText
 	}
-	t.state.Questions, t.state.Rounds, t.state.Pauses, t.state.Cut, t.failure = nil, 0, 0, false, nil
-	t.state.Repairs = 0
+	t.state.Questions, t.failure = nil, nil
+	t.state.Rounds, t.state.Pauses, t.state.Repairs = 0, 0, 0
+	t.state.Cut = false
 	t.state.addUserMessage(why, provider.TextBlock(text))
 	t.state.Status = Processing
 	t.publish(Event{Type: EventTurnStarted, Text: words})
@@ -105,7 +106,9 @@ func (t *thread) startWork(ctx context.Context) (run func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(t.client.base, cancel)
 	resumed := t.state.Status == Paused || t.state.Status == Waiting
-	t.working, t.cancel, t.pausing, t.failure, t.broken, t.state.Repairs = true, cancel, false, nil, nil, 0
+	t.working, t.cancel = true, cancel
+	t.pausing, t.failure, t.broken = false, nil, nil
+	t.state.Repairs = 0
 	t.state.Status = Processing
 	if len(t.state.Questions) > 0 {
 		t.state.Status = Waiting
@@ -179,7 +182,8 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 	case t.state.Kind != kindSession:
 		return false
 	}
-	return ctx.Err() != nil || errors.As(err, &server) && server.Retryable || errors.As(err, &limit) || errors.As(err, &output)
+	canRetry := errors.As(err, &server) && server.Retryable
+	return ctx.Err() != nil || canRetry || errors.As(err, &limit) || errors.As(err, &output)
 }
 
 // endOrPauseTurn ends a turn, or leaves it for later. The caller holds the lock.
@@ -308,9 +312,10 @@ func (t *thread) answerQuestions(ctx context.Context) {
 		var err error
 		t.withoutLock(func() { text, err = t.askCaller(asking, q) })
 		answered()
+		workEnded := ctx.Err() != nil && err != nil
 		switch {
-		case ctx.Err() != nil && err != nil || t.client.base.Err() != nil:
-			return // the work has ended without it
+		case workEnded || t.client.base.Err() != nil:
+			return // without the answer
 		case !open():
 			continue
 		case err == nil:

@@ -42,7 +42,7 @@ type facts struct {
 	// kept is true if an engine's answer for exactly this point waits to be submitted.
 	kept bool
 	// given is true for a stage before the first one of the run, for which the person has named a document;
-	// spent after the submission of it.
+	// spent is true once it was submitted.
 	given, spent bool
 }
 

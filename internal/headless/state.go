@@ -161,7 +161,8 @@ func (f *files) logEvent(e Event) error {
 		return err
 	}
 	f.pending = append(append(f.pending, line...), '\n')
-	if begins := e.Type == RunStarted || e.Type == EngineEvent; begins && len(f.pending) < maxPending {
+	isBeginning := e.Type == RunStarted || e.Type == EngineEvent
+	if isBeginning && len(f.pending) < maxPending {
 		return nil
 	}
 	lines := f.pending

@@ -113,7 +113,8 @@ func partsOf(n placed) grimoire.Failure {
 			f.Status = tag
 		default:
 			mark := grimoire.SeverityIn(tag)
-			if f.Severity == "" || mark != "" && slices.Index(grimoire.Severities, mark) < slices.Index(grimoire.Severities, f.Severity) {
+			isWorse := mark != "" && slices.Index(grimoire.Severities, mark) < slices.Index(grimoire.Severities, f.Severity)
+			if f.Severity == "" || isWorse {
 				f.Severity = mark
 			}
 		}

@@ -28,7 +28,9 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	defer r.close()
 	holds := r.currentFilter("", "")
 	fits := func(n placed) bool {
-		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && !slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
+		isOwn := n.Session != "" && n.Session == q.Session
+		return holds(n) && slices.Contains(q.Types, string(n.Type)) && !isOwn &&
+			!slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
 	}
 	some := false
 	for range r.activeNotes(fits) {

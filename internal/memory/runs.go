@@ -150,7 +150,7 @@ func rowOf(s workflow.Summary) SessionRow {
 	}
 }
 
-// readRuns is read with the files of runs, which other calls do not need. amiss are the first problems.
+// readRuns is readAll with the files of runs, which other calls do not need. amiss has the first problems.
 func (b *Book) readRuns(ctx context.Context) (r *reading, amiss []notes.Problem, err error) {
 	if r, err = b.readAll(ctx); err != nil {
 		return nil, nil, err
@@ -204,7 +204,7 @@ func runRow(r *grimoire.Run) SessionRow {
 	}
 }
 
-// newestRun returns the latest changed run of a kit; an empty id or branch stands for any.
+// newestRun returns the most recently changed run of a kit; an empty id or branch stands for any.
 func (r *reading) newestRun(id, branch string) (last *grimoire.Run) {
 	for i, run := range r.runs.content.Runs {
 		isMeant := (id == "" || run.ID == id) && (branch == "" || run.Branch == branch)

@@ -38,9 +38,13 @@ func (e Estimate) countTokens(u provider.Usage) provider.Usage {
 		}
 	}
 	said := u.Prompt()
-	if wrong = wrong || said == 0 || said > mostPrompt; wrong && (said < e.Prompt || said > mostPrompt) {
+	tooMuch := said > mostPrompt
+	wrong = wrong || said == 0 || tooMuch
+	outOfRange := said < e.Prompt || tooMuch
+	if wrong && outOfRange {
 		// As in Room: whether it came from the cache is not known.
-		u.Input, u.CacheWrite5m, u.CacheWrite1h, u.CacheRead, u.Estimated = 0, e.Prompt, 0, 0, true
+		u.Input, u.CacheWrite5m, u.CacheWrite1h, u.CacheRead = 0, e.Prompt, 0, 0
+		u.Estimated = true
 	}
 	untold := u.Output <= 0 && e.Output > 0
 	if untold || u.Output < 0 || u.Output > mostOutput {

@@ -20,8 +20,11 @@ type Line struct {
 
 // Same reports whether two lines say the same of one model, except for the number of calls.
 func (l Line) Same(other Line) bool {
-	unknown := l.Spent == nil || other.Spent == nil
-	return l.Model == other.Model && l.Usage == other.Usage && (l.Spent == other.Spent || !unknown && *l.Spent == *other.Spent)
+	sameSpent := l.Spent == other.Spent
+	if l.Spent != nil && other.Spent != nil {
+		sameSpent = *l.Spent == *other.Spent
+	}
+	return l.Model == other.Model && l.Usage == other.Usage && sameSpent
 }
 
 // mostMoney bounds the sum of a line from a file.

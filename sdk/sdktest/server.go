@@ -229,7 +229,9 @@ func (s *Server) authorize(r *http.Request) error {
 		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
 	local := strings.HasSuffix(r.URL.Path, "/chat/completions") && s.Key == ""
-	if s.Key != "" && key != s.Key || key == "" && !local {
+	isWrong := s.Key != "" && key != s.Key
+	isMissing := key == "" && !local
+	if isWrong || isMissing {
 		return fmt.Errorf("invalid x-api-key")
 	}
 	return nil

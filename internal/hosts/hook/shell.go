@@ -108,8 +108,8 @@ func isState(name string) bool {
 
 const wildcards = "*?["
 
-// canStandFor reports whether a part of a path is a name, or can stand for it. Wildcards with fewer than two other characters
-// stand for anything, which is not a mention.
+// canStandFor reports whether a part of a path is a name, or can stand for it. Wildcards with fewer than two
+// other characters stand for anything, which is not a mention.
 func canStandFor(part, name string) bool {
 	if len(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(wildcards, r) {
@@ -162,7 +162,8 @@ func shellChangesState(command string) bool {
 		}
 		for _, to := range writes.FindAllStringSubmatch(part, -1) {
 			unknown := strings.HasPrefix(to[1], "$") && mentionsState(command)
-			if isState(to[1]) || unknown || inside && !strings.HasPrefix(to[1], "/dev/") {
+			beside := inside && !strings.HasPrefix(to[1], "/dev/")
+			if isState(to[1]) || unknown || beside {
 				return true
 			}
 		}
@@ -191,7 +192,10 @@ func canWrite(command string, inside bool) bool {
 // mentionsState reports whether a text names a record.
 func mentionsState(text string) bool {
 	for _, word := range fields.Split(text, -1) {
-		if isState(word) || strings.Contains(word, stateFolder+"/") && isState(word[strings.Index(word, stateFolder+"/"):]) {
+		if isState(word) {
+			return true
+		}
+		if at := strings.Index(word, stateFolder+"/"); at >= 0 && isState(word[at:]) {
 			return true
 		}
 	}

@@ -72,7 +72,11 @@ func (v *vectors) loadFiles(dir *durable.Dir) {
 	for _, e := range entries {
 		var size, part int
 		rest, ours := strings.CutPrefix(e.Name(), v.name+"-")
-		if n, err := fmt.Sscanf(rest, "%d-%d.vec", &size, &part); !ours || err != nil || n != 2 || size < 1 || size > maxSize || v.size != 0 && v.size != size {
+		n, err := fmt.Sscanf(rest, "%d-%d.vec", &size, &part)
+		if !ours || err != nil || n != 2 || size < 1 || size > maxSize {
+			continue
+		}
+		if v.size != 0 && v.size != size {
 			continue
 		}
 		data, err := dir.ReadFile(folder+"/"+e.Name(), 2*maxPart)

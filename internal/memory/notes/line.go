@@ -260,7 +260,8 @@ func (e *Entry) foldLines() {
 	source := idSource("", e.note.note.Agent, e.note.note.Text)
 	for _, l := range e.lines {
 		n := l.note
-		if n == nil || texts[n.Text] || e.tomb != nil && compareLines(e.tomb, l) > 0 {
+		isDeleted := e.tomb != nil && compareLines(e.tomb, l) > 0
+		if n == nil || texts[n.Text] || isDeleted {
 			continue
 		}
 		if idSource("", n.Agent, n.Text) == source {

@@ -196,7 +196,8 @@ func (s *Set) addAlike(key Key, n *Note) {
 	}
 }
 
-// firstOf returns the entry of a sum that counts: the undeleted one of the least id; nil if there is none.
+// firstOf returns the entry of a sum that counts: of the undeleted ones, else of all, the one with the least id;
+// nil if there is none.
 func (s *Set) firstOf(of sum) (found *Entry) {
 	if s.alike == nil {
 		s.alike = map[sum][]Key{}

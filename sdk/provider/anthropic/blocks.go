@@ -124,7 +124,9 @@ func saysAll(b provider.Block, raw string) bool {
 		return false
 	}
 	for name, value := range came {
-		if list, ok := value.([]any); value == nil || ok && len(list) == 0 {
+		list, isList := value.([]any)
+		isEmptyList := isList && len(list) == 0
+		if value == nil || isEmptyList {
 			delete(came, name)
 		}
 	}

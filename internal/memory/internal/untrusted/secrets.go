@@ -157,7 +157,8 @@ func isAssignment(between string) bool {
 
 // isLogin reports whether a name and a password are not an example's.
 func isLogin(g []string) bool {
-	return !isPlaceholder(g[2]) && (!slices.Contains(sampleUsers, strings.ToLower(g[1])) || !slices.Contains(sampleWords, strings.ToLower(g[2])))
+	isSample := slices.Contains(sampleUsers, strings.ToLower(g[1])) && slices.Contains(sampleWords, strings.ToLower(g[2]))
+	return !isPlaceholder(g[2]) && !isSample
 }
 
 // encodesLogin reports whether a value is a name and a password, as the scheme Basic sends them.
