@@ -63,7 +63,8 @@ func (h *helpPage) pageText() string {
 	h.writeFlags(h.lang.Say("Global Flags:"), cmd.InheritedFlags().FlagUsages())
 	switch {
 	case !cmd.HasParent():
-		h.b.WriteString("\n" + h.wrapProse(h.lang.Say("Help of a command: bmad-mcp help COMMAND. All commands: bmad-mcp help all. Pages of the documentation: bmad-mcp help pages.")))
+		more := h.lang.Say("Help of a command: bmad-mcp help COMMAND. All commands: bmad-mcp help all. Pages of the documentation: bmad-mcp help pages.")
+		h.b.WriteString("\n" + h.wrapProse(more))
 	case cmd.HasAvailableSubCommands():
 		h.b.WriteString("\n" + h.wrapProse(h.lang.Say(`Use "%s [command] --help" for more information about a command.`, cmd.CommandPath())))
 	}

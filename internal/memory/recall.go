@@ -226,7 +226,8 @@ func (r *reading) byMeaning(ctx context.Context, m Meaning, query string, hits [
 	}
 	for _, o := range others {
 		if o.Cosine >= leastLike && keep(placed{Note: &o.Note}) && r.set.Get(o.Key()) == nil {
-			results = append(results, Found{ID: o.ID, Type: o.Type, Agent: o.Agent, Text: untrusted.Shown(o.Text, maxShownText), Tags: shownAll(o.Tags), Date: formatDay(o.CreatedAt),
+			results = append(results, Found{ID: o.ID, Type: o.Type, Agent: o.Agent,
+				Text: untrusted.Shown(o.Text, maxShownText), Tags: shownAll(o.Tags), Date: formatDay(o.CreatedAt),
 				Score: roundScore(asMeant * o.Cosine), Suspicious: o.Suspicious(), Source: byServer + string(o.Type)})
 		}
 	}

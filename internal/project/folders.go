@@ -137,7 +137,8 @@ func outOfReach(refused *reach.Refusal) error {
 	if reach.Plain(refused.Folder) {
 		dir = quotedPath(refused.Folder)
 	}
-	return f.WithHint("it works in the folders that the host has open, in projects with runs and in folders that the person has added; the person can add this one, or a folder that holds their projects, in a terminal: bmad-mcp projects add %s", dir)
+	return f.
+		WithHint("it works in the folders that the host has open, in projects with runs and in folders that the person has added; the person can add this one, or a folder that holds their projects, in a terminal: bmad-mcp projects add %s", dir)
 }
 
 // quotedPath returns a path as one types it in a shell.

@@ -374,7 +374,8 @@ func (j *judge) judgeInvalid(i Invalid) {
 	name := cmp.Or(i.Path, j.Path)
 	switch i.Reason {
 	case becauseReopened:
-		j.addFinding("reopened", name, lang.T("%q has reopened the stage %s or an earlier one, so the approval no longer counts", i.Subject, i.Stage), lang.T("finish the stage again"))
+		j.addFinding("reopened", name, lang.T("%q has reopened the stage %s or an earlier one, so the approval no longer counts", i.Subject, i.Stage),
+			lang.T("finish the stage again"))
 	case becauseSentBack:
 		j.addNote("sent-back", name, lang.T("the work was sent back, so the earlier report on it no longer counts"), lang.T("finish the stage again"))
 	case becauseGone:

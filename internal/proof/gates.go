@@ -232,7 +232,8 @@ func (j *judge) judgeGate(st *Stage, what lang.Text, isAbout func(Decision) bool
 	case !why.Empty():
 		j.addFinding("gate", name, lang.T("%d of %d required people have approved %s; %s", have, want, what, why), do)
 	case want == 1:
-		j.addFinding("gate", name, lang.T("nobody has approved %s: no decision matches this text", what), lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
+		j.addFinding("gate", name, lang.T("nobody has approved %s: no decision matches this text", what),
+			lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
 	default:
 		j.addFinding("gate", name, lang.T("%d of %d required people have approved %s", have, want, what), lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
 	}

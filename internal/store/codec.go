@@ -37,7 +37,8 @@ var byteOrderMark = []byte("\ufeff")
 func Decode(data []byte, path string) (*workflow.Session, error) {
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if isBloated(data) {
-		return nil, fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, 1, 1, lang.T("it has more than %d values", maxValues)).WithHint("%s", fixFile)
+		return nil, fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, 1, 1, lang.T("it has more than %d values", maxValues)).
+			WithHint("%s", fixFile)
 	}
 	var s workflow.Session
 	err := workflow.Unmarshal(data, &s)

@@ -237,7 +237,8 @@ see its documents; of a conversation that is over nothing else happens.`,
 // resumeSession has a saved session go on, with the model and the kind of files that it began with.
 func (o *workOptions) resumeSession(ctx context.Context, id []string) error {
 	if o.answer != "" && len(id) == 0 {
-		return fault.New(fault.InvalidArgument, "--answer could reach the question of another conversation").WithHint("name the conversation: bmad-mcp agent resume ID --answer …")
+		return fault.New(fault.InvalidArgument, "--answer could reach the question of another conversation").
+			WithHint("name the conversation: bmad-mcp agent resume ID --answer …")
 	}
 	if err := o.readAnswers(ctx); err != nil {
 		return err
