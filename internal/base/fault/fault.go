@@ -1,10 +1,9 @@
 // Package fault is the one error taxonomy of bmad-mcp.
 //
-// An [Error] has a [Code] for machines, a message for people (lower case, the
-// failure and its reason), a hint (the next step) and, if a session is involved,
-// the actions that are allowed now. Every package below the faces returns these;
-// each face maps them once, in the language of its reader: the MCP face to an
-// isError result, the CLI to an exit code.
+// An [Error] has a [Code] for machines, a message for people (lower case, the failure and its reason), a
+// hint (the next step) and, if a session is involved, the actions allowed now. Every package below the
+// faces returns these; each face maps them once, in the reader's language: the MCP face to an isError
+// result, the CLI to an exit code.
 package fault
 
 import (
@@ -42,25 +41,25 @@ const (
 	Internal Code = "internal"
 )
 
-// Error is a refused action. Nothing was changed on disk when it is returned, unless its
-// code is Internal or its hint says so.
+// Error is a refused action. Nothing has changed on disk when it is returned, unless the code is Internal
+// or the hint says so.
 type Error struct {
 	Code Code
 	// Message and Hint are in English, or in the language of [Error.Translated].
 	Message string
 	Hint    string
-	// Language is that of Message and Hint; empty if nobody has chosen it.
+	// Language is the language of Message and Hint; empty if nobody has chosen it.
 	Language lang.Language
 	// Allowed lists the actions that would be accepted now; empty if no session was found.
 	Allowed []string
 	// SessionID is the id of the action's session, if it was found.
 	SessionID string
-	// Stage, State and Revision are those of that session.
+	// Stage, State and Revision are the session's.
 	Stage, State string
 	Revision     int
-	// NextCall is the call that resolves the error, if one does.
+	// NextCall is the call to resolve the error, if there is one.
 	NextCall map[string]any
-	// Suggestions are names or addresses that the caller may have meant; the hint has them too.
+	// Suggestions are names or addresses the caller may have meant; the hint has them too.
 	Suggestions []string
 	// Err is the cause, reachable with errors.Is and errors.As.
 	Err error
@@ -75,7 +74,7 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err), message: lang.Of(err)}
 }
 
-// WithHint returns e with the next step, in words that a person can follow.
+// WithHint returns e with the next step, in words for a person to follow.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint, e.hints = "", nil
 	e.AddHint(format, args...)
@@ -97,8 +96,8 @@ func (e *Error) In(l lang.Language) string {
 	return e.message.In(l)
 }
 
-// Translated returns e with its message and hint in a language, unless they already are in
-// one: code closer to the session chose it.
+// Translated returns e with message and hint in a language, unless they have a language already: the code
+// which chose it was closer to the session.
 func (e *Error) Translated(l lang.Language) *Error {
 	if e.Language != "" {
 		return e
@@ -109,7 +108,7 @@ func (e *Error) Translated(l lang.Language) *Error {
 	return &out
 }
 
-// Reworded returns e with its message and hint in other words, in the language that they have.
+// Reworded returns e with message and hint in other words, in the same language.
 func (e *Error) Reworded(words func(lang.Text) lang.Text) *Error {
 	out := *e
 	if !e.message.Empty() {
@@ -140,8 +139,8 @@ const internalHint = "this is a bug in bmad-mcp, and effects of the call may rem
 	"check the run with status before repeating anything; " +
 	"standard error of bmad-mcp, which hosts keep in their MCP logs, has the details"
 
-// Unexpected returns the error for a cause that only a bug of this program can have, for example the value of a
-// panic.
+// Unexpected returns the error for a cause that only a bug of this program can have, for example the value
+// of a panic.
 func Unexpected(cause any) *Error {
 	err, _ := cause.(error)
 	e := New(Internal, "internal error: %v", cause).WithHint(internalHint)
@@ -168,8 +167,8 @@ func OfDisk(err error) bool {
 	return false
 }
 
-// Hostile reports whether an error is about a file or folder that is not read because of its kind or size, and
-// returns the next step of a person.
+// Hostile reports whether an error is about a file or folder left unread because of kind or size, and
+// returns the next step for a person.
 func Hostile(err error) (remedy lang.Text, ok bool) {
 	var kind *durable.NotRegularError
 	var size *durable.TooLargeError

@@ -13,14 +13,14 @@ import (
 const (
 	// maxNear bounds the similar names in a hint.
 	maxNear = 3
-	// maxCompared bounds the length of names that are compared, and maxKnown their number.
+	// maxCompared bounds the length of compared names, and maxKnown their number.
 	maxCompared, maxKnown = 100, 50_000
 )
 
-// Suggest puts those of the known names that are similar to a name before the hint.
+// Suggest puts the known names similar to a name before the hint.
 func (e *Error) Suggest(name string, known []string) *Error { return e.Offer(Near(name, known)) }
 
-// Offer puts names that the caller may have meant before the hint.
+// Offer puts names the caller may have meant before the hint.
 func (e *Error) Offer(near []string) *Error {
 	if len(near) == 0 {
 		return e
@@ -33,8 +33,8 @@ func (e *Error) Offer(near []string) *Error {
 	return e.WithHint("did you mean %s? %s", names, e.Advice())
 }
 
-// Near returns the known names that are similar to a name, the most similar first, and at most
-// three. Capitals, and the marks between words, make no difference.
+// Near returns the known names similar to a name, the most similar first, and at most three. Capitals, and
+// the marks between words, make no difference.
 func Near(name string, known []string) []string {
 	type candidate struct {
 		name     string
@@ -87,7 +87,7 @@ func Distance(want, known string) (distance int, ok bool) {
 	case len(want) >= 8 && len(known) > len(want)+limit: // the beginning of a long name
 		distance, ok = Distance(want, strings.ToValidUTF8(known[:len(want)+1], ""))
 		return distance + 1, ok
-	case max(len(want)-len(known), len(known)-len(want)) > limit*4 || bits.OnesCount64(letters(want)&^letters(known)) > limit*4:
+	case max(len(want)-len(known), len(known)-len(want)) > limit*4 || bits.OnesCount64(letterSet(want)&^letterSet(known)) > limit*4:
 		return 0, false // cheaper than counting, if no count could be small; a character has up to 4 bytes
 	default:
 		distance = fuzzy.LevenshteinDistance(want, known)
@@ -95,17 +95,17 @@ func Distance(want, known string) (distance int, ok bool) {
 	return distance, distance <= limit
 }
 
-// letters returns the set of a name's bytes, in which some share a place.
-func letters(s string) (set uint64) {
+// letterSet returns the set of a name's bytes, in which some share a place.
+func letterSet(s string) (set uint64) {
 	for i := range len(s) {
 		set |= 1 << (s[i] & 63)
 	}
 	return set
 }
 
-// NearPath returns paths that a caller may have meant by one that does not exist: it follows the
-// path part by part, and takes the similar name if a part is missing. list returns the names
-// in a folder, those of folders with a / at their end; it is asked once for each part.
+// NearPath returns paths a caller may have meant by a missing one: it follows the path part by part, and
+// takes the similar name for a missing part. list returns the names in a folder, with a / at the end of
+// folders; it is asked once for each part.
 func NearPath(name string, list func(folder string) []string) []string {
 	folder, parts := ".", strings.Split(path.Clean(name), "/")
 	for i, part := range parts {
@@ -131,7 +131,7 @@ func NearPath(name string, list func(folder string) []string) []string {
 	return nil
 }
 
-// withoutSlash returns the names of the files in a list, or those of its folders.
+// withoutSlash returns the names of the files in a list, or the names of the folders.
 func withoutSlash(names []string, files bool) (out []string) {
 	for _, name := range names {
 		if plain, folder := strings.CutSuffix(name, "/"); folder != files {
