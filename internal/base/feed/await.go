@@ -29,7 +29,7 @@ func (f *Feed) Await(ctx context.Context, project, seen string, look func(contex
 	}
 }
 
-// waiter is the subscriber behind a call that waits.
+// waiter is the subscriber behind a waiting call.
 type waiter struct {
 	project string
 	look    func(context.Context) string

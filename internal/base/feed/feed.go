@@ -1,8 +1,8 @@
-// Package feed notifies the subscribers of any face of changes in the projects they look at, even if
-// another server, the terminal or an editor makes them.
+// Package feed notifies the subscribers of any face of changes in their projects, even if another server,
+// the terminal or an editor makes them.
 //
-// A subscriber follows subjects, for example a session, a document or a list. A sight is the outcome
-// of a look at a subject: its state, and the places in which it can change.
+// A subscriber follows subjects, for example a session, a document or a list. A sight is the outcome of a
+// look at a subject: the state, and the places in which the subject can change.
 package feed
 
 import (
@@ -29,7 +29,7 @@ type Sight struct {
 	State string
 	// Project is the folder of the project whose sessions can change the subject, if any.
 	Project string
-	// Folders are those whose files can change it.
+	// Folders are the folders whose files can change it.
 	Folders []string
 	// Apart is true if neither the state nor the documents of runs can change it.
 	Apart bool
@@ -44,7 +44,8 @@ type Options struct {
 	Runs Folders
 	// State is the person's state folder; the records of runs in it are not more.
 	State string
-	// Watch, if not nil, calls changed when sessions that are not files may have changed, until the context ends.
+	// Watch, if not nil, calls changed after possible changes of sessions outside of files, until the
+	// context ends.
 	Watch func(ctx context.Context, changed func())
 	// Now is the clock.
 	Now func() time.Time
@@ -54,26 +55,26 @@ type Options struct {
 // maxSubjects bounds the subjects of one subscriber: 200 documents, and the lists.
 const maxSubjects = 203
 
-// restFor is the factor by which a feed rests longer than its last round took, so that slow
-// looks do not use all the time there is.
+// restFor is the factor by which the rest after a round exceeds the round, so slow looks do not use all the
+// time.
 const restFor = 4
 
-// Feed looks at all subjects again when something may have changed. It has one goroutine, from
-// the first subject that is followed until Close.
+// Feed looks at all subjects again when something may have changed. It has one goroutine, from the first
+// followed subject until Close.
 type Feed struct {
 	o Options
-	// wake takes one value: a round that has not begun yet sees all changes before it.
+	// wake takes one value: a round yet to begin sees all changes before it.
 	wake chan struct{}
 	// stale is true if the caches of the disk have to be dropped.
 	stale atomic.Bool
-	// ctx is that of the goroutine; Close ends it.
+	// ctx is the context of the goroutine; Close ends it.
 	ctx  context.Context
 	end  context.CancelFunc
 	work sync.WaitGroup
 
 	mu      sync.Mutex
 	started bool
-	// seen has the last known sight of each subject, without its folders.
+	// seen has the last known sight of each subject, without folders.
 	seen    map[Subscriber]map[string]Sight
 	watcher *watcher
 }
@@ -104,12 +105,12 @@ func (f *Feed) Follow(s Subscriber, subject string, seen Sight) bool {
 	subjects[subject] = Sight{State: seen.State, Apart: seen.Apart}
 	if !f.started {
 		f.started = true
-		f.work.Go(f.run)
+		f.work.Go(f.runRounds)
 		if f.o.Watch != nil {
 			f.work.Go(func() { f.o.Watch(f.ctx, f.Poke) })
 		}
 	}
-	f.watch(seen)
+	f.watchPlaces(seen)
 	return true
 }
 
@@ -136,10 +137,10 @@ func (f *Feed) Poke() {
 }
 
 // PokeAll is Poke after a change of more than the state and the documents of runs.
-func (f *Feed) PokeAll() { f.changed(true) }
+func (f *Feed) PokeAll() { f.lookSoon(true) }
 
-// changed has the feed look soon; outside is true if its caches of the disk may be stale.
-func (f *Feed) changed(outside bool) {
+// lookSoon has the feed look soon; outside reports whether the caches of the disk may be stale.
+func (f *Feed) lookSoon(outside bool) {
 	if outside {
 		f.stale.Store(true)
 	}
@@ -159,7 +160,7 @@ func (f *Feed) Close() {
 	f.work.Wait()
 }
 
-func (f *Feed) run() {
+func (f *Feed) runRounds() {
 	for {
 		select {
 		case <-f.wake:
@@ -167,7 +168,7 @@ func (f *Feed) run() {
 			return
 		}
 		began := f.o.Now()
-		f.round()
+		f.lookAtAll()
 		rest := time.NewTimer(restFor * f.o.Now().Sub(began))
 		select {
 		case <-rest.C:
@@ -178,8 +179,8 @@ func (f *Feed) run() {
 	}
 }
 
-// round looks at every subject that may have changed, and reports changes.
-func (f *Feed) round() {
+// lookAtAll looks at every subject with a possible change, and reports changes.
+func (f *Feed) lookAtAll() {
 	outside := f.stale.Swap(false)
 	if outside && f.o.Recheck != nil {
 		f.o.Recheck()
@@ -199,36 +200,36 @@ func (f *Feed) round() {
 			if f.ctx.Err() != nil {
 				return
 			}
-			if seen := s.Look(f.ctx, subject); f.news(s, subject, seen) {
+			if seen := s.Look(f.ctx, subject); f.noteState(s, subject, seen) {
 				s.Changed(subject)
 			}
 		}
 	}
 }
 
-// news notes the state of a subject, and reports whether it differs from the one before, to a
-// subscriber who still follows it.
-func (f *Feed) news(s Subscriber, subject string, now Sight) bool {
+// noteState notes the state of a subject, and reports whether a subscriber who still follows it has to hear of a
+// different state.
+func (f *Feed) noteState(s Subscriber, subject string, now Sight) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, followed := f.seen[s][subject]
 	if !followed || f.ctx.Err() != nil {
 		return false
 	}
-	f.watch(now)
+	f.watchPlaces(now)
 	f.seen[s][subject] = Sight{State: now.State, Apart: now.Apart}
 	return before.State != now.State
 }
 
-// watch watches the places of a sight. A folder that was not watched before may have changed
-// since the look, so that another is needed. mu is held.
-func (f *Feed) watch(seen Sight) {
+// watchPlaces watches the places of a sight. A newly watched folder may have changed since the look, so another
+// look is needed. mu is held.
+func (f *Feed) watchPlaces(seen Sight) {
 	if seen.Project == "" && len(seen.Folders) == 0 {
 		return
 	}
 	if f.watcher == nil {
 		var err error
-		if f.watcher, err = newWatcher(f.changed, f.o.Log, f.o.Runs, f.o.State); err != nil {
+		if f.watcher, err = newWatcher(f.lookSoon, f.o.Log, f.o.Runs, f.o.State); err != nil {
 			f.o.Log.Warn("changes by others are not reported", "error", err)
 			return
 		}
@@ -238,7 +239,7 @@ func (f *Feed) watch(seen Sight) {
 	}
 	for _, folder := range seen.Folders {
 		if f.watcher.watchFolder(folder) {
-			f.changed(!f.o.Runs.has(folder))
+			f.lookSoon(!f.o.Runs.hasPath(folder))
 		}
 	}
 }

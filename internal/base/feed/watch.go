@@ -16,16 +16,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
-// maxFolders bounds the folders that are watched at once; systems allow a few thousand.
+// maxFolders bounds the folders watched at once; systems allow a few thousand.
 const maxFolders = 1000
 
-// maxOthers bounds the changed files that are looked at: so many are not of runs alone.
+// maxOthers bounds the changed files to look at: so many do not come from runs alone.
 const maxOthers = 50
 
 // pause is the time in which changes are collected: one action writes several files.
 const pause = 100 * time.Millisecond
 
-// kind has the parts of a watched folder that matter.
+// kind has the interesting parts of a watched folder.
 type kind int
 
 const (
@@ -36,19 +36,19 @@ const (
 
 // Folders are the places of runs in a project's folder, relative to it.
 type Folders struct {
-	// Sessions is the name of the folder that has the sessions, Documents the path of that with their documents.
+	// Sessions is the name of the folder of sessions, Documents the path of the folder of their documents.
 	Sessions, Documents string
 }
 
-// has reports whether a path is among the sessions or the documents of a project's runs.
-func (f Folders) has(name string) bool {
+// hasPath reports whether a path is among the sessions or the documents of a project's runs.
+func (f Folders) hasPath(name string) bool {
 	name = filepath.ToSlash(name) + "/"
 	return strings.Contains(name, "/"+f.Sessions+"/") || strings.Contains(name, "/"+f.Documents+"/")
 }
 
-// watcher reports that something has changed in the folders that it watches, no matter who changed it: another
-// server, the terminal, an editor. It reports only that there is a change, after a pause in which more may follow.
-// It stays silent if a file system does not report changes, for example NFS.
+// watcher reports changes in the folders it watches, whether another server, the terminal or an editor
+// makes them. It reports only that there is a change, after a pause for further ones. It stays silent on a
+// file system without reports, for example NFS.
 type watcher struct {
 	fs      *fsnotify.Watcher
 	changed func(outside bool)
@@ -61,16 +61,16 @@ type watcher struct {
 	folders map[string]kind
 }
 
-// newWatcher returns a watcher that calls changed until it is closed, one call at a time. outside is true if
-// more may have changed than the state and the documents of runs, which the program itself writes. state is the
-// person's state folder, which has records of runs; "" for none.
+// newWatcher returns a watcher that calls changed until it is closed, one call at a time. outside reports
+// whether more may have changed than the state and the documents of runs, which the program itself writes.
+// state is the person's state folder, with records of runs; "" for none.
 func newWatcher(changed func(outside bool), log *slog.Logger, runs Folders, state string) (*watcher, error) {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
 	w := &watcher{fs: fsw, changed: changed, log: log, runs: runs, state: state, ended: make(chan struct{}), folders: map[string]kind{}}
-	go w.run()
+	go w.reportChanges()
 	return w, nil
 }
 
@@ -78,28 +78,29 @@ func newWatcher(changed func(outside bool), log *slog.Logger, runs Folders, stat
 func (w *watcher) watchProject(cwd string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.project(cwd)
+	w.watchProjectLocked(cwd)
 }
 
-func (w *watcher) project(cwd string) {
+// watchProjectLocked is watchProject for a caller that holds mu.
+func (w *watcher) watchProjectLocked(cwd string) {
 	state := filepath.Join(cwd, w.runs.Sessions)
 	// A second look: the folder may appear before its parent is watched.
-	if !w.add(state, sessions) && w.add(cwd, awaited) && w.add(state, sessions) {
+	if !w.addFolder(state, sessions) && w.addFolder(cwd, awaited) && w.addFolder(state, sessions) {
 		w.endWait(cwd)
 	}
 }
 
-// watchFolder watches the files of a folder, not those of folders in it. It reports whether the
-// folder was not watched before: earlier changes in it are not reported.
+// watchFolder watches the files of a folder, without the folders in it. It reports whether the watch is
+// new: earlier changes in the folder are not reported.
 func (w *watcher) watchFolder(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := w.folders[name]
-	return w.add(name, all) && before&all == 0
+	return w.addFolder(name, all) && before&all == 0
 }
 
-// add reports whether the folder is watched now.
-func (w *watcher) add(name string, k kind) bool {
+// addFolder reports whether the folder is watched now.
+func (w *watcher) addFolder(name string, k kind) bool {
 	if before, known := w.folders[name]; known {
 		w.folders[name] = before | k
 		return true
@@ -121,23 +122,23 @@ func (w *watcher) add(name string, k kind) bool {
 // endWait stops watching a folder if it was watched only until something appears in it.
 func (w *watcher) endWait(name string) {
 	if w.folders[name] &^= awaited; w.folders[name] == 0 {
-		w.forget(name)
+		w.forgetFolder(name)
 	}
 }
 
-func (w *watcher) forget(name string) {
+func (w *watcher) forgetFolder(name string) {
 	delete(w.folders, name)
 	_ = w.fs.Remove(name) // it may be gone already
 }
 
-// close stops watching, and returns when changed is not called any longer.
+// close stops watching, and returns after the last call of changed.
 func (w *watcher) close() error {
 	err := w.fs.Close()
 	<-w.ended
 	return err
 }
 
-func (w *watcher) run() {
+func (w *watcher) reportChanges() {
 	defer close(w.ended)
 	timer := time.NewTimer(0)
 	<-timer.C
@@ -149,10 +150,10 @@ func (w *watcher) run() {
 			if !ok {
 				return
 			}
-			if !w.matters(event) {
+			if !w.isInteresting(event) {
 				continue
 			}
-			if !w.runs.has(event.Name) && len(others) < maxOthers {
+			if !w.runs.hasPath(event.Name) && len(others) < maxOthers {
 				others = append(others, event.Name)
 			}
 			if !pending {
@@ -176,16 +177,16 @@ func (w *watcher) run() {
 	}
 }
 
-// records are the names in the state folder that every run brings. The others are the person's lists.
+// records are the names in the state folder that every run makes. The others are the person's lists.
 var records = []string{"key", "checkpoints", "projects.json"}
 
-// allOfRuns reports whether all of some paths are of runs, also for records in the state folder and the folders that the first run makes:
-// from now on those are watched, and they have nothing else yet.
+// allOfRuns reports whether all paths belong to runs, including records in the state folder and the folders
+// made by the first run: from now on these are watched, and they are still empty otherwise.
 func (w *watcher) allOfRuns(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		base := filepath.Base(name)
 		isRecord := slices.Contains(records, base) || isPassing(base)
-		if w.runs.has(name) || w.state == filepath.Dir(name) && isRecord {
+		if w.runs.hasPath(name) || w.state == filepath.Dir(name) && isRecord {
 			return false
 		}
 		isAbove := strings.HasPrefix(w.state+string(filepath.Separator), name+string(filepath.Separator))
@@ -193,13 +194,13 @@ func (w *watcher) allOfRuns(names []string) bool {
 			return true
 		}
 		w.watchFolder(name) // first: nothing comes between
-		within, err := list(name)
+		within, err := listPaths(name)
 		return err != nil || !w.allOfRuns(within)
 	})
 }
 
-// list returns the paths of what lies in a folder.
-func list(folder string) ([]string, error) {
+// listPaths returns the paths of the entries of a folder.
+func listPaths(folder string) ([]string, error) {
 	above, err := durable.OpenDir(filepath.Dir(folder))
 	if err != nil {
 		return nil, err
@@ -212,23 +213,23 @@ func list(folder string) ([]string, error) {
 	return names, err
 }
 
-// isPassing reports whether a file is one that a write leaves for a moment, or a lock, which each change writes.
+// isPassing reports whether a file is a write's temporary file, or a lock, which each change writes.
 func isPassing(base string) bool {
 	_, temporary := durable.IsTemp(base)
 	return temporary || filepath.Ext(base) == ".lock"
 }
 
-// matters distinguishes the changes that a caller wants from those of temporary files, and
-// follows folders that appear and disappear.
-func (w *watcher) matters(event fsnotify.Event) bool {
+// isInteresting tells the changes for a caller from the changes of temporary files, and follows folders as they
+// appear and disappear.
+func (w *watcher) isInteresting(event fsnotify.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := filepath.Clean(event.Name)
 	folder, base := filepath.Dir(name), filepath.Base(name)
 	if k, watched := w.folders[name]; watched && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)) {
-		w.forget(name)
+		w.forgetFolder(name)
 		if k&sessions != 0 {
-			w.project(folder)
+			w.watchProjectLocked(folder)
 		}
 		return true
 	}
@@ -236,7 +237,7 @@ func (w *watcher) matters(event fsnotify.Event) bool {
 		return false
 	}
 	k := w.folders[folder]
-	if k&awaited != 0 && base == w.runs.Sessions && w.add(name, sessions) {
+	if k&awaited != 0 && base == w.runs.Sessions && w.addFolder(name, sessions) {
 		w.endWait(folder)
 		return true
 	}
