@@ -1,13 +1,13 @@
-// Package git runs git, and is the only package that does. A repository has no influence on a call:
-// otherwise everybody who can write its files could have commands run.
+// Package git runs git, and no other package does. A repository has no influence on a call: otherwise
+// everybody able to write to it could have commands run.
 //
-// A [Call] states its git directory, and git looks for none. The person's own configuration, keys,
-// helpers for credentials, filters and proxies stay in force. Hooks, monitors of files and
-// transports other than the stated one are off for every call.
+// A [Call] states the git directory, and git looks for none. The person's own configuration, keys, helpers
+// for credentials, filters and proxies stay in force. Hooks, monitors of files and transports other than
+// the stated one are off for every call.
 //
-// [Look] describes a project that others have written. There git does not see the project's git
-// directory at all, but one made for the occasion, with the commit that is checked out and
-// settings that name no program. It reads index and objects in their own place.
+// [Look] describes a project written by others. There git does not see the project's git directory at all,
+// but one made for the occasion, with the checked-out commit and settings without a program's name. Index
+// and objects are read in their own place.
 package git
 
 import (
@@ -26,41 +26,41 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// grace is the time to wait for the output of an ended git if another process holds it open, for
-// example a connection that ssh keeps for later.
+// grace is the time to wait for the output of an ended git if another process holds it open, for example a
+// connection kept by ssh for later.
 const grace = 500 * time.Millisecond
 
-// maxSaid is the number of bytes of git's standard error that are kept.
+// maxSaid is the number of kept bytes of git's standard error.
 const maxSaid = 8 << 10
 
 // Call is one call of git.
 type Call struct {
 	// Program is the path of git. If it is "", git is looked up in PATH.
 	Program string
-	// Args are the subcommand and its arguments.
+	// Args are the subcommand and the arguments.
 	Args []string
 	// Dir is the folder in which it runs.
 	Dir string
-	// Repository is the git directory, Tree its work tree. "" is none, and none is looked for.
+	// Repository is the git directory, Tree the work tree. "" is none, and git does not search for one.
 	Repository, Tree string
-	// Protocol is the one transport that may be used, for example "https"; "" is none.
+	// Protocol is the one allowed transport, for example "https"; "" is none.
 	Protocol string
-	// Settings override those of the person, each as key=value.
+	// Settings override the person's settings, each as key=value.
 	Settings []string
-	// Secrets are settings that must not show in the arguments of a process, as pairs of key and
-	// value. They need git 2.31.
+	// Secrets are settings to keep out of the arguments of a process, as pairs of key and value. They need
+	// git 2.31.
 	Secrets []string
-	// Env are variables besides those of the person.
+	// Env are variables besides the person's.
 	Env []string
 	// In is the input of git; nil is an empty one.
 	In io.Reader
-	// Out receives its output. An error of it ends git.
+	// Out receives the output. An error of it ends git.
 	Out io.Writer
 }
 
-// Failure is the error of a git that was started and did not do its work.
+// Failure is the error of a git that was started and failed.
 type Failure struct {
-	// Said is the end of its standard error, in whole lines.
+	// Said is the end of git's standard error, in whole lines.
 	Said string
 	// Err is the error with which it ended.
 	Err error
@@ -72,19 +72,19 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the error with which git ended.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Run runs git and waits for it. The error is that of a context that has ended, else that of Out, else
-// a [*Failure], or the error of the system if git could not be started.
+// Run runs git and waits for it. The error is the context's if it has ended, else Out's, else a [*Failure],
+// or the error of the system if git could not be started.
 func (c Call) Run(ctx context.Context) error {
 	said := &lastLines{}
-	// A program that prints too much is killed, because not all end when nobody reads their output.
+	// A program with too much output is killed, because not every one ends when nobody reads it.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	out := &stopper{out: c.Out, stop: stop}
-	cmd := exec.CommandContext(running, cmp.Or(c.Program, "git"), append(c.settings(), c.Args...)...) //nolint:gosec // git, by its callers' words
+	cmd := exec.CommandContext(running, cmp.Or(c.Program, "git"), append(c.settingArgs(), c.Args...)...) //nolint:gosec // git, by the callers' words
 	cmd.Dir, cmd.Env = c.Dir, c.environment(os.Environ())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.In, out, said
 	cmd.WaitDelay = grace
-	group(cmd)
+	setProcessGroup(cmd)
 	err := cmd.Start()
 	started := err == nil
 	if started {
@@ -95,7 +95,7 @@ func (c Call) Run(ctx context.Context) error {
 		return ctx.Err()
 	case out.err != nil:
 		return out.err
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // its own exit counts
+	case err == nil || errors.Is(err, exec.ErrWaitDelay): // git's own exit counts
 		return nil
 	case !started:
 		return err
@@ -103,8 +103,8 @@ func (c Call) Run(ctx context.Context) error {
 	return &Failure{said.String(), err}
 }
 
-// settings returns the arguments before the subcommand. They override the settings of the person.
-func (c Call) settings() []string {
+// settingArgs returns the arguments before the subcommand. They override the settings of the person.
+func (c Call) settingArgs() []string {
 	all := []string{
 		"protocol.allow=never",
 		"core.hooksPath=" + os.DevNull,
@@ -128,12 +128,12 @@ func (c Call) settings() []string {
 	return out
 }
 
-// kept matches the variables of git that are passed on. All others that begin with GIT_ belong to the
-// repository in which this program may have been started, or are for tracing.
+// kept matches the variables of git to pass on. All others with GIT_ in front belong to the repository in
+// which this program may have been started, or are for tracing.
 var kept = pattern.New(`^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|(?:SSL|PROXY|HTTP)_\w+)$`)
 
-// environment returns the environment of git: the person's, so that it finds their settings, keys
-// and proxies, without variables that could prompt them or lead it elsewhere.
+// environment returns the environment of git: the person's, with all settings, keys and proxies, but
+// without variables that could prompt the person or lead git elsewhere.
 func (c Call) environment(inherited []string) []string {
 	var out []string
 	var own []string // the person's settings in variables: pairs of name and value
@@ -170,7 +170,7 @@ func (c Call) environment(inherited []string) []string {
 		"GIT_NO_LAZY_FETCH=1",
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
-		"GIT_ASKPASS=", // overrides that of the settings, too
+		"GIT_ASKPASS=", // overrides the setting's, too
 		"GIT_LFS_SKIP_SMUDGE=1",
 		"SSH_ASKPASS_REQUIRE=never",
 		"GCM_INTERACTIVE=never",
@@ -182,7 +182,7 @@ func (c Call) environment(inherited []string) []string {
 	return slices.Concat(out, c.Env)
 }
 
-// stopper is a writer that calls stop when its writer takes no more.
+// stopper is a writer that calls stop when the writer below takes no more.
 type stopper struct {
 	out  io.Writer
 	stop func()
@@ -199,7 +199,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// lastLines keeps the end of its input.
+// lastLines keeps the end of the text written to it.
 type lastLines struct {
 	data []byte
 	cut  bool
@@ -222,11 +222,11 @@ func (t *lastLines) String() string {
 	return string(lines)
 }
 
-// ErrTooMuch is the error of a call if its output is larger than it may be.
+// ErrTooMuch is the error of a call with too much output.
 var ErrTooMuch = errors.New("git printed more than it should")
 
-// Bounded is a writer that takes at most a number of bytes, and then fails with [ErrTooMuch]. It
-// does not embed bytes.Buffer, because io.Copy would use its ReadFrom, which has no bound.
+// Bounded is a writer for at most a number of bytes; then it fails with [ErrTooMuch]. It does not embed
+// bytes.Buffer, because io.Copy would use the buffer's ReadFrom, which has no bound.
 type Bounded struct {
 	Data []byte
 	Most int

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// group puts a command in a session of its own, so that it has no terminal to prompt at and its
-// children (ssh, git-remote-https) end with it.
-func group(cmd *exec.Cmd) {
+// setProcessGroup puts a command in a new session, without a terminal to prompt at, and ends the children
+// (ssh, git-remote-https) with it.
+func setProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error {
-		// At once: its output is discarded.
+		// At once: the output is discarded.
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
 			return os.ErrProcessDone
 		}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// group ends a command together with its children (ssh, git-remote-https), and
-// opens no window for it.
-func group(cmd *exec.Cmd) {
+// setProcessGroup has a command end together with all children (ssh, git-remote-https), and opens no window
+// for it.
+func setProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 	cmd.Cancel = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), grace)

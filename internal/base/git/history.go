@@ -18,11 +18,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// maxBlob bounds a file of a commit that is read, in bytes.
+// maxBlob bounds a file read from a commit, in bytes.
 const maxBlob = 1 << 20
 
-// History reads the commits of a repository that others have written, as [Look] reads its files: git sees a git
-// directory of our own beside its objects.
+// History reads the commits of a repository written by others, as [Look] reads the files: git sees a git
+// directory of our own beside the objects.
 type History struct {
 	repository *repository
 	call       Call
@@ -34,9 +34,9 @@ type History struct {
 // repository. [History.Close] ends it.
 func OpenHistory(ctx context.Context, folder string) (*History, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, nil //nolint:nilerr // the caller tells the person that git is missing
+		return nil, nil //nolint:nilerr // the caller reports the missing git to the person
 	}
-	r, err := find(folder)
+	r, err := findRepository(folder)
 	if r == nil || err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func OpenHistory(ctx context.Context, folder string) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := r.head()
+	head, err := r.headCommit()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func OpenHistory(ctx context.Context, folder string) (*History, error) {
 		return nil, err
 	}
 	h := &History{repository: r}
-	if h.call, err = r.view(ctx, temp, head); err != nil {
+	if h.call, err = r.newView(ctx, temp, head); err != nil {
 		_ = os.RemoveAll(temp)
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func OpenHistory(ctx context.Context, folder string) (*History, error) {
 	return h, nil
 }
 
-// Close removes the git directory that was made for the history.
+// Close removes the git directory of the history.
 func (h *History) Close() {
 	if h != nil {
 		_ = os.RemoveAll(h.call.Repository)
@@ -92,9 +92,9 @@ func (h *History) DefaultBranch() string {
 	return target
 }
 
-// Resolve returns the commit that a name means: HEAD, a branch, one of a remote, a tag, a hash or the beginning of one. It
-// is "" if there is none, or if the clone does not have it. Git would take a tag before a branch of the same name, and
-// more people may push tags: a name that means several commits is refused.
+// Resolve returns the commit meant by a name: HEAD, a branch, one of a remote, a tag, a hash or the
+// beginning of one. It is "" if there is none, or if the clone does not have it. Git would take a tag
+// before a branch of the same name, and more people may push tags: a name of several commits is refused.
 func (h *History) Resolve(ctx context.Context, name string) (string, error) {
 	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\ ~^:?*[\x00\n") || strings.HasPrefix(name, "-") {
 		return "", nil
@@ -102,7 +102,7 @@ func (h *History) Resolve(ctx context.Context, name string) (string, error) {
 	var found []string
 	switch {
 	case name == "HEAD":
-		head, err := h.repository.head()
+		head, err := h.repository.headCommit()
 		if head == "" || err != nil {
 			return "", err
 		}
@@ -114,7 +114,7 @@ func (h *History) Resolve(ctx context.Context, name string) (string, error) {
 			if !strings.HasPrefix(ref, "refs/") {
 				continue
 			}
-			if at, err := h.repository.follow(h.repository.common, ref); at != "" && err == nil { // one that leads nowhere is none
+			if at, err := h.repository.followReference(h.repository.common, ref); at != "" && err == nil { // without an end, there is no such commit
 				found = append(found, at)
 			}
 		}
@@ -124,7 +124,7 @@ func (h *History) Resolve(ctx context.Context, name string) (string, error) {
 	}
 	commit := ""
 	for _, at := range found {
-		out, err := h.call.list(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", at+"^{commit}")
+		out, err := h.call.runForOutput(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", at+"^{commit}")
 		if failed := (*Failure)(nil); errors.As(err, &failed) {
 			continue
 		}
@@ -151,22 +151,22 @@ func (h *History) Roots(ctx context.Context, commit string) ([]string, error) {
 		return nil, fault.New(fault.NotAllowed, "this clone is shallow and lacks the first commit").
 			WithHint("fetch the rest: git fetch --unshallow; in a workflow of GitHub, fetch-depth: 0 of actions/checkout")
 	}
-	out, err := h.call.list(ctx, "rev-list", "--max-parents=0", commit, "--")
+	out, err := h.call.runForOutput(ctx, "rev-list", "--max-parents=0", commit, "--")
 	roots := strings.Fields(out)
 	slices.Sort(roots)
-	return roots, h.explain(err)
+	return roots, h.explainFailure(err)
 }
 
-// Read returns the files of a commit at paths of the folder, or below them, by their paths: those that keep takes.
-// Links, and files of more than 1 MB, are left out.
+// Read returns the files of a commit at paths of the folder, or below them, by their paths, if keep takes
+// them. Links, and files of more than 1 MB, are left out.
 func (h *History) Read(ctx context.Context, commit string, keep func(path string) bool, paths ...string) (map[string][]byte, error) {
 	args := []string{"ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--"}
 	for _, path := range paths {
 		args = append(args, h.inside+path)
 	}
-	list, err := h.call.list(ctx, args...)
+	list, err := h.call.runForOutput(ctx, args...)
 	if err != nil {
-		return nil, h.explain(err)
+		return nil, h.explainFailure(err)
 	}
 	var names []string
 	var wanted bytes.Buffer
@@ -180,7 +180,7 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 		}
 		size, err := strconv.Atoi(fields[3])
 		if err != nil { // git says BAD
-			return nil, refusal(lang.T("it lacks a file of commit %s; fetch it without --filter", commit), name)
+			return nil, refusalOf(lang.T("it lacks a file of commit %s; fetch it without --filter", commit), name)
 		}
 		if size > maxBlob {
 			continue
@@ -193,9 +193,9 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 	}
 	c := h.call
 	c.In = &wanted
-	text, err := c.list(ctx, "cat-file", "--batch", "--buffer")
+	text, err := c.runForOutput(ctx, "cat-file", "--batch", "--buffer")
 	if err != nil {
-		return nil, h.explain(err)
+		return nil, h.explainFailure(err)
 	}
 	out := make(map[string][]byte, len(names))
 	for _, name := range names {
@@ -206,20 +206,20 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil || size < 0 || size >= len(rest) {
-			return nil, refusal(lang.T("git printed only part of a file of commit %s", commit), name)
+			return nil, refusalOf(lang.T("git printed only part of a file of commit %s", commit), name)
 		}
 		out[name], text = []byte(rest[:size]), rest[size+1:]
 	}
 	return out, nil
 }
 
-// Changed returns the files of the folder that differ between two commits, by their hashes, sorted. ok is false if the
-// clone lacks one of them, as after a squash or a rebase.
+// Changed returns the files of the folder with different hashes in two commits, sorted. ok is false if the
+// clone lacks one of the commits, as after a squash or a rebase.
 func (h *History) Changed(ctx context.Context, from, to string) (files []string, ok bool, err error) {
 	if !commitForm.MatchString(from) || !commitForm.MatchString(to) {
 		return nil, false, nil
 	}
-	out, err := h.call.list(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--")
+	out, err := h.call.runForOutput(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--")
 	if failed := (*Failure)(nil); errors.As(err, &failed) {
 		return nil, false, nil
 	}
@@ -235,8 +235,8 @@ func (h *History) Changed(ctx context.Context, from, to string) (files []string,
 	return files, true, nil
 }
 
-// explain puts the failure of a git into words.
-func (h *History) explain(err error) error {
+// explainFailure puts a failure of git into words.
+func (h *History) explainFailure(err error) error {
 	var failed *Failure
 	if errors.As(err, &failed) {
 		return fault.New(fault.Storage, "git could not read the history of %s: %s", h.repository.tree, visible.Line(failed.Said)).WithHint("see what git fsck says there")
@@ -244,30 +244,29 @@ func (h *History) explain(err error) error {
 	return err
 }
 
-// Head returns the commit that is checked out in the repository in which a folder lies; "" if there is none. It starts
-// no git.
+// Head returns the checked-out commit of a folder's repository; "" if there is none. It starts no git.
 func Head(folder string) (string, error) {
-	r, err := find(folder)
+	r, err := findRepository(folder)
 	if r == nil || err != nil {
 		return "", err
 	}
-	return r.head()
+	return r.headCommit()
 }
 
-// roots has the first commit of each repository that was asked for one: git is a process.
+// roots has the first commit of each repository asked for one: git is a process.
 var roots = recent.New[string, string](100)
 
 // Root returns a commit without a parent by which the repository of a folder is known, the same for each clone of the
 // same commits. It is "" if nothing shows one: no repository, no commit yet, or a shallow clone.
 func Root(ctx context.Context, folder string) (string, error) {
-	r, err := find(folder)
+	r, err := findRepository(folder)
 	if r == nil || err != nil {
 		return "", err
 	}
 	if known, ok := roots.Get(r.common); ok {
 		return known, nil
 	}
-	head, err := r.head()
+	head, err := r.headCommit()
 	if head == "" || err != nil {
 		return "", err
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// maxIdentity bounds a name with its address, in bytes.
+// maxIdentity bounds a name with an address, in bytes.
 const maxIdentity = 200
 
-// Identity returns what git calls the author of a commit in a folder, as "Name <address>"; "" if it has no name for
-// them. It starts no git: an action is to cost no process. Settings that others include are not read.
+// Identity returns git's name for the author of a commit in a folder, as "Name <address>"; "" if it has no
+// name. It starts no git: an action is to cost no process. Included settings are not read.
 func Identity(folder string) string {
 	files := []string{"/etc/gitconfig"}
 	if global, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
@@ -23,7 +23,7 @@ func Identity(folder string) string {
 		more := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 		files = append(files, filepath.Join(more, "git", "config"), filepath.Join(home, ".gitconfig"))
 	}
-	if r, err := find(folder); err == nil && r != nil {
+	if r, err := findRepository(folder); err == nil && r != nil {
 		files = append(files, filepath.Join(r.common, "config"))
 	}
 	user := map[string]string{}
@@ -52,13 +52,13 @@ func readUser(text string, user map[string]string) {
 			continue
 		}
 		if key, value, ok := strings.Cut(line, "="); ok && inside {
-			user[strings.ToLower(strings.TrimSpace(key))] = unquote(strings.TrimSpace(value))
+			user[strings.ToLower(strings.TrimSpace(key))] = withoutQuotes(strings.TrimSpace(value))
 		}
 	}
 }
 
-// unquote returns a value without its quotes and the comment behind it.
-func unquote(value string) string {
+// withoutQuotes returns a value without quotes and the comment behind it.
+func withoutQuotes(value string) string {
 	var out strings.Builder
 	quoted, escaped := false, false
 	for _, r := range value {

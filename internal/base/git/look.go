@@ -23,28 +23,27 @@ const (
 
 // Tree is a repository at one moment, as far as it lies in one folder.
 type Tree struct {
-	// Head is the commit that is checked out, or "" if there is none yet.
+	// Head is the checked-out commit, or "" if there is none yet.
 	Head string
-	// Changed are the files that differ from it or are new, by their paths from the folder, each
-	// behind the two letters of git status and a blank.
+	// Changed are the changed and the new files, by their paths from the folder, each behind the two
+	// letters of git status and a blank.
 	Changed []string
 }
 
-// Look describes the repository in which a folder lies, with its submodules. It changes nothing, and
-// runs nothing that the repository names. It returns nil if there is no git or no repository. The
-// error is a [fault.NotAllowed] if the repository cannot be read in this way, or not within two
-// minutes.
+// Look describes the repository of a folder, with all submodules. It changes nothing, and runs no program
+// named by the repository. It returns nil if there is no git or no repository. The error is a
+// [fault.NotAllowed] if the repository cannot be read in this way, or not within two minutes.
 func Look(ctx context.Context, folder string) (*Tree, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, nil //nolint:nilerr // the caller tells the person that git is missing
+		return nil, nil //nolint:nilerr // the caller reports the missing git to the person
 	}
-	r, err := find(folder)
+	r, err := findRepository(folder)
 	if r == nil || err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
-	t, err := r.look(ctx, folder, 0)
+	t, err := r.lookAt(ctx, folder, 0)
 	var failed *Failure
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -55,28 +54,28 @@ func Look(ctx context.Context, folder string) (*Tree, error) {
 	return t, err
 }
 
-// look describes the part of a repository in a folder.
-func (r *repository) look(ctx context.Context, folder string, depth int) (*Tree, error) {
+// lookAt describes the part of a repository in a folder.
+func (r *repository) lookAt(ctx context.Context, folder string, depth int) (*Tree, error) {
 	temp, err := os.MkdirTemp("", "bmad-git-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	t := &Tree{}
-	if t.Head, err = r.head(); err != nil {
+	if t.Head, err = r.headCommit(); err != nil {
 		return nil, err
 	}
-	c, err := r.view(ctx, temp, t.Head)
+	c, err := r.newView(ctx, temp, t.Head)
 	if err != nil {
 		return nil, err
 	}
 	c.Dir = folder
-	prefix, err := c.list(ctx, "rev-parse", "--show-prefix")
+	prefix, err := c.runForOutput(ctx, "rev-parse", "--show-prefix")
 	if err != nil {
 		return nil, err
 	}
 	// Without this option git would read the settings of submodules.
-	status, err := c.list(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty", "--", ".")
+	status, err := c.runForOutput(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty", "--", ".")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func (r *repository) look(ctx context.Context, folder string, depth int) (*Tree,
 			t.Changed = append(t.Changed, entry[:3]+strings.TrimPrefix(entry[3:], strings.TrimSuffix(prefix, "\n")))
 		}
 	}
-	files, err := c.list(ctx, "ls-files", "--stage", "-z")
+	files, err := c.runForOutput(ctx, "ls-files", "--stage", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func (r *repository) look(ctx context.Context, folder string, depth int) (*Tree,
 // lookAt returns the changes in a submodule, or none if it is not checked out.
 func lookAt(ctx context.Context, folder string, depth int) ([]string, error) {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
-		return nil, nil //nolint:nilerr // status names a submodule that has become something else
+		return nil, nil //nolint:nilerr // status names a former submodule, now something else
 	}
 	r, err := repositoryAt(folder)
 	if r == nil || err != nil {
@@ -118,15 +117,15 @@ func lookAt(ctx context.Context, folder string, depth int) ([]string, error) {
 		return nil, fault.New(fault.NotAllowed, "the git repository has submodules in each other, more than %d deep: %s", maxDepth, folder).
 			WithHint("pass --allow-dirty, and the run does without the repository")
 	}
-	t, err := r.look(ctx, folder, depth)
+	t, err := r.lookAt(ctx, folder, depth)
 	if err != nil {
 		return nil, err
 	}
 	return t.Changed, nil
 }
 
-// list runs a subcommand and returns its output.
-func (c Call) list(ctx context.Context, args ...string) (string, error) {
+// runForOutput runs a subcommand and returns the output.
+func (c Call) runForOutput(ctx context.Context, args ...string) (string, error) {
 	out := &Bounded{Most: maxList}
 	c.Args, c.Out = args, out
 	err := c.Run(ctx)

@@ -12,24 +12,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 )
 
-// remotes has the remote of each text of settings that was read: git is a process.
+// remotes has the remote of each text of settings read so far: git is a process.
 var remotes = recent.New[string, string](100)
 
 // Origin says where the repository of a folder comes from.
 type Origin struct {
-	// Address is that of the remote origin, or of the only one; "" if there is none.
+	// Address is the address of the remote origin, or of the only one; "" if there is none.
 	Address string
-	// Inside is the path of the folder in its work tree, "." for its top.
+	// Inside is the path of the folder in the work tree, "." for the top.
 	Inside string
-	// Home is the folder by which the repository is known, without links, from all of its work trees: the git directory
-	// that they share. Anybody can write a .git that names the git directory of somebody else, so that of a work tree
-	// counts only if it knows the work tree; else Home is the top of the work tree. It is "" outside of repositories.
+	// Home is the folder for recognizing the repository, without links, from all of its work trees: their
+	// common git directory. Anybody can write a .git with somebody else's git directory, so the git
+	// directory of a work tree counts only if it knows the work tree; else Home is the top of the work
+	// tree. It is "" outside of repositories.
 	Home string
 }
 
 // OriginOf returns the origin of the repository in which a folder lies.
 func OriginOf(ctx context.Context, folder string) (o Origin, err error) {
-	r, err := find(folder)
+	r, err := findRepository(folder)
 	if r == nil || err != nil {
 		return o, err
 	}
@@ -40,11 +41,11 @@ func OriginOf(ctx context.Context, folder string) (o Origin, err error) {
 	if o.Inside, err = filepath.Rel(r.tree, real); err != nil {
 		return o, err
 	}
-	o.Inside, o.Home = filepath.ToSlash(o.Inside), r.home()
+	o.Inside, o.Home = filepath.ToSlash(o.Inside), r.homeFolder()
 	name := filepath.Join(r.common, "config")
 	text, err := durable.ReadPath(name, maxText)
 	if err != nil {
-		return o, refusal(lang.T("its settings cannot be read"), name)
+		return o, refusalOf(lang.T("its settings cannot be read"), name)
 	}
 	if known, ok := remotes.Get(string(text)); ok {
 		o.Address = known
@@ -61,8 +62,8 @@ func OriginOf(ctx context.Context, folder string) (o Origin, err error) {
 	return o, nil
 }
 
-// home returns the Home of an Origin.
-func (r *repository) home() string {
+// homeFolder returns the Home of an Origin.
+func (r *repository) homeFolder() string {
 	own := filepath.Join(r.tree, ".git")
 	if r.dir == own && r.common == own {
 		return own
@@ -70,8 +71,8 @@ func (r *repository) home() string {
 	common, errCommon := filepath.EvalSymlinks(r.common)
 	dir, errDir := filepath.EvalSymlinks(r.dir)
 	text, errText := durable.ReadPath(filepath.Join(r.dir, "gitdir"), maxPointer)
-	back := resolve(dir, strings.TrimRight(string(text), "\r\n"))
-	tree, errTree := filepath.EvalSymlinks(filepath.Dir(back)) // by its path: a link can make another file of it
+	back := resolvePath(dir, strings.TrimRight(string(text), "\r\n"))
+	tree, errTree := filepath.EvalSymlinks(filepath.Dir(back)) // by path: a link can make another file of it
 	if errors.Join(errCommon, errDir, errText, errTree) == nil && filepath.Dir(dir) == filepath.Join(common, "worktrees") &&
 		tree == r.tree && filepath.Base(back) == ".git" {
 		return common

@@ -22,19 +22,19 @@ const (
 	maxRefs    = 64 << 20
 )
 
-// maxLinks is the number of references that may lead from HEAD to a commit, as in git.
+// maxLinks is the greatest number of references on the way from HEAD to a commit, as in git.
 const maxLinks = 5
 
-// repository is a repository that others have written.
+// repository is a repository written by others.
 type repository struct {
-	tree   string // the top of its work tree
-	dir    string // its git directory
-	common string // that of all its work trees
+	tree   string // the top of the work tree
+	dir    string // the git directory
+	common string // the common git directory of all work trees
 }
 
-// find returns the repository in which a folder lies, or nil if it is in none. As git does, it takes the
-// nearest .git, but no bare repository, because a few files of the project could make one.
-func find(folder string) (*repository, error) {
+// findRepository returns the repository of a folder, or nil if there is none. As git does, it takes the nearest .git,
+// but no bare repository, because a few files of the project could make one.
+func findRepository(folder string) (*repository, error) {
 	at, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func find(folder string) (*repository, error) {
 	}
 }
 
-// repositoryAt returns the repository whose work tree has a folder as its top, or nil if there is none.
+// repositoryAt returns the repository with a folder as the top of its work tree, or nil if there is none.
 func repositoryAt(top string) (*repository, error) {
 	name := filepath.Join(top, ".git")
 	info, err := os.Stat(name)
@@ -64,22 +64,22 @@ func repositoryAt(top string) (*repository, error) {
 	// The .git of a linked work tree and of a submodule is a file.
 	text, err := durable.ReadPath(name, maxPointer)
 	if err != nil {
-		return nil, refusal(lang.T("its .git cannot be read"), name)
+		return nil, refusalOf(lang.T("its .git cannot be read"), name)
 	}
 	dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
-	if dir = resolve(top, dir); !ok || dir == "" {
-		return nil, refusal(lang.T("its .git names no git directory"), name)
+	if dir = resolvePath(top, dir); !ok || dir == "" {
+		return nil, refusalOf(lang.T("its .git names no git directory"), name)
 	}
 	r := openRepository(top, dir)
 	if r == nil {
-		return nil, refusal(lang.T("its .git names a folder that is not a git directory"), name)
+		return nil, refusalOf(lang.T("its .git names a folder that is not a git directory"), name)
 	}
 	return r, nil
 }
 
-// resolve returns the folder that a file of git names, relative to another. It returns "" if the folder
-// is on another machine, where Windows would log in.
-func resolve(from, to string) string {
+// resolvePath returns the folder named in a file of git, relative to another. It returns "" for a folder on
+// another machine, where Windows would log in.
+func resolvePath(from, to string) string {
 	to = filepath.FromSlash(to)
 	isRemote := len(to) > 1 && os.IsPathSeparator(to[0]) && os.IsPathSeparator(to[1])
 	switch {
@@ -91,11 +91,11 @@ func resolve(from, to string) string {
 	return filepath.Join(from, to)
 }
 
-// openRepository returns the repository with a git directory, or nil if that is none.
+// openRepository returns the repository with a git directory, or nil if dir is not one.
 func openRepository(top, dir string) *repository {
 	r := &repository{tree: top, dir: dir, common: dir}
 	if text, err := durable.ReadPath(filepath.Join(dir, "commondir"), maxPointer); err == nil {
-		r.common = resolve(dir, strings.TrimRight(string(text), "\r\n"))
+		r.common = resolvePath(dir, strings.TrimRight(string(text), "\r\n"))
 	}
 	head, err := os.Stat(filepath.Join(dir, "HEAD"))
 	if err != nil || !head.Mode().IsRegular() || r.common == "" {
@@ -109,26 +109,26 @@ func openRepository(top, dir string) *repository {
 	return r
 }
 
-// refusal returns the error for a repository that is not read.
-func refusal(why lang.Text, name string) error {
+// refusalOf returns the error for a repository we do not read.
+func refusalOf(why lang.Text, name string) error {
 	return fault.New(fault.NotAllowed, "the git repository cannot be used: %s (%s)", why, name).
 		WithHint("see what git status says there; or pass --allow-dirty, and the run does without the repository")
 }
 
-// view makes a git directory in an empty folder, with the commit that is checked out and settings of
-// our own, and returns a call from which all calls on the repository start.
-func (r *repository) view(ctx context.Context, folder, head string) (Call, error) {
+// newView makes a git directory in an empty folder, with the checked-out commit and settings of our own, and
+// returns the call from which all calls on the repository start.
+func (r *repository) newView(ctx context.Context, folder, head string) (Call, error) {
 	c := Call{Dir: r.tree, Repository: folder, Tree: r.tree}
 	objects := filepath.Join(r.common, "objects")
 	others := filepath.Join(objects, "info", "alternates")
 	if _, err := os.Lstat(others); !errors.Is(err, fs.ErrNotExist) {
-		return c, refusal(lang.T("it takes objects from another one; after `git repack -ad` it has them itself, and this file can go"), others)
+		return c, refusalOf(lang.T("it takes objects from another one; after `git repack -ad` it has them itself, and this file can go"), others)
 	}
 	index := filepath.Join(r.dir, "index")
 	if info, err := os.Stat(index); err == nil && !info.Mode().IsRegular() {
-		return c, refusal(lang.T("its index is not a regular file"), index)
+		return c, refusalOf(lang.T("its index is not a regular file"), index)
 	}
-	config, err := r.config(ctx)
+	config, err := r.safeSettings(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -161,25 +161,24 @@ func (r *repository) view(ctx context.Context, folder, head string) (Call, error
 // pathQuoter quotes a path for filepath.Glob.
 var pathQuoter = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]")
 
-// describing matches the settings that are taken from a repository, because they describe its disk and
-// its texts and name no program. describes matches their values.
+// describing matches the settings taken from a repository: they describe the disk and the texts and name no
+// program. describes matches their values.
 const describing = `^(extensions\..*|core\.(worktree|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|checkstat|trustctime|sparsecheckout|sparsecheckoutcone))$`
 
 var describes = pattern.New(`(?i)^(?:true|false|yes|no|on|off|0|1|input|lf|crlf|native|minimal|default)?$`)
 
-// config returns the settings to read a repository with. Files that its own settings include are
-// not read.
-func (r *repository) config(ctx context.Context) (string, error) {
+// safeSettings returns the settings to read a repository with. Included files are not read.
+func (r *repository) safeSettings(ctx context.Context) (string, error) {
 	name := filepath.Join(r.common, "config")
 	text, err := durable.ReadPath(name, maxText)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", refusal(lang.T("its settings cannot be read"), name)
+		return "", refusalOf(lang.T("its settings cannot be read"), name)
 	}
 	out := &Bounded{Most: maxText}
 	list := Call{Args: []string{"config", "--file", "-", "--no-includes", "-z", "--get-regexp", describing}, In: bytes.NewReader(text), Out: out}
 	if err := list.Run(ctx); err != nil && !saysNothing(err) {
 		if failed := (*Failure)(nil); errors.As(err, &failed) {
-			return "", refusal(lang.T("its settings cannot be read"), name)
+			return "", refusalOf(lang.T("its settings cannot be read"), name)
 		}
 		return "", err
 	}
@@ -190,14 +189,14 @@ func (r *repository) config(ctx context.Context) (string, error) {
 		switch {
 		case section == "extensions":
 			if !isReadable(key, value) {
-				return "", refusal(lang.T("it has a format that is not known here, extensions.%s = %s", key, value), name)
+				return "", refusalOf(lang.T("it has a format that is not known here, extensions.%s = %s", key, value), name)
 			}
 			if key == "objectformat" {
 				config += "[extensions]\n\tobjectformat = " + value + "\n[core]\n"
 			}
 		case key == "worktree":
-			if r.dir == r.common && !same(resolve(r.dir, value), r.tree) {
-				return "", refusal(lang.T("it belongs to the files of another folder, core.worktree = %s", value), name)
+			if r.dir == r.common && !isSameFolder(resolvePath(r.dir, value), r.tree) {
+				return "", refusalOf(lang.T("it belongs to the files of another folder, core.worktree = %s", value), name)
 			}
 		case key != "" && describes.MatchString(value):
 			config += "\t" + key + " = " + value + "\n"
@@ -225,8 +224,8 @@ func isReadable(extension, value string) bool {
 	return false
 }
 
-// same reports whether two paths are one folder.
-func same(a, b string) bool {
+// isSameFolder reports whether two paths are one folder.
+func isSameFolder(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
@@ -235,11 +234,11 @@ func same(a, b string) bool {
 // commitForm matches the name of a commit.
 var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// head returns the commit that is checked out, or "" if there is none yet.
-func (r *repository) head() (string, error) { return r.follow(r.dir, "HEAD") }
+// headCommit returns the checked-out commit, or "" if there is none yet.
+func (r *repository) headCommit() (string, error) { return r.followReference(r.dir, "HEAD") }
 
-// follow returns the commit or tag to which a reference in a git directory leads, or "" if there is none.
-func (r *repository) follow(at, name string) (string, error) {
+// followReference returns the commit or tag at the end of a reference in a git directory, or "" if there is none.
+func (r *repository) followReference(at, name string) (string, error) {
 	begin := filepath.Join(at, filepath.FromSlash(name))
 	for range maxLinks {
 		text, err := durable.ReadPath(filepath.Join(at, filepath.FromSlash(name)), maxPointer)
@@ -256,15 +255,15 @@ func (r *repository) follow(at, name string) (string, error) {
 			break
 		}
 	}
-	return "", refusal(lang.T("its %s leads to no commit", filepath.Base(begin)), begin)
+	return "", refusalOf(lang.T("its %s leads to no commit", filepath.Base(begin)), begin)
 }
 
-// packedCommit returns the commit of a reference from the file that has many, or "" if it has none.
+// packedCommit returns the commit of a reference from the file of packed references, or "" if it has none.
 func (r *repository) packedCommit(name string) (string, error) {
 	file := filepath.Join(r.common, "packed-refs")
 	text, err := durable.ReadPath(file, maxRefs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", refusal(lang.T("its references cannot be read"), file)
+		return "", refusalOf(lang.T("its references cannot be read"), file)
 	}
 	before, _, ok := bytes.Cut(text, []byte(" "+name+"\n"))
 	if hash := string(before[bytes.LastIndexByte(before, '\n')+1:]); ok && commitForm.MatchString(hash) {
