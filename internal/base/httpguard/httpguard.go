@@ -1,9 +1,9 @@
-// Package httpguard decides who may call a server over HTTP, and bounds the memory and the
-// connections that callers can take. It belongs to no face: each face passes the headers that its
-// pages may send, and the function that refuses a request in its protocol.
+// Package httpguard decides who may call a server over HTTP, and bounds the memory and the connections that
+// callers can take. It belongs to no face: each face passes the headers allowed for its pages, and the
+// function to refuse a request in its protocol.
 //
-// A visitor is the sender of a request, as far as the request shows it; a page is a visitor in a
-// web browser. A peer is the address that visitors share.
+// A visitor is the sender of a request, as far as the request shows it; a page is a visitor in a web
+// browser. A peer is an address shared by visitors.
 package httpguard
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Options say who may call. The zero value lets in programs on this machine.
 type Options struct {
-	// Token, if not empty, is the token that a client has to send as "Authorization: Bearer …".
+	// Token, if not empty, is the token a client has to send as "Authorization: Bearer …".
 	Token string
 	// Remote is true if the server listens for other machines: a request may then name
 	// the server by any host.
@@ -31,14 +31,14 @@ type Options struct {
 	// Origins are the origins of web pages that may call, as ParseOrigin returns them. Pages of the
 	// server's own origin may always call.
 	Origins []string
-	// Methods and Headers list the methods and headers that a page may send, Exposed the headers of
-	// responses that it may read.
+	// Methods and Headers list the allowed methods and headers of a page, Exposed the response headers it
+	// may read.
 	Methods, Headers, Exposed []string
-	// Refuse answers a request that may not pass; it is required.
+	// Refuse answers a refused request; it is required.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, why lang.Text)
 }
 
-// Guard lets only those pass who may call.
+// Guard lets only permitted callers pass.
 type Guard struct {
 	o    Options
 	want [sha256.Size]byte
@@ -47,16 +47,16 @@ type Guard struct {
 // New returns a guard.
 func New(o Options) *Guard { return &Guard{o: o, want: sha256.Sum256([]byte("Bearer " + o.Token))} }
 
-// Protect passes to next only the requests of those who may call.
+// Protect passes only the requests of permitted callers to next.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.o.Remote && !Loopback(r.Host):
-			// A page whose own name leads to this machine (DNS rebinding) sends its name.
+			// A page with a name for this machine (DNS rebinding) sends the name.
 			g.o.Refuse(w, r, http.StatusForbidden, lang.T("the host %q is not this machine; call http://127.0.0.1 or http://localhost", visible.Fit(r.Host, maxShown)))
 		case !g.mayCall(r):
 			g.o.Refuse(w, r, http.StatusForbidden, pageRefused(r))
-		case g.preflight(w, r):
+		case g.answerPreflight(w, r):
 		case g.o.Token != "" && !g.hasToken(r):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="bmad-mcp"`)
 			g.o.Refuse(w, r, http.StatusUnauthorized, lang.T("the token is missing or wrong; send it as Authorization: Bearer …"))
@@ -66,11 +66,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// maxShown bounds the parts of a request that a refusal repeats, in bytes.
+// maxShown bounds the parts of a request repeated in a refusal, in bytes.
 const maxShown = 2000
 
-// hasToken reports whether a request carries the token. It compares hashes, so that neither the content
-// nor the length of the token shows in the time.
+// hasToken reports whether a request carries the token. It compares hashes, so neither the content nor the
+// length of the token shows in the time.
 func (g *Guard) hasToken(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "bearer") {
@@ -92,9 +92,9 @@ func pageRefused(r *http.Request) lang.Text {
 		visible.Fit(given, maxShown), visible.Fit(origin, maxShown))
 }
 
-// preflight answers a browser which methods and headers a page may use, and lets the page read
-// the response. It reports whether the request was no more than that question.
-func (g *Guard) preflight(w http.ResponseWriter, r *http.Request) bool {
+// answerPreflight answers a browser's question for the methods and headers of a page, and lets the page read the
+// response. It reports whether the request was no more than the question.
+func (g *Guard) answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return false
@@ -112,8 +112,8 @@ func (g *Guard) preflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// mayCall reports whether a request does not come from a web page, or comes from one that may
-// call: of an allowed origin, or of the server's own.
+// mayCall reports whether a request comes from no web page, or from a permitted one: of an allowed origin,
+// or of the server's own.
 func (g *Guard) mayCall(r *http.Request) bool {
 	given := r.Header.Values("Origin")
 	if len(given) == 0 {
@@ -127,10 +127,10 @@ func (g *Guard) mayCall(r *http.Request) bool {
 	return slices.Contains(g.o.Origins, origin) || origin == ownOrigin(r) && asksItself(r)
 }
 
-// ownOrigin returns the origin of a page that this server would serve under the name by which a
-// request calls it. Neither port nor name may differ: other ports are other programs, and so
-// may be another name of this machine at the same port. Nor may the scheme: if a proxy ends TLS, the
-// server cannot know its own, so that pages there need --allow-origin.
+// ownOrigin returns the origin of a page served by this server under the name in a request. Neither port
+// nor name may differ: other ports are other programs, and so may be another name of this machine at the
+// same port. Nor may the scheme: if a proxy ends TLS, the server cannot know its own, so pages there need
+// --allow-origin.
 func ownOrigin(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil {
@@ -163,7 +163,7 @@ func Loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// defaultPorts are the ports that browsers leave out of an origin.
+// defaultPorts are the ports left out of an origin by browsers.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // ParseOrigin reads the origin of web pages, for example https://inspector.example:8443, and returns

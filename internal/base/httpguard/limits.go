@@ -10,28 +10,28 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// Limits bound the streams and bytes that callers can take, each by itself and all together.
-// Peers differ by their address: all clients share one token.
+// Limits bound the streams and bytes of callers, of each one and of all together. Peers differ by address:
+// all clients share one token.
 type Limits struct {
 	// Streams stay open for hours. Each takes some 30 kB and a connection.
 	Streams, PeerStreams int
 	// SessionStreams bounds the streams of one session. It has one; earlier ones may still be ending.
 	SessionStreams int
-	// Bodies is the number of bytes of requests that are held at once, SmallBody the size up to which a
-	// request may use all of them: larger requests leave a quarter to the small ones.
+	// Bodies is the number of bytes of requests held at once, SmallBody the size up to which a request may
+	// use all of them: larger requests leave a quarter to the small ones.
 	Bodies, SmallBody int64
-	// Write is the time that a client may take to read each piece of a response.
+	// Write is the time for a client to read each piece of a response.
 	Write time.Duration
 }
 
 var (
-	// ErrBusy is the error of a request if there is no room for its body now.
+	// ErrBusy is the error of a request without room for its body now.
 	ErrBusy = lang.Errorf("the server is reading as many large requests as it can hold; send this one again")
-	// ErrTooLarge is the error of a body above its limit.
+	// ErrTooLarge is the error of a body above the limit.
 	ErrTooLarge = lang.Errorf("the body is too large")
 )
 
-// Limiter counts the streams and bytes that callers take.
+// Limiter counts the streams and bytes of callers.
 type Limiter struct {
 	limits Limits
 
@@ -47,15 +47,15 @@ func NewLimiter(l Limits) *Limiter {
 	return &Limiter{limits: l, peers: map[string]int{}, sessions: map[string]int{}}
 }
 
-// Held returns the number of bytes of requests that are held, and the number of open streams.
+// Held returns the number of held bytes of requests, and the number of open streams.
 func (l *Limiter) Held() (bytes int64, streams int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held, l.streams
 }
 
-// take holds n more bytes for a request that has own already.
-func (l *Limiter) take(n, own int64) bool {
+// takeBytes holds n more bytes for a request with own bytes already.
+func (l *Limiter) takeBytes(n, own int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	most := l.limits.Bodies
@@ -69,24 +69,23 @@ func (l *Limiter) take(n, own int64) bool {
 	return true
 }
 
-func (l *Limiter) give(n int64) {
+func (l *Limiter) giveBytes(n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held -= n
 }
 
-// Read reads the body of a request of at most limit bytes, of which declared are announced (-1 if
-// unknown). It counts bytes as they come in, so that a client cannot take room by announcing them. done
-// gives them back.
+// Read reads the body of a request of at most limit bytes. declared is the announced size (-1 if unknown).
+// It counts bytes as they come in, so a client cannot take room by announcing them. done gives them back.
 func (l *Limiter) Read(body io.Reader, declared, limit int64) (data []byte, done func(), err error) {
 	room := min(limit+1, 8<<10)
 	if declared >= 0 {
 		room = min(room, declared+1) // one more, to see the end
 	}
 	held := int64(0)
-	done = func() { l.give(held); held = 0 }
+	done = func() { l.giveBytes(held); held = 0 }
 	grow := func(to int64) bool {
-		if !l.take(to-held, held) {
+		if !l.takeBytes(to-held, held) {
 			return false
 		}
 		data, held = append(make([]byte, 0, to), data...), to
@@ -130,15 +129,15 @@ func (l *Limiter) Stream(peer, session string) (done func(), ok bool) {
 	if sessionIsFull || l.streams >= l.limits.Streams || l.peers[peer] >= l.limits.PeerStreams {
 		return nil, false
 	}
-	l.add(peer, session, 1)
+	l.addStreams(peer, session, 1)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.add(peer, session, -1)
+		l.addStreams(peer, session, -1)
 	}, true
 }
 
-func (l *Limiter) add(peer, session string, n int) {
+func (l *Limiter) addStreams(peer, session string, n int) {
 	l.streams += n
 	if l.peers[peer] += n; l.peers[peer] == 0 {
 		delete(l.peers, peer)
@@ -148,13 +147,13 @@ func (l *Limiter) add(peer, session string, n int) {
 	}
 }
 
-// Pace gives a client limited time for each piece that is written to it, so that one that does
-// not read cannot hold a connection, or the work behind it, for ever. With last, the connection
-// closes when the response ends, as it should after a stream: otherwise a client that opens streams one
-// after the other would keep all their connections.
+// Pace gives a client limited time for each piece of a response, so an idle reader cannot hold a
+// connection, or the work behind it, for ever. With last, the connection closes when the response ends, as
+// it should after a stream: otherwise a client with one stream after the other would keep all their
+// connections.
 func (l *Limiter) Pace(w http.ResponseWriter, last bool) http.ResponseWriter {
 	paced := &pacedWriter{ResponseWriter: w, limit: l.limits.Write, last: last}
-	paced.arm()
+	paced.restartTime()
 	return paced
 }
 
@@ -165,15 +164,15 @@ type pacedWriter struct {
 	last  bool
 }
 
-// arm restarts the time. It keeps running after the last write: net/http writes the rest of its
-// buffer then, before it reads the next request.
-func (w *pacedWriter) arm() {
+// restartTime restarts the time. It keeps running after the last write: net/http writes the rest of the buffer
+// then, before it reads the next request.
+func (w *pacedWriter) restartTime() {
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.limit)) //nolint:forbidigo // a deadline of the network, by the system's clock
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *pacedWriter) WriteHeader(code int) {
-	w.arm()
+	w.restartTime()
 	if w.last {
 		w.Header().Set("Connection", "close")
 	}
@@ -182,13 +181,13 @@ func (w *pacedWriter) WriteHeader(code int) {
 
 // Write implements http.ResponseWriter.
 func (w *pacedWriter) Write(p []byte) (int, error) {
-	w.arm()
+	w.restartTime()
 	return w.ResponseWriter.Write(p)
 }
 
 // Flush implements http.Flusher.
 func (w *pacedWriter) Flush() {
-	w.arm()
+	w.restartTime()
 	_ = http.NewResponseController(w.ResponseWriter).Flush() // an error shows in the context of the request
 }
 

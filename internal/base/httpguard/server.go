@@ -11,20 +11,19 @@ import (
 	"time"
 )
 
-// The bounds on slow clients. A client that sends a request at the pace of any network is never near
-// them.
+// The bounds on slow clients. A client at the pace of any network is never near them.
 const (
-	// maxWaiting is the number of connections that may be open without a whole request.
+	// maxWaiting is the greatest number of open connections without a whole request.
 	maxWaiting = 256
-	// slack is the time that a body may take in addition to its time at minRate, in bytes a second.
+	// slack is the time for a body in addition to its time at minRate, in bytes a second.
 	slack   = 10 * time.Second
 	minRate = 32 << 10
 )
 
-// NewServer returns a server that slow clients cannot hold. The headers of a request may take ten
-// seconds, and its body ten seconds more than at 32 kB a second. At most 256 connections are open on
-// which a request is awaited or under way: another one closes the one that has waited longest. A
-// connection does not count if its request is answered, for example by a stream.
+// NewServer returns a server that slow clients cannot hold. The headers of a request may take ten seconds,
+// and the body ten seconds more than at 32 kB a second. At most 256 open connections have an awaited or
+// unfinished request: another one closes the one waiting longest. A connection does not count while a
+// request on it is answered, for example by a stream.
 func NewServer(h http.Handler) *http.Server { return newServer(h, maxWaiting, slack) }
 
 func newServer(h http.Handler, most int, slack time.Duration) *http.Server {
@@ -41,16 +40,16 @@ func newServer(h http.Handler, most int, slack time.Duration) *http.Server {
 					start: time.Now(), //nolint:forbidigo // a deadline of the network, by the system's clock
 					limit: http.NewResponseController(rw).SetReadDeadline,
 				}
-				b.extend()
-				// The request itself keeps its body: the server answers before one that is large has
-				// come only if it knows the body.
+				b.extendDeadline()
+				// The request itself keeps its body: without it the server would not answer before a large
+				// body has come.
 				r = r.WithContext(r.Context())
 				r.Body = b
 			}
 			h.ServeHTTP(rw, r)
 		}),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ConnState:   w.state,
+		ConnState:   w.followState,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
 }
@@ -66,8 +65,8 @@ type waiting struct {
 	at    map[net.Conn]*list.Element
 }
 
-// state follows a connection.
-func (w *waiting) state(c net.Conn, s http.ConnState) {
+// followState follows a connection.
+func (w *waiting) followState(c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateNew, http.StateIdle:
 		if longest := w.add(c); longest != nil {
@@ -79,11 +78,11 @@ func (w *waiting) state(c net.Conn, s http.ConnState) {
 	}
 }
 
-// add adds a connection, and returns the one that has to go for it, if any.
+// add adds a connection, and returns the one to close for it, if any.
 func (w *waiting) add(c net.Conn) (longest net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if e := w.at[c]; e != nil { // its handler left the body of the last request unread
+	if e := w.at[c]; e != nil { // the handler left the body of the last request unread
 		w.order.MoveToBack(e)
 		return nil
 	}
@@ -114,19 +113,19 @@ type body struct {
 	whole func()
 }
 
-// extend sets the time by which more has to come. The writer of a test has no deadlines, and needs none.
-func (b *body) extend() {
+// extendDeadline sets the time by which more has to come. The writer of a test has no deadlines, and needs none.
+func (b *body) extendDeadline() {
 	_ = b.limit(b.start.Add(b.slack + time.Duration(b.read)*time.Second/minRate))
 }
 
-// Read implements io.Reader. If a handler leaves a part unread, that part gets no more time.
+// Read implements io.Reader. A part left unread by a handler gets no more time.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.read += int64(n); errors.Is(err, io.EOF) {
 		_ = b.limit(time.Time{})
 		b.whole()
 	} else if err == nil {
-		b.extend()
+		b.extendDeadline()
 	}
 	return n, err
 }

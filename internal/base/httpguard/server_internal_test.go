@@ -153,7 +153,7 @@ func TestPaceOfBodies(t *testing.T) {
 		limits = append(limits, at.Sub(start))
 		return nil
 	}
-	b.extend()
+	b.extendDeadline()
 	for range 3 {
 		_, _ = b.Read(make([]byte, minRate))
 	}

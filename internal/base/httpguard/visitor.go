@@ -11,15 +11,15 @@ import (
 type Visitor struct {
 	// Address is the network address of the sender, without the port.
 	Address string
-	// Page is true if a web page sends it. A page is not a person's host: its site, or a library of
-	// its site, may run any code in it. It is shown no form, its answer to one counts for nothing,
-	// and its decisions are relayed ones at most.
+	// Page reports whether a web page sends it. A page is not a person's host: the site, or a library of
+	// the site, may run any code in it. It is shown no form, its answer to one counts for nothing, and its
+	// decisions are relayed ones at most.
 	Page bool
 	// Origin is the page's origin, if the browser sends it.
 	Origin string
 }
 
-// visitorKey is the key of a request's visitor in its context.
+// visitorKey is the context's key of a request's visitor.
 type visitorKey struct{}
 
 // VisitorOf returns the sender of a request.
@@ -28,8 +28,8 @@ func VisitorOf(r *http.Request) Visitor {
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		v.Address = host
 	}
-	// Browsers put one or the other on every request that could do harm, and no page can remove
-	// them. Sec-Fetch-Mode alone proves nothing, because the fetch of Node sends it.
+	// Browsers put one or the other on every request with a possible harm, and no page can remove them.
+	// Sec-Fetch-Mode alone proves nothing, because the fetch of Node sends it.
 	_, hasOrigin := r.Header["Origin"]
 	_, hasSite := r.Header["Sec-Fetch-Site"]
 	v.Page, v.Origin = hasOrigin || hasSite, r.Header.Get("Origin")
@@ -54,7 +54,7 @@ func FromPage(ctx context.Context) bool {
 	return v.Page
 }
 
-// Key returns a key that differs for visitors that are remembered separately.
+// Key returns a key for remembering a visitor. Visitors remembered separately have different keys.
 func (v Visitor) Key() string {
 	if v.Page {
 		return v.Address + " page of " + v.Origin
