@@ -24,12 +24,12 @@ type catalogue struct {
 	plural    *gotext.Domain
 }
 
-// folders are those of the languages that were added.
+// folders are the folders of the added languages.
 var folders = map[Language]fs.FS{}
 
-// Add adds a language whose sentences are in a folder of gettext files. It is called before
-// anything is said: by the init function of a package that embeds the folder. A program without
-// such a package speaks English.
+// Add adds a language with sentences from a folder of gettext files. It is called before the first
+// sentence: by the init function of a package with the folder embedded. A program without such a package
+// speaks English.
 func Add(tag Language, files fs.FS) { folders[tag] = files }
 
 var catalogues = sync.OnceValue(func() []*catalogue {
@@ -40,23 +40,23 @@ var catalogues = sync.OnceValue(func() []*catalogue {
 	return out
 })
 
-// about is the file of a language's folder that describes the language: its headers X-Name and
-// X-Script give the English name and the Unicode script.
+// about is the file with the description of a language: the headers X-Name and X-Script give the English
+// name and the Unicode script.
 const about = "language.po"
 
 func newCatalogue(tag Language, files fs.FS) *catalogue {
 	c := &catalogue{tag: tag, files: files}
-	c.plural = c.read(about)
+	c.plural = c.readFile(about)
 	c.name = c.plural.Headers.Get("X-Name")
 	c.script = unicode.Scripts[c.plural.Headers.Get("X-Script")]
 	if c.name == "" || c.script == nil {
 		panic(fmt.Sprintf("the language %q lacks the header X-Name or X-Script", tag))
 	}
-	c.sentences = sync.OnceValue(c.all)
+	c.sentences = sync.OnceValue(c.allSentences)
 	return c
 }
 
-func (c *catalogue) read(name string) *gotext.Domain {
+func (c *catalogue) readFile(name string) *gotext.Domain {
 	data, err := fs.ReadFile(c.files, name)
 	if err != nil {
 		panic(err) // a broken build
@@ -66,15 +66,15 @@ func (c *catalogue) read(name string) *gotext.Domain {
 	return po.GetDomain()
 }
 
-// all reads the sentences of every file of the folder.
-func (c *catalogue) all() map[string]*gotext.Translation {
+// allSentences reads the sentences of every file of the folder.
+func (c *catalogue) allSentences() map[string]*gotext.Translation {
 	files, err := fs.Glob(c.files, "*.po")
 	if err != nil {
 		panic(err)
 	}
 	out := map[string]*gotext.Translation{}
 	for _, file := range files {
-		for id, t := range c.read(file).GetTranslations() {
+		for id, t := range c.readFile(file).GetTranslations() {
 			if id != "" {
 				out[id] = t
 			}
@@ -95,21 +95,21 @@ func catalogueOf(l Language) *catalogue {
 	return nil
 }
 
-func (c *catalogue) word(text string) string {
+func (c *catalogue) translateWord(text string) string {
 	if t, ok := c.sentences()[text]; ok && t.IsTranslated() {
 		return t.Get()
 	}
 	return text
 }
 
-// format returns the translated format of a sentence. It has %v for %w, because a translation wraps
+// translateFormat returns the translated format of a sentence. It has %v for %w, because a translation wraps
 // nothing.
-func (c *catalogue) format(format string) string {
-	return strings.ReplaceAll(c.word(strings.ReplaceAll(format, "%w", "%v")), "%w", "%v")
+func (c *catalogue) translateFormat(format string) string {
+	return strings.ReplaceAll(c.translateWord(strings.ReplaceAll(format, "%w", "%v")), "%w", "%v")
 }
 
-// count returns a number of things by the plural rule in the header of about, or "" if the catalogue
-// does not have the noun.
+// count returns a number of things by the plural rule in the header of about, or "" if the catalogue lacks
+// the noun.
 func (c *catalogue) count(n int, noun string) string {
 	if _, ok := c.sentences()["%d "+noun]; !ok {
 		return ""

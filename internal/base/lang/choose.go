@@ -9,10 +9,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// Auto is the setting that leaves the language to [Choose].
+// Auto is the setting for a choice by [Choose].
 const Auto = "auto"
 
-// Settings lists the valid values of a setting that names a language.
+// Settings lists the valid values of a language setting.
 func Settings() []string {
 	out := []string{Auto}
 	for _, l := range All() {
@@ -21,8 +21,8 @@ func Settings() []string {
 	return out
 }
 
-// Choose returns the language to use: the one that the setting names, else that of the script in which
-// the person wrote, else that of the locale.
+// Choose returns the language to use: the setting's, else the language of the script in which the person
+// wrote, else the locale's.
 func Choose(setting, written string, locale Language) Language {
 	if l, ok := Known(setting); ok {
 		return l // the text need not be read
@@ -36,8 +36,8 @@ func Choose(setting, written string, locale Language) Language {
 	return locale
 }
 
-// Locale returns the language of the environment, by the variables of POSIX, or English if they name
-// none that is known.
+// Locale returns the language of the environment, by the variables of POSIX, or English if they name no
+// known one.
 func Locale(getenv func(string) string) Language {
 	for _, variable := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
 		if value := getenv(variable); value != "" {
@@ -51,11 +51,11 @@ func Locale(getenv func(string) string) Language {
 	return English
 }
 
-// quoted matches the parts of a text that its author may have taken from elsewhere.
+// quoted matches the parts of a text with another possible author.
 var quoted = pattern.New("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|https?://\\S+")
 
-// particles are the words that connect an English sentence. They hardly occur in texts of other
-// languages, unlike names and terms in Latin letters.
+// particles are the connecting words of English sentences. They hardly occur in texts of other languages,
+// unlike names and terms in Latin letters.
 var particles = []string{"a", "an", "the", "of", "to", "in", "for", "and", "or", "with", "that", "is", "are", "on", "by", "from", "it", "so", "when", "should"}
 
 // writtenIn lists the languages in whose script a text is written. There are none if it has too few

@@ -4,7 +4,7 @@ import "github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 
 // ofDisk returns the sentence of an error of package durable, which knows no languages.
 func ofDisk(err error) (sentence Text, ok bool) {
-	switch e := err.(type) { //nolint:errorlint // one that is wrapped has further words
+	switch e := err.(type) { //nolint:errorlint // a wrapped one has further words
 	case *durable.BusyError:
 		if e.Holder == "" {
 			return T("lock %s is held by another caller", e.Name), true

@@ -1,12 +1,11 @@
-// Package lang puts the sentences of this program into the language of their reader.
+// Package lang puts the sentences of this program into the reader's language.
 //
-// The code has each sentence in English, and its format is the key of its translations. If the code
-// knows the language, [Language.Say] translates a sentence at once. Otherwise a [Text] carries it to
-// code that does, for example in an error or a finding. The catalogue of a language is a package below
-// this one with gettext files (.po), which any editor for translations opens; [Add] takes them in. A
-// package that builds sentences brings no catalogue along: a program speaks the languages that it
-// imports.
-// Prompts, tool descriptions and log lines are for models and operators, and stay English.
+// The code has each sentence in English, with the format as the key of translations. If the code knows the
+// language, [Language.Say] translates a sentence at once. Otherwise a [Text] carries it to code with a
+// language, for example in an error or a finding. The catalogue of a language is a package below this one
+// with gettext files (.po), which any editor for translations opens; [Add] takes them in. A package of
+// sentences brings no catalogue along: a program speaks the languages it imports. Prompts, tool
+// descriptions and log lines are for models and operators, and stay English.
 package lang
 
 import (
@@ -49,18 +48,18 @@ func (l Language) Name() string {
 	return "English"
 }
 
-// Say puts a sentence into the language, with arguments as fmt.Sprintf takes them. Arguments
-// that are sentences themselves, a [Text] or an error that carries one, are put into the
-// language as well. A sentence that the catalogue lacks stays English.
+// Say puts a sentence into the language, with arguments as fmt.Sprintf takes them. Arguments with a
+// sentence, a [Text] or an error with one, are put into the language as well. A sentence missing in the
+// catalogue stays English.
 func (l Language) Say(format string, args ...any) string {
 	if c := catalogueOf(l); c != nil {
-		return fmt.Sprintf(c.format(format), sayArguments(l, args)...)
+		return fmt.Sprintf(c.translateFormat(format), sayArguments(l, args)...)
 	}
 	return fmt.Sprintf(format, args...)
 }
 
-// Count returns a number of things, for example "1 line" or "2 lines". The noun is its English
-// singular, which has a plural in -s.
+// Count returns a number of things, for example "1 line" or "2 lines". The noun is an English singular with
+// a plural in -s.
 func (l Language) Count(n int, noun string) string {
 	if c := catalogueOf(l); c != nil {
 		if text := c.count(n, noun); text != "" {
@@ -73,19 +72,19 @@ func (l Language) Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// Word translates a text that is data, for example the role of a built-in stage. It returns the text
-// as it is if it has no translation, for example if it comes from a person's own workflow.
+// Word translates a data text, for example the role of a built-in stage. It returns a text without a
+// translation, for example from a person's own workflow, unchanged.
 func (l Language) Word(text string) string {
 	if c := catalogueOf(l); c != nil && !formatVerb.MatchString(text) { // a format is not a word
-		return c.word(text)
+		return c.translateWord(text)
 	}
 	return text
 }
 
-// formatVerb matches a part that only formats have.
+// formatVerb matches a part found only in formats.
 var formatVerb = pattern.New(`%[-+#]?[dqsv]`)
 
-// speaker is an argument with a sentence of its own.
+// speaker is an argument with a sentence.
 type speaker interface{ In(Language) string }
 
 func sayArguments(l Language, args []any) []any {
@@ -98,7 +97,7 @@ func sayArguments(l Language, args []any) []any {
 	return out
 }
 
-// asSpeaker returns the sentence that an argument has, or that there is for it.
+// asSpeaker returns the sentence of an argument, or ours for it.
 func asSpeaker(arg any) (speaker, bool) {
 	if s, ok := arg.(speaker); ok {
 		return s, true

@@ -83,7 +83,7 @@ func TestCatalogues(t *testing.T) {
 			}
 		}
 		for _, name := range elsewhere {
-			for id := range c.read(name).GetTranslations() {
+			for id := range c.readFile(name).GetTranslations() {
 				found.texts[id] = true
 			}
 		}

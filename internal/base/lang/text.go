@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Text is a sentence that is put into a language when it is said.
+// Text is a sentence to be put into a language when it is said.
 type Text struct {
 	format string
 	args   []any
@@ -26,8 +26,9 @@ func (t Text) String() string { return t.In(English) }
 // Empty reports whether there is no sentence.
 func (t Text) Empty() bool { return t.format == "" }
 
-// Reworded returns the sentence for another kind of reader: a sentence in it whose format is a key takes the format of its
-// value, which may have fewer arguments at the end, and an argument that is a word becomes another.
+// Reworded returns the sentence for another kind of reader: a sentence in it with a key as its format takes
+// the format of the value, which may have fewer arguments at the end, and an argument among the words
+// becomes another.
 func (t Text) Reworded(sentences map[string]Text, words map[string]string) Text {
 	args := slices.Clone(t.args)
 	for i, arg := range args {
@@ -63,7 +64,7 @@ func Join(texts []Text, separator string) Text {
 	return Text{strings.TrimSuffix(strings.Repeat("%s"+separator, len(texts)), separator), args}
 }
 
-// Count returns a number of things that [Language.Count] puts into a language later.
+// Count returns a number of things for [Language.Count] to put into a language later.
 func Count(n int, noun string) fmt.Stringer { return counted{n, noun} }
 
 type counted struct {
@@ -74,8 +75,7 @@ type counted struct {
 func (c counted) In(l Language) string { return l.Count(c.n, c.noun) }
 func (c counted) String() string       { return c.In(English) }
 
-// Errorf returns an error that can be said in every language; %w wraps a cause as fmt.Errorf
-// does.
+// Errorf returns an error for every language; %w wraps a cause as fmt.Errorf does.
 func Errorf(format string, args ...any) error {
 	cause := fmt.Errorf(format, args...)
 	if _, several := cause.(interface{ Unwrap() []error }); !several {
@@ -92,7 +92,7 @@ type sayable struct {
 func (e *sayable) Error() string { return e.String() }
 func (e *sayable) Unwrap() error { return e.cause }
 
-// Of returns the sentence of an error, or its English text if it carries none.
+// Of returns the sentence of an error, or the English text of an error without one.
 func Of(err error) Text {
 	return T("%s", err)
 }

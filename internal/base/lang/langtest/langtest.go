@@ -1,4 +1,4 @@
-// Package langtest finds sentences that tests expect in another language.
+// Package langtest finds sentences a test expects in another language.
 package langtest
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// others match the parts of a text that are not ours, or in no language.
+// others match the parts of a text by others, or in no language.
 var others = []*regexp.Regexp{
 	// Quotations, code, and changes of files.
 	regexp.MustCompile("(?s)```.*?```|`[^`]*`|“[^”]*”|「[^」]*」|\"[^\"\n]*\""),
@@ -24,8 +24,8 @@ var others = []*regexp.Regexp{
 // sentence matches four English words in a row, of which the last three are not all capitals.
 var sentence = regexp.MustCompile(`[A-Za-z]+(?:'[a-z]+)?(?:[,;:]? +[A-Za-z]*[a-z]+(?:'[a-z]+)?){3,}`)
 
-// English returns the English sentences in a text, outside of quotations, code, paths and
-// commands, but for those that occur in texts of others.
+// English returns the English sentences in a text, outside of quotations, code, paths and commands, except
+// the ones in texts of others.
 func English(text string, theirs ...string) []string {
 	for _, part := range others {
 		text = part.ReplaceAllString(text, "\x00")

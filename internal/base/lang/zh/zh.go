@@ -1,4 +1,4 @@
-// Package zh adds Chinese to the languages, with the sentences of its gettext files.
+// Package zh adds Chinese to the languages, with sentences from gettext files.
 package zh
 
 import (
