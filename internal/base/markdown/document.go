@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Document is a document, read once. Its lines count from 0.
+// Document is a document, read once. Lines count from 0.
 type Document struct {
 	Lines []string
 	// Said has each line without inline code and comments; it is empty in a code block.
@@ -43,11 +43,11 @@ func Read(document string, names []string) *Document {
 	return d
 }
 
-// markFences finds the code blocks, and removes one Markdown fence around the whole, or
-// around all of it that has headings.
+// markFences finds the code blocks, and removes one Markdown fence around the whole, or around the part
+// with all headings.
 func (d *Document) markFences() {
-	first, _ := d.span()
-	if open, last := d.wrapping(); open >= 0 {
+	first, _ := d.textSpan()
+	if open, last := d.wrappingFence(); open >= 0 {
 		d.Lines[open], d.Lines[last], d.Said[open], d.Said[last] = "", "", "", ""
 	}
 	if first < len(d.Lines) && d.Lines[first] == "---" {
@@ -72,9 +72,9 @@ func (d *Document) markFences() {
 	}
 }
 
-// wrapping returns the lines of a Markdown fence that holds the document: people and models put words
-// around it, but no headings. open is -1 if there is none.
-func (d *Document) wrapping() (open, last int) {
+// wrappingFence returns the lines of a Markdown fence around the document: people and models put words around
+// it, but no headings. open is -1 if there is none.
+func (d *Document) wrappingFence() (open, last int) {
 	for open < len(d.Lines) && !mayBeHeading(d.Lines[open]) {
 		mark, info, ok := Fence(d.Lines[open])
 		if !ok {
@@ -102,8 +102,8 @@ func (d *Document) wrapping() (open, last int) {
 // mayBeHeading reports whether a line may be a heading with #.
 func mayBeHeading(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "#") }
 
-// span returns the first and the last line with anything on it.
-func (d *Document) span() (first, last int) {
+// textSpan returns the first and the last line with anything on it.
+func (d *Document) textSpan() (first, last int) {
 	last = len(d.Lines) - 1
 	for first < len(d.Lines) && strings.TrimSpace(d.Lines[first]) == "" {
 		first++

@@ -8,17 +8,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// Heading is a heading with the lines that belong to it.
+// Heading is a heading with the lines below it.
 type Heading struct {
-	Line, End int // End is the first line that no longer belongs to it
-	Level     int // 1 to 6; BoldKnown and BoldOther for lines that only look like headings
+	Line, End int // End is the first line after them
+	Level     int // 1 to 6; BoldKnown and BoldOther for lines with only the look of headings
 	Text      string
 	Name      string // normalized for comparing
-	Rest      string // the text behind a heading in its own line
+	Rest      string // the text behind a heading in the same line
 }
 
-// The levels of headings that are written without #: a bold or bare line with one of
-// the names, and any other bold line.
+// The levels of headings without #: a bold or bare line with one of the names, and any other bold line.
 const (
 	BoldKnown = 7
 	BoldOther = 8
@@ -32,7 +31,7 @@ var (
 		"非功能性", "nonfunctional", "非功能", "nonfunctional")
 )
 
-// HashHeading reads a heading that is written with #.
+// HashHeading reads a heading with #.
 func HashHeading(line string) (level int, text string, ok bool) {
 	rest := strings.TrimLeft(line, " ")
 	text = strings.TrimLeft(rest, "#")
@@ -54,7 +53,7 @@ func (d *Document) readHeadings(names []string) {
 			d.Heads = append(d.Heads, h)
 		}
 	}
-	// Each heading ends at the next one of its level or above.
+	// Each heading ends at the next one of the same level or above.
 	var open []int
 	for i := range d.Heads {
 		d.Heads[i].End = len(d.Lines)
@@ -85,7 +84,7 @@ func (d *Document) headingAt(i int, names []string) (Heading, bool) {
 	return d.bareHeading(i, names)
 }
 
-// underlineLevel returns the level of a heading that is made by the line below it, or 0.
+// underlineLevel returns the level of a heading made by the line below, or 0.
 func (d *Document) underlineLevel(i int) int {
 	if i+1 == len(d.Lines) || !IsUnderline(d.Said[i+1]) || d.isBelowText(i) {
 		return 0
@@ -103,8 +102,8 @@ func (d *Document) underlineLevel(i int) int {
 // isBelowText reports whether the line above has text.
 func (d *Document) isBelowText(i int) bool { return i > 0 && strings.TrimSpace(d.Said[i-1]) != "" }
 
-// bareHeading reads a line that is a heading only because it begins a paragraph
-// with the name of a section, alone or before a colon.
+// bareHeading reads a heading without marks: a line that begins a paragraph with the name of a section,
+// alone or before a colon.
 func (d *Document) bareHeading(i int, names []string) (Heading, bool) {
 	l := d.Said[i]
 	if len(names) == 0 || d.isBelowText(i) || strings.Contains(l, "|") || hasBullet(l) {
@@ -128,7 +127,7 @@ func newHeading(line, level int, s, rest string) Heading {
 	return Heading{Line: line, Level: level, Text: s, Name: NameOf(s), Rest: strings.TrimSpace(rest)}
 }
 
-// Unnumbered returns a heading without its number.
+// Unnumbered returns a heading without the number.
 func Unnumbered(text string) string { return numbering.ReplaceAllString(text, "") }
 
 // NameOf normalizes a heading: no numbering, emphasis or signs, lower case, single spaces.

@@ -14,7 +14,7 @@ var (
 	rule       = pattern.New(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 )
 
-// Fence reads a line that opens or closes a code block: its mark, and the text behind it.
+// Fence reads a line that opens or closes a code block: the mark, and the text behind it.
 func Fence(line string) (mark, info string, ok bool) {
 	if !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
 		return "", "", false
@@ -33,7 +33,7 @@ type Comments struct {
 	From int
 }
 
-// Strip returns a line without its comments; n is its number.
+// Strip returns a line without comments; n is its number.
 func (c *Comments) Strip(n int, line string) string {
 	if !c.Open && !strings.Contains(line, "<!--") {
 		return line
@@ -57,7 +57,7 @@ func (c *Comments) Strip(n int, line string) string {
 // WithoutCode returns a text with a space in place of each piece of inline code.
 func WithoutCode(text string) string { return inlineCode.ReplaceAllString(text, " ") }
 
-// blankCode empties the inline code of a line, which keeps its length.
+// blankCode empties the inline code of a line, without a change of length.
 func blankCode(line string) string {
 	if strings.IndexByte(line, '`') < 0 {
 		return line
@@ -67,9 +67,9 @@ func blankCode(line string) string {
 	})
 }
 
-// bullet returns the length of the mark at the beginning of a list item, for example -, •, 1. or (1),
+// bulletLength returns the length of the mark at the beginning of a list item, for example -, •, 1. or (1),
 // or 0 if there is none.
-func bullet(s string) int {
+func bulletLength(s string) int {
 	for _, mark := range []string{"-", "*", "+", "•", "·"} {
 		if strings.HasPrefix(s, mark) {
 			return len(mark)
@@ -96,11 +96,11 @@ func bullet(s string) int {
 	return 0
 }
 
-// Item returns the indentation and the text of a list item, without its mark.
+// Item returns the indentation and the text of a list item, without the mark.
 func Item(line string) (indent int, body string, ok bool) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)
-	mark := bullet(rest)
+	mark := bulletLength(rest)
 	if mark == 0 {
 		return 0, "", false
 	}
@@ -130,8 +130,8 @@ func IsTableRule(line string) bool {
 	return strings.Trim(line, "|:- \t") == "" && rule.MatchString(line)
 }
 
-// Cells splits a row of a table at its bars, except for escaped ones, and removes the marks
-// from both ends of each cell.
+// Cells splits a row of a table at the bars, except for escaped ones, and removes the marks from both ends
+// of each cell.
 func Cells(line, marks string) []string {
 	const escaped = "\x00"
 	line = strings.ReplaceAll(strings.TrimSpace(line), `\|`, escaped)

@@ -2,8 +2,8 @@ package markdown
 
 import "slices"
 
-// Title returns the heading of the document as a whole, and its index, or -1:
-// the first one, if no other heading is on its level.
+// Title returns the heading of the document as a whole, and the index, or -1: the first one, if no other
+// heading is on the same level.
 func (d *Document) Title() (string, int) {
 	if len(d.Heads) == 0 || d.Heads[0].Level != 1 {
 		return "", -1
@@ -16,7 +16,7 @@ func (d *Document) Title() (string, int) {
 	return d.Heads[0].Text, 0
 }
 
-// Sections returns the headings that carry one of the names, except for the title.
+// Sections returns the headings with one of the names, except for the title.
 func (d *Document) Sections(names []string) []Heading {
 	var out []Heading
 	_, title := d.Title()
@@ -28,8 +28,8 @@ func (d *Document) Sections(names []string) []Heading {
 	return out
 }
 
-// Omissions are the names of sections that list parts that are not built. Words that occur in names of
-// features, too ("Save for later"), only count as a whole heading.
+// Omissions are the names of sections with parts left unbuilt. Words from names of features, too ("Save for
+// later"), only count as a whole heading.
 var Omissions = []string{
 	"out of scope", "out-of-scope", "not in scope", "non-goals", "won t have", "=left out",
 	"=later", "=for later", "=later releases", "=later versions", "=future", "=future work", "=future scope", "=future releases", "=future versions", "=backlog",
@@ -48,8 +48,7 @@ func (d *Document) LinesOf(sections []Heading) []bool {
 	return out
 }
 
-// SectionOf gives for each line the index of its innermost # heading of at most
-// level 2, or -1.
+// SectionOf gives for each line the index of the innermost # heading of at most level 2, or -1.
 func (d *Document) SectionOf() []int {
 	out := make([]int, len(d.Lines))
 	next, current := 0, -1

@@ -12,7 +12,7 @@ import (
 
 const (
 	anyNumber = `\d{1,4}|[零一二三四五六七八九十]{1,3}`
-	// beforeSprint matches the words that may stand before: the number of a section, a week or a phase.
+	// beforeSprint matches the words in front: the number of a section, a week or a phase.
 	beforeSprint = `(?:\d+(?:\.\d+)*[.、)）:：]?\s+|[一二三四五六七八九十]+[、.．]\s*|[IVX]+\.\s+|[A-Z][.)]\s+)?` +
 		`(?:(?:weeks?|wk|phase|milestone|month|days?|stage|part|release|quarter|step|阶段|里程碑)` +
 		`\s*(?:` + anyNumber + `)(?:\s*(?:[-–—~～&]|to|and|至|到)\s*(?:` + anyNumber + `))?` +

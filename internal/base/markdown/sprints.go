@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Sprint is a sprint of a plan with the lines that belong to it.
+// Sprint is a sprint of a plan with the lines of its section.
 type Sprint struct {
 	Number int
-	// Title is its name in the plan besides its number; often empty.
+	// Title is the sprint's name in the plan besides the number; often empty.
 	Title string
-	// Line begins it, End is the first line that no longer belongs to it.
+	// Line begins it, End is the first line after it.
 	Line, End int
-	// Rows are the rows that name it, if the plan has its sprints only in a table.
+	// Rows are the rows with the name, if the plan has sprints only in a table.
 	Rows []int
 }
 
-// named is a line that names a sprint.
+// named is a line with the name of a sprint.
 type named struct {
 	Sprint
 	level int
@@ -26,9 +26,9 @@ type named struct {
 // mark is a line that ends the sections of its level and below.
 type mark struct{ line, level int }
 
-// Sprints reads the sprints of a plan, each number once and in their order: from its
-// headings, else from its bold lines, else from a table with a column of sprints. If several headings
-// of the same level have a number, it is in repeated, once for each further heading.
+// Sprints reads the sprints of a plan, each number once and in their order: from the headings, else from
+// the bold lines, else from a table with a column of sprints. If several headings of the same level have a
+// number, it is in repeated, once for each further heading.
 func (d *Document) Sprints() (sprints []Sprint, repeated []int) {
 	headings, bold, marks := d.namedSprints()
 	found := withoutStrayNumerals(withoutTitle(headings, marks))
@@ -38,16 +38,15 @@ func (d *Document) Sprints() (sprints []Sprint, repeated []int) {
 	if len(found) == 0 {
 		return d.sprintRows(), nil
 	}
-	sprints, repeated = once(found)
+	sprints, repeated = firstOfEach(found)
 	d.endSprints(sprints, found, marks)
 	return sprints, repeated
 }
 
-// maxNamed bounds the lines that are read as names of sprints: no plan has so many, and each
-// costs a pattern.
+// maxNamed bounds the lines read as names of sprints: no plan has so many, and each costs a pattern.
 const maxNamed = 2000
 
-// namedSprints finds the headings and the bold lines that name a sprint, and all headings.
+// namedSprints finds the headings and the bold lines with the name of a sprint, and all headings.
 func (d *Document) namedSprints() (headings, bold []named, marks []mark) {
 	for i, said := range d.Said {
 		line := strings.TrimLeft(said, " ")
@@ -92,9 +91,9 @@ func (d *Document) sectionAt(i int, line string) (level int, text string) {
 	return level, text
 }
 
-// boldSprint returns the text of a line that only looks like a heading: bold, alone or
-// before a colon, a dash or parentheses. A sentence that begins with a bold word is prose,
-// and a link to another place of the document belongs to its contents.
+// boldSprint returns the text of a line with only the look of a heading: bold, alone or before a colon, a
+// dash or parentheses. A sentence with a bold word in front is prose, and a link to another place of the
+// document belongs to the contents.
 func (d *Document) boldSprint(i int, line string) string {
 	open := line[:len(line)-len(strings.TrimLeft(line, "*_"))]
 	if len(open) < 2 || !anySprint.MatchString(line) || strings.Contains(line, "](#") {
@@ -123,7 +122,7 @@ func (d *Document) beginsParagraph(i int) bool {
 	return above == "" || above[0] == '#'
 }
 
-// Written returns a line without comments, with its inline code.
+// Written returns a line without comments, with inline code.
 func (d *Document) Written(i int) string {
 	said := d.Said[i]
 	if strings.IndexByte(said, '`') >= 0 {
@@ -154,9 +153,9 @@ func withoutStrayNumerals(found []named) []named {
 	return slices.DeleteFunc(found, func(n named) bool { return n.roman })
 }
 
-// once keeps the first of the highest headings for each number: "### Sprint 1 risks" belongs to
+// firstOfEach keeps the first of the highest headings for each number: "### Sprint 1 risks" belongs to
 // "## Sprint 1".
-func once(found []named) (sprints []Sprint, repeated []int) {
+func firstOfEach(found []named) (sprints []Sprint, repeated []int) {
 	best := map[int]int{} // the highest level for each number
 	for _, n := range found {
 		if level, ok := best[n.Number]; !ok || n.level < level {
@@ -177,8 +176,8 @@ func once(found []named) (sprints []Sprint, repeated []int) {
 	return sprints, repeated
 }
 
-// endSprints lets each sprint end at the next one, or at a heading of its own level or
-// above. A bold line has the level below its section.
+// endSprints lets each sprint end at the next one, or at a heading of the same level or above. A bold line
+// has the level below its section.
 func (d *Document) endSprints(sprints []Sprint, found []named, marks []mark) {
 	level := make(map[int]int, len(found))
 	for _, n := range found {
@@ -209,7 +208,7 @@ func (d *Document) endSprints(sprints []Sprint, found []named, marks []mark) {
 	}
 }
 
-// sprintRows reads the sprints of a table, if possible of one that has them in its first column, because
+// sprintRows reads the sprints of a table, if possible of a table with sprints in the first column, because
 // a table of risks only mentions them.
 func (d *Document) sprintRows() []Sprint {
 	for _, leading := range []bool{true, false} {
@@ -218,7 +217,7 @@ func (d *Document) sprintRows() []Sprint {
 			if column < 0 || leading != (column == 0) || MatchesName(NameOf(t.Header[0]), []string{"risk", "risks", "风险"}) {
 				continue
 			}
-			if out := t.sprints(column); len(out) > 0 {
+			if out := t.sprintsIn(column); len(out) > 0 {
 				return out
 			}
 		}
@@ -226,7 +225,7 @@ func (d *Document) sprintRows() []Sprint {
 	return nil
 }
 
-func (t Table) sprints(column int) (out []Sprint) {
+func (t Table) sprintsIn(column int) (out []Sprint) {
 	goal := t.Column("title", "name", "goal", "theme", "focus", "目标", "名称", "主题", "标题")
 	at := map[int]int{}
 	for _, row := range t.Rows {

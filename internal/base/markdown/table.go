@@ -7,7 +7,7 @@ import (
 
 // Table is a table outside code.
 type Table struct {
-	Line   int      // of its head
+	Line   int      // of the head
 	Header []string // in lower case
 	Rows   []Row
 }
@@ -16,10 +16,10 @@ type Table struct {
 type Row struct {
 	Line  int
 	Cells []string
-	Table int // its index in Document.Tables
+	Table int // the index in Document.Tables
 }
 
-// emphasis has the marks that are removed from cells, of which code keeps its own.
+// emphasis has the marks removed from cells; code keeps its own.
 const emphasis = "*_"
 
 func (d *Document) readTables() {

@@ -13,27 +13,27 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-func (w *writer) children(n ast.Node) {
+func (w *writer) writeChildren(n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if c.Type() == ast.TypeInline {
-			w.inline(c)
+			w.writeInline(c)
 		} else {
-			w.block(c)
+			w.writeBlock(c)
 		}
 	}
 }
 
-func (w *writer) block(n ast.Node) {
-	from, to := w.lines(n)
+func (w *writer) writeBlock(n ast.Node) {
+	from, to := w.linesOf(n)
 	switch n := n.(type) {
 	case *ast.TextBlock:
-		w.children(n)
+		w.writeChildren(n)
 	case *ast.Heading:
-		w.heading(n)
+		w.writeHeading(n)
 	case *ast.Paragraph:
-		w.element(n, "p", "paragraph")
+		w.writeElement(n, "p", "paragraph")
 	case *ast.Blockquote:
-		w.element(n, "blockquote", "quote")
+		w.writeElement(n, "blockquote", "quote")
 	case *ast.List:
 		tag, start := "ul", ""
 		if n.IsOrdered() {
@@ -42,55 +42,55 @@ func (w *writer) block(n ast.Node) {
 				start = fmt.Sprintf(` start="%d"`, n.Start)
 			}
 		}
-		w.raw("<" + tag + start + ">\n")
-		w.children(n)
-		w.raw("</" + tag + ">\n")
+		w.writeRaw("<" + tag + start + ">\n")
+		w.writeChildren(n)
+		w.writeRaw("</" + tag + ">\n")
 	case *ast.ListItem:
-		w.element(n, "li", "item")
+		w.writeElement(n, "li", "item")
 	case *ast.ThematicBreak:
-		w.raw("<hr" + w.anchor("rule", from, to) + ">\n")
+		w.writeRaw("<hr" + w.addBlock("rule", from, to) + ">\n")
 	case *ast.CodeBlock:
-		w.code(n, "", from, to)
+		w.writeCode(n, "", from, to)
 	case *ast.FencedCodeBlock:
-		w.fence(n, from, to)
+		w.writeFence(n, from, to)
 	case *ast.HTMLBlock:
 		inner := string(n.Lines().Value(w.src))
 		if n.HasClosure() {
 			inner += string(n.ClosureLine.Value(w.src))
 		}
-		w.showSource("div", htmlKind(inner), inner, w.anchor("html", from, to))
+		w.showSource("div", htmlKind(inner), inner, w.addBlock("html", from, to))
 	case *ast.LinkReferenceDefinition:
-		w.showSource("div", "reference", string(n.Lines().Value(w.src)), w.anchor("reference", from, to))
+		w.showSource("div", "reference", string(n.Lines().Value(w.src)), w.addBlock("reference", from, to))
 	case *gfm.Table:
-		w.raw(`<table tabindex="0">` + "\n") // it scrolls if it is too wide
-		w.children(n)
-		w.raw("</table>\n")
+		w.writeRaw(`<table tabindex="0">` + "\n") // it scrolls if it is too wide
+		w.writeChildren(n)
+		w.writeRaw("</table>\n")
 	case *gfm.TableHeader, *gfm.TableRow:
-		w.row(n, from, to)
+		w.writeRow(n, from, to)
 	default:
-		w.children(n)
+		w.writeChildren(n)
 	}
 }
 
-func (w *writer) element(n ast.Node, tag, kind string) {
-	from, to := w.lines(n)
-	w.raw("<" + tag + w.anchor(kind, from, to) + ">")
-	w.children(n)
-	w.raw("</" + tag + ">\n")
+func (w *writer) writeElement(n ast.Node, tag, kind string) {
+	from, to := w.linesOf(n)
+	w.writeRaw("<" + tag + w.addBlock(kind, from, to) + ">")
+	w.writeChildren(n)
+	w.writeRaw("</" + tag + ">\n")
 }
 
-func (w *writer) heading(n *ast.Heading) {
+func (w *writer) writeHeading(n *ast.Heading) {
 	id, isOwn := n.AttributeString("id")
 	if !isOwn {
-		w.element(n, fmt.Sprintf("h%d", min(n.Level+1, 6)), "heading")
+		w.writeElement(n, fmt.Sprintf("h%d", min(n.Level+1, 6)), "heading")
 		return
 	}
-	w.raw(fmt.Sprintf(`<h%d id="%s">`, n.Level, id))
-	w.children(n)
-	w.raw(fmt.Sprintf("</h%d>\n", n.Level))
+	w.writeRaw(fmt.Sprintf(`<h%d id="%s">`, n.Level, id))
+	w.writeChildren(n)
+	w.writeRaw(fmt.Sprintf("</h%d>\n", n.Level))
 }
 
-func (w *writer) fence(n *ast.FencedCodeBlock, from, to int) {
+func (w *writer) writeFence(n *ast.FencedCodeBlock, from, to int) {
 	language := ""
 	if n.Info != nil {
 		info := strings.TrimSpace(string(n.Info.Segment.Value(w.src)))
@@ -99,67 +99,67 @@ func (w *writer) fence(n *ast.FencedCodeBlock, from, to int) {
 			language = info[:at]
 		}
 		w.line = from
-		w.raw(`<span class="language">`)
-		w.text(language)
-		w.raw("</span>")
+		w.writeRaw(`<span class="language">`)
+		w.writeText(language)
+		w.writeRaw("</span>")
 		if rest := strings.TrimSpace(info[len(language):]); rest != "" {
 			w.showSource("code", "info", rest, "")
 		}
 	}
-	w.code(n, language, from, to)
+	w.writeCode(n, language, from, to)
 }
 
-func (w *writer) code(n ast.Node, language string, from, to int) {
+func (w *writer) writeCode(n ast.Node, language string, from, to int) {
 	source := string(n.Lines().Value(w.src))
 	attributes := ""
 	if strings.EqualFold(language, "mermaid") {
 		attributes = fmt.Sprintf(` data-diagram="%d"`, len(w.page.Diagrams))
 		w.page.Diagrams = append(w.page.Diagrams, Diagram{from, to, source})
 	}
-	w.raw("<pre" + attributes + w.anchor("code", from, to) + "><code>")
+	w.writeRaw("<pre" + attributes + w.addBlock("code", from, to) + "><code>")
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
 		w.line = w.lineAt(line.Start)
-		w.text(string(line.Value(w.src)))
+		w.writeText(string(line.Value(w.src)))
 	}
-	w.raw("</code></pre>\n")
+	w.writeRaw("</code></pre>\n")
 }
 
-// row writes a row of a table, with the cells that have no column.
-func (w *writer) row(n ast.Node, from, to int) {
+// writeRow writes a row of a table, and then the cells without a column.
+func (w *writer) writeRow(n ast.Node, from, to int) {
 	tag := "td"
 	if n.Kind() == gfm.KindTableHeader {
 		tag = "th"
 	}
-	w.raw("<tr" + w.anchor("row", from, to) + ">")
+	w.writeRaw("<tr" + w.addBlock("row", from, to) + ">")
 	end := n.Pos()
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		tag := tag
 		if c.FirstChild() == nil {
 			tag = "td" // a heading without words is none
 		}
-		w.raw("<" + tag + ">")
-		w.children(c)
-		w.raw("</" + tag + ">")
+		w.writeRaw("<" + tag + ">")
+		w.writeChildren(c)
+		w.writeRaw("</" + tag + ">")
 		if c.Lines().Len() > 0 {
 			end = max(end, c.Lines().At(c.Lines().Len()-1).Stop)
 		}
 	}
 	line, _, _ := bytes.Cut(w.src[min(end, len(w.src)):], []byte("\n"))
 	if rest := strings.Trim(string(line), "| \t\r"); rest != "" && n.Kind() == gfm.KindTableRow {
-		w.raw("<td>")
+		w.writeRaw("<td>")
 		w.showSource("code", "cell", rest, "")
-		w.raw("</td>")
+		w.writeRaw("</td>")
 	}
-	w.raw("</tr>\n")
+	w.writeRaw("</tr>\n")
 }
 
-// showSource writes a part of the source that other readers do not see.
+// showSource writes a part of the source hidden from other readers.
 func (w *writer) showSource(tag, kind, source, attributes string) {
-	w.hide(kind, strings.TrimSpace(source))
-	w.raw("<" + tag + ` class="hidden-html" data-kind="` + kind + `"` + attributes + ">")
-	w.text(source)
-	w.raw("</" + tag + ">")
+	w.addHidden(kind, strings.TrimSpace(source))
+	w.writeRaw("<" + tag + ` class="hidden-html" data-kind="` + kind + `"` + attributes + ">")
+	w.writeText(source)
+	w.writeRaw("</" + tag + ">")
 }
 
 func htmlKind(source string) string {
@@ -169,68 +169,68 @@ func htmlKind(source string) string {
 	return "html"
 }
 
-func (w *writer) inline(n ast.Node) {
+func (w *writer) writeInline(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:
 		w.line = w.lineAt(n.Segment.Start)
 		s := string(n.Segment.Value(w.src))
 		if !n.IsRaw() {
-			s = decode(s)
+			s = decodeText(s)
 		}
-		w.text(s)
+		w.writeText(s)
 		if n.HardLineBreak() {
-			w.raw("<br>")
+			w.writeRaw("<br>")
 		}
 		if n.SoftLineBreak() || n.HardLineBreak() {
-			w.raw("\n")
+			w.writeRaw("\n")
 		}
 	case *ast.String:
-		w.text(string(n.Value))
+		w.writeText(string(n.Value))
 	case *ast.CodeSpan:
-		w.wrap(n, "code")
+		w.writeWrapped(n, "code")
 	case *ast.Emphasis:
-		w.wrap(n, map[bool]string{true: "strong", false: "em"}[n.Level > 1])
+		w.writeWrapped(n, map[bool]string{true: "strong", false: "em"}[n.Level > 1])
 	case *gfm.Strikethrough:
-		w.wrap(n, "del")
+		w.writeWrapped(n, "del")
 	case *gfm.TaskCheckBox:
-		w.raw(map[bool]string{true: `<span class="task">☑</span> `, false: `<span class="task">☐</span> `}[n.IsChecked])
+		w.writeRaw(map[bool]string{true: `<span class="task">☑</span> `, false: `<span class="task">☐</span> `}[n.IsChecked])
 	case *ast.Link:
-		w.link(n)
+		w.writeLink(n)
 	case *ast.AutoLink:
 		address := string(n.URL(w.src))
 		if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
 			address = "mailto:" + address
 		}
 		end := w.startLink(address, address)
-		w.text(string(n.Label(w.src)))
-		w.raw(end)
+		w.writeText(string(n.Label(w.src)))
+		w.writeRaw(end)
 	case *ast.Image:
-		address := decode(string(n.Destination))
-		if title := decode(string(n.Title)); title != "" {
+		address := decodeText(string(n.Destination))
+		if title := decodeText(string(n.Title)); title != "" {
 			address += ` "` + title + `"`
 		}
-		w.hide("image", strings.TrimSpace(w.plain(n)+" ("+address+")"))
-		w.raw(`<span class="image" data-kind="image">`)
-		w.children(n)
-		w.raw(" <code>(")
-		w.text(address)
-		w.raw(")</code></span>")
+		w.addHidden("image", strings.TrimSpace(w.plainText(n)+" ("+address+")"))
+		w.writeRaw(`<span class="image" data-kind="image">`)
+		w.writeChildren(n)
+		w.writeRaw(" <code>(")
+		w.writeText(address)
+		w.writeRaw(")</code></span>")
 	case *ast.RawHTML:
 		source := string(n.Segments.Value(w.src))
 		w.showSource("code", htmlKind(source), source, "")
 	default:
-		w.children(n)
+		w.writeChildren(n)
 	}
 }
 
-func (w *writer) wrap(n ast.Node, tag string) {
-	w.raw("<" + tag + ">")
-	w.children(n)
-	w.raw("</" + tag + ">")
+func (w *writer) writeWrapped(n ast.Node, tag string) {
+	w.writeRaw("<" + tag + ">")
+	w.writeChildren(n)
+	w.writeRaw("</" + tag + ">")
 }
 
-// lines returns the first and the last line of a block.
-func (w *writer) lines(n ast.Node) (from, to int) {
+// linesOf returns the first and the last line of a block.
+func (w *writer) linesOf(n ast.Node) (from, to int) {
 	start, end := -1, -1
 	grow := func(at, stop int) {
 		if at >= 0 && (start < 0 || at < start) {
@@ -271,10 +271,10 @@ func (w *writer) lines(n ast.Node) (from, to int) {
 	return from, to
 }
 
-// closingFence returns the line of the fence that ends a block of code, which its lines leave out.
+// closingFence returns the line of the fence after a block of code, which the block's lines leave out.
 func (w *writer) closingFence(to int) int {
 	n := to - w.base
-	if n > w.last() {
+	if n > w.lastBreaks() {
 		return to
 	}
 	stop := len(w.src)

@@ -1,7 +1,7 @@
-// Package render turns Markdown that others wrote into HTML by which a person decides. Nothing in
-// it is active, and nothing of the source is hidden: HTML, comments, images and characters without
-// a shape are shown as text. Each block knows its lines. No element, class or id comes from the
-// document, so that nothing in it can use the style of a page to hide.
+// Package render turns other people's Markdown into HTML for a person to decide by. Nothing in it is
+// active, and nothing of the source is hidden: HTML, comments, images and characters without a shape are
+// shown as text. Each block knows its lines. No element, class or id comes from the document, so nothing in
+// it can hide by the style of a page.
 package render
 
 import (
@@ -26,38 +26,38 @@ type Page struct {
 	Hidden  []Hidden
 	// Diagrams are the blocks of the language mermaid; data-diagram is their index.
 	Diagrams []Diagram
-	// Plain is set if the document is shown as its source, because it is built to be slow.
+	// Plain reports whether the document is shown as its source, because it is built to be slow.
 	Plain bool
 }
 
-// Block is a part of the document with an id and with its lines, from 1.
+// Block is a part of the document with an id and with line numbers, from 1.
 type Block struct {
 	ID, Kind string
 	From, To int
 }
 
-// Heading is an entry of the outline. Level is that of the document.
+// Heading is an entry of the outline. Level is the level in the document.
 type Heading struct {
 	ID, Text    string
 	Level, Line int
 }
 
-// Hidden is a part of the document that other readers do not see: a comment, html, an image, a
-// reference (the definition of a link), info (words after a code block's language), link (its
-// address and title), or unseen characters.
+// Hidden is a part of the document hidden from other readers: a comment, html, an image, a reference (the
+// definition of a link), info (words after a code block's language), link (address and title), or unseen
+// characters.
 type Hidden struct {
 	Line       int
 	Kind, Text string
 }
 
-// Diagram is the source of a diagram with its lines.
+// Diagram is the source of a diagram with line numbers.
 type Diagram struct {
 	From, To int
 	Source   string
 }
 
-// The limits of a document that is rendered: the depth of blocks in a line, the white space before
-// it, and the size and marks of a paragraph, in which the parser compares marks with marks.
+// The limits of a rendered document: the depth of blocks in a line, the white space before it, and the size
+// and marks of a paragraph, in which the parser compares marks with marks.
 const (
 	maxDepth     = 64
 	maxIndent    = 400
@@ -70,23 +70,23 @@ const (
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // Document renders a document.
-func Document(source string) Page { return document(source, nil) }
+func Document(source string) Page { return renderDocument(source, nil) }
 
-// Own renders a page of this program, which is not of others: its headings keep their level and have ids
-// by which other pages link them, and to says where a link within the program leads.
-func Own(source string, to func(address string) string) Page { return document(source, to) }
+// Own renders a page of this program: headings keep their level and have ids for the links of other pages,
+// and to returns the target of a link within the program.
+func Own(source string, to func(address string) string) Page { return renderDocument(source, to) }
 
-func document(source string, to func(address string) string) Page {
+func renderDocument(source string, to func(address string) string) Page {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
 	r := &writer{to: to, seen: map[int]int{}, slugs: map[string]string{}}
-	if !affordable(source) {
+	if !isAffordable(source) {
 		r.page.Plain = true
-		r.source(source)
-		return r.finish()
+		r.writeSource(source)
+		return r.finishPage()
 	}
 	if rest, ok := strings.CutPrefix(source, "\ufeff"); ok {
 		r.line = 1
-		r.text("\ufeff")
+		r.writeText("\ufeff")
 		source = rest
 	}
 	body := r.frontMatter(source)
@@ -97,30 +97,30 @@ func document(source string, to func(address string) string) Page {
 		}
 	}
 	root := markdown.Parser().Parse(text.NewReader(r.src))
-	r.outline(root)
-	r.children(root)
-	return r.finish()
+	r.collectHeadings(root)
+	r.writeChildren(root)
+	return r.finishPage()
 }
 
 // Source shows a text line by line.
 func Source(source string) HTML {
 	r := &writer{}
-	r.source(source)
-	return r.finish().HTML
+	r.writeSource(source)
+	return r.finishPage().HTML
 }
 
-func (w *writer) source(source string) {
-	w.raw(`<ol class="source">`)
+func (w *writer) writeSource(source string) {
+	w.writeRaw(`<ol class="source">`)
 	for n, line := range strings.Split(strings.TrimSuffix(source, "\n"), "\n") {
 		w.line = n + 1
-		w.raw(fmt.Sprintf(`<li id="s%d" data-l="%d-%d"><code>`, w.line, w.line, w.line))
-		w.text(strings.TrimSuffix(line, "\r"))
-		w.raw("</code></li>\n")
+		w.writeRaw(fmt.Sprintf(`<li id="s%d" data-l="%d-%d"><code>`, w.line, w.line, w.line))
+		w.writeText(strings.TrimSuffix(line, "\r"))
+		w.writeRaw("</code></li>\n")
 	}
-	w.raw("</ol>\n")
+	w.writeRaw("</ol>\n")
 }
 
-func (w *writer) finish() Page {
+func (w *writer) finishPage() Page {
 	w.page.HTML = HTML(w.out.String()) // writer.text and attribute escaped each text in it
 	return w.page
 }
@@ -142,19 +142,19 @@ func (w *writer) frontMatter(source string) string {
 	}
 	w.base = strings.Count(inner, "\n") + 2
 	w.line = 1
-	w.raw("<pre" + w.anchor("front matter", 1, w.base) + "><code>")
-	w.text("---" + inner + "\n---")
-	w.raw("</code></pre>\n")
+	w.writeRaw("<pre" + w.addBlock("front matter", 1, w.base) + "><code>")
+	w.writeText("---" + inner + "\n---")
+	w.writeRaw("</code></pre>\n")
 	return rest
 }
 
-// affordable reports whether the time to parse a document and the size of the result are in proportion
-// to its size. For example, a row of a table has all columns even if it writes few.
-func affordable(source string) bool {
+// isAffordable reports whether the time to parse a document and the size of the result are in proportion to
+// the document's size. For example, a row of a table has all columns even if it writes few.
+func isAffordable(source string) bool {
 	size, marks := 0, 0
 	columns, cells, escaped := 0, 0, 0
 	for line := range strings.Lines(source) {
-		indent, depth := nesting(line)
+		indent, depth := countNesting(line)
 		inner := strings.TrimSpace(line)
 		isItem := strings.HasPrefix(inner, "- ") || strings.HasPrefix(inner, "* ")
 		if inner == "" || isItem && indent < 4 {
@@ -180,8 +180,8 @@ func affordable(source string) bool {
 	return cells <= len(source)
 }
 
-// nesting counts the white space before the text of a line, and the marks there that open blocks.
-func nesting(line string) (indent, depth int) {
+// countNesting counts the white space before the text of a line, and the marks there which open blocks.
+func countNesting(line string) (indent, depth int) {
 	if inner := strings.TrimSpace(line); strings.Trim(inner, "-") == "" || strings.Trim(inner, "*") == "" {
 		return len(line) - len(inner), 0 // a rule
 	}
@@ -198,16 +198,16 @@ func nesting(line string) (indent, depth int) {
 	return indent, depth
 }
 
-// outline collects the headings, so that links within the document find them.
-func (w *writer) outline(root ast.Node) {
+// collectHeadings collects the headings, for links within the document.
+func (w *writer) collectHeadings(root ast.Node) {
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		h, ok := n.(*ast.Heading)
 		if !ok {
 			continue
 		}
-		from, _ := w.lines(n)
-		title := w.plain(h)
-		id, s := fmt.Sprintf("l%d", from), slug(title)
+		from, _ := w.linesOf(n)
+		title := w.plainText(h)
+		id, s := fmt.Sprintf("l%d", from), slugOf(title)
 		if w.to != nil {
 			id = OwnID(s)
 			h.SetAttributeString("id", id)
@@ -219,16 +219,16 @@ func (w *writer) outline(root ast.Node) {
 	}
 }
 
-// OwnID returns the id of a heading in a page of this program, by the name that links of Markdown have for it.
+// OwnID returns the id of a heading in a page of this program, by the name for it in Markdown's links.
 func OwnID(anchor string) string { return "h-" + anchor }
 
 // lineAt returns the line of a place in the source.
 func (w *writer) lineAt(at int) int {
-	return min(sort.SearchInts(w.ends, at), w.last()) + 1 + w.base
+	return min(sort.SearchInts(w.ends, at), w.lastBreaks()) + 1 + w.base
 }
 
-// last returns the number of line breaks before the last line.
-func (w *writer) last() int {
+// lastBreaks returns the number of line breaks before the last line.
+func (w *writer) lastBreaks() int {
 	if n := len(w.ends); n > 0 && w.ends[n-1] == len(w.src)-1 {
 		return n - 1
 	}

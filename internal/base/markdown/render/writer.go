@@ -22,15 +22,15 @@ type writer struct {
 	// current line.
 	ends       []int
 	base, line int
-	// seen counts the blocks that start on a line, slugs has the ids of headings.
+	// seen counts the blocks of each first line, slugs has the ids of headings.
 	seen  map[int]int
 	slugs map[string]string
 }
 
-func (w *writer) raw(s string) { w.out.WriteString(s) }
+func (w *writer) writeRaw(s string) { w.out.WriteString(s) }
 
-// text writes text of the document, escaped, with marks for the characters that have no shape.
-func (w *writer) text(s string) {
+// writeText writes text of the document, escaped, with marks for the characters without a shape.
+func (w *writer) writeText(s string) {
 	name, count := "", 0
 	var names []string
 	flush := func() {
@@ -44,12 +44,12 @@ func (w *writer) text(s string) {
 		if len(names) < 20 {
 			names = append(names, name+times)
 		}
-		w.raw(`<span class="unseen" title="` + name + `">‹` + name + times + `›</span>`)
+		w.writeRaw(`<span class="unseen" title="` + name + `">‹` + name + times + `›</span>`)
 		count = 0
 	}
 	visible.Parts(s, func(part string) {
 		flush()
-		w.raw(html.EscapeString(part))
+		w.writeRaw(html.EscapeString(part))
 	}, func(next string) {
 		if next != name {
 			flush()
@@ -58,26 +58,26 @@ func (w *writer) text(s string) {
 	})
 	flush()
 	if len(names) > 0 {
-		w.hide("unseen", strings.Join(names, " "))
+		w.addHidden("unseen", strings.Join(names, " "))
 	}
 }
 
-// attribute returns text of the document for an attribute in quotes.
-func attribute(s string) string { return html.EscapeString(nameUnseen(s)) }
+// attributeText returns text of the document for an attribute in quotes.
+func attributeText(s string) string { return html.EscapeString(nameUnseen(s)) }
 
-// nameUnseen returns a text with names in place of the characters that have no shape.
+// nameUnseen returns a text with names in place of the characters without a shape.
 func nameUnseen(s string) string {
 	var b strings.Builder
 	visible.Parts(s, func(part string) { b.WriteString(part) }, func(name string) { b.WriteString("‹" + name + "›") })
 	return b.String()
 }
 
-func (w *writer) hide(kind, text string) {
+func (w *writer) addHidden(kind, text string) {
 	w.page.Hidden = append(w.page.Hidden, Hidden{w.line, kind, text})
 }
 
-// anchor records a block, and returns the attributes that name its lines.
-func (w *writer) anchor(kind string, from, to int) string {
+// addBlock records a block, and returns the attributes with its lines.
+func (w *writer) addBlock(kind string, from, to int) string {
 	id := fmt.Sprintf("l%d", from)
 	if w.seen[from]++; w.seen[from] > 1 {
 		id = fmt.Sprintf("l%d-%d", from, w.seen[from])
@@ -87,8 +87,8 @@ func (w *writer) anchor(kind string, from, to int) string {
 	return fmt.Sprintf(` id="%s" data-l="%d-%d"`, id, from, to)
 }
 
-// decode resolves the escapes and entities of Markdown.
-func decode(s string) string {
+// decodeText resolves the escapes and entities of Markdown.
+func decodeText(s string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s
 	}
@@ -114,9 +114,9 @@ func canEscape(c byte) bool {
 	return c < 0x80 && (unicode.IsPunct(rune(c)) || unicode.IsSymbol(rune(c)))
 }
 
-// href returns the address of a link if it leads to another site, a mailbox, or a heading of the
-// document. All others lead nowhere from this page, or do something.
-func (w *writer) href(address string) string {
+// hrefOf returns the address of a link to another site, a mailbox, or a heading of the document. All others
+// lead nowhere from this page, or do something.
+func (w *writer) hrefOf(address string) string {
 	if visible.Hides(address) || strings.ContainsAny(address, " \t\n\\") {
 		return ""
 	}
@@ -138,49 +138,49 @@ func (w *writer) href(address string) string {
 	return ""
 }
 
-// link writes a link. Its address and title go to the list of hidden parts, unless its words are the
-// same, it has none, its definition is shown, or it leads to a heading.
-func (w *writer) link(n *ast.Link) {
-	address, title := decode(string(n.Destination)), decode(string(n.Title))
+// writeLink writes a link. Address and title go to the list of hidden parts, unless the words are the same, the
+// link has none, the definition is shown, or it leads to a heading.
+func (w *writer) writeLink(n *ast.Link) {
+	address, title := decodeText(string(n.Destination)), decodeText(string(n.Title))
 	says := address
 	if title != "" {
 		says += ` "` + title + `"`
 	}
-	words := w.plain(n)
+	words := w.plainText(n)
 	if at := n.Pos(); at >= 0 {
 		w.line = w.lineAt(at)
 	}
 	if visible.Hides(says) {
-		w.hide("unseen", nameUnseen(says))
-	} else if heading := title == "" && strings.HasPrefix(w.href(address), "#"); !heading && n.Reference == nil && words != "" && words != says {
-		w.hide("link", says)
+		w.addHidden("unseen", nameUnseen(says))
+	} else if heading := title == "" && strings.HasPrefix(w.hrefOf(address), "#"); !heading && n.Reference == nil && words != "" && words != says {
+		w.addHidden("link", says)
 	}
 	end := w.startLink(address, says)
-	w.children(n)
+	w.writeChildren(n)
 	if words == "" {
-		w.text(says)
+		w.writeText(says)
 	}
-	w.raw(end)
+	w.writeRaw(end)
 }
 
-// startLink starts a link, or the text of one that leads nowhere, and returns its end.
+// startLink starts a link, or the text of one without a target, and returns the end.
 func (w *writer) startLink(address, says string) (end string) {
-	to := w.href(address)
+	to := w.hrefOf(address)
 	if to == "" {
-		w.raw(`<span class="path" title="` + attribute(says) + `">`)
+		w.writeRaw(`<span class="path" title="` + attributeText(says) + `">`)
 		return "</span>"
 	}
-	w.raw(`<a href="` + html.EscapeString(to) + `" title="` + attribute(says) + `" rel="noopener noreferrer nofollow">`)
+	w.writeRaw(`<a href="` + html.EscapeString(to) + `" title="` + attributeText(says) + `" rel="noopener noreferrer nofollow">`)
 	return "</a>"
 }
 
-// plain returns the text of a node without marks.
-func (w *writer) plain(n ast.Node) string {
+// plainText returns the text of a node without marks.
+func (w *writer) plainText(n ast.Node) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
-			b.WriteString(decode(string(c.Segment.Value(w.src))))
+			b.WriteString(decodeText(string(c.Segment.Value(w.src))))
 			if c.SoftLineBreak() || c.HardLineBreak() {
 				b.WriteByte(' ')
 			}
@@ -189,14 +189,14 @@ func (w *writer) plain(n ast.Node) string {
 		case *ast.AutoLink:
 			b.Write(c.Label(w.src))
 		default:
-			b.WriteString(w.plain(c))
+			b.WriteString(w.plainText(c))
 		}
 	}
 	return visible.Text(b.String())
 }
 
-// slug returns the name by which links of Markdown refer to a heading.
-func slug(title string) string {
+// slugOf returns the name of a heading in Markdown's links.
+func slugOf(title string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == ' ':
