@@ -1,7 +1,6 @@
-// Package obeyed knows the files of a project that other programs execute or obey without being
-// told to, for example hooks of git, servers of assistants and tasks of editors. Writing one gives
-// orders to a program that nobody watches, so no agent may. The list is files.txt, with the programs
-// that obey each file.
+// Package obeyed knows the files of a project that other programs execute or obey without being told to,
+// for example hooks of git, servers of assistants and tasks of editors. Writing one gives orders to an
+// unwatched program, so no agent may. The list is files.txt, with the programs behind each file.
 package obeyed
 
 import (
@@ -26,9 +25,9 @@ type File struct {
 	Name string
 	// Folder is true for a folder.
 	Folder bool
-	// By names the programs that obey it.
+	// By names the programs that obey the file.
 	By string
-	// Fixed is true for a file that nobody can open to agents.
+	// Fixed reports whether nobody can open the file to agents.
 	Fixed bool
 
 	parts []string // lower case
@@ -50,14 +49,14 @@ var files = sync.OnceValue(func() (all []File) {
 
 func partsOf(name string) []string { return strings.Split(strings.ToLower(name), "/") }
 
-// Folder returns a folder that matches as one of the list does.
+// Folder returns a folder with the matches of a folder in the list.
 func Folder(name string) File { return File{Name: name, Folder: true, parts: partsOf(name)} }
 
-// List has the files that are closed to agents.
+// List has the files closed to agents.
 type List []File
 
-// Closed returns the list without the files that a person has opened, each by its name in the list.
-// Names that are not in it, or cannot be opened, are returned as unknown.
+// Closed returns the list without the files opened by a person, each by its name in the list. unknown are
+// the names missing in the list, or of files which cannot be opened.
 func Closed(opened ...string) (l List, unknown []string) {
 	l = slices.Clone(files())
 	for _, name := range opened {
@@ -70,17 +69,16 @@ func Closed(opened ...string) (l List, unknown []string) {
 	return l, unknown
 }
 
-// Match returns the file of the list that a path, in slashes, names or lies in, in any folder and in
-// any spelling that a disk takes for the same.
+// Match returns the file of the list at or above a path, in slashes, in any folder and in any spelling which a disk may treat as the same.
 func (l List) Match(name string) (File, bool) {
 	var parts []spelling
 	for part := range strings.SplitSeq(strings.Trim(name, "/"), "/") {
-		parts = append(parts, spell(part))
+		parts = append(parts, spellingOf(part))
 	}
 	for _, f := range l {
 		for at := range len(parts) - len(f.parts) + 1 {
 			end := at + len(f.parts)
-			if (f.Folder || end == len(parts)) && slices.EqualFunc(parts[at:end], f.parts, spelling.is) {
+			if (f.Folder || end == len(parts)) && slices.EqualFunc(parts[at:end], f.parts, spelling.mayEqual) {
 				return f, true
 			}
 		}
@@ -88,14 +86,14 @@ func (l List) Match(name string) (File, bool) {
 	return File{}, false
 }
 
-// maxWalk is the number of files of a project that are looked through.
+// maxWalk is the greatest number of files of a project to look through.
 const maxWalk = 200_000
 
-// State has the files of a list that a project contains, by their paths, with the state of each.
+// State has the files of a list in a project, by their paths, with the state of each.
 type State map[string]string
 
-// In returns the files of the list in a folder, or nil if it has more than maxWalk files. It leaves
-// out installed packages, and the folders that only this program and git write.
+// In returns the files of the list in a folder, or nil if the folder has more than maxWalk files. It leaves
+// out installed packages, and the folders written only by this program and git.
 func (l List) In(tree fs.FS) State {
 	found, n := State{}, 0
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -123,8 +121,8 @@ func (l List) In(tree fs.FS) State {
 	return found
 }
 
-// Since returns the first file that is new or differs from an earlier state, or "" if there is none or
-// one of the states is unknown.
+// Since returns the first new or changed file since an earlier state, or "" if there is none or one of the
+// states is unknown.
 func (s State) Since(before State) string {
 	if before == nil {
 		return ""
@@ -137,7 +135,7 @@ func (s State) Since(before State) string {
 	return ""
 }
 
-// shapeless are the characters that a disk may leave out when it compares names.
+// shapeless are the characters a disk may leave out when it compares names.
 var shapeless = []*unicode.RangeTable{unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point}
 
 // spelling is a part of a path as disks compare it: some ignore the case, characters without a
@@ -147,13 +145,13 @@ type spelling struct {
 	short string // the beginning of a short name, for example of git~1; "" if it is none
 }
 
-func spell(part string) spelling {
+func spellingOf(part string) spelling {
 	part, _, _ = strings.Cut(part, ":")
 	part = strings.TrimRight(strings.Map(func(r rune) rune {
 		if unicode.In(r, shapeless...) {
 			return -1
 		}
-		return fold(r)
+		return foldCase(r)
 	}, part), ". ")
 	start, number, _ := strings.Cut(part, "~")
 	if len(start) < 2 || number == "" || number[0] < '0' || number[0] > '9' {
@@ -162,8 +160,8 @@ func spell(part string) spelling {
 	return spelling{part, start}
 }
 
-// fold returns the same rune for all that differ only in case.
-func fold(r rune) rune {
+// foldCase returns the same rune for all runes that differ only in case.
+func foldCase(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 		least = min(least, next)
@@ -171,8 +169,8 @@ func fold(r rune) rune {
 	return unicode.ToLower(least)
 }
 
-// is reports whether a disk may take a part of a path for a name of the list.
-func (s spelling) is(name string) bool {
+// mayEqual reports whether a part of a path and a name of the list may be the same to a disk.
+func (s spelling) mayEqual(name string) bool {
 	if ok, err := path.Match(name, s.name); ok || err != nil || s.short == "" {
 		return ok
 	}
@@ -180,6 +178,6 @@ func (s spelling) is(name string) bool {
 	if strings.HasPrefix(name, s.short) {
 		return true
 	}
-	// After four names that begin alike, Windows takes two letters and a hash, for example gi7eb5~1.
+	// After four names with the same beginning, Windows takes two letters and a hash, for example gi7eb5~1.
 	return len(s.short) == 6 && strings.HasPrefix(name, s.short[:2]) && strings.Trim(s.short[2:], "0123456789abcdef") == ""
 }
