@@ -15,7 +15,7 @@ type alphabet struct {
 	// from are the first characters of the ranges of one class, classes their classes.
 	from    []rune
 	classes []uint16
-	// end is the class of the end of a text, the last; kinds are those of the classes.
+	// end is the class of the end of a text, the last; kinds are the kinds of the classes.
 	end   int
 	kinds []kind
 	// matches has a bit for each set of characters, in width numbers for each class.
@@ -23,13 +23,13 @@ type alphabet struct {
 	width   int
 }
 
-// fits reports whether a set of characters has a class.
-func (a *alphabet) fits(set uint16, class int) bool {
+// isInSet reports whether a class belongs to a set of characters.
+func (a *alphabet) isInSet(set uint16, class int) bool {
 	return class != a.end && a.matches[class*a.width+int(set/64)]&(1<<(set%64)) != 0
 }
 
-// class returns the class of a character.
-func (a *alphabet) class(r rune) uint16 {
+// classOf returns the class of a character.
+func (a *alphabet) classOf(r rune) uint16 {
 	at, found := slices.BinarySearch(a.from, r)
 	if !found {
 		at--
@@ -37,13 +37,13 @@ func (a *alphabet) class(r rune) uint16 {
 	return a.classes[at]
 }
 
-// newAlphabet returns the alphabet of a program that was made of some instructions, and notes their sets of
+// newAlphabet returns the alphabet of a program made of some instructions, and notes their sets of
 // characters in it.
 func newAlphabet(p program, insts []syntax.Inst) *alphabet {
 	sets := p.readSets(insts)
 	a := &alphabet{width: len(sets)/64 + 1}
-	a.cut(p, sets)
-	// Ranges of characters that are in the same sets are one class.
+	a.cutRanges(p, sets)
+	// Ranges of characters in the same sets are one class.
 	members := make([]uint64, a.width*len(a.from))
 	for n, set := range sets {
 		for i := 0; i < len(set); i += 2 {
@@ -73,7 +73,7 @@ func newAlphabet(p program, insts []syntax.Inst) *alphabet {
 	a.end = len(a.kinds)
 	a.kinds = append(a.kinds, atEnd)
 	for r := range a.ascii {
-		a.ascii[r] = a.class(rune(r))
+		a.ascii[r] = a.classOf(rune(r))
 	}
 	return a
 }
@@ -88,7 +88,7 @@ func kindOfRune(r rune) kind {
 	return other
 }
 
-// readSets returns the sets of characters of the instructions, each as its ranges, once.
+// readSets returns the sets of characters of the instructions, each as ranges, once.
 func (p *program) readSets(insts []syntax.Inst) [][]rune {
 	var sets [][]rune
 	known := map[string]uint16{}
@@ -113,7 +113,7 @@ func (p *program) readSets(insts []syntax.Inst) [][]rune {
 	return sets
 }
 
-// setOf returns the characters that an instruction matches, as ranges.
+// setOf returns the characters matched by an instruction, as ranges.
 func setOf(inst *syntax.Inst) []rune {
 	switch {
 	case inst.Op == syntax.InstRuneAny:
@@ -132,8 +132,8 @@ func setOf(inst *syntax.Inst) []rune {
 	return set
 }
 
-// cut divides the characters into ranges of which each is in a set as a whole or not at all.
-func (a *alphabet) cut(p program, sets [][]rune) {
+// cutRanges divides the characters into ranges, each wholly in or wholly outside a set.
+func (a *alphabet) cutRanges(p program, sets [][]rune) {
 	a.from = []rune{0, utf8.RuneSelf}
 	if p.asked&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0 {
 		a.from = append(a.from, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)

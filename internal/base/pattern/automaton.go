@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// automaton decides whether a text has a match. It is the deterministic automaton of the program
-// that package syntax compiles an expression to, of which each state is made when a text first
-// leads to it.
+// automaton decides whether a text has a match. It is the deterministic automaton of the program compiled
+// by package syntax from an expression. Each state is made when a text first leads to it.
 type automaton struct {
 	program
 	*alphabet
@@ -22,16 +21,16 @@ type automaton struct {
 	states map[string]*state
 	size   int
 	begins map[begin]threads
-	// set has the threads behind a step, passed the conditions that were looked at on the way.
+	// set has the threads behind a step, passed the conditions checked on the way.
 	set, passed sparse
 }
 
 // state is the state of an automaton between two characters of a text.
 type state struct {
-	// next has the state behind each class of characters; the last is that behind the end.
+	// next has the state behind each class of characters; the last is the state behind the end.
 	next []atomic.Pointer[state]
-	// threads are the instructions that the next character is to match, and the conditions on
-	// the way to such; last is the kind of the character before.
+	// threads are the instructions to match the next character, and the conditions on the way to them; last
+	// is the kind of the character before.
 	threads threads
 	last    kind
 }
@@ -39,10 +38,10 @@ type state struct {
 // threads are instructions in their order, each once.
 type threads []uint32
 
-// matched and lost are the states that no text leads out of.
+// matched and lost are the final states: no text leads out of them.
 var matched, lost = new(state), new(state)
 
-// begin has the facts that decide the next instructions of a match that begins here.
+// begin has the facts for the next instructions of a match from here on.
 type begin struct {
 	holds syntax.EmptyOp
 	class int
@@ -60,17 +59,17 @@ func newAutomaton(source string) *automaton {
 	p, prog := compile(source)
 	a := &automaton{program: p, begins: map[begin]threads{}, set: newSparse(len(p.insts)), passed: newSparse(len(p.insts))}
 	a.alphabet = newAlphabet(p, prog.Inst)
-	a.forget()
+	a.forgetStates()
 	return a
 }
 
-// forget leaves only the first state.
-func (a *automaton) forget() {
+// forgetStates leaves only the first state.
+func (a *automaton) forgetStates() {
 	a.states, a.size = map[string]*state{}, 0
-	a.first.Store(a.state(nil, a.kindOf(atBegin)))
+	a.first.Store(a.stateOf(nil, a.kindOf(atBegin)))
 }
 
-// match reports whether s has a match; known is false if it would take too much to find out.
+// match reports whether s has a match; known is false if finding out would take too much.
 func (a *automaton) match(s string) (matches, known bool) {
 	at, made := a.first.Load(), 0
 	for i := 0; i < len(s); {
@@ -80,7 +79,7 @@ func (a *automaton) match(s string) (matches, known bool) {
 			i++
 		} else {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			class = int(a.class(r))
+			class = int(a.classOf(r))
 			i += size
 		}
 		next := at.next[class].Load()
@@ -88,7 +87,7 @@ func (a *automaton) match(s string) (matches, known bool) {
 			if made++; made > maxMade {
 				return false, false
 			}
-			next = a.step(at, class)
+			next = a.makeStep(at, class)
 		}
 		if next == matched || next == lost {
 			return next == matched, true
@@ -97,36 +96,36 @@ func (a *automaton) match(s string) (matches, known bool) {
 	}
 	next := at.next[a.end].Load()
 	if next == nil {
-		next = a.step(at, a.end)
+		next = a.makeStep(at, a.end)
 	}
 	return next == matched, true
 }
 
-// step makes the state behind a class of characters.
-func (a *automaton) step(from *state, class int) *state {
+// makeStep makes the state behind a class of characters.
+func (a *automaton) makeStep(from *state, class int) *state {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if next := from.next[class].Load(); next != nil {
 		return next
 	}
 	if a.size > maxSize {
-		a.forget()
+		a.forgetStates()
 	}
-	next := a.behind(from, class)
+	next := a.stateBehind(from, class)
 	from.next[class].Store(next)
 	return next
 }
 
-func (a *automaton) behind(from *state, class int) *state {
-	holds := between(from.last, a.kinds[class])
+func (a *automaton) stateBehind(from *state, class int) *state {
+	holds := conditionsBetween(from.last, a.kinds[class])
 	var begun threads
 	if !a.anchored || from.last == atBegin {
-		begun = a.beginning(holds, class)
+		begun = a.firstThreads(holds, class)
 	}
 	a.set.clear()
 	a.passed.clear()
 	for _, thread := range from.threads {
-		a.follow(thread, holds, class)
+		a.followThread(thread, holds, class)
 	}
 	for _, thread := range begun {
 		a.set.add(thread)
@@ -137,12 +136,12 @@ func (a *automaton) behind(from *state, class int) *state {
 	case class == a.end || a.anchored && len(a.set.list) == 0:
 		return lost
 	}
-	return a.state(a.set.threads(), a.kinds[class])
+	return a.stateOf(a.set.toThreads(), a.kinds[class])
 }
 
-// follow adds the instructions behind a thread to the set if it matches the class of characters and the
-// conditions on its way hold. If the expression ends before the character, it adds its end.
-func (a *automaton) follow(thread uint32, holds syntax.EmptyOp, class int) {
+// followThread adds the instructions behind a thread to the set if the thread matches the class of characters and
+// the conditions on the way hold. If the expression ends before the character, it adds the end.
+func (a *automaton) followThread(thread uint32, holds syntax.EmptyOp, class int) {
 	inst := a.insts[thread]
 	switch {
 	case inst.op == syntax.InstMatch:
@@ -150,35 +149,35 @@ func (a *automaton) follow(thread uint32, holds syntax.EmptyOp, class int) {
 	case inst.op == syntax.InstEmptyWidth:
 		if syntax.EmptyOp(inst.arg)&^holds == 0 && !a.passed.has(thread) { //nolint:gosec // package syntax keeps it there
 			a.passed.add(thread)
-			for _, t := range a.reach(inst.out) {
-				a.follow(t, holds, class)
+			for _, t := range a.reachableFrom(inst.out) {
+				a.followThread(t, holds, class)
 			}
 		}
-	case a.fits(inst.set, class):
-		for _, t := range a.reach(inst.out) {
+	case a.isInSet(inst.set, class):
+		for _, t := range a.reachableFrom(inst.out) {
 			a.set.add(t)
 		}
 	}
 }
 
-// beginning returns the next instructions of a match that begins before a class of characters.
-func (a *automaton) beginning(holds syntax.EmptyOp, class int) threads {
+// firstThreads returns the next instructions of a match which begins before a class of characters.
+func (a *automaton) firstThreads(holds syntax.EmptyOp, class int) threads {
 	key := begin{holds & a.asked, class}
 	begun, known := a.begins[key]
 	if !known {
 		a.set.clear()
 		a.passed.clear()
-		for _, t := range a.reach(a.start) {
-			a.follow(t, holds, class)
+		for _, t := range a.reachableFrom(a.start) {
+			a.followThread(t, holds, class)
 		}
-		begun = a.set.threads()
+		begun = a.set.toThreads()
 		a.begins[key] = begun
 	}
 	return begun
 }
 
-// state returns the state of some threads, the same one for the same threads.
-func (a *automaton) state(threads threads, last kind) *state {
+// stateOf returns the state of some threads, the same one for the same threads.
+func (a *automaton) stateOf(threads threads, last kind) *state {
 	key := make([]byte, 0, 1+2*len(threads))
 	key = append(key, byte(last))
 	for _, t := range threads {
@@ -215,7 +214,7 @@ func (s *sparse) add(t uint32) {
 	}
 }
 
-func (s *sparse) threads() threads {
+func (s *sparse) toThreads() threads {
 	out := slices.Clone(s.list)
 	slices.Sort(out)
 	return out

@@ -84,11 +84,11 @@ func TestBounded(t *testing.T) {
 		}
 		agree(t, bare, p, s.String())
 		agree(t, bare, p, s.String()+"c")
-		if a := p.automaton(); a.size > 2*maxSize {
+		if a := p.toAutomaton(); a.size > 2*maxSize {
 			t.Fatalf("the states take %d bytes", a.size)
 		}
 	}
-	if _, known := p.automaton().match(strings.Repeat("ab", 10)); !known {
+	if _, known := p.toAutomaton().match(strings.Repeat("ab", 10)); !known {
 		t.Error("a short text is not read by the automaton")
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"regexp/syntax"
 )
 
-// program is a compiled expression with facts about its instructions.
+// program is a compiled expression with facts about each instruction.
 type program struct {
 	insts []inst
 	start uint32
 	// anchored is true if a match can only begin with the text.
 	anchored bool
-	// asked has the conditions of the expression, match1 is the instruction that ends it.
+	// asked has the conditions of the expression, match1 is the last instruction.
 	asked  syntax.EmptyOp
 	match1 uint32
 	// reached has rows of instructions, each behind its length; seen serves to make one.
@@ -21,14 +21,14 @@ type program struct {
 // inst is an instruction of package syntax in less space.
 type inst struct {
 	out, arg uint32
-	// row is the place in reached of the instructions that follow this one without a character or a
-	// condition, or 0; set is the number of its set of characters.
+	// row is the place in reached of the instructions after this one without a character or a condition
+	// between, or 0; set is the number of its set of characters.
 	row uint32
 	set uint16
 	op  syntax.InstOp
 }
 
-// compile returns the program of an expression, and the one of package syntax that it was made of.
+// compile returns the program of an expression, and the program of package syntax behind it.
 func compile(source string) (program, *syntax.Prog) {
 	parsed, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
@@ -54,21 +54,21 @@ func compile(source string) (program, *syntax.Prog) {
 	return p, prog
 }
 
-// reach returns the instructions that match something, a character, a condition or the end, and
-// that follow an instruction directly.
-func (p *program) reach(from uint32) threads {
+// reachableFrom returns the instructions directly after an instruction, as far as they match something: a
+// character, a condition or the end.
+func (p *program) reachableFrom(from uint32) threads {
 	row := p.insts[from].row
 	if row == 0 {
 		row = uint32(len(p.reached)) //nolint:gosec // instructions are numbered in 32 bits
 		p.insts[from].row, p.reached = row, append(p.reached, 0)
 		p.seen.clear()
-		p.walk(from)
+		p.walkFrom(from)
 		p.reached[row] = uint32(len(p.reached)) - row - 1 //nolint:gosec // as above
 	}
 	return p.reached[row+1:][:p.reached[row]]
 }
 
-func (p *program) walk(at uint32) {
+func (p *program) walkFrom(at uint32) {
 	if p.seen.has(at) {
 		return
 	}
@@ -76,16 +76,16 @@ func (p *program) walk(at uint32) {
 	switch inst := p.insts[at]; inst.op {
 	case syntax.InstFail:
 	case syntax.InstAlt, syntax.InstAltMatch:
-		p.walk(inst.out)
-		p.walk(inst.arg)
+		p.walkFrom(inst.out)
+		p.walkFrom(inst.arg)
 	case syntax.InstCapture, syntax.InstNop:
-		p.walk(inst.out)
+		p.walkFrom(inst.out)
 	default:
 		p.reached = append(p.reached, at)
 	}
 }
 
-// kind has the properties of a character that conditions look at, or of the beginning or end of a text.
+// kind has the properties of a character for conditions, or of the beginning or end of a text.
 type kind uint8
 
 const (
@@ -96,7 +96,7 @@ const (
 	atEnd
 )
 
-// kindOf returns the part of the kind that the expression asks for.
+// kindOf returns the part of the kind asked for by the expression.
 func (p *program) kindOf(k kind) kind {
 	var asks syntax.EmptyOp
 	switch k {
@@ -118,8 +118,8 @@ func (p *program) kindOf(k kind) kind {
 	return k
 }
 
-// between returns the conditions that hold between two characters.
-func between(before, after kind) syntax.EmptyOp {
+// conditionsBetween returns the conditions that hold between two characters.
+func conditionsBetween(before, after kind) syntax.EmptyOp {
 	var holds syntax.EmptyOp
 	switch before {
 	case atBegin:
