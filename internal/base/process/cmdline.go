@@ -9,11 +9,10 @@ import (
 // on as it is, and each program takes it apart itself.
 const foldsBlanks = runtime.GOOS != "windows"
 
-// Canonical returns the form of a command for comparisons. The number of blanks between
-// words makes no difference to a shell, so that runs of them become one, but only in a
-// command of plain words. If a blank could matter (quotes, escapes, expansions, comments,
-// several lines), the command stays as it is: a difference too many costs a question, one
-// too few runs a command that nobody has seen.
+// Canonical returns the form of a command for comparisons. The number of blanks between words makes no
+// difference to a shell, so it is reduced to one, but only in a command of plain words. If a blank could
+// matter (quotes, escapes, expansions, comments, several lines), the command stays unchanged: a difference
+// too many costs a question, one too few runs a command nobody has seen.
 func Canonical(command string) string {
 	if !foldsBlanks || strings.ContainsAny(command, "'\"\\$`#\n\r\v\f*?[]{}()<>=~!%^") {
 		return command

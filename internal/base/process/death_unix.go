@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// endWithParent does nothing, because only Linux tells a program that its parent was killed.
+// endWithParent does nothing, because only Linux can tell a program about the death of its parent.
 func endWithParent(*syscall.SysProcAttr) {}

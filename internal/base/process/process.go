@@ -1,8 +1,8 @@
-// Package process ends a program together with the processes that it has started.
+// Package process ends a program together with all processes started by it.
 //
-// The program runs in a process group of its own. When its context ends, the group is asked to
-// end (SIGTERM), and killed (SIGKILL) after a grace. A process that has left the group, for example a
-// daemon, goes on. On Windows only the program itself is ended.
+// The program runs in a separate process group. When the context ends, the group is asked to end (SIGTERM),
+// and killed (SIGKILL) after a grace. A process outside the group, for example a daemon, goes on. On
+// Windows only the program itself is ended.
 //
 // Command lines, of which a person allows some, are compared here too.
 package process
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Group is a program with its children.
+// Group is a program with all children.
 type Group struct {
 	cmd     *exec.Cmd
 	grace   time.Duration
@@ -20,16 +20,15 @@ type Group struct {
 	over    <-chan time.Time
 }
 
-// Own prepares a command, which must have a context and not be started yet, to run in a group of
-// its own.
+// Own prepares a command, which must have a context and not be started yet, to run in a separate group.
 func Own(cmd *exec.Cmd, grace time.Duration) *Group {
 	g := &Group{cmd: cmd, grace: grace}
-	own(cmd)
-	// Another process that holds a pipe open would block us.
+	setGroup(cmd)
+	// Another process could block us by holding a pipe open.
 	cmd.WaitDelay = grace
 	cmd.Cancel = func() error {
 		g.stopped, g.over = true, time.After(grace)
-		return terminate(cmd.Process)
+		return askToEnd(cmd.Process)
 	}
 	return g
 }
@@ -37,16 +36,16 @@ func Own(cmd *exec.Cmd, grace time.Duration) *Group {
 // Wait waits for the started command as [exec.Cmd.Wait] does, and reports whether the context has
 // stopped it. If so, no process of the group is left.
 func (g *Group) Wait() (stopped bool, err error) {
-	err = g.cmd.Wait() // returns after Cancel, if that is called
+	err = g.cmd.Wait() // returns after Cancel, if it is called
 	if g.stopped {
-		finish(g.cmd.Process, g.over)
+		endGroup(g.cmd.Process, g.over)
 	}
 	return g.stopped, err
 }
 
-// End ends the processes that a command left running if it ended by itself. It is called after Wait.
+// End ends the processes left running by a command that ended by itself. It is called after Wait.
 func (g *Group) End() {
-	if !g.stopped && terminate(g.cmd.Process) == nil {
-		finish(g.cmd.Process, time.After(g.grace))
+	if !g.stopped && askToEnd(g.cmd.Process) == nil {
+		endGroup(g.cmd.Process, time.After(g.grace))
 	}
 }

@@ -13,24 +13,24 @@ import (
 // groupPoll is the interval of checks whether a group has ended.
 const groupPoll = 10 * time.Millisecond
 
-func own(cmd *exec.Cmd) {
+func setGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(cmd.SysProcAttr)
 }
 
-// terminate asks the group of a process to end.
-func terminate(leader *os.Process) error {
+// askToEnd asks the group of a process to end.
+func askToEnd(leader *os.Process) error {
 	if err := syscall.Kill(-leader.Pid, syscall.SIGTERM); errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}
-	// If that failed, the leader is killed after the grace, and then the group.
+	// If this failed, the leader is killed after the grace, and then the group.
 	return nil
 }
 
-// finish waits for the group of a process that has ended, and kills the rest of it when the
-// time is over. It polls instead of checking once at the end, because the number of a group is only
-// safe from reuse for as long as the group has a member.
-func finish(leader *os.Process, over <-chan time.Time) {
+// endGroup waits for the group of an ended process, and kills the rest of it when the time is over. It polls
+// instead of checking once at the end, because the number of a group is only safe from reuse for as long as
+// the group has a member.
+func endGroup(leader *os.Process, over <-chan time.Time) {
 	look := time.NewTicker(groupPoll)
 	defer look.Stop()
 	for {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-func own(cmd *exec.Cmd) {
+func setGroup(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.HideWindow = true
 }
 
-// terminate ends a process; there is no way to ask.
-func terminate(leader *os.Process) error { return leader.Kill() }
+// askToEnd ends a process; there is no way to ask.
+func askToEnd(leader *os.Process) error { return leader.Kill() }
 
-// finish does nothing, because there is no group to wait for.
-func finish(*os.Process, <-chan time.Time) {}
+// endGroup does nothing, because there is no group to wait for.
+func endGroup(*os.Process, <-chan time.Time) {}
