@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// ParseKey reads a public key as a line of an authorized_keys file, or a file of ssh-keygen, has it: without options, and
-// with or without a comment. The types that [Verify] takes are keys.
+// ParseKey reads a public key in the form of a line of an authorized_keys file, or of a file of ssh-keygen:
+// without options, and with or without a comment. It accepts the types of keys accepted by [Verify].
 func ParseKey(line string) (Key, error) {
 	public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line))
 	if err != nil || !slices.Contains(quick, public.Type()) {
@@ -24,7 +24,7 @@ func ParseKey(line string) (Key, error) {
 // agentPatience bounds the wait for an agent, which asks the person to touch a security key.
 const agentPatience = time.Minute
 
-// SignWith signs a message with a key of the SSH agent that listens at a socket.
+// SignWith signs a message with a key of the SSH agent at a socket.
 func SignWith(ctx context.Context, socket string, key Key, message []byte) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, agentPatience)
 	defer cancel()
@@ -33,7 +33,7 @@ func SignWith(ctx context.Context, socket string, key Key, message []byte) (stri
 		return "", err
 	}
 	defer func() { _ = conn.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends an answer that does not come
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the wait for an answer
 	signers, err := agent.NewClient(conn).Signers()
 	if err != nil {
 		return "", err

@@ -14,11 +14,12 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Namespace is that of every signature of this program: one that was made for another purpose does not count.
+// Namespace is the namespace of every signature of this program: a signature for another purpose does not
+// count.
 const Namespace = "bmad-mcp"
 
-// Key is a public key as a line of an authorized_keys file has it, without options and comment: its type and its
-// base64 form.
+// Key is a public key in the form of a line of an authorized_keys file, without options and comment: its
+// type and its base64 form.
 type Key string
 
 func keyOf(public ssh.PublicKey) Key {
@@ -27,7 +28,7 @@ func keyOf(public ssh.PublicKey) Key {
 
 // Fingerprint names the key as `ssh-keygen -l` does: SHA256: and the hash in base64. It is "" if the key is not one.
 func (k Key) Fingerprint() string {
-	public, err := k.parse()
+	public, err := k.parseKey()
 	if err != nil {
 		return ""
 	}
@@ -40,7 +41,7 @@ func (k Key) Touched() bool { return strings.HasPrefix(string(k), "sk-") }
 // IsEd25519 reports whether the key is of the type of the keys of machines, whose signatures are checked quickly.
 func (k Key) IsEd25519() bool { return strings.HasPrefix(string(k), ssh.KeyAlgoED25519+" ") }
 
-func (k Key) parse() (ssh.PublicKey, error) {
+func (k Key) parseKey() (ssh.PublicKey, error) {
 	_, text, _ := strings.Cut(string(k), " ")
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -64,10 +65,10 @@ func NewSigner(private ed25519.PrivateKey) (Signer, error) {
 	return Signer{keyOf(signer.PublicKey()), signer}, nil
 }
 
-// Public returns the key that checks the signatures.
+// Public returns the key for checking the signatures.
 func (s Signer) Public() Key { return s.public }
 
-// Sign returns the signature of a message: its binary form in base64, which [Armor] makes a file of.
+// Sign returns the signature of a message: the binary form in base64, made into a file by [Armor].
 func (s Signer) Sign(message []byte) (string, error) {
 	made, err := sshsig.Sign(bytes.NewReader(message), s.signer, sshsig.HashSHA512, Namespace)
 	if err != nil {
@@ -76,12 +77,12 @@ func (s Signer) Sign(message []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(made.Marshal()), nil
 }
 
-// ErrInvalid is the error of a signature that is none, or not of this message.
+// ErrInvalid is the error of an invalid signature, or of one for another message.
 var ErrInvalid = errors.New("the signature is not valid")
 
-// Verify returns the key that has made a signature of a message. Whose key that is, the caller has to know.
+// Verify returns the key behind a signature of a message. The caller has to know the key's owner.
 func Verify(message []byte, signature string) (Key, error) {
-	s, err := decode(signature)
+	s, err := decodeSignature(signature)
 	if err != nil {
 		return "", err
 	}
@@ -91,19 +92,19 @@ func Verify(message []byte, signature string) (Key, error) {
 	return keyOf(s.PublicKey), nil
 }
 
-// MadeBy returns the key that a signature names, without a check of the signature.
+// MadeBy returns the key named in a signature, without a check of the signature.
 func MadeBy(signature string) (Key, error) {
-	s, err := decode(signature)
+	s, err := decodeSignature(signature)
 	if err != nil {
 		return "", err
 	}
 	return keyOf(s.PublicKey), nil
 }
 
-// maxSignature bounds a signature in base64, in bytes: those of the keys that are taken have at most 500.
+// maxSignature bounds a signature in base64, in bytes: with the accepted keys it has at most 500.
 const maxSignature = 1 << 10
 
-func decode(signature string) (*sshsig.Signature, error) {
+func decodeSignature(signature string) (*sshsig.Signature, error) {
 	if len(signature) > maxSignature || strings.ContainsAny(signature, "\r\n") { // line ends, which base64 leaves out
 		return nil, ErrInvalid
 	}
@@ -122,16 +123,16 @@ func decode(signature string) (*sshsig.Signature, error) {
 // by a long one takes a tenth of a second of somebody else's machine.
 var quick = []string{ssh.KeyAlgoED25519, ssh.KeyAlgoSKED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoSKECDSA256}
 
-// Armor returns a signature as the file that ssh-keygen reads; "" if it is none.
+// Armor returns a signature as a file for ssh-keygen; "" if it is invalid.
 func Armor(signature string) string {
-	s, err := decode(signature)
+	s, err := decodeSignature(signature)
 	if err != nil {
 		return ""
 	}
 	return string(sshsig.Armor(s))
 }
 
-// Unarmor reads a file that ssh-keygen, or [Armor], has made.
+// Unarmor reads a file made by ssh-keygen, or by [Armor].
 func Unarmor(file []byte) (signature string, err error) {
 	s, err := sshsig.Unarmor(file)
 	if err != nil || s.Namespace != Namespace {

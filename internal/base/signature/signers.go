@@ -11,20 +11,21 @@ import (
 
 // Listed is a line of a list of signers.
 type Listed struct {
-	// Subjects are the accounts that the key is of.
+	// Subjects are the accounts of the key's owner.
 	Subjects []string
 	Key      Key
-	// After and Before bound the time of the signatures that count; they are zero for no bound.
+	// After and Before bound the time of valid signatures; they are zero for no bound.
 	After, Before time.Time
 	Comment       string
 }
 
-// maxSigners bounds the lines of a list that are read.
+// maxSigners bounds the lines read from a list.
 const maxSigners = 10_000
 
-// ParseSigners reads a list of signers in the form that git and ssh-keygen call allowed signers, see
-// ssh-keygen(1): accounts, options, key. A line that it cannot read is named in problems, by its number, and counts
-// for nobody; so does one of a certificate authority, with a pattern instead of an account, or for another namespace.
+// ParseSigners reads a list of signers in the form called allowed signers by git and ssh-keygen, see
+// ssh-keygen(1): accounts, options, key. problems names each unreadable line by number; it counts for
+// nobody. The same goes for a line of a certificate authority, with a pattern instead of an account, or for
+// another namespace.
 func ParseSigners(text string) (list []Listed, problems []string) {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -101,7 +102,7 @@ func Counts(list []Listed, key Key, subject string, at time.Time) bool {
 	})
 }
 
-// Line returns the line of a list for an account and its key.
+// Line returns the line of a list for an account and a key.
 func Line(subject string, key Key, comment string) string {
 	return strings.TrimSpace(fmt.Sprintf(`%s namespaces="%s" %s %s`, subject, Namespace, key, comment))
 }
