@@ -2,22 +2,22 @@ package textdiff
 
 import "sort"
 
-// The work of one comparison is bounded: depth limits how often a part is split again at its
-// unique items, table the size of the exact comparison of a part without any, and budget the sum
-// of those tables. A part beyond them counts as replaced.
+// The work of one comparison is bounded: depth limits how often a part is split again at its unique items,
+// table the size of the exact comparison of a part without any, and budget the sum of such tables. A part
+// beyond them counts as replaced.
 const (
 	depth  = 24
 	table  = 1 << 18
 	budget = 1 << 23
 )
 
-// aligner finds the items of two sequences that stay. An item is a line or a word, as a number.
+// aligner finds the common items of two sequences. An item is a line or a word, as a number.
 type aligner struct {
-	// to has for each item of the first sequence its place in the second, or -1.
+	// to has for each item of the first sequence the place in the second, or -1.
 	to []int
 	// steps counts the work.
 	steps int
-	// spent is the part of it that went into tables.
+	// spent is the part of the budget used by tables.
 	spent int
 }
 
@@ -26,12 +26,12 @@ func align(a, b []int) *aligner {
 	for i := range g.to {
 		g.to[i] = -1
 	}
-	g.part(a, b, 0, len(a), 0, len(b), depth)
+	g.alignPart(a, b, 0, len(a), 0, len(b), depth)
 	return g
 }
 
-// part aligns a[i:n] with b[j:m].
-func (g *aligner) part(a, b []int, i, n, j, m, depth int) {
+// alignPart aligns a[i:n] with b[j:m].
+func (g *aligner) alignPart(a, b []int, i, n, j, m, depth int) {
 	for i < n && j < m && a[i] == b[j] {
 		g.to[i] = j
 		i, j = i+1, j+1
@@ -47,22 +47,22 @@ func (g *aligner) part(a, b []int, i, n, j, m, depth int) {
 	}
 	var anchors [][2]int
 	if depth > 0 {
-		anchors = g.anchors(a, b, i, n, j, m)
+		anchors = g.findAnchors(a, b, i, n, j, m)
 	}
 	if len(anchors) == 0 {
-		g.exact(a, b, i, n, j, m)
+		g.alignExactly(a, b, i, n, j, m)
 		return
 	}
 	for _, at := range anchors {
-		g.part(a, b, i, at[0], j, at[1], depth-1)
+		g.alignPart(a, b, i, at[0], j, at[1], depth-1)
 		g.to[at[0]] = at[1]
 		i, j = at[0]+1, at[1]+1
 	}
-	g.part(a, b, i, n, j, m, depth-1)
+	g.alignPart(a, b, i, n, j, m, depth-1)
 }
 
-// anchors returns the longest rising sequence of items that occur once on each side.
-func (g *aligner) anchors(a, b []int, i, n, j, m int) [][2]int {
+// findAnchors returns the longest rising sequence of items found once on each side.
+func (g *aligner) findAnchors(a, b []int, i, n, j, m int) [][2]int {
 	type count struct{ a, b, at int }
 	seen := map[int]count{}
 	for _, x := range a[i:n] {
@@ -106,8 +106,8 @@ func (g *aligner) anchors(a, b []int, i, n, j, m int) [][2]int {
 	return out
 }
 
-// exact finds a longest common subsequence, if its table is small enough.
-func (g *aligner) exact(a, b []int, i, n, j, m int) {
+// alignExactly finds a longest common subsequence, if the table for it is small enough.
+func (g *aligner) alignExactly(a, b []int, i, n, j, m int) {
 	h, w := n-i, m-j
 	if size := (h + 1) * (w + 1); h > table || w > table || size > table || g.spent+size > budget {
 		return
@@ -137,8 +137,8 @@ func (g *aligner) exact(a, b []int, i, n, j, m int) {
 	}
 }
 
-// numbers gives equal items equal numbers.
-func numbers(ids map[string]int, items []string) []int {
+// numberItems gives equal items equal numbers.
+func numberItems(ids map[string]int, items []string) []int {
 	out := make([]int, len(items))
 	for i, item := range items {
 		id, ok := ids[item]

@@ -1,5 +1,5 @@
-// Package textdiff compares two versions of a document for people: line by line, and word by
-// word in the lines that changed. It is pure, and its work is bounded for texts of any content.
+// Package textdiff compares two versions of a document for people: line by line, and word by word in the
+// changed lines. It is pure, and its work is bounded for texts of any content.
 package textdiff
 
 import (
@@ -27,13 +27,13 @@ type Row struct {
 	Left, Right []Span
 }
 
-// Span is a part of a line. Words that only moved to a neighbouring line are not Changed.
+// Span is a part of a line. Words moved to a neighbouring line are not Changed.
 type Span struct {
 	Text    string
 	Changed bool
 }
 
-// Hunk is a run of rows. A folded one holds unchanged lines that are not near a change.
+// Hunk is a run of rows. A folded one holds unchanged lines far from any change.
 type Hunk struct {
 	Folded bool
 	Rows   []Row
@@ -41,20 +41,20 @@ type Hunk struct {
 
 // Rows compares two texts. The left sides together are the old text, the right sides the new.
 func Rows(before, after string) []Row {
-	rows, _ := compare(before, after)
+	rows, _ := compareTexts(before, after)
 	return rows
 }
 
-// compare returns the rows and the steps that they took.
-func compare(before, after string) ([]Row, int) {
-	a, b := lines(before), lines(after)
+// compareTexts returns the rows and the steps taken for them.
+func compareTexts(before, after string) ([]Row, int) {
+	a, b := splitLines(before), splitLines(after)
 	ids := map[string]int{}
-	g := align(numbers(ids, a), numbers(ids, b))
+	g := align(numberItems(ids, a), numberItems(ids, b))
 	rows := make([]Row, 0, max(len(a), len(b)))
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		if i < len(a) && g.to[i] == j {
-			rows = append(rows, Row{Same, i + 1, j + 1, whole(a[i], false), whole(b[j], false)})
+			rows = append(rows, Row{Same, i + 1, j + 1, wholeLine(a[i], false), wholeLine(b[j], false)})
 			i, j = i+1, j+1
 			continue
 		}
@@ -71,8 +71,8 @@ func compare(before, after string) ([]Row, int) {
 	return rows, g.steps
 }
 
-// Fold joins rows into hunks: changed rows with that many lines of context around them, and folded
-// hunks between.
+// Fold joins rows into hunks: changed rows with context unchanged lines around them, and folded hunks
+// between.
 func Fold(rows []Row, context int) []Hunk {
 	var out []Hunk
 	add := func(folded bool, rows []Row) {
@@ -97,7 +97,7 @@ func Fold(rows []Row, context int) []Hunk {
 		if n == len(rows) {
 			to = n
 		}
-		// One line takes no more room than a note that it is hidden.
+		// One line takes no more room than a note about a hidden one.
 		if rows[i].Kind != Same || to-from < 2 {
 			from, to = n, n
 		}
@@ -109,11 +109,10 @@ func Fold(rows []Row, context int) []Hunk {
 	return out
 }
 
-// Stat counts the lines that were added and removed. A changed line is both, and a line without text
-// neither.
+// Stat counts the added and removed lines. A changed line is both, and a line without text neither.
 func Stat(before, after string) (added, removed int) {
-	a, b, ids := lines(before), lines(after), map[string]int{}
-	g := align(numbers(ids, a), numbers(ids, b))
+	a, b, ids := splitLines(before), splitLines(after), map[string]int{}
+	g := align(numberItems(ids, a), numberItems(ids, b))
 	for i, j := range g.to {
 		if j >= 0 {
 			a[i], b[j] = "", ""
@@ -125,8 +124,8 @@ func Stat(before, after string) (added, removed int) {
 	return written(b), written(a)
 }
 
-// Place finds lines of the old text in the new one, from the first to the last of them that survives,
-// changed or not. ok is false if none does.
+// Place finds lines of the old text in the new one, from the first to the last surviving one, changed or
+// not. ok is false if none survives.
 func Place(rows []Row, from, to int) (newFrom, newTo int, ok bool) {
 	for _, r := range rows {
 		if r.Before < max(from, 1) || r.Before > to || r.After == 0 {
@@ -140,7 +139,7 @@ func Place(rows []Row, from, to int) (newFrom, newTo int, ok bool) {
 	return newFrom, newTo, newFrom > 0
 }
 
-func lines(text string) []string {
+func splitLines(text string) []string {
 	out := strings.SplitAfter(text, "\n")
 	if out[len(out)-1] == "" {
 		out = out[:len(out)-1]
@@ -148,4 +147,4 @@ func lines(text string) []string {
 	return out
 }
 
-func whole(line string, changed bool) []Span { return []Span{{line, changed}} }
+func wholeLine(line string, changed bool) []Span { return []Span{{line, changed}} }

@@ -114,7 +114,7 @@ func TestBound(t *testing.T) {
 		"one word":  strings.Repeat("a b ", n),
 	} {
 		for _, pair := range [][2]string{{numbered, after}, {after, text(func(i int) string { return []string{"y", "x"}[i%3%2] })}} {
-			if _, steps := compare(pair[0], pair[1]); steps > 2*budget+2*depth*(len(pair[0])+len(pair[1])) {
+			if _, steps := compareTexts(pair[0], pair[1]); steps > 2*budget+2*depth*(len(pair[0])+len(pair[1])) {
 				t.Errorf("%s: %d steps", name, steps)
 			}
 		}

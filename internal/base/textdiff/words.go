@@ -6,34 +6,34 @@ import (
 	"unicode/utf8"
 )
 
-// replacedRows returns the rows for lines of the old text that the new one replaces, after i and j
-// lines. It compares their words across the ends of lines, so that a paragraph with new line breaks
-// shows only the words that changed.
+// replacedRows returns the rows for lines of the old text replaced in the new one, after i and j lines. It
+// compares their words across the ends of lines, so a paragraph with new line breaks shows only the changed
+// words.
 func (g *aligner) replacedRows(a, b []string, i, j int) []Row {
-	left, right := split(a), split(b)
+	left, right := splitWords(a), splitWords(b)
 	words := &aligner{to: make([]int, len(left.ids))}
 	if len(a) > 0 && len(b) > 0 {
 		ids := map[string]int{}
-		left.ids, right.ids = numbers(ids, left.keys), numbers(ids, right.keys)
+		left.ids, right.ids = numberItems(ids, left.keys), numberItems(ids, right.keys)
 		words = align(left.ids, right.ids)
 	}
 	g.steps += words.steps
-	pairs := left.meet(right, words.to, len(a))
+	pairs := left.matchLines(right, words.to, len(a))
 	var rows []Row
 	y := 0
 	for x := range a {
 		if pairs[x] < 0 {
-			rows = append(rows, Row{Removed, i + x + 1, 0, left.spans(x, false), nil})
+			rows = append(rows, Row{Removed, i + x + 1, 0, left.spansOf(x, false), nil})
 			continue
 		}
 		for ; y < pairs[x]; y++ {
-			rows = append(rows, Row{Added, 0, j + y + 1, nil, right.spans(y, false)})
+			rows = append(rows, Row{Added, 0, j + y + 1, nil, right.spansOf(y, false)})
 		}
-		rows = append(rows, Row{Changed, i + x + 1, j + y + 1, left.spans(x, true), right.spans(y, true)})
+		rows = append(rows, Row{Changed, i + x + 1, j + y + 1, left.spansOf(x, true), right.spansOf(y, true)})
 		y++
 	}
 	for ; y < len(b); y++ {
-		rows = append(rows, Row{Added, 0, j + y + 1, nil, right.spans(y, false)})
+		rows = append(rows, Row{Added, 0, j + y + 1, nil, right.spansOf(y, false)})
 	}
 	return rows
 }
@@ -51,11 +51,11 @@ type side struct {
 	solid []int
 }
 
-func split(lines []string) *side {
+func splitWords(lines []string) *side {
 	s := &side{lines: lines, start: []int{0}, solid: make([]int, len(lines))}
 	for n, line := range lines {
 		for line != "" {
-			word := line[:next(line)]
+			word := line[:nextWord(line)]
 			key := word
 			if strings.TrimSpace(word) == "" {
 				key = " "
@@ -71,9 +71,9 @@ func split(lines []string) *side {
 	return s
 }
 
-// meet marks the words that stay, and returns for each line on the left the line on the right
-// that shares the most words with it, or -1.
-func (s *side) meet(o *side, to []int, n int) []int {
+// matchLines marks the common words, and returns for each line on the left the line on the right with the most
+// words in common, or -1.
+func (s *side) matchLines(o *side, to []int, n int) []int {
 	shared := make([]map[int]int, n)
 	for x, y := range to {
 		if y < 0 {
@@ -107,9 +107,9 @@ func (s *side) meet(o *side, to []int, n int) []int {
 	return pairs
 }
 
-// spans returns a line in parts. If a line has no partner and little of it stays, it is marked as a
-// whole, because its few common words are chance.
-func (s *side) spans(line int, paired bool) []Span {
+// spansOf returns a line in parts. A line without a partner is marked as a whole if few words stay, because
+// these are common by chance.
+func (s *side) spansOf(line int, paired bool) []Span {
 	text, end := s.lines[line], s.start[line+1]
 	var out []Span
 	kept, from, to := 0, 0, 0
@@ -124,22 +124,22 @@ func (s *side) spans(line int, paired bool) []Span {
 		}
 	}
 	if !paired && 2*kept <= s.solid[line] {
-		return whole(text, true)
+		return wholeLine(text, true)
 	}
 	return out
 }
 
-// next returns the length of the first word: letters and digits, white space, one character of a
-// script without spaces, or one other character, each with the marks that belong to it.
-func next(text string) int {
+// nextWord returns the length of the first word: letters and digits, white space, one character of a script
+// without spaces, or one other character, each with the following combining marks.
+func nextWord(text string) int {
 	first, n := utf8.DecodeRuneInString(text)
-	kind, isJoined := class(first), false
+	kind, isJoined := classOf(first), false
 	for n < len(text) {
 		r, size := utf8.DecodeRuneInString(text[n:])
 		isMark := r >= utf8.RuneSelf && kind != space && unicode.In(r, unicode.M)
 		switch {
 		case isMark, isJoined, r == '\u200d':
-		case kind == class(r) && (kind == letter || kind == space):
+		case kind == classOf(r) && (kind == letter || kind == space):
 		default:
 			return n
 		}
@@ -155,7 +155,7 @@ const (
 	single
 )
 
-func class(r rune) int {
+func classOf(r rune) int {
 	switch {
 	case 'a' <= r && r <= 'z': // most are
 		return letter
