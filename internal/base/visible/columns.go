@@ -8,33 +8,33 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Columns returns the width of a text in columns of a terminal: two for each wide character
-// of East Asian scripts, none for a mark that combines with the character before it.
+// Columns returns the width of a text in columns of a terminal: two for each wide character of East Asian
+// scripts, none for a combining mark.
 func Columns(text string) int {
 	n := 0
 	for _, r := range text {
-		n += columns(r)
+		n += columnsOf(r)
 	}
 	return n
 }
 
-// Cut returns text unchanged if it takes at most n columns, otherwise its beginning followed
-// by end, at most n columns together.
+// Cut returns text unchanged if it takes at most n columns, otherwise the beginning of it followed by end,
+// at most n columns together.
 func Cut(text string, n int, end string) string {
 	if Columns(text) <= n {
 		return text
 	}
 	n -= Columns(end)
 	for i, r := range text {
-		if n -= columns(r); n < 0 {
+		if n -= columnsOf(r); n < 0 {
 			return text[:i] + end
 		}
 	}
 	return text
 }
 
-// Shorten returns a line unchanged if it takes at most n columns, otherwise as many of its whole words
-// as fit, followed by end. Only a word that is wider than that is cut.
+// Shorten returns a line unchanged if it takes at most n columns, otherwise as many whole words as fit,
+// followed by end. Only a word wider than n is cut.
 func Shorten(line string, n int, end string) string {
 	if Columns(line) <= n {
 		return line
@@ -42,15 +42,15 @@ func Shorten(line string, n int, end string) string {
 	return strings.TrimRight(Wrap(line, n-Columns(end))[0], " ,;:") + end
 }
 
-// Wrap breaks a text into rows of at most n columns, at its line breaks and between words, and in
-// scripts without spaces between characters. Only a word that is wider than a row is broken. A wide
-// character takes a row of its own if n has no room for it.
-func Wrap(text string, n int) []string { return wrap(text, n, false) }
+// Wrap breaks a text into rows of at most n columns, at line breaks and between words, and in scripts
+// without spaces between characters. Only a word wider than a row is broken. A wide character has its own
+// row if n has no room for it.
+func Wrap(text string, n int) []string { return wrapText(text, n, false) }
 
-// Fold breaks a text as Wrap does, but no word: one that is wider than a row has a row of its own.
-func Fold(text string, n int) []string { return wrap(text, n, true) }
+// Fold breaks a text as Wrap does, but no word: a word wider than a row has its own row.
+func Fold(text string, n int) []string { return wrapText(text, n, true) }
 
-func wrap(text string, n int, whole bool) []string {
+func wrapText(text string, n int, whole bool) []string {
 	var rows []string
 	for line := range strings.SplitSeq(text, "\n") {
 		for rest := line; ; {
@@ -64,21 +64,21 @@ func wrap(text string, n int, whole bool) []string {
 	return rows
 }
 
-// rowEnd returns the end of the first row of a line: behind the last character that may end a row of n
-// columns, or in the middle of a word if it fits into no row, unless words stay whole.
+// rowEnd returns the end of the first row of a line: behind the last possible end within n columns, or in
+// the middle of a word without room in any row, unless words stay whole.
 func rowEnd(line string, n int, whole bool) int {
-	used, word, last := 0, 0, rune(0) // the columns of the row, and of the word at its end
+	used, word, last := 0, 0, rune(0) // the columns of the row, and of the last word in it
 	end, full := 0, -1                // the positions at which the word begins and the row is full
 	for i, r := range line {
-		if i > 0 && parts(last, r) {
+		if i > 0 && mayBreak(last, r) {
 			if full >= 0 {
 				return cmp.Or(end, i)
 			}
 			end, word = i, 0
 		}
-		last, used, word = r, used+columns(r), word+columns(r)
+		last, used, word = r, used+columnsOf(r), word+columnsOf(r)
 		if r == ' ' {
-			word -= columns(r)
+			word -= columnsOf(r)
 			continue
 		}
 		if full < 0 && used > n && i > 0 {
@@ -94,13 +94,13 @@ func rowEnd(line string, n int, whole bool) int {
 	return len(line)
 }
 
-// parts reports whether a row may end between two characters: at a space, and beside a wide
-// character, but not before a mark that closes or ends a part of a sentence, nor behind one that opens it.
-func parts(before, after rune) bool {
+// mayBreak reports whether a row may end between two characters: at a space, and beside a wide character, but
+// not before a mark at the end of a part of a sentence, nor behind an opening one.
+func mayBreak(before, after rune) bool {
 	if before == ' ' {
 		return after != ' '
 	}
-	wide := columns(before) == 2 || columns(after) == 2
+	wide := columnsOf(before) == 2 || columnsOf(after) == 2
 	return wide && !unicode.In(after, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi)
 }
 
@@ -113,7 +113,7 @@ func Head(text string, limit int) string {
 }
 
 // Fit returns text unchanged if it has at most limit bytes, otherwise cut at a character to at most limit
-// bytes, the ellipsis at its end included.
+// bytes, including the ellipsis at the end.
 func Fit(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -121,7 +121,7 @@ func Fit(text string, limit int) string {
 	return Head(text, limit-len("…")) + "…"
 }
 
-func columns(r rune) int {
+func columnsOf(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return 0
 	}
@@ -129,7 +129,7 @@ func columns(r rune) int {
 	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2
 	}
-	if r >= 0x1F300 && r <= 0x1FAFF { // emoji that are neutral in the width tables, and drawn wide
+	if r >= 0x1F300 && r <= 0x1FAFF { // emoji, neutral in the width tables, but drawn wide
 		return 2
 	}
 	return 1

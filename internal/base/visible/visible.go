@@ -1,12 +1,10 @@
-// Package visible prepares text that a model or a repository has written for a person who
-// decides by it: no character controls the terminal, changes the direction of writing, or
-// stays invisible. Such a character is replaced by its JSON escape, so that machine-readable
-// output keeps its meaning.
+// Package visible prepares text from a model or a repository for a person who decides by it: no character
+// controls the terminal, changes the direction of writing, or stays invisible. A JSON escape replaces such
+// a character, so machine-readable output keeps its meaning.
 //
 //   - [Text] is for prose and documents: lines and emoji stay unchanged.
 //   - [Line] is for one line of a form or a list, for example a title or a question.
-//   - [Exact] is for commands and other text that a person allows or runs: every character
-//     is visible.
+//   - [Exact] is for commands and other text a person allows or runs: every character is visible.
 //   - [NewWriter] applies Text to all output of a program.
 package visible
 
@@ -20,25 +18,24 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text with an escape for each character that controls a terminal or is
-// invisible. Line breaks, tabs, the wide space of Chinese text, and the selectors and joiners
-// inside an emoji stay.
+// Text returns text with an escape for each terminal control or invisible character. Line breaks, tabs, the
+// wide space of Chinese text, and the selectors and joiners inside an emoji stay.
 func Text(text string) string {
 	if !Hides(text) {
 		return text
 	}
 	var f filter
-	return f.apply(text, true)
+	return f.escapeUnseen(text, true)
 }
 
 // Line returns text as Text does, in one line: each run of white space becomes one space,
 // and is removed at the ends.
 func Line(text string) string {
-	return Text(strings.Join(strings.FieldsFunc(text, breaks), " "))
+	return Text(strings.Join(strings.FieldsFunc(text, isBreak), " "))
 }
 
-// Exact returns text with an escape for each character that is not visible by itself,
-// including those that Text keeps. Only line breaks and tabs stay.
+// Exact returns text with an escape for each character not visible by itself, including the ones kept by
+// Text. Only line breaks and tabs stay.
 func Exact(text string) string {
 	if !Hides(text) {
 		return text
@@ -51,7 +48,7 @@ func Exact(text string) string {
 			b.WriteRune(r)
 			continue
 		}
-		escape(&b, r)
+		writeEscape(&b, r)
 	}
 	return b.String()
 }
@@ -64,11 +61,11 @@ func Hides(text string) bool {
 // Steers reports whether a text has control characters or changes the direction of writing,
 // which can make it look like another text. Nobody writes them on purpose.
 func Steers(text string) bool {
-	return !utf8.ValidString(text) || strings.IndexFunc(text, steers) >= 0
+	return !utf8.ValidString(text) || strings.IndexFunc(text, isSteering) >= 0
 }
 
-// NewWriter returns a writer that applies Text and passes the result to w. It holds back the
-// start of a character until its end has been written.
+// NewWriter returns a writer that applies Text and passes the result to w. It holds back the start of a
+// character until the end has been written.
 func NewWriter(w io.Writer) io.Writer { return &writer{w: w} }
 
 type writer struct {
@@ -81,7 +78,7 @@ type writer struct {
 func (w *writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if out := w.f.apply(string(p), false); out != "" {
+	if out := w.f.escapeUnseen(string(p), false); out != "" {
 		if _, err := io.WriteString(w.w, out); err != nil {
 			return 0, err
 		}
@@ -89,31 +86,31 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// filter finds the characters of a stream that Text replaces.
+// filter finds the characters of a stream to be replaced by Text.
 type filter struct {
 	// last and before are the two characters before.
 	last, before rune
-	// held is a part of a character, or of a keycap, that waits for more input.
+	// held is a part of a character, or of a keycap, in need of more input.
 	held string
 }
 
-// apply returns more of the stream with escapes; end is true at its end.
-func (f *filter) apply(text string, end bool) string {
+// escapeUnseen returns more of the stream with escapes; end is true at its end.
+func (f *filter) escapeUnseen(text string, end bool) string {
 	var out strings.Builder
-	f.split(text, end, func(part string) { out.WriteString(part) }, func(r rune, _ bool) { escape(&out, r) })
+	f.splitStream(text, end, func(part string) { out.WriteString(part) }, func(r rune, _ bool) { writeEscape(&out, r) })
 	return out.String()
 }
 
-// split calls keep with each part of the stream that stays, and mark with each character between them, or
+// splitStream calls keep with each unchanged part of the stream, and mark with each character between them, or
 // stray byte; end is true at the end of the stream.
-func (f *filter) split(text string, end bool, keep func(part string), mark func(r rune, stray bool)) {
+func (f *filter) splitStream(text string, end bool, keep func(part string), mark func(r rune, stray bool)) {
 	text, f.held = f.held+text, ""
 	start, at := 0, 0
 	for at < len(text) && (end || !needsMore(text[at:])) {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		next := at + size
 		stray := r == utf8.RuneError && size == 1
-		if stray || !f.shows(r, text[next:]) {
+		if stray || !f.isShown(r, text[next:]) {
 			if start < at {
 				keep(text[start:at])
 			}
@@ -142,25 +139,24 @@ func needsMore(text string) bool {
 	return ok && !utf8.FullRuneInString(rest)
 }
 
-// shows reports whether a character before the rest of the stream stays.
-func (f *filter) shows(r rune, rest string) bool {
-	return !isHidden(r) || r == '\u3000' || f.joins(r, rest)
+// isShown reports whether a character before the rest of the stream stays.
+func (f *filter) isShown(r rune, rest string) bool {
+	return !isHidden(r) || r == '\u3000' || f.isJoiner(r, rest)
 }
 
-// joins reports whether a character that is invisible by itself is part of the emoji around
-// it.
-func (f *filter) joins(r rune, rest string) bool {
+// isJoiner reports whether an invisible character is part of the emoji around it.
+func (f *filter) isJoiner(r rune, rest string) bool {
 	switch r {
 	case '\ufe0e', '\ufe0f':
-		return symbol(f.last) || strings.ContainsRune("0123456789#*", f.last) && strings.HasPrefix(rest, "\u20e3")
+		return isSymbol(f.last) || strings.ContainsRune("0123456789#*", f.last) && strings.HasPrefix(rest, "\u20e3")
 	case '\u200d':
-		return symbol(f.last) || f.last == '\ufe0f' && symbol(f.before)
+		return isSymbol(f.last) || f.last == '\ufe0f' && isSymbol(f.before)
 	}
 	return false
 }
 
-// symbol reports whether a character can be an emoji or modifies the colour of one.
-func symbol(r rune) bool {
+// isSymbol reports whether a character can be an emoji or modifies the colour of one.
+func isSymbol(r rune) bool {
 	switch {
 	case 0x1f3fb <= r && r <= 0x1f3ff, r == '‼', r == '⁉':
 		return true
@@ -168,8 +164,8 @@ func symbol(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sm) && !isHidden(r)
 }
 
-// steers reports whether a character has an effect on a terminal besides being shown.
-func steers(r rune) bool {
+// isSteering reports whether a character has an effect on a terminal besides its shape.
+func isSteering(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', ' ' <= r && r <= '~':
 		return false
@@ -191,17 +187,17 @@ func isHidden(r rune) bool {
 	case r == '\u2800', r == '\U0001d159': // symbols without a visible shape
 		return true
 	}
-	return steers(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector,
+	return isSteering(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Variation_Selector,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
 }
 
-// breaks reports whether a character is white space that Line folds.
-func breaks(r rune) bool {
+// isBreak reports whether a character is white space folded by Line.
+func isBreak(r rune) bool {
 	return r == '\n' || r == '\u2028' || r == '\u2029' || unicode.IsSpace(r)
 }
 
-// escape writes a character as JSON escapes it.
-func escape(b *strings.Builder, r rune) {
+// writeEscape writes a character as JSON escapes it.
+func writeEscape(b *strings.Builder, r rune) {
 	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
 		return
@@ -209,15 +205,15 @@ func escape(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// Parts calls keep with each part of a text that Text leaves as it is, and mark with the name of each
-// character that Text replaces, for example U+202E, or 0xFF if it is a stray byte.
+// Parts calls keep with each part of a text left unchanged by Text, and mark with the name of each
+// character replaced by Text, for example U+202E, or 0xFF for a stray byte.
 func Parts(text string, keep func(part string), mark func(name string)) {
 	if !Hides(text) {
 		keep(text)
 		return
 	}
 	var f filter
-	f.split(text, true, keep, func(r rune, stray bool) {
+	f.splitStream(text, true, keep, func(r rune, stray bool) {
 		if stray {
 			mark(fmt.Sprintf("0x%02X", r))
 		} else {
