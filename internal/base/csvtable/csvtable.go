@@ -1,4 +1,4 @@
-// Package csvtable reads tables in the CSV form that other programs write, by the names of their header.
+// Package csvtable reads tables in the CSV form of other programs, by the names in the header.
 package csvtable
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Read reads a table, each row by the names of the header. Rows that are too short or too long
-// are kept as far as they go; an unreadable row is an error after the rows before it.
+// Read reads a table, each row by the names in the header. Too short or too long rows are kept as far as
+// they go; an unreadable row is an error after the rows before it.
 func Read(text string) ([]map[string]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace = -1, true, true
