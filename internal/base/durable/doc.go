@@ -18,15 +18,15 @@
 //   - [Dir.CreateUnsynced] for each of several files, then one SyncDir of their folder: n+1 fsyncs, no
 //     rename. A file needs no rename if only a later write refers to it: half of the file means nothing.
 //   - [Dir.MkdirAll]: a sync of the folder above for each new folder, and once for each folder found by
-//     this process, because its creator may have died before the sync.
+//     this process, because the creator may have died before the sync.
 //
 // # Guarantees
 //
-// If a write has returned nil, its bytes and its name survive the death of the process and the loss
-// of power, on a local file system that honours fsync of files and folders and renames atomically:
-// ext4, xfs, btrfs, f2fs, zfs and apfs do (on apfs Go's fsync is F_FULLFSYNC). If it has returned
-// an error, the old file is untouched, except for [UnconfirmedError]. If it has not returned, the
-// name holds the old bytes or the new, never a part. This is shown by
+// If a write has returned nil, bytes and name survive the death of the process and the loss of power, on a
+// local file system that honours fsync of files and folders and renames atomically: ext4, xfs, btrfs, f2fs,
+// zfs and apfs do (on apfs Go's fsync is F_FULLFSYNC). If it has returned an error, the old file is
+// untouched, except for [UnconfirmedError]. If it has not returned, the name holds the old bytes or the
+// new, never a part. This is shown by
 //
 //	go test ./internal/engine -run 'EveryCut|Cost|DiskTrouble' -v
 //	go test ./internal/store/... ./internal/doctor ./internal/artifact -run 'Fault|Cut|Edits' -v
@@ -48,6 +48,6 @@
 //   - A unique name is created exclusively and not checked first, because another process may
 //     come between (TestCreateIsExclusive).
 //   - Paths go through a [Dir], so no link leads out (TestNothingLeadsOut).
-//   - This package reads every file which others can write: regular files only, with a limit, because a
+//   - This package reads every file that others can write: regular files only, with a limit, because a
 //     repository may contain pipes and huge files (TestReadsAreBounded, TestNothingWaits).
 package durable

@@ -132,7 +132,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 		return nil, err
 	}
 	switch err := d.Mkdir(name); {
-	case errors.Is(err, fs.ErrExist): // its creator may have died before it was durable
+	case errors.Is(err, fs.ErrExist): // the creator may have died before it was durable
 	case err != nil:
 		d.RemoveEmpty(made)
 		return nil, err
@@ -234,7 +234,7 @@ func (d *Dir) Ignore(folder string) error {
 	return d.Replace(name, []byte("*\n"))
 }
 
-// IgnoreFile is the file which tells git the ignored names of a folder.
+// IgnoreFile is the file that tells git the ignored names of a folder.
 const IgnoreFile = ".gitignore"
 
 // AppendLines adds whole lines to a file, durably, and makes the file if it is missing. A crash can leave a
@@ -301,7 +301,7 @@ func (u *Unsynced) close() error {
 	return err
 }
 
-// CreateUnsynced writes a file as Write does, and makes its bytes durable.
+// CreateUnsynced writes a file as Write does, and makes the bytes durable.
 func (d *Dir) CreateUnsynced(name string, data []byte) error {
 	u, err := d.Write(name, data)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // lockFile takes the lock of a file in a folder, and writes the holder into it unless holder is "". It
-// closes the file, which the caller opened only to check its kind.
+// closes the file, which the caller opened only to check the kind.
 func lockFile(root *os.Root, f *os.File, name, holder string) (unlock func() error, ok bool, err error) {
 	_, err = regularSize(f, name)
 	if err = errors.Join(err, f.Close()); err != nil {

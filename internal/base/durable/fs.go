@@ -7,7 +7,7 @@ import (
 
 // FS is the file system below a [Dir]: one folder, every name relative to it, with forward slashes, and
 // none of them able to lead out of it. Each method of [Writer] and [File] is one step; a crash can come
-// between any two. The package comment lists the steps which survive a power loss.
+// between any two. The package comment lists the steps that survive a power loss.
 //
 // [OpenDir] uses the file system of the operating system; package durabletest has one with failures or a
 // power loss at any step.

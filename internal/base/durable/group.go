@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// group describes a folder shared by the accounts of its group, who can write in it and own new files as a
-// group. The group can then write new files and folders too, whatever the umask of an account, and others
-// have no more rights than in the folder.
+// group describes a folder shared by the accounts of a group: they can write in it, and new files belong to
+// the group. New files and folders can then be written by the group, whatever the umask of an account, and
+// others have no more rights than in the folder.
 type group struct {
 	once   sync.Once
 	shared bool

@@ -27,7 +27,7 @@ type BusyError struct {
 	Holder string
 }
 
-// Error names the lock and its holder.
+// Error names the lock and the holder.
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("lock %s is held by %s", e.Name, cmp.Or(e.Holder, "another caller"))
 }

@@ -43,7 +43,7 @@ type near struct {
 	open map[string]kept
 }
 
-// kept is an open folder, with the time of its opening.
+// kept is an open folder, with the time when it was opened.
 type kept struct {
 	*os.Root
 	since time.Time

@@ -32,7 +32,7 @@ type NotRegularError struct {
 	Mode fs.FileMode
 }
 
-// Error names the file and its kind.
+// Error names the file and the file's kind.
 func (e *NotRegularError) Error() string {
 	return fmt.Sprintf("%s is %s, not a regular file", e.Name, e.Kind())
 }
@@ -127,7 +127,7 @@ func ReadHead(fsys fs.FS, name string, limit int64) (data []byte, more bool, err
 	return data, false, err
 }
 
-// ReadPath reads a whole file by its path of the system, as [Dir.ReadFile] does: for the person's own files
+// ReadPath reads a whole file by a path of the system, as [Dir.ReadFile] does: for the person's own files
 // outside every open folder. Links are followed.
 func ReadPath(name string, limit int64) ([]byte, error) {
 	f, err := openQuietly(name, func() (*os.File, error) {
@@ -193,7 +193,7 @@ func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A regular file gives less than the requested bytes at its end only.
+		// Only at the end a regular file gives less than the requested bytes.
 		if n > 0 && int64(len(data)) == size && len(data) < cap(data) {
 			return data, nil
 		}

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// noting are the file systems which report every change to their one machine: ext2 to ext4, XFS, Btrfs,
+// noting are the file systems that report every change to their one machine: ext2 to ext4, XFS, Btrfs,
 // F2FS, ZFS and tmpfs.
 var noting = []int64{0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x2FC12FC1, 0x01021994}
 

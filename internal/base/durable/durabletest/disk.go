@@ -2,8 +2,8 @@
 // package durable.
 //
 // A [Disk] is a tree of folders in memory. Like a real one it keeps two states: the visible one, and the
-// one left by a power loss. A write moves into the second by the sync of its file, a name by the sync of
-// its folder. Every change is a numbered [Step]; a [Fault] makes one of them the last, or an error.
+// one left by a power loss. A write moves into the second by the sync of the file, a name by the sync of
+// the folder. Every change is a numbered [Step]; a [Fault] makes one of them the last, or an error.
 // [Disk.Images] are all possible disks after a power loss, and [Sweep] tries every fault at every step.
 package durabletest
 

@@ -163,7 +163,7 @@ type Outcome struct {
 	Seen bool
 }
 
-// Lost reports whether the program died, so that nobody received its error.
+// Lost reports whether the program died, and nobody received the error.
 func (o Outcome) Lost() bool {
 	return o.Fault.Kind == PowerLoss || o.Fault.Kind == HalfWrite || o.Fault.Kind == Kill
 }

@@ -170,7 +170,7 @@ func (v view) TryLock(name, holder string) (func() error, bool, error) {
 		return nil, false, nil
 	}
 	v.locks[name] = true
-	// Nothing depends on a lock file after a power loss, so its loss is not tried.
+	// Nothing depends on a lock file after a power loss, so losing it is not tried.
 	n := &node{data: []byte(holder), synced: []byte(holder)}
 	folder.entries[base], folder.kept[base] = n, n
 	return func() error {
