@@ -18,7 +18,7 @@ import (
 )
 
 // longest is the greatest length of a word in bytes. The rest is left out, for example of a key or
-// checksum, which nobody looks up by its end.
+// checksum, which nobody looks up by the end.
 const longest = 64
 
 // token is a word of a text, in small letters.

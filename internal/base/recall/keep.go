@@ -109,7 +109,7 @@ func (x *Index) unpack(r *reader) (docs []document, digests []digest, ok bool) {
 }
 
 // Load returns an index of documents with different keys. fresh counts the documents taken apart again or
-// dropped, because the packed index did not have them in their present form. A packed index which is
+// dropped, because the packed index did not have them in their present form. A packed index that is
 // damaged, or of another version or lexicon, has none.
 func Load(l *Lexicon, data []byte, docs []Doc) (x *Index, fresh int) {
 	x = New(l)

@@ -367,7 +367,7 @@ func (l *Lexicon) scanRun(run string, f func(term string, concepts []int32)) {
 	}
 }
 
-// termsAt calls f with the end of each text which begins at a place of a run and has at most so many
+// termsAt calls f with the end of each text that begins at a place of a run and has at most so many
 // characters, and with the concepts of the text as a term; nil if it is not a term.
 func (l *Lexicon) termsAt(run string, at, most int, f func(end int, concepts []int32)) {
 	key := hashOf(asRun)

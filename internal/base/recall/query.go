@@ -15,7 +15,7 @@ type query struct {
 	grams features
 }
 
-// unit is a part of a query counted once, by any of its readings.
+// unit is a part of a query counted once, by any reading.
 type unit struct {
 	// spare reports whether a document may lack the unit without a loss.
 	spare    bool
@@ -76,8 +76,8 @@ func (x *Index) readQuery(text string) query {
 	return q
 }
 
-// hasContent reports whether a word has a meaning of its own. At the beginning of a query, "comment" is the
-// French "how".
+// hasContent reports whether a word has a meaning. At the beginning of a query, "comment" is the French
+// "how".
 func hasContent(t token, at int) bool {
 	if at == 0 && t.text == "comment" {
 		return false

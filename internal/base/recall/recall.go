@@ -7,8 +7,8 @@
 // lexicon's terms and by pairs of characters. A concept is a line of a [Lexicon]: words and phrases of
 // several languages with the same meaning. A gram is a group of three letters, or of two Chinese syllables.
 //
-// A query is taken apart into units: a phrase of the lexicon or a word. A unit has readings (the word, its
-// stems, its concept, words spelt alike), each with a weight, and counts once for a document, by the best
+// A query is taken apart into units: a phrase of the lexicon or a word. A unit has readings (the word, the
+// stems, the concept, words spelt alike), each with a weight, and counts once for a document, by the best
 // of them. The unit is as rare as the documents with any of its readings. The score is BM25 over the units,
 // more for a document with the whole query, plus the cosine of the grams. Coverage, cosine and proof say
 // how much of a hit to believe ([Hit]).

@@ -50,7 +50,7 @@ func (x *Index) newBoard() *board {
 		average: max(1, x.length/float64(max(len(x.keys), 1)))}
 }
 
-// addUnit counts a unit: each document by its best reading. The unit is as rare as the documents which surely
+// addUnit counts a unit: each document by its best reading. The unit is as rare as the documents that surely
 // have it, because a common guess must not make it common.
 func (b *board) addUnit(u unit) {
 	for _, r := range u.readings {
@@ -231,9 +231,9 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 	return b.bestHits(limit, keep, func(h Hit) bool { return h.Cosine >= least-1e-6 })
 }
 
-// Relevant returns the documents which belong to a long text, for example the objective of a task with the
-// titles of its sprints, the best first. Coverage cannot judge these, because most words of an objective
-// are missing even in a fitting note.
+// Relevant returns the documents that belong to a long text, for example the objective of a task with the
+// titles of sprints, the best first. Coverage cannot judge these, because most words of an objective are
+// missing even in a fitting note.
 func (x *Index) Relevant(text string, limit int, keep func(key string) bool) []Hit {
 	b := x.boardFor(text)
 	short := b.possible * partOfProof

@@ -72,7 +72,7 @@ func (t *table) addWord(word string, id uint32) {
 	})
 }
 
-// eachWordAlike calls f with the words which share groups of three letters with this one, and the number of shared
+// eachWordAlike calls f with the words that share groups of three letters with this one, and the number of shared
 // groups.
 func (t *table) eachWordAlike(word string, f func(id uint32, shared int)) {
 	var ids []posting
@@ -137,7 +137,7 @@ func partAt(text, ends string, at int) string {
 	return text[from:to]
 }
 
-// listAt returns the list at a place, up to the first number which does not rise.
+// listAt returns the list at a place, up to the first number that does not rise.
 func (p packed) listAt(at int) (out []posting) {
 	r := reader{rest: partAt(p.lists, p.ends, at)}
 	out = make([]posting, 0, len(r.rest)/2+1)
