@@ -3,7 +3,7 @@ package recent
 
 import "sync"
 
-// Map is a map which forgets the value unused for longest. The zero Map is not usable; it is safe for
+// Map is a map that forgets the value unused for longest. The zero Map is not usable; it is safe for
 // concurrent use.
 type Map[K comparable, V any] struct {
 	half int
