@@ -20,8 +20,8 @@ import (
 
 // ToolNames are the calls by which the reader of a document reaches the things it names.
 type ToolNames struct {
-	// Read reads a file by its address, Workflow begins a workflow, task or skill by its name,
-	// Agent takes on an agent. List lists files by a pattern; it may be empty.
+	// Read reads a file by address, Workflow begins a workflow, task or skill by name, Agent takes on an
+	// agent. List lists files by a pattern; it may be empty.
 	Read, Workflow, Agent, List string
 	// Whole is true if the reader gets the person's words from the document alone: they are
 	// never cut then.
@@ -120,7 +120,7 @@ func roleRule(p *resolve.Persona) string {
 	return "Stay in the role of " + p.Name + "."
 }
 
-// describeOrigin names an item and its source.
+// describeOrigin names an item and the source.
 func describeOrigin(i catalog.Item) string {
 	from := map[string]string{catalog.Project: "the project", "user": "the person's home", "root": "BMAD_ROOT"}[i.Source]
 	if from == "" {
@@ -171,8 +171,8 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 	}
 }
 
-// personaForms are the persona in the file of an agent: of version 6 between tags, of version 4 in its
-// block. name finds the names of the fields.
+// personaForms are the persona in the file of an agent: of version 6 between tags, of version 4 in a block.
+// name finds the names of the fields.
 var personaForms = sync.OnceValue(func() []personaForm {
 	return []personaForm{
 		{regexp.MustCompile(`(?s)<persona>(.*?)</persona>`), regexp.MustCompile(`<([a-z_]+)>`), "<persona>see Persona above</persona>"},
@@ -366,7 +366,7 @@ func (d *briefing) quotePerson(heading, words, without, with string) string {
 }
 
 // assemble puts the texts of an item between the opening and the closing, and cuts them if the whole would
-// be too large; the rest can be read by its address.
+// be too large; the rest can be read by address.
 func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
 	opening := cutWithNote(d.text.String(), maxOpening)
 	room := max(MaxReply-encodedSize(opening)-encodedSize(closing)-min(encodedSize(said), 2*maxWords)-300*(len(parts)+1), least)

@@ -18,8 +18,8 @@ type KnowledgePage struct {
 	Page
 }
 
-// Knowledge returns the knowledge of a domain: the text of its only piece, else the list of
-// them; the domains, if none is named; the file at an address.
+// Knowledge returns the knowledge of a domain: the text of the only piece, else the list of them; the
+// domains, if none is named; the file at an address.
 func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgePage, err error) {
 	domain = strings.TrimSpace(domain)
 	if strings.HasPrefix(domain, catalog.Scheme+"://") {
@@ -69,7 +69,7 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 		Page: Page{Total: len(all), NextCursor: next, Hint: s.language().Say("read one by its address, or by its name as the domain")}}, err
 }
 
-// Details is an item as in lists, with its files.
+// Details is an item as in lists, with all files.
 type Details struct {
 	catalog.Item
 	Persona *resolve.Persona    `json:"persona,omitempty"`
@@ -78,7 +78,7 @@ type Details struct {
 	Open    []string            `json:"open_placeholders,omitempty"`
 }
 
-// Details returns an item with its files, without their texts.
+// Details returns an item with all files, without their texts.
 func (s *Snapshot) Details(kind catalog.Kind, name string) (Details, error) {
 	i, r, err := s.openItem(name, kind)
 	if err != nil {

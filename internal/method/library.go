@@ -70,7 +70,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Library reads installations. Its methods may be called at the same time.
+// Library reads installations. It is safe for concurrent use.
 type Library struct {
 	o Options
 
@@ -348,7 +348,7 @@ func (l *Library) installationAbove(name string, dir *durable.Dir) *durable.Dir 
 	return l.folderAbove(name)
 }
 
-// folderAbove returns the nearest folder above a project which seems to have an installation.
+// folderAbove returns the nearest folder above a project that seems to have an installation.
 func (l *Library) folderAbove(name string) *durable.Dir {
 	for at := filepath.Dir(filepath.Clean(name)); !l.tooWide(at); at = filepath.Dir(at) {
 		info, err := os.Stat(at)

@@ -313,7 +313,7 @@ func (s *Snapshot) manifestFile(name string, offset int) (catalog.TextFile, erro
 	return jsonFile(manifests+name, out)
 }
 
-// configFile returns the configuration in force, without its secrets.
+// configFile returns the configuration in force, without secrets.
 func (s *Snapshot) configFile() (catalog.TextFile, error) {
 	views, err := resolve.Config(s.Catalog)
 	if err != nil {

@@ -66,7 +66,7 @@ func (l *Library) Persona(project, stage string, agents []string) (string, error
 	return b.String(), nil
 }
 
-// Character returns an agent's name with its title, and the agent's persona in Markdown, or the whole text
+// Character returns an agent's name with the title, and the agent's persona in Markdown, or the whole text
 // for want of a persona in fields.
 func (s *Snapshot) Character(name string) (heading, persona string, err error) {
 	i, r, err := s.openItem(name, catalog.Agent)

@@ -147,7 +147,7 @@ func (c *checker) checkCommands(key string, all map[workflow.StageID]workflow.Ve
 	}
 }
 
-// checkDefinition checks the words which are not names; [workflow.Definition.Check] does the rest.
+// checkDefinition checks the words that are not names; [workflow.Definition.Check] does the rest.
 func (c *checker) checkDefinition(d *workflow.Definition) {
 	if d == nil {
 		return

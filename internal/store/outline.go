@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// outline has the keys of a session for a list, and the keys which identify a session.
+// outline has the keys of a session for a list, and the keys that identify a session.
 type outline struct {
 	SessionID    string           `json:"session_id"`
 	TaskName     string           `json:"task_name"`

@@ -24,7 +24,7 @@ type Query struct {
 	After string
 }
 
-// Active asks for the sessions which a call can move on.
+// Active asks for the sessions that a call can move on.
 func Active() Query {
 	states := slices.DeleteFunc(workflow.States(), func(s workflow.State) bool { return !s.Active() })
 	return Query{States: states}

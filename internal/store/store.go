@@ -81,7 +81,7 @@ type Raw interface {
 	Stored(ctx context.Context, id string) ([]byte, error)
 	// StoredHash returns the hash of the stored form. If the session was listed, the hash is known.
 	StoredHash(ctx context.Context, id string) (string, error)
-	// Confirm makes the visible state of a session durable: the process which stored it may have died
+	// Confirm makes the visible state of a session durable: the process that stored it may have died
 	// before doing so.
 	Confirm(ctx context.Context, id string) error
 }
@@ -115,7 +115,7 @@ func (n Names) Give(s *workflow.Session, name string) error {
 	return n.Named(s)
 }
 
-// Broken is a stored session which cannot be read, or whose place in the store cannot be trusted.
+// Broken is a stored session that cannot be read, or whose place in the store cannot be trusted.
 type Broken struct {
 	// Path is relative to the project.
 	Path string

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// upgradeNodeSession converts the facts which a session of format 0, written by the Node server, states in another
+// upgradeNodeSession converts the facts that a session of format 0, written by the Node server, states in another
 // form: the stage of a saved artifact follows only from the file name. The document of the current stage is
 // left to the engine, which can store it.
 func upgradeNodeSession(s *workflow.Session) {
@@ -21,7 +21,7 @@ func upgradeNodeSession(s *workflow.Session) {
 		}
 	}
 	for _, st := range s.Definition().Stages {
-		settleQuestions(s.Record(st.ID), s.CurrentStage == st.ID && s.CurrentState == workflow.Clarifying)
+		closeQuestions(s.Record(st.ID), s.CurrentStage == st.ID && s.CurrentState == workflow.Clarifying)
 		for _, saved := range s.Artifacts {
 			if rec := s.Record(st.ID); rec.Artifact == nil && st.Artifact != "" && path.Base(saved) == st.Artifact && isFile(artifact.Folder, saved) {
 				rec.Artifact = &workflow.Artifact{Path: saved, SavedAt: s.UpdatedAt}
@@ -30,9 +30,9 @@ func upgradeNodeSession(s *workflow.Session) {
 	}
 }
 
-// settleQuestions closes the questions nobody waits for: the Node server waits for answers only in its
+// closeQuestions closes the questions nobody waits for: the Node server waits for answers only in its
 // clarifying state.
-func settleQuestions(rec *workflow.Record, waiting bool) {
+func closeQuestions(rec *workflow.Record, waiting bool) {
 	if waiting {
 		return
 	}

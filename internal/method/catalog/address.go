@@ -24,7 +24,7 @@ type Ref struct {
 	Source string
 	// Path is relative to the source, or to an installation in it.
 	Path string
-	// Resolved asks for the text with its placeholders filled in.
+	// Resolved asks for the text with placeholders filled in.
 	Resolved bool
 	// Offset is the place to begin in the file, in bytes.
 	Offset int

@@ -3,7 +3,7 @@
 //
 // A source is a folder with installations in or under it: a project, the person's home, a checkout. An
 // installation is one tree of the method in it, recognized by the files on disk; manifests only add to the
-// items. An item is an agent, a workflow or a task, with its entry file. A tree is a folder of an
+// items. An item is an agent, a workflow or a task, with an entry file. A tree is a folder of an
 // installation whose files may be read; nothing outside the trees ever is. A repository of the method or of
 // a module, from which an installer would install, counts as an installation too.
 //
@@ -29,7 +29,7 @@ import (
 type Module struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
-	// Installation is its folder, Layout the kind of installation.
+	// Installation is the folder, Layout the kind of installation.
 	Installation string `json:"installation"`
 	Layout       string `json:"layout"`
 	Source       string `json:"source"`

@@ -49,7 +49,7 @@ func (f *fileReader) File(name string) (TextFile, error) {
 		return TextFile{}, fault.New(fault.NotAllowed, "%q leads out of the installation, by a symbolic link", name).
 			WithHint("only files of the installation are served; read it yourself if you may")
 	}
-	info, err := fs.Stat(f.FS, real) // before opening it: opening a pipe waits for its writer
+	info, err := fs.Stat(f.FS, real) // before opening it: opening a pipe waits for the writer
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return TextFile{}, fault.New(fault.NotFound, "the file %q is not there", name).WithHint("the installation may have changed: list it again")

@@ -40,9 +40,9 @@ func (c *Catalog) indexNames() {
 	}
 }
 
-// Find returns the item of a kind by its name, id, alias, code, person or title, with or without
-// its module in front ("bmm/analyst", "bmm-analyst", "bmm.analyst"), or by the address or path of its file. A name
-// in several modules is a conflict; the error for an unknown name suggests similar ones.
+// Find returns the item of a kind by its name, id, alias, code, person or title, with or without the module
+// in front ("bmm/analyst", "bmm-analyst", "bmm.analyst"), or by the address or path of the file. A name in
+// several modules is a conflict; the error for an unknown name suggests similar ones.
 func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	if c.Empty() {
 		return Item{}, NoInstallation()

@@ -65,7 +65,7 @@ type Item struct {
 	// URI is the address of the entry file; "" for an agent defined only in a configuration.
 	URI string `json:"uri,omitempty"`
 
-	// Path is the entry file in the source, and Dir its folder.
+	// Path is the entry file in the source, and Dir the item's folder.
 	Path string `json:"path,omitempty"`
 	Dir  string `json:"-"`
 	// Skill is true for a folder with SKILL.md.
@@ -85,8 +85,7 @@ type Item struct {
 	intents map[string]string
 }
 
-// Intent returns the part of the item meant by one of its names, for example "create intent"; "" means all
-// of it.
+// Intent returns the part of the item meant by a name, for example "create intent"; "" means all of it.
 func (i Item) Intent(name string) string {
 	for old, intent := range i.intents {
 		if normalName(name) == normalName(old) || normalName(name) == withoutPrefix(old) {
@@ -148,7 +147,7 @@ func (i *Item) applyRoster(a roster) {
 	i.Description = cmp.Or(a.says, i.Description)
 }
 
-// applyParts adds the parts of an item. The item gets the title of its main purpose, and is found by the
+// applyParts adds the parts of an item. The item gets the title of the main purpose, and is found by the
 // names of the other parts too, for example the status of a sprint.
 func (i *Item) applyParts(parts []helpPart) {
 	title := parts[0].name
@@ -171,7 +170,7 @@ func (i *Item) applyParts(parts []helpPart) {
 	}
 }
 
-// helpPart is one purpose of an item, with its code and name. mode names the purpose; "" is the main one.
+// helpPart is one purpose of an item, with a code and a name. mode names the purpose; "" is the main one.
 type helpPart struct{ code, name, mode string }
 
 func kindRank(k Kind) int { return slices.Index(kinds, k) }
@@ -212,9 +211,9 @@ func phaseIn(texts ...string) string {
 // OtherCategory is the category of items without a phase.
 const OtherCategory = "other"
 
-// settleKind gives a skill the same kind in every version of the method: the skills of a phase are
+// setStableKind gives a skill the same kind in every version of the method: the skills of a phase are
 // workflows. The files of a skill change from version to version, its place in the method does not.
-func (i *Item) settleKind() {
+func (i *Item) setStableKind() {
 	switch {
 	case !i.Skill || i.Kind == Agent:
 	case slices.Contains([]string{"analysis", "planning", "solutioning", "implementation"}, i.Phase), slices.Contains(sessions, withoutPrefix(i.Name)):
@@ -224,7 +223,7 @@ func (i *Item) settleKind() {
 	}
 }
 
-// sessions are the method's workflows for any phase which lack a workflow's files in some versions.
+// sessions are the method's workflows for any phase that lack a workflow's files in some versions.
 var sessions = []string{"advanced-elicitation", "brainstorming", "party-mode"}
 
 // roster is an agent as a configuration describes it.

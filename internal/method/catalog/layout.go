@@ -36,7 +36,7 @@ func scanSource(src Source, before []*Origin) *Origin {
 	}
 	s.finishSource()
 	for _, i := range s.origin.Items {
-		i.settleKind()
+		i.setStableKind()
 		i.Category = cmp.Or(i.Phase, OtherCategory)
 	}
 	slices.SortFunc(s.origin.trees, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
@@ -213,7 +213,7 @@ func (s *scan) addSkillsBelow(dir, module string) {
 		s.addSkill(at, names, in, module)
 		return false
 	})
-	if len(s.origin.Items) > before { // the module's description lies beside its skills
+	if len(s.origin.Items) > before { // the description of the module lies beside the skills
 		s.origin.trees = append(s.origin.trees, dir)
 	}
 }

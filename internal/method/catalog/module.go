@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// Files with the description of a module in its repository.
+// Files with the description of a module, in the module's repository.
 const (
 	moduleYAML = "module.yaml"
 	moduleHelp = "module-help.csv"

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// Origin is a scanned source: its files, installations and items.
+// Origin is a scanned source with all files, installations and items.
 type Origin struct {
 	*fileReader
 	Installations []*Installation
@@ -22,7 +22,7 @@ type Origin struct {
 	scripts string
 	// missing are the skills listed or described, but not found in this source.
 	missing []missing
-	// order is its place among the sources.
+	// order is the place among the sources.
 	order int
 	// authors has a written for the path of each listed workflow.
 	authors sync.Map
@@ -36,7 +36,7 @@ func (f *Origin) scriptPath(name string) (string, bool) {
 	return name, ok && f.scripts != "" && IsNamed(first, "bmad") && f.Has(name)
 }
 
-// missing is a skill without a folder in its source; another source may have it.
+// missing is a skill without a folder in the source; another source may have it.
 type missing struct {
 	id, file string
 	problem  lang.Text
@@ -83,7 +83,7 @@ type Installation struct {
 	old map[string]renamed
 	// stale are the rows of the manifests without a file.
 	stale []staleRow
-	// only is the module of a folder which is a module itself, not a folder of modules.
+	// only is the module of a folder that is a module itself, not a folder of modules.
 	only string
 	// Described has the files with the description of each module.
 	Described map[string]string

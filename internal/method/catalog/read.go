@@ -28,7 +28,7 @@ type written struct {
 	by string
 }
 
-// WrittenBy returns the author of a workflow from its file. Only lists need the author, so nothing else
+// WrittenBy returns the author of a workflow from the file. Only lists need the author, so nothing else
 // reads the file for it.
 func (i Item) WrittenBy() string {
 	if ext := path.Ext(i.Path); i.Kind != Workflow || ext != ".yaml" && ext != ".yml" {
@@ -159,7 +159,7 @@ func (f *Origin) startFolders() []string {
 	return out
 }
 
-// servedIn returns the names in a folder which may be served or lead to such files; names of folders end
+// servedIn returns the names in a folder that may be served or lead to such files; names of folders end
 // with a slash.
 func (f *Origin) servedIn(folder string) []string {
 	entries, err := fs.ReadDir(f.FS, folder)

@@ -17,7 +17,7 @@ import (
 func (s *scan) finishSource() {
 	for _, in := range s.origin.Installations {
 		for _, row := range in.stale {
-			s.settleRow(in, row)
+			s.assignRow(in, row)
 		}
 		for _, id := range slices.Sorted(maps.Keys(in.ids)) {
 			if s.origin.Skills[id] == nil && in.Layout == LayoutV6 && !s.hasAgentFile(id) {
@@ -54,13 +54,13 @@ func (s *scan) finishSource() {
 	}
 }
 
-// hasAgentFile reports whether an agent has a file of its own.
+// hasAgentFile reports whether an agent has a file.
 func (s *scan) hasAgentFile(id string) bool {
 	return slices.ContainsFunc(s.byShort[itemKey{Agent, withoutPrefix(id)}], func(i *Item) bool { return !i.Skill })
 }
 
-// settleRow assigns a row without a file to its skill, or reports it.
-func (s *scan) settleRow(in *Installation, r staleRow) {
+// assignRow assigns a row without a file to a skill, or reports it.
+func (s *scan) assignRow(in *Installation, r staleRow) {
 	for _, id := range []string{r.row["canonicalId"], r.row["name"]} {
 		i := s.origin.Skills[id]
 		if i == nil || id == "" {

@@ -157,7 +157,7 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 	}
 }
 
-// hasSteps reports whether a skill has one file for each of its steps.
+// hasSteps reports whether a skill has one file for each step.
 func hasSteps(names []fs.DirEntry) bool {
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
 		if e.IsDir() && e.Name() == "steps" {
@@ -167,7 +167,7 @@ func hasSteps(names []fs.DirEntry) bool {
 	})
 }
 
-// markedModule returns the module named in a skill's own files, and keeps its version.
+// markedModule returns the module named in a skill's own files, and keeps the version.
 func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) string {
 	for _, mark := range []string{moduleFile, bmodFile} {
 		if !hasName(names, mark) {

@@ -324,5 +324,5 @@ func (s *scan) addModule(dir string) bool {
 	return true
 }
 
-// itemFolders are the folders of a module with its items.
+// itemFolders are the folders for items in a module.
 var itemFolders = []string{"agents", "workflows", "tasks", "tools", "skills"}

@@ -17,8 +17,8 @@ type Front struct {
 	Values map[string]string
 }
 
-// FrontMatter splits a Markdown text into its front matter and the rest; ok is false if there is none.
-// Invalid YAML in front matter, for example with a colon in a sentence, is read line by line.
+// FrontMatter splits a Markdown text into front matter and the rest; ok is false if there is none. Invalid
+// YAML in front matter, for example with a colon in a sentence, is read line by line.
 func FrontMatter(text string) (Front, string, bool) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
@@ -61,7 +61,7 @@ func YAMLBlock(text string) string {
 	return ""
 }
 
-// ClassicBlock returns the YAML of an agent of version 4: the fenced block of its file, else front matter
+// ClassicBlock returns the YAML of an agent of version 4: the fenced block of the file, else front matter
 // of the same form, as some people write it.
 func ClassicBlock(text string) string {
 	if block := YAMLBlock(text); block != "" {

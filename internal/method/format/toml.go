@@ -130,7 +130,7 @@ func mergeLists(base, over []any) ([]any, error) {
 	return out, nil
 }
 
-// identityKey returns the key which identifies the tables of a list: code or id, whichever all of them have;
+// identityKey returns the key that identifies the tables of a list: code or id, whichever all of them have;
 // "" if neither.
 func identityKey(items []any) (string, error) {
 	if len(items) == 0 {

@@ -24,7 +24,7 @@ const (
 // recordVersion is the version of the file as read and written here.
 const recordVersion = 1
 
-// record describes a remote and its copies.
+// record describes a remote and all copies of it.
 type record struct {
 	Version int    `json:"version"`
 	URL     string `json:"url"`

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// The bounds on git's answer to a question, and on its list of files, in bytes.
+// The bounds on git's answer to a question, and on the list of files, in bytes.
 const (
 	maxAnswer = 64 << 10
 	maxList   = MaxFiles * 512
@@ -29,7 +29,7 @@ func (c *Cache) newUpdate(ctx context.Context, e *cacheEntry) *update {
 	s := e.spec
 	u := &update{entry: e, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: e.Join(e.key), Protocol: s.scheme, Settings: []string{
 		"core.sparseCheckout=false",
-		// The time-out kills this process; its child processes end by themselves.
+		// The time-out kills this process; child processes end by themselves.
 		"http.lowSpeedLimit=1",
 		"http.lowSpeedTime=60",
 	}}}
@@ -57,7 +57,7 @@ func (u *update) serverArgs() []string {
 	return []string{"--upload-pack=GIT_ALLOW_PROTOCOL=none git-upload-pack"}
 }
 
-// askGit runs git and returns its output, without the spaces around it.
+// askGit runs git and returns the output, without the spaces around it.
 func (u *update) askGit(ctx context.Context, args ...string) (string, error) {
 	out := &git.Bounded{Most: maxAnswer}
 	err := u.runGit(ctx, out, args...)
@@ -117,7 +117,7 @@ func (u *update) runGit(ctx context.Context, out io.Writer, args ...string) erro
 	return problem.WithHint("%s", hintFor(words))
 }
 
-// timeoutError returns the error for an update over its time limit.
+// timeoutError returns the error for an update over the time limit.
 func timeoutError(what lang.Text, limit time.Duration) error {
 	return fault.New(fault.NotFound, "the remote did not answer in time: %s was ended after %s", what, limit).
 		WithHint("check the network and the remote; a large repository may need more time")

@@ -5,7 +5,7 @@
 // without its history ([Copy]). The cache is the folder of the copies ([Cache]); it is
 // for one person, and several processes share it.
 //
-// The promise: a repository stays available after its first fetch, even if the network is down, the remote
+// The promise: a repository stays available after the first fetch, even if the network is down, the remote
 // is gone, hangs or answers rubbish, or this process is killed or the power lost while it updates.
 // [Cache.Copy] looks at the disk only and waits for nothing. A new copy is made beside it and replaces the
 // old one in one step, and the old one stays for one more generation, for a caller still reading it. Errors
@@ -56,8 +56,7 @@ const (
 	MaxBytes = 200 << 20
 )
 
-// Cache is the folder of copies. Its methods are safe for concurrent use, also by several
-// processes.
+// Cache is the folder of copies. It is safe for concurrent use, also by several processes.
 type Cache struct {
 	// Folder is the place of the copies, made for the owner alone with the first copy.
 	Folder string

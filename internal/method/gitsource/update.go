@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// updateRemote asks the remote under its lock, if wanted still agrees after the wait for the lock.
+// updateRemote asks the remote under a lock, if wanted still agrees after the wait for the lock.
 func (c *Cache) updateRemote(ctx context.Context, s Spec, wait time.Duration, wanted func(record) bool) (Copy, bool, error) {
 	e, err := c.openEntry(s, true)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Cache) updateRemote(ctx context.Context, s Spec, wait time.Duration, wa
 	return out, after.Commit != before.Commit || !after.FetchedAt.Equal(before.FetchedAt), err
 }
 
-// tryUpdate makes one try and records first its start, then its result.
+// tryUpdate makes one try and records first the start, then the result.
 func (c *Cache) tryUpdate(ctx context.Context, e *cacheEntry, before record) (record, error) {
 	if _, err := e.MkdirAll(e.key); err != nil {
 		return before, err
@@ -144,9 +144,9 @@ func (u *update) fetchCommit(ctx context.Context, before record) (commit string,
 // hashForm is a ref with the form of a commit's hash, or of the beginning of one.
 var hashForm = pattern.New(`^[0-9a-fA-F]{7,64}$`)
 
-// resolveRef asks the remote for the wanted ref, and returns its full name there and its commit. For a commit
-// the name is empty, and the commit possibly abbreviated. A branch takes precedence over a tag of the same
-// name, as it does for git clone; a name counts before a commit.
+// resolveRef asks the remote for the wanted ref, and returns the full name there and the commit. For a
+// commit the name is empty, and the commit possibly abbreviated. A branch takes precedence over a tag of
+// the same name, as it does for git clone; a name counts before a commit.
 func (u *update) resolveRef(ctx context.Context) (ref, commit string, err error) {
 	ref = u.entry.spec.ref
 	if full := strings.ToLower(ref); commitForm.MatchString(full) {

@@ -75,7 +75,7 @@ func customProblem(c *catalog.Catalog, in *catalog.Installation, file string) la
 	return lang.T("the skill %s, which it customizes, is not installed", id)
 }
 
-// settingProblem names the setting of a rendered skill which would stop the renderer, or nothing.
+// settingProblem names the setting of a rendered skill that would stop the renderer, or nothing.
 func settingProblem(c *catalog.Catalog, i *catalog.Item) lang.Text {
 	if !entryIsTemplate(i) {
 		return lang.Text{}
@@ -95,7 +95,7 @@ func settingProblem(c *catalog.Catalog, i *catalog.Item) lang.Text {
 	return lang.T("the setting %s cannot be used: %s", key, wrong)
 }
 
-// unusableSetting returns the first changed setting which would stop a renderer. A setting without a default is
+// unusableSetting returns the first changed setting that would stop a renderer. A setting without a default is
 // the person's own.
 func unusableSetting(dotted string, v, usual any) (key string, wrong lang.Text) {
 	usually, ok := usual.(map[string]any)

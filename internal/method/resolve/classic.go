@@ -26,14 +26,14 @@ type classicAgent struct {
 		Principles any    `yaml:"core_principles"`
 	} `yaml:"persona"`
 	Principles any `yaml:"core_principles"`
-	// Version 4 writes the hyphen, its packs also the underscore.
+	// Version 4 writes the hyphen, and packs also the underscore.
 	Activation   any                 `yaml:"activation-instructions"`
 	Activation2  any                 `yaml:"activation_instructions"`
 	Commands     yaml.Node           `yaml:"commands"`
 	Dependencies map[string][]string `yaml:"dependencies"`
 }
 
-// readClassic reads the block of an agent's file in version 4. The parts are read one by one: an edit which
+// readClassic reads the block of an agent's file in version 4. The parts are read one by one: an edit that
 // breaks one leaves the others usable.
 func readClassic(text string) (a classicAgent, err error) {
 	block := format.ClassicBlock(text)

@@ -45,7 +45,7 @@ func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string
 	return nil
 }
 
-// addYAMLParts reads a workflow of version 6 in YAML form, and its instructions.
+// addYAMLParts reads a workflow of version 6 in YAML form, and the instructions.
 func (r *resolver) addYAMLParts(out *Resolved, text string) error {
 	var values map[string]any
 	if err := yaml.Unmarshal([]byte(text), &values); err != nil {
@@ -162,7 +162,7 @@ func (r *resolver) configureFrom(key string) error {
 	return nil
 }
 
-// fillDate sets the date in a file which takes it from the system.
+// fillDate sets the date in a file that takes it from the system.
 func (r *resolver) fillDate() {
 	if strings.HasPrefix(r.own["date"], "system-generated") {
 		r.own["date"], _ = r.lookUpName("current_date")

@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// readPersona reads an agent's persona from its file and the project's customization; defaults are a skill's
-// own settings. It returns the addresses of the customization of an agent other than a skill.
+// readPersona reads an agent's persona from the agent's file and the project's customization; defaults are
+// a skill's own settings. It returns the addresses of the customization of an agent other than a skill.
 func (r *resolver) readPersona(text string, defaults map[string]any) (*Persona, []string, error) {
 	i := r.i
 	p := &Persona{Name: i.DisplayName, Title: i.Title, Icon: i.Icon}

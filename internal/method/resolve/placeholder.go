@@ -28,8 +28,8 @@ const (
 // {config_source}:key; everything else is a name in single braces.
 var hole = pattern.New(`\{config_source\}:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// fill returns a text with its placeholders filled in. Unknown ones stay and are recorded. Double
-// braces belong to a template, a $ before a brace to a program: both stay and are not recorded.
+// fill returns a text with placeholders filled in. Unknown ones stay and are recorded. Double braces belong
+// to a template, a $ before a brace to a program: both stay and are not recorded.
 func (r *resolver) fill(text string) string { return r.fillNested(text, 0, true) }
 
 func (r *resolver) fillNested(text string, depth int, note bool) string {
@@ -79,7 +79,7 @@ func (r *resolver) fillNested(text string, depth int, note bool) string {
 	return b.String()
 }
 
-// explaining finds the words of a line which explains a placeholder instead of using it.
+// explaining finds the words of a line that explains a placeholder instead of using it.
 var explaining = pattern.New(`(?i)\b(resolve[sd]?|unresolved|expand(s|ed)?|substitut\w+|placeholders?|stands? for)\b|-prefixed paths`)
 
 // maxExplained bounds the length of such lines, in bytes.

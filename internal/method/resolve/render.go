@@ -32,8 +32,8 @@ func isTemplate(i *catalog.Item, text string) bool {
 // rendering (render_skill.py of 6.12).
 var snapshot = pattern.New(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
 
-// render fills in the text of a rendered skill, as far as its renderer does: the four kinds found by
-// snapshot. Values are not searched again. Unknown tokens stay and are recorded.
+// render fills in the text of a rendered skill, as far as the skill's renderer does: the four kinds found
+// by snapshot. Values are not searched again. Unknown tokens stay and are recorded.
 func (r *resolver) render(text string, defaults map[string]any) (string, error) {
 	var failed error
 	grown := 0
@@ -63,7 +63,7 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 	return out, nil
 }
 
-// tokenValue returns the value of a token of a rendered skill. A setting which would stop the renderer is an
+// tokenValue returns the value of a token of a rendered skill. A setting that would stop the renderer is an
 // error: without it, the skill would act by other settings than the person's.
 func (r *resolver) tokenValue(token string, defaults map[string]any) (string, bool, error) {
 	part := snapshot.FindStringSubmatch(token)
@@ -165,7 +165,7 @@ func bulletList(list []any) (text string, wrong lang.Text) {
 	return strings.Join(lines, "\n"), lang.Text{}
 }
 
-// skillFile finds the files of a skill named by one of its settings.
+// skillFile finds the files of a skill named by a setting.
 var skillFile = pattern.New(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
 
 // bindFiles replaces the skill's files named by a setting with their rendered form, if it differs.

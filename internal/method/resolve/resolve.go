@@ -1,4 +1,4 @@
-// Package resolve fills in one item of a catalog for a project: its persona with the project's
+// Package resolve fills in one item of a catalog for a project: the persona with the project's
 // customization merged in, placeholders replaced by settings, and the files it refers to as addresses. It
 // reads through the catalog and changes nothing.
 package resolve

@@ -59,7 +59,7 @@ type Persona struct {
 	Style      string   `json:"communication_style,omitempty"`
 	Focus      string   `json:"focus,omitempty"`
 	Principles []string `json:"principles,omitempty"`
-	// Facts are always true for the agent, Critical are its first actions.
+	// Facts are always true for the agent, Critical are the first actions.
 	Facts    []string `json:"facts,omitempty"`
 	Critical []string `json:"critical_actions,omitempty"`
 	// Activation are the instructions of version 4 for the host in the agent's role.
@@ -79,7 +79,7 @@ type MenuItem struct {
 	Data string `json:"data,omitempty"`
 }
 
-// CustomPrompt is a text for items of the menu, which name it by its id.
+// CustomPrompt is a text for items of the menu, which refer to it by id.
 type CustomPrompt struct {
 	ID      string `json:"id"`
 	Content string `json:"content"`
@@ -91,7 +91,7 @@ type references struct {
 	list []Reference
 }
 
-// add lists a file once. A text is listed by its address with placeholders filled in.
+// add lists a file once. A text is listed by the address with placeholders filled in.
 func (l *references) add(f *catalog.Origin, name, what string) {
 	uri := f.URI(name)
 	if len(l.list) >= maxReferences || l.seen[uri] {

@@ -15,7 +15,7 @@ import (
 type Target struct {
 	// Project is the absolute path of the caller's project; if "", it is left open.
 	Project string
-	// Now is the time; the value of {date} is its date.
+	// Now is the time, with the date for {date}.
 	Now time.Time
 }
 
@@ -24,12 +24,12 @@ type resolver struct {
 	c      *catalog.Catalog
 	i      *catalog.Item
 	target Target
-	// from are the configurations for the item, as its module sees them.
+	// from are the configurations for the item, as the module sees them.
 	from   []settings
 	module string
 	// base are the values of the entry file, own the same with the values of the file in hand.
 	base, own map[string]string
-	// shown reports whether the item's settings are shown with its text.
+	// shown reports whether the item's settings are shown with the text.
 	shown bool
 	// keepDate leaves {date} as it is; kept records any {date} left.
 	keepDate, kept bool

@@ -87,7 +87,7 @@ func settingsText(f *catalog.Origin, name string) (string, error) {
 	return format.Normalize(file.Data), err
 }
 
-// readLayer reads one layer of settings; there reports whether its file exists.
+// readLayer reads one layer of settings; there reports whether the file exists.
 func readLayer(f *catalog.Origin, name string) (values map[string]any, there bool, err error) {
 	text, err := settingsText(f, name)
 	if err != nil || text == "" {
@@ -167,8 +167,8 @@ func lookUpDotted(values map[string]any, dotted string) (any, bool) {
 // nobody's.
 var personal = []string{"user_name", "communication_language", "document_output_language"}
 
-// proposedSettings returns the default settings of a module from its repository: the answers proposed by the
-// installer, in its notation.
+// proposedSettings returns the default settings of a module from the repository: the answers proposed by
+// the installer, in its notation.
 func proposedSettings(in *catalog.Installation, module string) map[string]string {
 	name := in.Described[module]
 	if name == "" {

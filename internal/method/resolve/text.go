@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-// Text returns a file with its placeholders filled in, as the file's item sees it.
+// Text returns a file with placeholders filled in, as the file's item sees it.
 func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []string, error) {
 	f, name, err := c.Locate(ref)
 	if err != nil {

@@ -28,7 +28,7 @@ func WorkPath(task string, stage workflow.StageID) string {
 	return WorkTask(task) + "/" + string(stage) + ".md"
 }
 
-// WorkTask returns the folder of a task's working copies, relative to the project. A name which is too
+// WorkTask returns the folder of a task's working copies, relative to the project. A name that is too
 // long, or has characters unfit for a path, is shortened and ends in a dot and part of its hash: task names
 // have no dots, so no two tasks share a folder.
 func WorkTask(task string) string {

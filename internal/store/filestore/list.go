@@ -292,7 +292,7 @@ func (s *Store) openFile(one unread, whole bool) (f *file, session *workflow.Ses
 	return f, session
 }
 
-// latestUnread returns the unread files which may be among the n sessions changed last.
+// latestUnread returns the unread files that may be among the n sessions changed last.
 func (f *folder) latestUnread(n int) []unread {
 	if len(f.unread) == 0 || n == math.MaxInt {
 		return f.unread

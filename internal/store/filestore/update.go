@@ -41,8 +41,8 @@ func (s *Store) updateLocked(ctx context.Context, id string, change store.Change
 	return session, err
 }
 
-// changeSession changes a session; the caller holds its lock. stored reports whether the change is visible to
-// everyone, even after an error about the confirmation.
+// changeSession changes a session; the caller holds the lock. stored reports whether the change is visible
+// to everyone, even after an error about the confirmation.
 func (s *Store) changeSession(t *tx, change store.Change) (session *workflow.Session, stored bool, err error) {
 	if session, err = s.freshCopy(t.id); err != nil {
 		return nil, false, err
@@ -60,7 +60,7 @@ func (s *Store) changeSession(t *tx, change store.Change) (session *workflow.Ses
 	return session, err == nil || errors.As(err, &unconfirmed), err
 }
 
-// repairPatience bounds the wait of a stored update for the lock to repair derived files: its holder is
+// repairPatience bounds the wait of a stored update for the lock to repair derived files: the holder is
 // likely to repair them too.
 var repairPatience = 200 * time.Millisecond
 

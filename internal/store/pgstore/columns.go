@@ -45,13 +45,13 @@ func (c columns) differencesTo(body columns) (names []string) {
 	return names
 }
 
-// listedOtherwise returns the error for a row whose columns contradict the session.
-func listedOtherwise(id, name string, wrong []string) error {
+// columnsError returns the error for a row whose columns contradict the session.
+func columnsError(id, name string, wrong []string) error {
 	return fault.New(fault.Conflict, "the store lists run %s, whose task name is %q, with other values than it has: %s", id, name, strings.Join(wrong, ", ")).
 		WithHint("somebody has changed its row: name the run by its id; its next change writes the row anew")
 }
 
-// checkSessionID checks that a row holds the session of its id.
+// checkSessionID checks that a row holds the session with the id.
 func checkSessionID(found, id string) error {
 	if strings.EqualFold(found, id) {
 		return nil

@@ -47,7 +47,7 @@ func (s *Store) listSummaries(ctx context.Context, project int64, known map[stri
 			return nil
 		}
 		if wrong := have.differencesTo(columnsOf(&sum)); len(wrong) > 0 {
-			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: listedOtherwise(id, sum.TaskName, wrong), Listed: true})
+			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: columnsError(id, sum.TaskName, wrong), Listed: true})
 		}
 		out.sessions, out.versions = append(out.sessions, sum), append(out.versions, version)
 		return nil
@@ -103,7 +103,7 @@ func (s *Store) TaskNames(ctx context.Context) (names []string, err error) {
 }
 
 // List returns the page for a query, by an index. A text is searched in all sessions: case beyond ASCII
-// depends on the settings of a database. All sessions are read, too, once a row of the page contradicts its
+// depends on the settings of a database. All sessions are read, too, once a row of the page contradicts the
 // session: the author of the change can have hidden another.
 func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	page := store.Page{Sessions: []workflow.Summary{}}

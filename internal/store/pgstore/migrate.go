@@ -13,7 +13,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema up to date, and returns its version before and after. Of several programs at
+// Migrate brings the schema up to date, and returns the version before and after. Of several programs at
 // once one does the work, and the others wait.
 func (d *Database) Migrate(ctx context.Context) (before, after int64, err error) {
 	files, err := fs.Sub(migrations, "migrations")

@@ -183,8 +183,8 @@ func (s *Store) Find(ctx context.Context, ref string) (id string, err error) {
 	return "", store.NotFound(ref, names...)
 }
 
-// checkTaskName refuses a session found by a name if it has another name itself. An unreadable session has none:
-// its caller learns why.
+// checkTaskName refuses a session found by a name if it has another name itself. An unreadable session has
+// none: the caller learns why.
 func checkTaskName(body []byte, id, name string) error {
 	sum, err := store.DecodeSummary(body, store.SessionPath(id))
 	if err != nil || sum.TaskName == name {

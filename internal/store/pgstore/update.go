@@ -19,7 +19,7 @@ import (
 
 const (
 	// maxIdle bounds, on the server, the time between two statements of a change: a hanging client loses
-	// its lock.
+	// the lock.
 	maxIdle = "60s"
 	// patience bounds the wait for the answer to a commit, and then the search for what became of it.
 	patience = 30 * time.Second
@@ -43,7 +43,7 @@ type kept struct {
 	body string
 }
 
-// Update changes a session under the lock of its row.
+// Update changes a session under the row's lock.
 func (s *Store) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *Store) updateRow(ctx context.Context, project int64, id string, change 
 	return session, workflow.Hash(data), t.commitChange(ctx, session, data)
 }
 
-// lockSession begins the transaction, and returns the session under its lock; nil if there is none.
+// lockSession begins the transaction, and returns the locked session; nil if there is none.
 func (t *tx) lockSession(ctx context.Context) (data []byte, err error) {
 	wait := durable.LockTimeout
 	if t.dir != nil && t.dir.LockTimeout > 0 {

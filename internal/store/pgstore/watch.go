@@ -112,7 +112,7 @@ func (d *Database) isUsed(text string) bool {
 	return false
 }
 
-// fingerprint returns a text which differs after every change of a project in use.
+// fingerprint returns a text that differs after every change of a project in use.
 func (d *Database) fingerprint(ctx context.Context, conn *pgx.Conn) (string, error) {
 	d.mu.Lock()
 	var projects []int64

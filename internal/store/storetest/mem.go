@@ -19,7 +19,7 @@ type Mem struct {
 	sessions map[string][]byte
 	names    map[string]string // task name → id
 
-	// contents has a lock of its own: texts are read even during a change.
+	// contents has a separate lock: texts are read even during a change.
 	contentsMu sync.Mutex
 	contents   map[string]string // path → text
 }

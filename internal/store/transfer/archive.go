@@ -194,7 +194,7 @@ func sessionIn(name string) (string, bool) {
 	return id, ok && isJSON && isID && canonical == id
 }
 
-// compareWithManifest compares the entries of an archive with its manifest.
+// compareWithManifest compares the entries of an archive with the manifest.
 func compareWithManifest(data []byte, listed []file) error {
 	m := manifest[sameFiles]{Files: listed}
 	if err := json.Unmarshal(data, &m); err != nil {

@@ -46,7 +46,7 @@ func asAnother(cmd *exec.Cmd) {
 	}
 }
 
-// killTree kills a process and its children. It is stopped first, so that it starts no others.
+// killTree kills a process and all children. It is stopped first, so that it starts no others.
 func killTree(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err

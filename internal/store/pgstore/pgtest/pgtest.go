@@ -216,7 +216,7 @@ func (s *Server) makeFiles() error {
 	return s.runProgram("initdb", "-D", s.dataFolder(), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--locale=C", "--no-sync")
 }
 
-// runProgram runs a program of the server to its end.
+// runProgram runs a program of the server to the end.
 func (s *Server) runProgram(name string, args ...string) error {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...) //nolint:gosec // the programs of the server
 	cmd.Dir = s.folder
@@ -310,7 +310,7 @@ func (s *Server) Kill(t testing.TB) {
 	s.stop = nil
 }
 
-// Close ends the server, and removes its files.
+// Close ends the server, and removes the files.
 func (s *Server) Close() {
 	if s.stop != nil {
 		_ = s.stop()
