@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-// The prompts of the method besides those of its agents.
+// The prompts of the method, besides the ones of agents.
 const (
 	workflowPrompt = "bmad-workflow"
 	agentPrompt    = "bmad-agent"
@@ -24,33 +24,33 @@ const (
 
 // addBMAD offers the prompts of the method.
 func (p *prompts) addBMAD() {
-	p.offers(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method",
-		p.item("agent", "message", (*method.Snapshot).Agent),
+	p.addPrompt(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method",
+		p.documentHandler("agent", "message", (*method.Snapshot).Agent),
 		mcp.WithArgument("agent", mcp.ArgumentDescription("name of the agent, such as analyst"), mcp.RequiredArgument()),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say to the agent")))
-	p.offers(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method",
-		p.item("workflow", "context", (*method.Snapshot).Workflow),
+	p.addPrompt(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method",
+		p.documentHandler("workflow", "context", (*method.Snapshot).Workflow),
 		mcp.WithArgument("workflow", mcp.ArgumentDescription("name of the workflow, such as create-prd"), mcp.RequiredArgument()),
 		mcp.WithArgument("context", mcp.ArgumentDescription("what you want of it")))
 }
 
-// item returns the handler of a prompt with the document of an item, whose arguments are its name and the
-// person's words about it.
-func (p *prompts) item(name, words string, document itemDocument) promptHandler {
+// documentHandler returns the handler of a prompt with the document of an item. name and words are the
+// arguments for the item's name and for the person's words about it.
+func (p *prompts) documentHandler(name, words string, document itemDocument) promptHandler {
 	return func(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
 		shelf, err := p.offer.shelfOf(base)
 		if err != nil {
 			return "", err
 		}
-		ways := p.offer.ways(base.Cwd)
-		ways.Whole = true // the words that the person has typed are nowhere else
+		ways := p.offer.toolNames(base.Cwd)
+		ways.Whole = true // the person's words are nowhere else
 		text, err := document(shelf, arguments[name], arguments[words], ways)
 		return text + cutWords(arguments[words]), err
 	}
 }
 
-// cutWords names the place of the rest of a person's words: some hosts pass on only those before
-// the first space.
+// cutWords returns a sentence about the rest of a person's words, since some hosts pass on only the words
+// before the first space; "" if the words seem whole.
 func cutWords(words string) string {
 	if words == "" || strings.ContainsAny(words, " \n") {
 		return ""
@@ -58,9 +58,9 @@ func cutWords(words string) string {
 	return "\nIf this message shows more of my words, as in <command-args>, all of them count.\n"
 }
 
-// own returns a prompt for each agent. A name that two of them have, or that is a prompt of ours,
-// gets its module.
-func (p *prompts) own(shelf *method.Snapshot) []namedAgent {
+// agentPrompts returns a named prompt for each agent. A name shared by two agents, or with another prompt,
+// gets the module.
+func (p *prompts) agentPrompts(shelf *method.Snapshot) []namedAgent {
 	if shelf == nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (p *prompts) own(shelf *method.Snapshot) []namedAgent {
 	for _, prompt := range p.all {
 		taken[prompt.Name] = true
 	}
-	return named(agents, taken, func(_ int, i catalog.Item) []string {
+	return nameAgents(agents, taken, func(_ int, i catalog.Item) []string {
 		names := []string{
 			safeName("bmad-"+i.Short(), notInPrompt),
 			safeName("bmad-"+strings.TrimPrefix(i.Module, "bmad-")+"-"+i.Short(), notInPrompt),
@@ -86,8 +86,8 @@ func (p *prompts) own(shelf *method.Snapshot) []namedAgent {
 	})
 }
 
-// prompt describes an agent as a prompt.
-func (a namedAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
+// asPrompt describes an agent as a prompt.
+func (a namedAgent) asPrompt(options ...mcp.PromptOption) mcp.Prompt {
 	load := cmp.Or(a.DisplayName, a.Name)
 	if a.Title != "" && a.Title != load {
 		load += " - " + a.Title
@@ -100,11 +100,11 @@ func (a namedAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
 	return out
 }
 
-// list returns the prompts of a caller.
-func (p *prompts) list(shelf *method.Snapshot) []mcp.Prompt {
+// promptsFor returns the prompts for a caller with a shelf.
+func (p *prompts) promptsFor(shelf *method.Snapshot) []mcp.Prompt {
 	var out []mcp.Prompt
 	for _, prompt := range p.all {
-		offered := p.offer.task()
+		offered := p.offer.hasTask()
 		if prompt.Name == agentPrompt || prompt.Name == workflowPrompt {
 			offered = p.offer.mayHave(shelf)
 		}
@@ -112,23 +112,24 @@ func (p *prompts) list(shelf *method.Snapshot) []mcp.Prompt {
 			out = append(out, prompt)
 		}
 	}
-	for _, own := range p.own(shelf) {
-		out = append(out, own.prompt(p.place()...))
+	for _, own := range p.agentPrompts(shelf) {
+		out = append(out, own.asPrompt(p.cwdArgument()...))
 	}
 	return out
 }
 
-// getOwn makes a request for an agent's prompt one for agentPrompt, and one for a stage's one for stagePrompt.
-func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptRequest) {
-	getStage(message)
+// rerouteAgent turns a request for an agent's prompt into one for agentPrompt, and a request for a stage's
+// prompt into one for stagePrompt.
+func (p *prompts) rerouteAgent(ctx context.Context, _ any, message *mcp.GetPromptRequest) {
+	rerouteStage(message)
 	if p.offer.library == nil || slices.ContainsFunc(p.all, func(known mcp.Prompt) bool { return known.Name == message.Params.Name }) {
 		return
 	}
-	base := p.base(ctx)
+	base := p.baseRequest(ctx)
 	if cwd := strings.TrimSpace(message.Params.Arguments["cwd"]); cwd != "" {
 		base.Cwd = cwd
 	}
-	for _, own := range p.own(p.offer.shelf(base)) {
+	for _, own := range p.agentPrompts(p.offer.shelfOrNil(base)) {
 		if own.name != message.Params.Name {
 			continue
 		}
@@ -137,7 +138,7 @@ func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptReque
 	}
 }
 
-// takeFor makes a request one for another prompt, with an argument, which answers under the title.
+// takeFor turns a request into one for another prompt with an argument. The answer has the given title.
 func takeFor(message *mcp.GetPromptRequest, prompt, title, argument, value string) {
 	args := map[string]string{}
 	maps.Copy(args, message.Params.Arguments)

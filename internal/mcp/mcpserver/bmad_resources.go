@@ -14,14 +14,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-// bmadScheme begins the addresses of the method's files.
+// bmadScheme begins the address of a file of the method.
 const bmadScheme = catalog.Scheme + "://"
 
-// longestAddress bounds an address that is read, in bytes: an error repeats it.
+// longestAddress bounds an address in a request, in bytes, because errors repeat the address.
 const longestAddress = 4096
 
-// plainAddress encodes the address of a request so that the library has a template for it: its
-// refusal would repeat all of it.
+// plainAddress encodes the address in a request, so that a template matches it. The library's own refusal
+// would repeat the whole address.
 func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
 	uri := message.Params.URI
 	if len(uri) > longestAddress {
@@ -42,7 +42,7 @@ func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
 	message.Params.URI = b.String()
 }
 
-// readBMAD returns the resource at an address of the method, and its project.
+// readBMAD returns the resource at an address of the method, and the folder of the project.
 func (o *offer) readBMAD(uri string, base request.Request) (reply.Resource, string, error) {
 	ref, err := catalog.ParseRef(uri)
 	if err != nil {
@@ -66,15 +66,13 @@ func (o *offer) readBMAD(uri string, base request.Request) (reply.Resource, stri
 	return res, shelf.Project, nil
 }
 
-// aboutItem describes an item in a list of resources: hosts show that list to people, who choose
-// by it, and the source says whose file it is.
+// aboutItem describes an item in a list of resources, with the source, because people choose from the list.
 func aboutItem(i catalog.Item) string {
 	return strings.TrimSpace(fmt.Sprintf("%s (source: %s)", visible.Fit(i.Description, 120), i.Source))
 }
 
-// bmadResources lists the resources that a caller may want to read first: the manifests, the
-// configuration, and the first file of each item. The addresses of other files are in those, and
-// in the lists of the tool.
+// bmadResources returns the resources to read first: the manifests, the configuration, and the first file of
+// each item. They and the lists of bmad-resources have the addresses of all other files.
 func bmadResources(shelf *method.Snapshot) []mcp.Resource {
 	if shelf == nil || shelf.Empty() {
 		return nil

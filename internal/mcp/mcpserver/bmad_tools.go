@@ -21,12 +21,12 @@ type methodTools struct{ projectTools }
 // methodHandler answers a call from the shelf of its project.
 type methodHandler func(shelf *method.Snapshot, v request.Values) (any, error)
 
-// methodDefinitions are those of the toolset method.
+// methodDefinitions returns the definitions of the toolset method.
 func methodDefinitions() []definition {
 	about := func(name, title, files, example string, args ...string) definition {
 		return definition{
-			Name: name, Title: title, Description: string(defined(files + "_description.md")),
-			Schema: defined(files + "_schema.json"), Example: example, Arguments: append([]string{"cwd"}, args...), Reads: true,
+			Name: name, Title: title, Description: string(readEmbedded(files + "_description.md")),
+			Schema: readEmbedded(files + "_schema.json"), Example: example, Arguments: append([]string{"cwd"}, args...), Reads: true,
 		}
 	}
 	return []definition{
@@ -39,12 +39,12 @@ func methodDefinitions() []definition {
 	}
 }
 
-// all returns the tools of the toolsets method and method-classic.
-func (m methodTools) all() (out []tool) {
+// allTools returns the tools of the toolsets method and method-classic.
+func (m methodTools) allTools() (out []tool) {
 	handlers := map[string]methodHandler{
 		ResourcesTool: m.findOrRead,
-		WorkflowTool:  m.item((*method.Snapshot).Workflow),
-		AgentTool:     m.item((*method.Snapshot).Agent),
+		WorkflowTool:  m.documentHandler((*method.Snapshot).Workflow),
+		AgentTool:     m.documentHandler((*method.Snapshot).Agent),
 
 		"list_workflows": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			return shelf.Items(catalog.Workflow, v.Text("category"), v.Text("module"), v.Text("cursor"))
@@ -52,11 +52,11 @@ func (m methodTools) all() (out []tool) {
 		"get_workflow_details": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			return shelf.Details(catalog.Workflow, strings.TrimSpace(v.Text("workflow_name")))
 		},
-		"execute_workflow": m.item((*method.Snapshot).Workflow),
+		"execute_workflow": m.documentHandler((*method.Snapshot).Workflow),
 		"list_tasks": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			return shelf.Items(catalog.Task, "", "", v.Text("cursor"))
 		},
-		"execute_task": m.item((*method.Snapshot).Task),
+		"execute_task": m.documentHandler((*method.Snapshot).Task),
 		"get_knowledge": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			text, page, err := shelf.Knowledge(v.Text("domain"), v.Text("cursor"))
 			if text != "" {
@@ -69,14 +69,14 @@ func (m methodTools) all() (out []tool) {
 		config.ToolsetMethod: methodDefinitions(), config.ToolsetClassic: definitionsIn("classic_tools.json"),
 	} {
 		for _, d := range definitions {
-			out = append(out, m.tool(toolset, d, d.methodArguments(), m.reading(handlers[d.Name])))
+			out = append(out, m.newTool(toolset, d, d.methodArguments(), m.withShelf(handlers[d.Name])))
 		}
 	}
 	return out
 }
 
-// reading has a handler answer from the shelf of a call's project.
-func (m methodTools) reading(handle methodHandler) toolHandler {
+// withShelf calls a handler with the shelf of the call's project.
+func (m methodTools) withShelf(handle methodHandler) toolHandler {
 	return func(ctx context.Context, c *toolCall) (any, error) {
 		shelf, err := m.offer.shelfOf(c.request)
 		if err != nil {
@@ -86,7 +86,7 @@ func (m methodTools) reading(handle methodHandler) toolHandler {
 	}
 }
 
-// wordsArguments may be a text, an object or a list, and are read as a text.
+// wordsArguments are the arguments that may be a text, an object or a list. All are read as a text.
 var wordsArguments = []string{"context", "message", "params"}
 
 // methodArguments returns the arguments of a tool of the method.
@@ -110,19 +110,18 @@ func (d definition) methodArguments() request.Arguments[request.Values] {
 // itemDocument returns the document of an item, with the person's words about it.
 type itemDocument func(shelf *method.Snapshot, name, words string, w method.ToolNames) (string, error)
 
-// item answers with the document of an item.
-func (m methodTools) item(document itemDocument) methodHandler {
+// documentHandler answers with the document of an item.
+func (m methodTools) documentHandler(document itemDocument) methodHandler {
 	return func(shelf *method.Snapshot, v request.Values) (any, error) {
 		name := strings.TrimSpace(v.Text("workflow", "workflow_name", "agent", "task_name"))
-		return document(shelf, name, v.Text(wordsArguments...), m.offer.ways(v.Text("cwd")))
+		return document(shelf, name, v.Text(wordsArguments...), m.offer.toolNames(v.Text("cwd")))
 	}
 }
 
-// itemKinds are the operations of bmad-resources that list items, and the types that its search
-// takes.
+// itemKinds are the operations of bmad-resources for lists of items, and the types for search.
 var itemKinds = map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
 
-// operations are those of bmad-resources.
+// operations are the operations of bmad-resources.
 var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
 
 func (m methodTools) findOrRead(shelf *method.Snapshot, v request.Values) (any, error) {
@@ -145,18 +144,18 @@ func (m methodTools) findOrRead(shelf *method.Snapshot, v request.Values) (any, 
 		if kind, ok := itemKinds[wanted]; ok {
 			kinds = append(kinds, kind)
 		} else if wanted != "" && wanted != "all" {
-			return nil, fault.New(fault.InvalidArgument, "there is no type %q", clip(wanted)).WithHint("the types are: agents, workflows, tasks, all")
+			return nil, fault.New(fault.InvalidArgument, "there is no type %q", clipText(wanted)).WithHint("the types are: agents, workflows, tasks, all")
 		}
 		return shelf.Search(v.Text("query"), cursor, kinds...)
 	default:
-		return nil, fault.New(fault.InvalidArgument, "there is no operation %q", clip(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
+		return nil, fault.New(fault.InvalidArgument, "there is no operation %q", clipText(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
 	}
 }
 
-// readText returns a file as the text of a result: nothing precedes it, and of a long one it is
-// the part that fits, with the address of the rest.
+// readText returns a file as the text of a result, with nothing before it. A long file is cut, and the
+// address of the rest follows.
 func (m methodTools) readText(shelf *method.Snapshot, uri, cwd string) (string, error) {
-	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
+	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // the address names the project
 		if shelf, err = m.offer.shelfOf(request.Request{Address: project.Address{Cwd: ref.Cwd}}); err != nil {
 			return "", err
 		}

@@ -15,26 +15,26 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
 
-// Places are the folders that a server works for; all may be empty.
+// Places are the folders served by a server; all may be empty.
 type Places struct {
-	// Project is the folder that the host names for us (CLAUDE_PROJECT_DIR); over HTTP, the
-	// project that the server was started in, unless it was told which folders to serve.
+	// Project is the folder in CLAUDE_PROJECT_DIR, which the host sets; over HTTP, the project in which the
+	// server was started, unless Served is set.
 	Project string
-	// Folder is the server's own, unless it is / or the home folder, which no
-	// host means as a project.
+	// Folder is the server's working folder, unless it is / or the home folder, which no host means as a
+	// project.
 	Folder string
-	// Served are the folders of a server for several clients, with links followed. Remote is
-	// true if these may be on other machines, so that a folder counts only in one of them.
+	// Served are the folders of a server for several clients, with links followed. Remote reports whether
+	// clients may be on other machines, so that only folders inside of Served count.
 	Served []string
 	Remote bool
 }
 
-// byRoots reports whether the client's roots are needed to find the project: not if the host
-// names it.
+// byRoots reports whether the client's roots are needed to find the project, because the host does not name
+// it.
 func (p Places) byRoots() bool { return p.Project == "" }
 
-// with returns the folders in which to look for a client with these roots, the likeliest first.
-func (p Places) with(roots []string) []string {
+// foldersFor returns the folders to search for sessions of a client with these roots, the likeliest first.
+func (p Places) foldersFor(roots []string) []string {
 	var out []string
 	if p.Project != "" {
 		out = append(out, p.Project)
@@ -46,7 +46,7 @@ func (p Places) with(roots []string) []string {
 	return out
 }
 
-// callers knows who calls, which project a call is for, and how to reach the person.
+// callers finds out who calls, for which project, and how to reach the person.
 type callers struct {
 	engine      *engine.Engine
 	places      Places
@@ -59,13 +59,13 @@ type callers struct {
 	log  *slog.Logger
 }
 
-// request returns an engine request by the caller of a request.
-func (c *callers) request(ctx context.Context) request.Request {
+// requestFrom returns an engine request for the caller of a request.
+func (c *callers) requestFrom(ctx context.Context) request.Request {
 	req := request.Request{Caller: request.Caller{By: callerName(ctx)}}
 	if who, overHTTP := httpguard.VisitorIn(ctx); !overHTTP || !who.Page && net.ParseIP(who.Address).IsLoopback() {
-		req.Page = c.page // it is served on this machine only
+		req.Page = c.page // the dashboard serves this machine only
 	}
-	if c.places.Remote { // on stdio there is only one
+	if c.places.Remote { // on stdio there is only one client
 		req.Client = mcpwire.ClientKey(ctx)
 	}
 	return req
@@ -84,8 +84,8 @@ func callerName(ctx context.Context) string {
 	return visible.Fit(name, 100)
 }
 
-// askingHosts are the clients that are known to ask the person on each call of a tool
-// with requiresUserInteraction, with the first version that does.
+// askingHosts are the clients known to ask the person on each call of a tool with requiresUserInteraction,
+// with the first such version.
 var askingHosts = map[string][]int{"claude-code": {2, 1, 199}}
 
 // hostConfirms reports whether the host of a request asks the person about bmad-confirm.
@@ -99,14 +99,14 @@ func (c *callers) hostConfirms(ctx context.Context) bool {
 	case c.hostConfirm == config.HostConfirmNever:
 		return false
 	case overHTTP:
-		return false // every program that reaches the port can claim a host's name
+		return false // every program at the port can claim a host's name
 	}
 	client := mcpwire.ClientInfo(ctx)
 	return Asks(client.Name, client.Version)
 }
 
-// Asks reports whether a host is known to ask the person on each call of bmad-confirm. It takes the
-// version as the host says it: "2.1.199-beta (Claude Code)"; numbers that it lacks are 0.
+// Asks reports whether a host is known to ask the person on each call of bmad-confirm. It takes the version
+// in the host's own form, "2.1.199-beta (Claude Code)"; missing numbers are 0.
 func Asks(host, version string) bool {
 	first, known := askingHosts[host]
 	var numbers [3]int

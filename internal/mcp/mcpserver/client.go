@@ -14,24 +14,24 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Client talks to a server that runs as a child process, over its stdio.
+// Client talks to a server in a child process, over stdio.
 type Client struct {
 	c *client.Client
 }
 
-// demoName is the name of a client that gives none, as the demo does.
+// demoName is the name of a client without one, for example the demo.
 const demoName = "bmad-mcp-demo"
 
-// Launch says which server a Client starts.
+// Launch describes the server for a Client to start.
 type Launch struct {
-	// Command is the server's binary. Its log is dropped.
+	// Command is the server's binary. The log of the server is dropped.
 	Command string
-	// Dir is its working folder, Env is added to our environment.
+	// Dir is the server's working folder, Env is added to the present environment.
 	Dir string
 	Env []string
-	// Protocol pins a revision, for example "2025-11-25"; empty takes the newest both know.
+	// Protocol pins a revision, for example "2025-11-25"; "" takes the newest one known to both sides.
 	Protocol string
-	// Name and Version are the client's own; a client without a name is the demo's.
+	// Name and Version are the client's own; demoName replaces an empty name.
 	Name, Version string
 	// Form shows the person a form and returns their answer; nil for a client without forms.
 	Form func(context.Context, Form) (FormAnswer, error)
@@ -82,7 +82,7 @@ func Connect(ctx context.Context, l Launch) (*Client, error) {
 	return shakeHands(ctx, t, l)
 }
 
-// shakeHands returns a client that speaks with a server over a transport.
+// shakeHands returns a client connected to a server over a transport.
 func shakeHands(ctx context.Context, t transport.Interface, l Launch) (*Client, error) {
 	options := []client.ClientOption{client.WithProtocolVersion(l.Protocol)}
 	if l.Form != nil {
@@ -107,7 +107,7 @@ func shakeHands(ctx context.Context, t transport.Interface, l Launch) (*Client, 
 // Protocol returns the protocol revision in use.
 func (c *Client) Protocol() string { return c.c.ProtocolVersion() }
 
-// Tools returns the names of the tools that the server lists.
+// Tools returns the names of the listed tools.
 func (c *Client) Tools(ctx context.Context) ([]string, error) {
 	list, err := c.c.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
@@ -120,8 +120,7 @@ func (c *Client) Tools(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Call calls a tool and returns the text of its result. refused is true for a
-// result with isError.
+// Call calls a tool and returns the text of the result. refused reports whether the result has isError.
 func (c *Client) Call(ctx context.Context, tool string, arguments any) (text string, refused bool, err error) {
 	var req mcp.CallToolRequest
 	req.Params.Name, req.Params.Arguments = tool, arguments

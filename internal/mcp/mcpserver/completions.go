@@ -26,35 +26,35 @@ var (
 
 // CompletePromptArgument completes the arguments of prompts.
 func (c completions) CompletePromptArgument(ctx context.Context, _ string, argument mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
-	return c.complete(ctx, argument, given), nil
+	return c.completeArgument(ctx, argument, given), nil
 }
 
 // CompleteResourceArgument completes the parts of addresses.
 func (c completions) CompleteResourceArgument(ctx context.Context, _ string, argument mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
-	return c.complete(ctx, argument, given), nil
+	return c.completeArgument(ctx, argument, given), nil
 }
 
-func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument, given mcp.CompleteContext) *mcp.Completion {
+func (c completions) completeArgument(ctx context.Context, argument mcp.CompleteArgument, given mcp.CompleteContext) *mcp.Completion {
 	var err error
 	defer mcpwire.Caught(c.log, "completion", argument.Name, &err) // and nothing is completed
-	base := c.base(ctx)
+	base := c.baseRequest(ctx)
 	if cwd := given.Arguments["cwd"]; cwd != "" {
 		base.Cwd = cwd
 	}
 	var all []string
 	switch argument.Name {
 	case "task", "id":
-		all = c.sessions(ctx, base, argument)
+		all = c.sessionNames(ctx, base, argument)
 	case "name":
-		all = c.artifacts(ctx, base, given.Arguments["task"])
+		all = c.artifactNames(ctx, base, given.Arguments["task"])
 	case "stage":
 		for _, st := range c.engine.Stages(base.Address) {
 			all = append(all, string(st.ID))
 		}
 	case "agent", "workflow":
-		all = c.items(base, argument)
+		all = c.itemNames(base, argument)
 	case "path":
-		all = c.files(base)
+		all = c.methodFiles(base)
 	}
 	out := &mcp.Completion{Values: []string{}}
 	for _, value := range all {
@@ -69,9 +69,9 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	return out
 }
 
-// sessions lists the task names or ids of sessions: of the active ones first, and of each kind those
-// changed last. A task that is not known yet is listed by its name.
-func (c completions) sessions(ctx context.Context, base request.Request, argument mcp.CompleteArgument) (all []string) {
+// sessionNames returns the task names or ids of sessions: active sessions first, and among equals the latest
+// first. Unknown sessions are listed by task name.
+func (c completions) sessionNames(ctx context.Context, base request.Request, argument mcp.CompleteArgument) (all []string) {
 	known, others, err := c.engine.Known(ctx, base.Address)
 	if err != nil {
 		c.log.Debug("nothing is completed", "error", err)
@@ -93,10 +93,10 @@ func (c completions) sessions(ctx context.Context, base request.Request, argumen
 	return all
 }
 
-// items lists the agents or workflows of the method that match the typed text: by the beginning
-// of their names, then by any part of their names and titles.
-func (c completions) items(base request.Request, argument mcp.CompleteArgument) []string {
-	shelf := c.offer.shelf(base)
+// itemNames returns the agents or workflows of the method that match the typed text: first by the beginning
+// of the name, then by any part of name and title.
+func (c completions) itemNames(base request.Request, argument mcp.CompleteArgument) []string {
+	shelf := c.offer.shelfOrNil(base)
 	if shelf == nil {
 		return nil
 	}
@@ -120,9 +120,9 @@ func (c completions) items(base request.Request, argument mcp.CompleteArgument) 
 	return append(begin, within...)
 }
 
-// files lists the paths of the method's files.
-func (c completions) files(base request.Request) []string {
-	shelf := c.offer.shelf(base)
+// methodFiles returns the paths of the method's files.
+func (c completions) methodFiles(base request.Request) []string {
+	shelf := c.offer.shelfOrNil(base)
 	if shelf == nil {
 		return nil
 	}
@@ -137,8 +137,8 @@ func (c completions) files(base request.Request) []string {
 	return out
 }
 
-// artifacts lists the file names of a task's artifacts; of an unknown task, all possible ones.
-func (c completions) artifacts(ctx context.Context, base request.Request, task string) []string {
+// artifactNames returns the file names of a task's artifacts, or all possible ones for an unknown task.
+func (c completions) artifactNames(ctx context.Context, base request.Request, task string) []string {
 	var out []string
 	if base.Session = task; task != "" {
 		if s, _, err := c.engine.Session(ctx, base.Address); err == nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// ConfirmTool is the name of the tool about which the host asks the person on every call.
+// ConfirmTool is the name of the tool for which the host asks the person on every call.
 const ConfirmTool = "bmad-confirm"
 
 var (
-	confirmSchema    = defined("confirm_schema.json")
+	confirmSchema    = readEmbedded("confirm_schema.json")
 	confirmArguments = func() request.Arguments[request.Values] {
 		out := request.ArgumentsOf(confirmSchema, `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`, nil,
 			"session_id", "stage", "decision", "sha256", "feedback", "cwd")
@@ -29,29 +29,29 @@ func decodeConfirm(raw []byte) (request.Values, error) {
 	given, err := confirmArguments.Decode(raw)
 	decision := given.Text("decision")
 	if err == nil && decision != string(workflow.DecisionApprove) && decision != string(workflow.DecisionChanges) {
-		err = fault.New(fault.InvalidArgument, "decision %q is none of %s, %s", clip(decision), workflow.DecisionApprove, workflow.DecisionChanges).
+		err = fault.New(fault.InvalidArgument, "decision %q is none of %s, %s", clipText(decision), workflow.DecisionApprove, workflow.DecisionChanges).
 			WithHint("approve saves the document and goes on; request_changes asks for another round with the feedback")
 	}
 	return given, err
 }
 
-func (t tasks) confirm(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (t tasks) callConfirm(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	given, err := decodeConfirm(rawArguments(call))
 	if err != nil {
 		return t.refuseCall(ctx, call, err), nil
 	}
-	req := t.request(ctx)
+	req := t.requestFrom(ctx)
 	req.Session, req.Cwd, req.Stage = given.Text("session_id"), given.Text("cwd"), given.Text("stage")
 	req.Feedback, req.Draft = given.Text("feedback"), given.Text("sha256")
 	req.Via, req.HostConfirm = workflow.ChannelHostConfirmed, true
-	if ask := t.place(ctx, call, &req); ask != nil {
+	if ask := t.placeCall(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
 	action, session, err := t.engine.GateAction(ctx, req.Address)
 	if err != nil {
-		return t.refuse(ctx, req, err), nil
+		return t.failureResult(ctx, req, err), nil
 	}
 	yes := given.Text("decision") == string(workflow.DecisionApprove)
 	req.Action, req.Revision, req.Yes = action, &session.Revision, &yes
-	return t.do(ctx, req, nil), nil
+	return t.runAction(ctx, req, nil), nil
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// DelegateTool is the name of the tool by which an agent answers one task.
+// DelegateTool is the name of the tool that has an agent answer one task.
 const DelegateTool = "delegate_to_agent"
 
 const (
-	// maxSpokenPersona is the part of a persona that a model gets, in characters.
+	// maxSpokenPersona bounds the persona in a model's prompt, in bytes.
 	maxSpokenPersona = 800
-	// maxTask and maxTaskContext bound the task that is handed to an agent, in bytes.
+	// maxTask and maxTaskContext bound an agent's task and the context of the task, in bytes.
 	maxTask, maxTaskContext = 8000, 32000
 	defaultTokens           = 2048
 )
 
-// delegated is the answer of an agent, or the way to one.
+// delegated is the answer of an agent, or the parts for the caller to answer itself.
 type delegated struct {
 	Status string `json:"status"`
-	// Via is the way that the answer came, Model the name of the model that gave it.
+	// Via is the source of the answer, sampling or model; Model is the name of the model.
 	Via   string `json:"via,omitempty"`
 	Model string `json:"model,omitempty"`
 	Text  string `json:"text,omitempty"`
@@ -39,10 +39,10 @@ type delegated struct {
 	Context string `json:"context,omitempty"`
 }
 
-// delegate has an agent answer a task: by the model of the host, else by the person's, else by
-// the model that called.
+// delegate has an agent answer a task: by the model of the host, else by the person's own model, else by the
+// calling model.
 func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
-	task, background := c.Text("task"), trim(c.Text("context"))
+	task, background := c.Text("task"), trimPlaceholder(c.Text("context"))
 	switch {
 	case len(task) > maxTask:
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "task", len(task), maxTask).WithHint("shorten it, or name files to read")
@@ -50,7 +50,7 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context",
 			len(background), maxTaskContext).WithHint("shorten it, or name files to read")
 	}
-	name, persona, err := m.character(ctx, c)
+	name, persona, err := m.findPersona(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -65,25 +65,25 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 			return ask, nil
 		}
 	}
-	if text, model := c.sample.answer(q); text != "" {
-		return fit(delegated{Status: "answered", Via: "sampling", Model: visible.Fit(model, 100), Agent: name, Text: text}), nil
+	if text, model := c.sample.answerTo(q); text != "" {
+		return cutToReply(delegated{Status: "answered", Via: "sampling", Model: visible.Fit(model, 100), Agent: name, Text: text}), nil
 	}
 	if m.model != nil {
 		text, model, err := m.model.Complete(ctx, q.system, q.message, q.tokens)
 		if err == nil {
-			return fit(delegated{Status: "answered", Via: "model", Model: model, Agent: name, Text: text}), nil
+			return cutToReply(delegated{Status: "answered", Via: "model", Model: model, Agent: name, Text: text}), nil
 		}
 		m.log.Warn("the model has not answered", "agent", name, "error", err)
 	}
-	return fit(out), nil
+	return cutToReply(out), nil
 }
 
-// character returns the name and the persona of the agent that a call names: an installed one, one
-// that the memory describes, a role of a workflow, one of those that the tool names as examples, or
-// one that has only learned something.
-func (m memoryTools) character(ctx context.Context, c *memoryCall) (name, persona string, err error) {
+// findPersona returns name and persona of the agent in a call. It looks among the installed agents, the
+// agents described in the memory, the roles of workflows, the examples in the tool's description, and the
+// agents with learnings only.
+func (m memoryTools) findPersona(ctx context.Context, c *memoryCall) (name, persona string, err error) {
 	agent := strings.TrimSpace(c.Text("agent_id"))
-	shelf, err := m.offer.personas(c.request)
+	shelf, err := m.offer.shelfOfPersonas(c.request)
 	if err == nil {
 		if name, persona, err = shelf.Character(agent); err == nil {
 			return name, persona, nil
@@ -102,7 +102,7 @@ func (m memoryTools) character(ctx context.Context, c *memoryCall) (name, person
 		func(st workflow.Stage) bool { return slices.Contains(st.Personas, agent) },
 	} {
 		for _, w := range c.project.Config.Workflows() {
-			if w.Definition == nil || w.By == workflow.SetByProject { // whose texts nobody has allowed
+			if w.Definition == nil || w.By == workflow.SetByProject { // nobody has allowed the texts
 				continue
 			}
 			if i := slices.IndexFunc(w.Definition.Stages, called); i >= 0 {
@@ -123,14 +123,14 @@ func (m memoryTools) character(ctx context.Context, c *memoryCall) (name, person
 	return "", "", err
 }
 
-// moreRoles are the agents of the tool's description that no stage has.
+// moreRoles are the agents of the tool's description without a stage.
 var moreRoles = map[string]struct{ name, persona string }{
 	"analyst":     {"Business Analyst", "The Business Analyst finds out what users need, what it is worth and what speaks against it, from evidence."},
 	"tech-writer": {"Technical Writer", "The Technical Writer explains the product to its readers: short, complete, in the words of their field."},
 }
 
-// fit returns the answer with texts that fit into a reply, the least important cut first.
-func fit(d delegated) delegated {
+// cutToReply cuts the texts of an answer to fit into a reply, the least important text first.
+func cutToReply(d delegated) delegated {
 	for _, text := range []*string{&d.Context, &d.Text, &d.Persona} {
 		for *text != "" {
 			data, err := method.Encode(d)
@@ -148,8 +148,8 @@ func fit(d delegated) delegated {
 	return d
 }
 
-// trim returns a text of the caller without space around it; some hosts put these words for none.
-func trim(text string) string {
+// trimPlaceholder trims a text of the caller, and drops the words that some hosts send for an empty text.
+func trimPlaceholder(text string) string {
 	if text = strings.TrimSpace(text); text == "undefined" || text == "null" {
 		return ""
 	}

@@ -55,7 +55,7 @@ func TestPageOfADraft(t *testing.T) {
 				asked = append(asked, strings.Join([]string{cwd, task, stage}, " "))
 				return tt.link
 			}})
-			defer s.close()
+			defer s.endWaiting()
 			ctx := t.Context()
 			if tt.visitor != nil {
 				ctx = httpguard.WithVisitor(ctx, *tt.visitor)
@@ -108,7 +108,7 @@ func TestDocumentIsPrintedWithoutForms(t *testing.T) {
 					Settings: config.Source{Environ: []string{"BMAD_REPLIES=" + replies, "BMAD_GATE=" + policy}},
 				})})
 				s := New(e, Options{Version: "test"})
-				defer s.close()
+				defer s.endWaiting()
 				check := func(reply map[string]any, stage string) {
 					t.Helper()
 					want := ""

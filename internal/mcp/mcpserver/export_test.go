@@ -12,4 +12,4 @@ type FormHandler = formHandler
 func (s *Server) MCPServer() *server.MCPServer { return s.wire.MCP }
 
 // Close ends all waiting, as the end of a connection does.
-func (s *Server) Close() { s.close() }
+func (s *Server) Close() { s.endWaiting() }

@@ -20,18 +20,18 @@ type Failure struct {
 	Hint      string     `json:"hint"`
 	Allowed   []string   `json:"allowed_actions"`
 	SessionID string     `json:"session_id,omitempty"`
-	// Stage, State and Revision are those of the session that was found.
+	// Stage, State and Revision describe the session of the call, if one was found.
 	Stage    string `json:"current_stage,omitempty"`
 	State    string `json:"current_state,omitempty"`
 	Revision int    `json:"revision,omitempty"`
-	// NextCall is the call that fixes it, if there is one.
+	// NextCall is a call that fixes the problem, if there is one.
 	NextCall map[string]any `json:"next_call,omitempty"`
 }
 
-// NewFailure describes an error, in its own language.
+// NewFailure describes an error in the error's language.
 func NewFailure(err error) Failure {
 	f := fault.From(err)
-	out := Failure{Status: "failed", Code: f.Code, Error: clip(f.Message), Hint: clip(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
+	out := Failure{Status: "failed", Code: f.Code, Error: clipText(f.Message), Hint: clipText(f.Hint), Allowed: f.Allowed, SessionID: f.SessionID,
 		Stage: f.Stage, State: f.State, Revision: f.Revision, NextCall: f.NextCall}
 	if out.Allowed == nil {
 		out.Allowed = []string{}
@@ -39,24 +39,23 @@ func NewFailure(err error) Failure {
 	return out
 }
 
-// protocolError returns the JSON-RPC error of a request that was refused with an error, in the language of
-// the person behind it; key names the subject.
+// protocolError returns the JSON-RPC error of a refused request, in the language of the person behind the
+// request. key names the subject in the data.
 func (c *callers) protocolError(ctx context.Context, req request.Request, err error, key, subject string) mcpwire.Error {
 	f := c.engine.Translated(ctx, req, err)
-	hint := clip(f.Hint)
+	hint := clipText(f.Hint)
 	data := map[string]any{key: subject, "code": f.Code, "hint": hint}
-	if len(f.Suggestions) > 0 { // the hint has them too, which is enough for a model
+	if len(f.Suggestions) > 0 { // for programs: the hint has them, too
 		data["suggestions"] = f.Suggestions
 	}
-	return mcpwire.Error{Text: f.Language.Say("%s (%s)", clip(f.Message), hint), Data: data}
+	return mcpwire.Error{Text: f.Language.Say("%s (%s)", clipText(f.Message), hint), Data: data}
 }
 
-// clip bounds a text that may repeat words of the caller.
-func clip(s string) string { return visible.Fit(s, 2000) }
+// clipText bounds a text that may repeat words of the caller.
+func clipText(s string) string { return visible.Fit(s, 2000) }
 
-// refuse returns the result of a call that was refused with an error, in the language of the person
-// behind the request.
-func (c *callers) refuse(ctx context.Context, req request.Request, err error) *mcp.CallToolResult {
+// failureResult returns the result of a refused call, in the language of the person behind the request.
+func (c *callers) failureResult(ctx context.Context, req request.Request, err error) *mcp.CallToolResult {
 	data, encErr := method.Encode(NewFailure(c.engine.Translated(ctx, req, err)))
 	if encErr != nil {
 		return mcp.NewToolResultError(err.Error())

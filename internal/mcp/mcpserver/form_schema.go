@@ -13,10 +13,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 )
 
-// The room for a form in a terminal of 80 columns and 24 rows: Claude Code 2.1.329 three rows
-// of the message, in 73 columns; Claude Code 2.1.197 and Codex 0.169 all of it, above the fields, so
-// that more than 11 rows push the first ones or the choices off the screen. Of a field, Claude Code
-// shows one row of the description and 40 columns of a choice.
+// The room for a form in a terminal of 80 columns and 24 rows: Claude Code 2.1.329 three rows of the message,
+// in 73 columns; Claude Code 2.1.197 and Codex 0.169 the whole message, above the fields, so more than 11
+// rows push the first ones or the choices off the screen. Of a field, Claude Code shows one row of the
+// description and 40 columns of a choice.
 const (
 	messageRows, messageColumns     = 11, 73
 	descriptionColumns, labelLength = 68, 40
@@ -24,61 +24,62 @@ const (
 	maxDescription = 300
 )
 
-// sheet is a form as data. Every form of the server is one: [formStyle.params] makes the question of
-// it, and read takes the answer.
+// sheet is a form as data. [formStyle.elicitation] turns it into a question to the client, and readAnswer
+// reads the answer.
 type sheet struct {
-	// first are the lines that decide, of one row each unless something exact makes them longer; rest
-	// follows as far as there is room.
+	// first are the essential lines, of one row each unless they quote something long; rest follows as far as
+	// there is room.
 	first, rest []string
 	fields      []field
 }
 
-// field is one field of a form: a choice if it has any, else a text.
+// field is one field of a form: a choice if it has choices, else a text.
 type field struct {
 	name, title, text string
 	choices           []choice
 	required          bool
 	// most is the greatest number of characters of a text.
 	most int
-	// former is true for a field that the form had once: it is not shown, and an answer may have it.
+	// former marks a field of an older version of the form: it is not shown, but an answer may have it.
 	former bool
 }
 
 type choice struct{ value, label string }
 
-// formStyle is the way in which a client shows a form.
+// formStyle describes how a client shows forms.
 type formStyle struct {
-	// titled is true for clients that know enumerations with titles as the protocol now has them.
+	// titled reports whether the client knows the protocol's present form of enumerations with titles.
 	titled bool
-	// unset is true for hosts in which nothing is chosen before the person chooses. In others Enter
-	// alone sends the first choice, and cannot leave a text empty.
+	// unset reports whether the host preselects nothing. In other hosts, Enter alone sends the first choice,
+	// and a text cannot be left empty.
 	unset bool
 }
 
-// unsetHosts are the clients that are known to choose nothing by themselves: Claude Code and our demo.
+// unsetHosts are the clients known to preselect nothing: Claude Code and the demo.
 var unsetHosts = []string{"claude-code", demoName}
 
 func styleOf(ctx context.Context) formStyle {
 	return formStyle{titled: server.RequestProtocolVersion(ctx) >= "2025-11-25", unset: slices.Contains(unsetHosts, mcpwire.ClientInfo(ctx).Name)}
 }
 
-// order puts choices in the order of the host: if Enter alone sends the first one, that is the
-// first of those that decide nothing.
-func (f formStyle) order(decide []choice, neutral ...choice) []choice {
+// orderChoices puts choices in the order for the host: if Enter alone sends the first one, a neutral choice
+// comes first.
+func (f formStyle) orderChoices(decide []choice, neutral ...choice) []choice {
 	if f.unset {
 		return append(decide, neutral...)
 	}
 	return slices.Concat(neutral[:1], decide, neutral[1:])
 }
 
-// params returns the question of a form. No field has a default: a host may accept a form by itself.
-func (f formStyle) params(s sheet) mcp.ElicitationParams {
+// elicitation returns a form as a question to the client. No field has a default, because a host may accept a
+// form by itself.
+func (f formStyle) elicitation(s sheet) mcp.ElicitationParams {
 	properties, required := map[string]any{}, []string{}
 	for _, each := range s.fields {
 		if each.former {
 			continue
 		}
-		properties[each.name] = f.property(each)
+		properties[each.name] = f.fieldSchema(each)
 		if each.required {
 			required = append(required, each.name)
 		}
@@ -87,10 +88,10 @@ func (f formStyle) params(s sheet) mcp.ElicitationParams {
 	if len(required) > 0 {
 		schema["required"] = required
 	}
-	return mcp.ElicitationParams{Message: s.message(), RequestedSchema: schema}
+	return mcp.ElicitationParams{Message: s.messageText(), RequestedSchema: schema}
 }
 
-func (f formStyle) property(of field) map[string]any {
+func (f formStyle) fieldSchema(of field) map[string]any {
 	out := map[string]any{"type": "string", "title": of.title}
 	if of.text != "" {
 		out["description"] = visible.Line(of.text)
@@ -118,9 +119,9 @@ func (f formStyle) property(of field) map[string]any {
 	return out
 }
 
-// message returns the text above the fields. Rows that a long line goes on in are indented, so that
-// none begins like a line of ours.
-func (s sheet) message() string {
+// messageText returns the text above the fields. Continuation rows of a long line are indented, so that none
+// looks like a line of its own.
+func (s sheet) messageText() string {
 	lines := slices.Clone(s.first)
 	if len(s.rest) > 0 {
 		lines = append(lines, "")
@@ -131,7 +132,7 @@ func (s sheet) message() string {
 	var rows []string
 	for _, line := range lines {
 		if slices.Contains(rows, strings.TrimSuffix(line, ".")) && line != "" {
-			continue // the lead says it
+			continue // said by an earlier row
 		}
 		if line = visible.Text(line); visible.Columns(line) <= messageColumns {
 			rows = append(rows, line)
@@ -151,9 +152,9 @@ func (s sheet) message() string {
 	return strings.Join(rows, "\n")
 }
 
-// read returns the values of an answer, by the names of the fields. Any program may have made it up,
-// so that only values that the form offers count; for anything else why names the problem.
-func (s sheet) read(content any) (filled map[string]string, why lang.Text) {
+// readAnswer returns the values of an answer by field name. A program may have made the answer up, so it may
+// have only fields and choices of the form; for anything else, why names the problem.
+func (s sheet) readAnswer(content any) (filled map[string]string, why lang.Text) {
 	filled = map[string]string{}
 	given, ok := content.(map[string]any)
 	if !ok && content != nil {

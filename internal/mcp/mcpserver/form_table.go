@@ -17,13 +17,13 @@ import (
 const (
 	decisionField = "decision"
 	wordsField    = "feedback"
-	// restField is the field for the questions that the person gives no answer to.
+	// restField is the field about the questions left without an answer.
 	restField = "rest"
 )
 
-// The values of choices besides those of a question: notNow leaves a gate as it is, and viewFirst too,
-// to read the document. leaveOpen is for one question and for those without an answer, skipRest for
-// the latter; ownWords has the answer asked for in the form that follows.
+// The values of choices besides the choices of a gate. notNow leaves the gate as it is, and so does
+// viewFirst, to read the document. leaveOpen leaves a question open, in restField all questions without an
+// answer, and skipRest skips these. ownWords asks for the answer in a second form.
 const (
 	notNow    = "not_now"
 	viewFirst = "view"
@@ -34,11 +34,11 @@ const (
 	allowFolder, denyFolder = "allow", "deny"
 )
 
-// answerField names the field of the i-th question, option the choice of its i-th offered answer: ids
-// are the assistant's, and hosts need not take any text as a name.
+// answerField names the field of the i-th question, and optionValue the i-th offered answer of a question.
+// The assistant's ids are not used, because hosts need not take any text as a name.
 func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
 
-func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
+func optionValue(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
 // sheetOf returns the form of a question.
 func (f formStyle) sheetOf(q gate.Question) sheet {
@@ -48,10 +48,10 @@ func (f formStyle) sheetOf(q gate.Question) sheet {
 	return f.decisionSheet(q)
 }
 
-// heading has the lines that decide, and those behind them.
-func heading(q gate.Question, second string) (first, rest []string) {
+// headLines returns the first and the rest of a sheet about q; second is the line after the lead.
+func headLines(q gate.Question, second string) (first, rest []string) {
 	first = []string{q.Lead, second}
-	// A path that is cut leads nowhere; a link that fits is one click.
+	// A cut path would lead nowhere.
 	if page := q.Language.Say("Read it: %s", q.Page); q.Page != "" && visible.Columns(page) <= messageColumns {
 		first = append(first, page)
 	} else if q.Draft != "" {
@@ -76,23 +76,23 @@ func formChoices(choices []gate.Choice) []choice {
 	return out
 }
 
-// decisionSheet asks for a decision, which is one field: the words that some choices need are asked
-// for behind them, in the form of wordsSheet.
+// decisionSheet asks for a decision, in one field. The words needed for some choices are asked for
+// afterwards, by wordsSheet.
 func (f formStyle) decisionSheet(q gate.Question) sheet {
-	first, rest := heading(q, q.Worst)
+	first, rest := headLines(q, q.Worst)
 	neutral := []choice{{notNow, q.Language.Say("Not now: leave it as it is")}}
 	if q.Draft != "" {
 		neutral = slices.Insert(neutral, 0, choice{viewFirst, q.Language.Say("View the document first")})
 	}
 	return sheet{first: first, rest: rest, fields: []field{
-		{name: decisionField, title: q.Language.Say("Your decision"), choices: f.order(formChoices(q.Choices), neutral...), required: true},
+		{name: decisionField, title: q.Language.Say("Your decision"), choices: f.orderChoices(formChoices(q.Choices), neutral...), required: true},
 		{name: wordsField, former: true},
 	}}
 }
 
-// wordsSheet asks for the words that a decision needs.
+// wordsSheet asks for the words needed for a decision.
 func wordsSheet(q gate.Question, chosen gate.Choice) sheet {
-	_, rest := heading(q, "")
+	_, rest := headLines(q, "")
 	return sheet{
 		first: []string{chosen.Words, q.Language.Say("You chose: %s", chosen.Label), q.Language.Say("If you close this form, nothing is decided.")},
 		rest:  append([]string{q.Lead, q.Worst}, rest[:1]...),
@@ -102,20 +102,20 @@ func wordsSheet(q gate.Question, chosen gate.Choice) sheet {
 	}
 }
 
-// answersSheet asks for answers, in one field for each question. If a host can leave a text empty,
-// a question without offered answers takes the answer itself.
+// answersSheet asks for answers, with one field for each question. A question without offered answers is a
+// text field in hosts that can leave it empty.
 func (f formStyle) answersSheet(q gate.Question) sheet {
 	l := q.Language
-	first, rest := heading(q, cmp.Or(f.longEnds(l, q.Questions), q.Worst))
+	first, rest := headLines(q, cmp.Or(f.longEnds(l, q.Questions), q.Worst))
 	out := sheet{first: first, rest: rest}
 	for i, question := range q.Questions {
-		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.describe(l, question), most: request.MaxAnswer / 4}
+		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.describeQuestion(l, question), most: request.MaxAnswer / 4}
 		if !f.unset {
 			each.choices = []choice{{leaveOpen, l.Say("Leave it open")}}
 		}
 		if len(question.Options) > 1 {
 			for j, text := range question.Options {
-				each.choices = append(each.choices, choice{option(j), text})
+				each.choices = append(each.choices, choice{optionValue(j), text})
 			}
 		}
 		if len(each.choices) > 0 {
@@ -140,7 +140,7 @@ func (f formStyle) ownWordsSheet(q gate.Question, to []int) sheet {
 	for n, i := range to {
 		asked[n] = q.Questions[i]
 		out.fields = append(out.fields, field{
-			name: answerField(i), title: l.Say("%d of %d", n+1, len(to)), text: f.describe(l, asked[n]), required: true, most: request.MaxAnswer / 4,
+			name: answerField(i), title: l.Say("%d of %d", n+1, len(to)), text: f.describeQuestion(l, asked[n]), required: true, most: request.MaxAnswer / 4,
 		})
 	}
 	if ends := f.longEnds(l, asked); ends != "" {
@@ -149,9 +149,9 @@ func (f formStyle) ownWordsSheet(q gate.Question, to []int) sheet {
 	return out
 }
 
-// describe returns the description of a question's field, with its reason if the host has room
-// for more than a line.
-func (f formStyle) describe(l lang.Language, question workflow.Question) string {
+// describeQuestion returns the description of a question's field, with the reason for the question if the
+// host has room for more than a line.
+func (f formStyle) describeQuestion(l lang.Language, question workflow.Question) string {
 	text := visible.Line(question.Question)
 	if !f.unset && question.Context != "" {
 		text += " " + l.Say("Why: “%s”", visible.Line(question.Context))
@@ -159,8 +159,8 @@ func (f formStyle) describe(l lang.Language, question workflow.Question) string 
 	return visible.Shorten(text, maxDescription, "…")
 }
 
-// longEnds returns the ends of the questions that a host cuts, as far as one line has room for them;
-// "" if there are none. A question has to be read to its end before it is answered.
+// longEnds returns the ends of questions cut by the host, as far as they fit into one line; "" if there are
+// none. A question has to be read to the end before it is answered.
 func (f formStyle) longEnds(l lang.Language, questions []workflow.Question) string {
 	line := l.Say("Long questions end:")
 	before := line
@@ -169,7 +169,7 @@ func (f formStyle) longEnds(l lang.Language, questions []workflow.Question) stri
 		if !f.unset || visible.Columns(text) <= descriptionColumns {
 			continue
 		}
-		begin := visible.Wrap(text, descriptionColumns-10)[0] // a few words that both have
+		begin := visible.Wrap(text, descriptionColumns-10)[0] // a few words are in both
 		end := fmt.Sprintf(" %d. “…%s”", i+1, strings.TrimLeft(strings.TrimPrefix(text, begin), " "))
 		if visible.Columns(line+end) <= messageColumns {
 			line += end
@@ -181,13 +181,13 @@ func (f formStyle) longEnds(l lang.Language, questions []workflow.Question) stri
 	return line
 }
 
-// folderSheet asks whether a folder may be used, named in lines.
+// folderSheet asks whether a folder may be used. lines is the wrapped path of the folder.
 func (f formStyle) folderSheet(l lang.Language, lines string) sheet {
 	first := []string{l.Say("May bmad-mcp work in %s? It keeps its files there.", lines)}
 	if strings.Contains(lines, "\n") || visible.Columns(first[0]) > messageColumns {
 		first = append([]string{l.Say("May bmad-mcp work in this folder? It keeps its files there.")}, strings.Split(lines, "\n")...)
 	}
 	first = append(first, l.Say("Your assistant has named it; your host does not have it open."))
-	choices := f.order([]choice{{allowFolder, l.Say("Yes, remember")}, {denyFolder, l.Say("No")}}, choice{notNow, l.Say("Not now")})
+	choices := f.orderChoices([]choice{{allowFolder, l.Say("Yes, remember")}, {denyFolder, l.Say("No")}}, choice{notNow, l.Say("Not now")})
 	return sheet{first: first, fields: []field{{name: decisionField, title: l.Say("Your decision"), choices: choices, required: true}}}
 }

@@ -22,50 +22,49 @@ import (
 )
 
 const (
-	// formKey is the id of a form among the inputs that a result asks for.
+	// formKey is the id of a form among the requested inputs of a result.
 	formKey = "form"
-	// statePrefix begins the state of a form, folderPrefix that of one about a folder, samplePrefix
-	// that of a question to the host's model.
+	// statePrefix begins the state of a form at a gate, folderPrefix of a form about a folder, samplePrefix
+	// of a question to the host's model.
 	statePrefix, folderPrefix, samplePrefix = "form-", "folder-", "sample-"
 	// humanTime is the least time in which a person can read a form and answer it. Some hosts
 	// decline forms by themselves, or accept empty ones, within milliseconds.
 	humanTime = time.Second
-	// maxForms bounds the forms of a client that hold a worker each, so that others stay free.
+	// maxForms bounds the open forms of a client that hold a worker each, so that other workers stay free.
 	maxForms = 8
-	// maxRemembered bounds the forms whose answers come with a later call, if ever.
+	// maxRemembered bounds the forms answered in a later call, if ever.
 	maxRemembered = 256
-	// maxSilent bounds the clients that are remembered for their silence.
+	// maxSilent bounds the remembered silent clients.
 	maxSilent = 1000
 )
 
-// forms are the questions on their way to a person, or to the model of a host. The state that travels with a form is only
-// the name of its entry here: the purpose of the answer never leaves the server, and an entry is
-// used once.
+// forms are the open questions to people, and to the models of hosts. The state in a message only names an
+// entry in forms: the purpose of an answer never leaves the server, and each entry is used once.
 type forms struct {
 	now func() time.Time
 
 	mu   sync.Mutex
 	open map[string]*form // by state
-	// silent has the clients whose last form was seen by no person, and when that was. One that
-	// was forgotten is sent a form again.
+	// silent has the clients whose last form no person has seen, with the time. A client dropped from silent
+	// is sent forms again.
 	silent *recent.Map[string, time.Time]
 }
 
-// forgetSilence is the time for which that is remembered of a client without a session: another
-// window of the same program on the same machine may show forms.
+// forgetSilence is the time for which a client without a session stays silent, since another window of the
+// same program on the same machine may show forms.
 const forgetSilence = 5 * time.Minute
 
-// form is one question that was sent.
+// form is an open question.
 type form struct {
 	bound  gate.Bound
 	cwd    string
 	client string
 	asked  time.Time
 	limit  time.Duration
-	// held is true if the call waits for the answer, and a worker with it.
+	// held reports whether the call waits for the answer, and holds a worker.
 	held  bool
 	sheet sheet
-	// begun are the answers of the form before, if this one completes it.
+	// begun are the answers of an earlier form that this one completes; nil for a first form.
 	begun *gate.Response
 }
 
@@ -73,9 +72,9 @@ func newForms(now func() time.Time) *forms {
 	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxSilent)}
 }
 
-// add remembers a form and returns its state, which begins with a prefix; "" and the reason if it must
-// not be sent.
-func (f *forms) add(prefix string, n form) (state string, why lang.Text) {
+// addForm stores a form and returns a new state with a prefix; "" and the reason if the form must not be
+// sent.
+func (f *forms) addForm(prefix string, n form) (state string, why lang.Text) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.asked = f.now()
@@ -90,7 +89,7 @@ func (f *forms) add(prefix string, n form) (state string, why lang.Text) {
 		}
 		if other.held {
 			if other.client == n.client {
-				held++ // of this client: others are not to wait for its person
+				held++ // of this client only: others do not wait for its person
 			}
 		} else if oldest == "" || other.asked.Before(f.open[oldest].asked) {
 			oldest = state
@@ -107,21 +106,21 @@ func (f *forms) add(prefix string, n form) (state string, why lang.Text) {
 	return state, why
 }
 
-// take returns the form that a client was sent with a state, once; nil for one that was never
-// sent, was sent to another client, or was answered before.
-func (f *forms) take(state, client string) *form {
+// takeOpen removes the form with a state, and returns it; nil if it was never sent, was sent to another
+// client, or is answered already.
+func (f *forms) takeOpen(state, client string) *form {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := f.open[state]
 	if found == nil || found.client != client {
-		return nil // it stays open for the one who was asked
+		return nil // it stays open for the client that was asked
 	}
 	delete(f.open, state)
 	return found
 }
 
-// limit returns how long the form of a state may take.
-func (f *forms) limit(state string) time.Duration {
+// limitOf returns the time limit of the form with a state.
+func (f *forms) limitOf(state string) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if found := f.open[state]; found != nil {
@@ -145,34 +144,34 @@ func (f *forms) isSilent(client string) bool {
 	return silent
 }
 
-// formChannel asks the person by a form of their host, for one call.
+// formChannel asks the person by forms of the host, for one call.
 type formChannel struct {
 	formStyle
 	forms  *forms
 	client string
-	// held is true for clients whose forms hold the call.
+	// held reports whether forms of the client hold the call.
 	held bool
 
-	// answered is the form that this call brings the answer of, and answer that.
+	// answered is the form whose answer came with the call, and answer the answer.
 	answered *form
 	answer   *mcp.ElicitationResult
 
-	// lost is true if the call brings the answer of a form that is not open any more.
+	// lost reports whether the call came with an answer to a form no longer open.
 	lost bool
 
-	// asking is the result that asks, once Ask has returned ErrAsked.
+	// asking is the result with the question, once Ask has returned ErrAsked.
 	asking *mcp.CallToolResult
 }
 
-// newFormChannel returns the way to the person by forms, or nil if their host has none, and
-// for web pages, which are nobody's host. A call that brings the answer of a form carries it in.
+// newFormChannel returns the way to the person by forms; nil if the host has no forms, and for web pages,
+// which are nobody's host. It takes the answer to a form from the call.
 func newFormChannel(ctx context.Context, f *forms, call mcp.CallToolRequest) *formChannel {
 	if httpguard.FromPage(ctx) {
 		return nil
 	}
 	c := &formChannel{formStyle: styleOf(ctx), forms: f, client: mcpwire.ClientKey(ctx), held: !server.IsModernRequest(ctx)}
 	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
-		if c.answered = f.take(state, c.client); c.answered != nil {
+		if c.answered = f.takeOpen(state, c.client); c.answered != nil {
 			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
 			return c
 		}
@@ -190,17 +189,17 @@ func showsForms(ctx context.Context) bool {
 	return can != nil && (can.Form != nil || can.URL == nil)
 }
 
-// hasAnswer reports whether the call brings an answer that a person may have given to a form, so that
-// nothing else in it may decide.
+// hasAnswer reports whether the call came with a form's answer that a person may have given. Then nothing
+// else in the call may decide.
 func (c *formChannel) hasAnswer() bool {
 	return c != nil && c.answered != nil && (c.answered.begun != nil || c.forms.now().Sub(c.answered.asked) >= humanTime)
 }
 
-// silent reports whether no person has seen the client's last form.
-func (c *formChannel) silent() bool { return c.forms.isSilent(c.client) }
+// isSilent reports whether no person has seen the client's last form.
+func (c *formChannel) isSilent() bool { return c.forms.isSilent(c.client) }
 
-// form returns the form that the call brings the answer of, or nil.
-func (c *formChannel) form() *form {
+// answeredForm returns the form answered by the call, or nil.
+func (c *formChannel) answeredForm() *form {
 	if c == nil {
 		return nil
 	}
@@ -211,36 +210,36 @@ func (c *formChannel) form() *form {
 func (c *formChannel) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	f := c.answered
 	if f == nil {
-		return c.send(q, c.sheetOf(q), nil)
+		return c.sendForm(q, c.sheetOf(q), nil)
 	}
 	c.answered = nil
 	if f.bound != q.Bound || f.cwd != q.Cwd {
-		return silence(lang.T("the run or its draft changed while the form was open, so the answer was not used"), false), nil
+		return silentResponse(lang.T("the run or its draft changed while the form was open, so the answer was not used"), false), nil
 	}
-	return c.read(f, q)
+	return c.readResponse(f, q)
 }
 
-// send puts a form to the person; its answer comes with the call that follows.
-func (c *formChannel) send(q gate.Question, s sheet, begun *gate.Response) (gate.Response, error) {
-	state, why := c.forms.add(statePrefix, form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: gate.FormTimeout, held: c.held, sheet: s, begun: begun})
+// sendForm puts a form to the person; the answer comes with a later call.
+func (c *formChannel) sendForm(q gate.Question, s sheet, begun *gate.Response) (gate.Response, error) {
+	state, why := c.forms.addForm(statePrefix, form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: gate.FormTimeout, held: c.held, sheet: s, begun: begun})
 	if state == "" {
-		return silence(why, false), nil
+		return silentResponse(why, false), nil
 	}
-	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.params(s)).ToolResult()
+	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.elicitation(s)).ToolResult()
 	return gate.Response{}, request.ErrAsked
 }
 
-func silence(why lang.Text, unasked bool) gate.Response {
+func silentResponse(why lang.Text, unasked bool) gate.Response {
 	return gate.Response{Silence: gate.Silence{Why: why, Unasked: unasked}}
 }
 
-// read turns the client's response to a form into the person's answer, or into the form that asks for
-// the rest of it.
-func (c *formChannel) read(f *form, q gate.Question) (gate.Response, error) {
+// readResponse turns the client's response to a form into the person's answer, or into a second form for the
+// rest of the answer.
+func (c *formChannel) readResponse(f *form, q gate.Question) (gate.Response, error) {
 	if out := c.explainSilence(f); !out.Silence.Why.Empty() {
 		return out, nil
 	}
-	filled, why := f.sheet.read(c.answer.Content)
+	filled, why := f.sheet.readAnswer(c.answer.Content)
 	if !why.Empty() {
 		return gate.Response{}, fault.New(fault.GatePending, "no decision was taken: the host's answer to the form cannot be used: %s", why).
 			WithHint("nothing was recorded; tell the human, and repeat the call when they are ready: the form comes back")
@@ -259,7 +258,7 @@ func (c *formChannel) read(f *form, q gate.Question) (gate.Response, error) {
 	}
 	switch filled[decisionField] {
 	case notNow:
-		return silence(lang.T("not now"), false), nil
+		return silentResponse(lang.T("not now"), false), nil
 	case viewFirst:
 		return gate.Response{Silence: gate.Silence{Why: lang.T("the document is to be read first"), View: true}}, nil
 	}
@@ -271,48 +270,47 @@ func (c *formChannel) read(f *form, q gate.Question) (gate.Response, error) {
 		if chosen.Words == "" {
 			return a, nil
 		}
-		// The form had a field for them once, and who filled that in has said them.
+		// Older forms had a field for the words, which may be filled in.
 		if a.Feedback = filled[wordsField]; a.Feedback == "" {
-			return c.send(q, wordsSheet(q, chosen), &a)
+			return c.sendForm(q, wordsSheet(q, chosen), &a)
 		}
 		return a, nil
 	}
-	return silence(lang.T("the chosen decision is not offered any more"), false), nil
+	return silentResponse(lang.T("the chosen decision is not offered any more"), false), nil
 }
 
-// explainSilence says why no person has answered a form; it returns nothing if one may have. Nobody
-// else decides if a person has answered the form before.
+// explainSilence says why no person has answered a form; it returns the zero value if a person may have. If a
+// person has answered a first form, the silence is not unasked, and no other way may decide.
 func (c *formChannel) explainSilence(f *form) gate.Response {
 	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil
 	switch {
 	case c.answer == nil && took >= f.limit:
-		return silence(lang.T("the form was not answered within %v", f.limit), false)
+		return silentResponse(lang.T("the form was not answered within %v", f.limit), false)
 	case took >= f.limit:
-		return silence(lang.T("the form was answered after its %v were over", f.limit), false)
+		return silentResponse(lang.T("the form was answered after its %v were over", f.limit), false)
 	case c.answer == nil && took >= humanTime:
-		return silence(lang.T("the host gave no answer to the form"), false)
+		return silentResponse(lang.T("the host gave no answer to the form"), false)
 	case took < humanTime:
 		if unasked {
 			c.forms.setSilent(c.client, true)
 		}
 		if c.answer == nil {
-			return silence(lang.T("the host could not show the form"), unasked)
+			return silentResponse(lang.T("the host could not show the form"), unasked)
 		}
-		return silence(lang.T("the host answered the form by itself, in %d ms", took.Milliseconds()), unasked)
+		return silentResponse(lang.T("the host answered the form by itself, in %d ms", took.Milliseconds()), unasked)
 	}
 	c.forms.setSilent(c.client, false)
 	switch c.answer.Action {
 	case mcp.ElicitationResponseActionAccept:
 		return gate.Response{}
 	case mcp.ElicitationResponseActionDecline:
-		return silence(lang.T("the form was declined"), false)
+		return silentResponse(lang.T("the form was declined"), false)
 	default:
-		return silence(lang.T("the form was closed"), false)
+		return silentResponse(lang.T("the form was closed"), false)
 	}
 }
 
-// readAnswers takes the answers of a form into those so far. Those in own words are asked for in the
-// form that follows.
+// readAnswers adds the answers of a form to a. It sends a second form for answers in own words.
 func (c *formChannel) readAnswers(f *form, q gate.Question, a gate.Response, filled map[string]string) (gate.Response, error) {
 	if f.begun == nil {
 		a.Answers, a.SkipRest = map[string]string{}, filled[restField] == skipRest
@@ -329,7 +327,7 @@ func (c *formChannel) readAnswers(f *form, q gate.Question, a gate.Response, fil
 			own = append(own, i)
 		default:
 			for j, offered := range question.Options {
-				if text == option(j) {
+				if text == optionValue(j) {
 					a.Answers[question.ID] = offered
 				}
 			}
@@ -337,7 +335,7 @@ func (c *formChannel) readAnswers(f *form, q gate.Question, a gate.Response, fil
 	}
 	switch {
 	case len(own) > 0:
-		return c.send(q, c.ownWordsSheet(q, own), &a)
+		return c.sendForm(q, c.ownWordsSheet(q, own), &a)
 	case len(a.Answers) > 0, a.SkipRest:
 		return a, nil
 	}
@@ -348,5 +346,5 @@ func (c *formChannel) readAnswers(f *form, q gate.Question, a gate.Response, fil
 			return a, nil
 		}
 	}
-	return silence(lang.T("the form came back empty"), false), nil
+	return silentResponse(lang.T("the form came back empty"), false), nil
 }

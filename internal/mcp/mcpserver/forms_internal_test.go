@@ -46,7 +46,7 @@ func FuzzFormAnswer(f *testing.F) {
 		if second && !questions {
 			sent.sheet, sent.begun = wordsSheet(q, q.Choices[1]), &gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges}
 		}
-		got, err := c.read(sent, q)
+		got, err := c.readResponse(sent, q)
 		decided := got.Decision != "" || got.Answers != nil
 		outcomes := 0
 		for _, one := range []bool{decided, !got.Silence.Why.Empty(), err != nil} {
@@ -102,7 +102,7 @@ func TestSheetRefuses(t *testing.T) {
 		if err := json.Unmarshal([]byte(content), &value); err != nil {
 			t.Fatal(err)
 		}
-		filled, why := s.read(value)
+		filled, why := s.readAnswer(value)
 		got := why.String()
 		if why.Empty() {
 			got = fmt.Sprint(filled)
@@ -162,7 +162,7 @@ func TestMessageFits(t *testing.T) {
 		{first: []string{"one", "two", "three"}, rest: []string{chinese, english}},
 		{first: []string{"one", "two", "three"}, rest: []string{"a\nb\nc\n\nd\ne\nf\ng\nh\ni\nj"}},
 	} {
-		rows := strings.Split(tt.message(), "\n")
+		rows := strings.Split(tt.messageText(), "\n")
 		if len(rows) > 11 || strings.Join(rows[:3], " ") != "one two three" {
 			t.Errorf("%d rows: %q", len(rows), rows)
 		}

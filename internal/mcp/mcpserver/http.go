@@ -15,7 +15,7 @@ const Endpoint = "/mcp"
 
 // HTTPOptions bound a server on HTTP.
 type HTTPOptions struct {
-	// Options say who may call: by Token, Remote and Origins. The protocol sets the others.
+	// Options say who may call, by Token, Remote and Origins. The other fields are set here.
 	httpguard.Options
 	// MaxBody bounds the body of a request, in bytes.
 	MaxBody int64
@@ -34,13 +34,13 @@ type Handler struct {
 	mux    http.ServeMux
 }
 
-// Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and
-// /metrics if it was asked for.
+// Handler returns the server's face on HTTP: MCP at Endpoint, /healthz, /readyz, and /metrics with
+// HTTPOptions.Metrics.
 func (s *Server) Handler(o HTTPOptions) *Handler {
 	h := &Handler{server: s, mcp: s.wire.HTTP(o.MaxBody, o.Idle, o.Now)}
 	guard := h.mcp.Guard(o.Options)
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plainText(w, http.StatusOK, "ok") })
-	h.mux.HandleFunc("GET /readyz", h.ready)
+	h.mux.HandleFunc("GET /readyz", h.serveReady)
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		plainText(w, http.StatusNotFound, s.engine.Projects().Language("").Say("there is nothing here; MCP is at %s", Endpoint))
 	})
@@ -56,20 +56,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(h.mcp.Pace(w), r)
 }
 
-// Close refuses requests that come from now on, ends all waiting for people or for changes,
-// and once the accepted requests are answered, or ctx is done, the streams.
+// Close refuses new requests, and ends all waiting for people or for changes. It ends the streams once the
+// accepted requests are answered, or ctx is done.
 func (h *Handler) Close(ctx context.Context) {
-	h.server.close()
+	h.server.endWaiting()
 	h.mcp.Close(ctx)
 }
 
-func (h *Handler) ready(w http.ResponseWriter, _ *http.Request) {
+func (h *Handler) serveReady(w http.ResponseWriter, _ *http.Request) {
 	if h.server.wire.Closing() {
 		plainText(w, http.StatusServiceUnavailable, "shutting down")
 		return
 	}
-	if err := h.server.ready(); err != nil {
-		h.server.log.Warn("not ready", "error", err) // which may name folders: not for everyone
+	if err := h.server.checkProjects(); err != nil {
+		h.server.log.Warn("not ready", "error", err) // the error may name folders, and is not for everyone
 		plainText(w, http.StatusServiceUnavailable, "not ready; the server's log says why")
 		return
 	}
@@ -80,5 +80,5 @@ func plainText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text+"\n") // a client that has gone needs no answer
+	_, _ = io.WriteString(w, text+"\n") // the client may have gone
 }

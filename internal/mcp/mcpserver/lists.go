@@ -19,8 +19,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// lists makes the lists of tools, prompts and resources those of their caller, on their way out,
-// and looks at subjects for the feed.
+// lists fits outgoing lists of tools, prompts and resources to the caller, and looks at subjects for the
+// feed.
 type lists struct {
 	wire          *mcpwire.Wire
 	callers       *callers
@@ -32,7 +32,7 @@ type lists struct {
 	encoded sync.Map
 }
 
-// toolsOf has all that a list of tools depends on, but for agents that are tools of their own.
+// toolsOf has everything on which a list of tools depends, apart from the tools of agents.
 type toolsOf struct{ asks, hasApp, mayHaveMethod bool }
 
 // toolPage is a page of a list of tools.
@@ -44,8 +44,8 @@ type toolPage struct {
 
 // listTools lists the tools of the caller's toolsets, and the agents.
 func (l *lists) listTools(ctx context.Context, id any, message *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
-	base := l.callers.base(ctx)
-	shelf := l.offer.shelf(base)
+	base := l.callers.baseRequest(ctx)
+	shelf := l.offer.shelfOrNil(base)
 	page := l.toolPage(ctx, shelf, message.Params.Cursor)
 	result.NextCursor = page.next
 	if page.json == nil || !mcpwire.ListTools(ctx, id, result, page.json) {
@@ -54,14 +54,14 @@ func (l *lists) listTools(ctx context.Context, id any, message *mcp.ListToolsReq
 	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
 }
 
-// toolPage returns the page of a caller's list of tools that begins after a cursor.
+// toolPage returns the page after a cursor of a caller's list of tools.
 func (l *lists) toolPage(ctx context.Context, shelf *method.Snapshot, cursor mcp.Cursor) (p toolPage) {
 	key := toolsOf{l.callers.hostConfirms(ctx), takesApps(ctx), l.offer.mayHave(shelf)}
 	sharable := cursor == "" && !l.offer.asksFor(config.ToolsetAgents)
 	if known, ok := l.encoded.Load(key); ok && sharable {
 		return known.(toolPage)
 	}
-	p.tools, p.next = pageOf(withApp(ctx, l.tools(ctx, shelf)), cursor, func(t mcp.Tool) string { return t.Name })
+	p.tools, p.next = pageOf(withApp(ctx, l.toolsFor(ctx, shelf)), cursor, func(t mcp.Tool) string { return t.Name })
 	if data, err := json.Marshal(p.tools); err == nil && sharable {
 		p.json = data
 		l.encoded.Store(key, p)
@@ -69,58 +69,58 @@ func (l *lists) toolPage(ctx context.Context, shelf *method.Snapshot, cursor mcp
 	return p
 }
 
-// tools returns the tools that a caller with this shelf gets, and the agents. The library may have cut its
-// own list at a cursor already, which is one of ours.
-func (l *lists) tools(ctx context.Context, shelf *method.Snapshot) (out []mcp.Tool) {
+// toolsFor returns the tools for a caller with this shelf, including the agents. It begins with all tools,
+// because the library may have cut its list at our cursor already.
+func (l *lists) toolsFor(ctx context.Context, shelf *method.Snapshot) (out []mcp.Tool) {
 	var all []mcp.Tool
 	for _, t := range l.wire.MCP.ListTools() {
 		all = append(all, t.Tool)
 	}
-	for _, t := range l.callable(ctx, all) {
-		if !l.offer.shows(t.Name, shelf) {
+	for _, t := range l.keepCallable(ctx, all) {
+		if !l.offer.isListed(t.Name, shelf) {
 			continue
 		}
-		if t.Name == ResourcesTool && !l.offer.shows(AgentTool, shelf) {
+		if t.Name == ResourcesTool && !l.offer.isListed(AgentTool, shelf) {
 			t.Description = strings.Replace(t.Description, "use "+AgentTool, "use its own tool", 1)
 		}
 		out = append(out, t)
 	}
 	for _, own := range l.offer.ownTools(shelf) {
-		out = append(out, own.tool(shelf.Actions(own.Item)).definition())
+		out = append(out, own.asTool(shelf.Actions(own.Item)).toMCP())
 	}
 	return out
 }
 
-// callable leaves out, of lists and of calls, the tools of toolsets that are not offered, and
-// bmad-confirm for clients that would call it without asking.
-func (l *lists) callable(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
+// keepCallable removes tools outside of the offered toolsets, from lists and from calls, and bmad-confirm for
+// clients that would call it without asking.
+func (l *lists) keepCallable(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	asks := l.callers.hostConfirms(ctx)
-	return slices.DeleteFunc(tools, func(t mcp.Tool) bool { return t.Name == ConfirmTool && !asks || !l.offer.callable(t.Name) })
+	return slices.DeleteFunc(tools, func(t mcp.Tool) bool { return t.Name == ConfirmTool && !asks || !l.offer.canCall(t.Name) })
 }
 
-// callOwn makes a call of an agent's tool one of bmad-agent.
+// callOwn turns a call of an agent's tool into a call of bmad-agent.
 func (l *lists) callOwn(ctx context.Context, _ any, message *mcp.CallToolRequest) {
 	if l.offer.asksFor(config.ToolsetAgents) && l.wire.MCP.GetTool(message.Params.Name) == nil {
-		l.offer.callOwn(l.offer.shelf(l.callers.base(ctx)), message)
+		l.offer.callOwn(l.offer.shelfOrNil(l.callers.baseRequest(ctx)), message)
 	}
 }
 
 // listPrompts lists the prompts of a caller.
 func (l *lists) listPrompts(ctx context.Context, _ any, message *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
-	base := l.callers.base(ctx)
-	shelf := l.offer.shelf(base)
-	result.Prompts, result.NextCursor = pageOf(l.prompts.list(shelf), message.Params.Cursor, func(p mcp.Prompt) string { return p.Name })
+	base := l.callers.baseRequest(ctx)
+	shelf := l.offer.shelfOrNil(base)
+	result.Prompts, result.NextCursor = pageOf(l.prompts.promptsFor(shelf), message.Params.Cursor, func(p mcp.Prompt) string { return p.Name })
 	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationPromptsListChanged, func() feed.Sight { return l.promptsSight(shelf) })
 }
 
-// listResources lists the resources of a caller, with those of the caller's project.
+// listResources lists the resources of a caller and of the caller's project.
 func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
-	base := l.callers.base(ctx)
-	shelf := l.offer.shelf(base)
+	base := l.callers.baseRequest(ctx)
+	shelf := l.offer.shelfOrNil(base)
 	listed, cwd := l.resources.forProject(ctx, base)
 	own := append(listed, bmadResources(shelf)...)
 	all := slices.Concat(l.resources.all, own)
-	for _, r := range withoutApp(ctx, result.Resources) { // those of this session only
+	for _, r := range withoutApp(ctx, result.Resources) { // also resources of this session only
 		if !slices.ContainsFunc(all, func(known mcp.Resource) bool { return known.URI == r.URI }) {
 			all = append(all, r)
 		}
@@ -129,21 +129,21 @@ func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResou
 	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationResourcesListChanged, func() feed.Sight { return resourcesSight(own, cwd, shelf) })
 }
 
-// look looks at a subject for a caller: a list, or the resource at an address.
-func (l *lists) look(ctx context.Context, base request.Request, subject string) feed.Sight {
+// lookAt returns the sight of a subject for a caller: of a list, or of the resource at an address.
+func (l *lists) lookAt(ctx context.Context, base request.Request, subject string) feed.Sight {
 	switch subject {
 	case mcp.MethodNotificationToolsListChanged:
-		return l.toolsSight(l.offer.shelf(base))
+		return l.toolsSight(l.offer.shelfOrNil(base))
 	case mcp.MethodNotificationPromptsListChanged:
-		return l.promptsSight(l.offer.shelf(base))
+		return l.promptsSight(l.offer.shelfOrNil(base))
 	case mcp.MethodNotificationResourcesListChanged:
-		shelf := l.offer.shelf(base)
+		shelf := l.offer.shelfOrNil(base)
 		listed, cwd := l.resources.forProject(ctx, base)
 		return resourcesSight(append(listed, bmadResources(shelf)...), cwd, shelf)
 	}
-	res, cwd, err := l.resources.read(ctx, subject, base)
+	res, cwd, err := l.resources.readResource(ctx, subject, base)
 	if cwd == "" && base.Cwd == "" && len(base.Places) > 0 {
-		cwd = base.Places[0] // a missing one will appear in the caller's project
+		cwd = base.Places[0] // a missing resource will appear in the caller's project
 	}
 	seen := feed.Sight{Project: cwd}
 	if cwd != "" && res.Path != "" {
@@ -155,28 +155,28 @@ func (l *lists) look(ctx context.Context, base request.Request, subject string) 
 	return seen
 }
 
-// toolsSight returns the sight of the tools that depend on the shelf.
+// toolsSight returns the sight of the tools, as far as they depend on the shelf.
 func (l *lists) toolsSight(shelf *method.Snapshot) feed.Sight {
 	var names []string
 	for name, toolset := range l.offer.sets {
-		if toolset == config.ToolsetMethod && l.offer.shows(name, shelf) {
+		if toolset == config.ToolsetMethod && l.offer.isListed(name, shelf) {
 			names = append(names, name)
 		}
 	}
-	seen := listSight(append(names, sights(l.offer.ownTools(shelf))...), "", shelf)
+	seen := listSight(append(names, describeAgents(l.offer.ownTools(shelf))...), "", shelf)
 	seen.Apart = true
 	return seen
 }
 
-// promptsSight returns the sight of the prompts that depend on the shelf.
+// promptsSight returns the sight of the prompts, as far as they depend on the shelf.
 func (l *lists) promptsSight(shelf *method.Snapshot) feed.Sight {
-	seen := listSight(sights(l.prompts.own(shelf)), "", shelf)
+	seen := listSight(describeAgents(l.prompts.agentPrompts(shelf)), "", shelf)
 	seen.Apart = true
 	return seen
 }
 
-// resourcesSight returns the sight of a list of resources. It does not show that one on it has
-// changed, which is reported by its address.
+// resourcesSight returns the sight of a list of resources. A change of a listed resource does not change it,
+// since it is reported by address.
 func resourcesSight(listed []mcp.Resource, project string, shelf *method.Snapshot) feed.Sight {
 	uris := make([]string, len(listed))
 	for i, r := range listed {
@@ -194,13 +194,12 @@ func listSight(names []string, project string, shelf *method.Snapshot) feed.Sigh
 	return seen
 }
 
-// maxList is the size in bytes that no list of resources, prompts or tools exceeds.
+// maxList bounds a page of resources, prompts or tools, in bytes.
 const maxList = 19_000
 
-// pageOf returns the page of a list that begins after a cursor, and the cursor of the next.
-// The list is in the order of its names; a cursor is the last name of a page, as the library
-// has it, so that a list that has changed meanwhile goes on at the same place. A name here is
-// whatever text orders the list.
+// pageOf returns the page of a list after a cursor, and the cursor of the next page. The list is sorted by
+// name, which is any text that gives the order. As in the library, a cursor is the last name of a page, so a
+// list changed meanwhile continues at the same place.
 func pageOf[T any](all []T, cursor mcp.Cursor, name func(T) string) ([]T, mcp.Cursor) {
 	slices.SortStableFunc(all, func(a, b T) int { return strings.Compare(name(a), name(b)) })
 	if last, err := base64.StdEncoding.DecodeString(string(cursor)); err == nil && cursor != "" {

@@ -9,9 +9,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// Model is a language model that the person has set up for delegated tasks.
+// Model is a language model set up by the person for delegated tasks.
 type Model interface {
-	// Complete answers a message under a system prompt, in at most so many tokens. model is its name.
+	// Complete answers a message under a system prompt, in at most so many tokens. model is the name of the
+	// model.
 	Complete(ctx context.Context, system, message string, tokens int) (text, model string, err error)
 }
 
@@ -22,18 +23,18 @@ type memoryTools struct {
 	model  Model
 }
 
-// memoryCall is one call of these tools, in the project that it is for.
+// memoryCall is one call of a tool of memoryTools, with the project opened.
 type memoryCall struct {
 	*toolCall
 	project *project.Project
 	book    *memory.Book
 }
 
-// memoryHandler answers a call, as a toolHandler does.
+// memoryHandler answers a memoryCall, as a toolHandler answers a toolCall.
 type memoryHandler func(ctx context.Context, c *memoryCall) (any, error)
 
-// fitting returns a result without the last entries of a list in it, as many as do not fit.
-func fitting[T, E any](found *T, list *[]E) T {
+// cutList returns a result without the last entries of a list in it, until it fits into a reply.
+func cutList[T, E any](found *T, list *[]E) T {
 	for len(*list) > 0 {
 		if data, err := method.Encode(found); err != nil || len(data) <= reply.Max {
 			break

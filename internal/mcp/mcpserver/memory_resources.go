@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
-// The addresses of the project memory. They too take the project folder as cwd.
+// The addresses of the project memory. They take the project folder as cwd, too.
 const (
 	memoryScheme   = bmadScheme + "memory/"
 	museumURI      = memoryScheme + "museum"
@@ -22,7 +22,7 @@ const (
 	agentMemoryURI = memoryScheme + "agents/"
 )
 
-// notesOf is the content of a resource with notes: the newest, as many as a reply can hold.
+// notesOf is the content of a resource with notes: the newest ones that fit into a reply.
 type notesOf struct {
 	Notes []shownNote `json:"notes"`
 	// Total counts the notes of the type.
@@ -30,13 +30,13 @@ type notesOf struct {
 	Problems []notes.Problem `json:"problems,omitempty"`
 }
 
-// shownNote is a note, with a mark if it addresses the model that reads it.
+// shownNote is a note, with a mark if it seems to instruct the reading model.
 type shownNote struct {
 	notes.Note
 	Suspicious bool `json:"suspicious,omitempty"`
 }
 
-// readMemory returns the resource at an address of the project memory, and its project.
+// readMemory returns the resource at an address of the project memory, and the folder of the project.
 func readMemory(ctx context.Context, e *engine.Engine, m *memory.Memory, uri string, base request.Request) (reply.Resource, string, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -58,8 +58,7 @@ func readMemory(ctx context.Context, e *engine.Engine, m *memory.Memory, uri str
 	return reply.Resource{Name: u.Path, MIMEType: "application/json", Size: int64(len(data)), Text: string(data), Path: path}, p.Dir.Path(), err
 }
 
-// memoryPart returns a part of a project's memory by its name in an address, and a file in the
-// folder to watch.
+// memoryPart returns the part of a project's memory named in an address, and the file behind it.
 func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value any, path string, err error) {
 	kind, rest, _ := strings.Cut(name, "/")
 	switch {
@@ -69,7 +68,7 @@ func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value
 		for _, n := range list.Notes[:min(len(list.Notes), maxEntries)] {
 			out.Notes = append(out.Notes, shownNote{n, n.Suspicious()})
 		}
-		return fitting(&out, &out.Notes), book.Path() + "/" + rest + ".jsonl", err
+		return cutList(&out, &out.Notes), book.Path() + "/" + rest + ".jsonl", err
 	case name == "museum":
 		out, err := book.Failures(ctx, "", "", maxEntries)
 		return out, book.Path() + "/" + string(notes.Failures) + ".jsonl", err
@@ -80,8 +79,8 @@ func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value
 	return nil, "", noMemory(uri)
 }
 
-// noMemory returns the error for an address of the memory that leads nowhere.
+// noMemory returns the error for an unknown address of the memory.
 func noMemory(uri string) error {
-	return fault.New(fault.NotFound, "unknown resource %q", clip(uri)).
+	return fault.New(fault.NotFound, "unknown resource %q", clipText(uri)).
 		WithHint("there are: %s, %s, %s", museumURI, notesURI+"{type}", agentMemoryURI+"{agent}")
 }

@@ -26,7 +26,7 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 			return c.book.Agent(ctx, c.Text("agent"), c.Text("query"), c.Count("last_n"))
 		},
 		"run_completion_contract": func(ctx context.Context, c *memoryCall) (any, error) {
-			return m.engine.CheckContract(ctx, c.project, engine.ContractCall{Stack: c.Text("stack"), Dir: c.Text("working_dir")}, telling(ctx, c.call))
+			return m.engine.CheckContract(ctx, c.project, engine.ContractCall{Stack: c.Text("stack"), Dir: c.Text("working_dir")}, noticeSender(ctx, c.call))
 		},
 		"get_workflow_status": func(ctx context.Context, c *memoryCall) (any, error) {
 			return c.book.Run(ctx, c.Text("run_id"), c.Text("branch"))
@@ -57,24 +57,24 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 			out, err := c.book.Recall(ctx, memory.Query{
 				Text: c.Text("query"), Type: notes.Type(c.Text("type")), Agent: c.Text("agent"), Limit: c.Count("limit"),
 			})
-			return fitting(&out, &out.Results), err
+			return cutList(&out, &out.Results), err
 		},
 		DelegateTool: m.delegate,
 	}
 }
 
-// all returns the tools as they are offered.
-func (m memoryTools) all() (out []tool) {
+// definedTools returns the tools of the toolset memory.
+func (m memoryTools) definedTools() (out []tool) {
 	handlers := m.handlers()
 	for _, d := range definitionsIn("memory_tools.json") {
 		args := request.ArgumentsOf(d.Schema, d.Example, mostOf, append(d.Arguments, "cwd")...)
-		out = append(out, m.tool(config.ToolsetMemory, d, args, m.opening(handlers[d.Name])))
+		out = append(out, m.newTool(config.ToolsetMemory, d, args, m.withProject(handlers[d.Name])))
 	}
 	return out
 }
 
-// opening opens the project of a call for its handler.
-func (m memoryTools) opening(handle memoryHandler) toolHandler {
+// withProject calls a handler with the project of the call opened.
+func (m memoryTools) withProject(handle memoryHandler) toolHandler {
 	return func(ctx context.Context, c *toolCall) (any, error) {
 		p, err := m.engine.Projects().At(c.request.Address)
 		if err != nil {

@@ -18,7 +18,7 @@ type metrics struct {
 	seconds *exposition.Vector
 }
 
-// maxScrapes is the most requests that are served at a time.
+// maxScrapes is the most requests for metrics at a time.
 const maxScrapes = 2
 
 func newMetrics() *metrics {
@@ -32,8 +32,8 @@ func newMetrics() *metrics {
 	}
 }
 
-// count notes one action. Unknown ones have one name: a caller must not add series.
-func (m *metrics) count(action workflow.Action, took time.Duration, outcome string) {
+// countAction counts one action. All unknown actions have one name, so that callers cannot add series.
+func (m *metrics) countAction(action workflow.Action, took time.Duration, outcome string) {
 	if !slices.Contains(workflow.Actions(), action) {
 		action = "unknown"
 	}
@@ -41,8 +41,8 @@ func (m *metrics) count(action workflow.Action, took time.Duration, outcome stri
 	m.seconds.Add(took.Seconds(), string(action))
 }
 
-// outcome names the outcome of an action.
-func outcome(err error) string {
+// outcomeName names the outcome of an action.
+func outcomeName(err error) string {
 	switch {
 	case err == nil:
 		return "done"

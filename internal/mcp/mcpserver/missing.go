@@ -12,10 +12,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 )
 
-// missing returns the refusal of a request for a tool, prompt or resource that a caller does not
-// have, with the names or addresses that are like it.
-func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) mcpwire.Error {
-	base := l.callers.base(ctx)
+// errMissing returns the refusal of a request for an unknown tool, prompt or resource, with similar names or
+// addresses.
+func (l *lists) errMissing(ctx context.Context, method mcp.MCPMethod, name string) mcpwire.Error {
+	base := l.callers.baseRequest(ctx)
 	key, code, err := "name", mcp.INVALID_PARAMS, error(nil)
 	switch method {
 	case mcp.MethodToolsCall:
@@ -24,29 +24,29 @@ func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) 
 		err = l.noPrompt(base, name)
 	default:
 		key, code, err = "uri", mcpwire.NotFoundCode(ctx), noResource(name)
-		if l.offer.memory() && strings.HasPrefix(name, memoryScheme) {
+		if l.offer.servesMemory() && strings.HasPrefix(name, memoryScheme) {
 			err = noMemory(name)
 		}
 	}
-	out := l.callers.protocolError(ctx, base, err, key, clip(name))
+	out := l.callers.protocolError(ctx, base, err, key, clipText(name))
 	out.Code = code
 	return out
 }
 
 func (l *lists) noTool(ctx context.Context, base request.Request, name string) error {
 	var names []string
-	for _, t := range l.tools(ctx, l.offer.shelf(base)) {
+	for _, t := range l.toolsFor(ctx, l.offer.shelfOrNil(base)) {
 		names = append(names, t.Name)
 	}
-	return fault.New(fault.NotFound, "unknown tool %q", clip(name)).
+	return fault.New(fault.NotFound, "unknown tool %q", clipText(name)).
 		WithHint("tools/list has those that there are").Suggest(name, slices.Sorted(slices.Values(names)))
 }
 
 func (l *lists) noPrompt(base request.Request, name string) error {
 	var names []string
-	for _, p := range l.prompts.list(l.offer.shelf(base)) {
+	for _, p := range l.prompts.promptsFor(l.offer.shelfOrNil(base)) {
 		names = append(names, p.Name)
 	}
-	return fault.New(fault.NotFound, "unknown prompt %q", clip(name)).
+	return fault.New(fault.NotFound, "unknown prompt %q", clipText(name)).
 		WithHint("prompts/list has those that there are").Suggest(name, names)
 }

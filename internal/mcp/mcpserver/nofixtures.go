@@ -4,5 +4,5 @@ package mcpserver
 
 import "github.com/mark3labs/mcp-go/server"
 
-// addFixtures adds nothing to a server that is not built for the conformance suite.
+// addFixtures does nothing in a server not built for the conformance suite.
 func addFixtures(*server.MCPServer) {}

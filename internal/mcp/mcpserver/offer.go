@@ -21,92 +21,90 @@ const (
 	AgentTool     = "bmad-agent"
 )
 
-// offer decides which toolsets a caller gets, and finds the shelf of the BMAD method that is
-// theirs: the installations that count for their project.
+// offer decides which toolsets a caller gets, and finds the caller's shelf: the installations of the BMAD
+// method that count for the project.
 type offer struct {
 	engine   *engine.Engine
 	library  *method.Library // nil: the method is not served
 	toolsets []config.Toolset
-	// hasMemory is true if the project memory can be served.
+	// hasMemory reports whether the project memory can be served.
 	hasMemory bool
 	// sets has the toolset of each tool.
 	sets map[string]config.Toolset
-	// remote is true if only a call says which of several projects is meant.
+	// remote reports whether only a call names one of several projects.
 	remote bool
 	log    *slog.Logger
 }
 
-// asksFor reports whether a toolset was asked for by name.
+// asksFor reports whether the settings name a toolset.
 func (o *offer) asksFor(toolset config.Toolset) bool { return slices.Contains(o.toolsets, toolset) }
 
-// auto reports whether the toolsets follow from the installations that are found.
-func (o *offer) auto() bool { return len(o.toolsets) == 0 || o.asksFor(config.ToolsetAuto) }
+// isAuto reports whether the toolsets follow from the installations found.
+func (o *offer) isAuto() bool { return len(o.toolsets) == 0 || o.asksFor(config.ToolsetAuto) }
 
-// wants reports whether one of some toolsets was asked for, or may follow from the installations.
-func (o *offer) wants(toolsets ...config.Toolset) bool {
-	return o.auto() || slices.ContainsFunc(toolsets, o.asksFor)
+// mayOffer reports whether the settings name one of some toolsets, or it may follow from the installations.
+func (o *offer) mayOffer(toolsets ...config.Toolset) bool {
+	return o.isAuto() || slices.ContainsFunc(toolsets, o.asksFor)
 }
 
-// task reports whether the tools and prompts of the workflow are offered.
-func (o *offer) task() bool { return o.wants(config.ToolsetTask) }
+// hasTask reports whether the tools and prompts of the workflow are offered.
+func (o *offer) hasTask() bool { return o.mayOffer(config.ToolsetTask) }
 
-// method reports whether the method is served at all: as tools, and with them as prompts and
-// resources.
-func (o *offer) method() bool {
-	return o.library != nil && o.wants(config.ToolsetMethod, config.ToolsetClassic, config.ToolsetAgents)
+// hasMethod reports whether the method is served at all: as tools, prompts and resources.
+func (o *offer) hasMethod() bool {
+	return o.library != nil && o.mayOffer(config.ToolsetMethod, config.ToolsetClassic, config.ToolsetAgents)
 }
 
-// memory reports whether the project memory is served.
-func (o *offer) memory() bool { return o.hasMemory && o.asksFor(config.ToolsetMemory) }
+// servesMemory reports whether the project memory is served.
+func (o *offer) servesMemory() bool { return o.hasMemory && o.asksFor(config.ToolsetMemory) }
 
-// has reports whether the server has the tools of a toolset.
-func (o *offer) has(toolset config.Toolset) bool {
+// hasToolset reports whether the server has the tools of a toolset.
+func (o *offer) hasToolset(toolset config.Toolset) bool {
 	switch toolset {
 	case config.ToolsetTask:
 		return true
 	case config.ToolsetMemory:
-		return o.memory()
+		return o.servesMemory()
 	}
-	return o.method() && (toolset == config.ToolsetMethod || o.asksFor(toolset))
+	return o.hasMethod() && (toolset == config.ToolsetMethod || o.asksFor(toolset))
 }
 
-// callable reports whether a tool that the server has may be called. One that is only not listed may be,
-// and then names the missing installation.
-func (o *offer) callable(tool string) bool {
+// canCall reports whether a tool of the server may be called, even if it is not listed: then it reports the
+// missing installation.
+func (o *offer) canCall(tool string) bool {
 	switch o.sets[tool] {
 	case config.ToolsetTask:
-		return o.task()
+		return o.hasTask()
 	case config.ToolsetMethod:
-		return o.wants(config.ToolsetMethod, config.ToolsetAgents)
+		return o.mayOffer(config.ToolsetMethod, config.ToolsetAgents)
 	}
-	return true // the others are there because they were asked for
+	return true // the server has the others only by name in the settings
 }
 
-// shows reports whether a tool is listed for a caller with this shelf.
-func (o *offer) shows(tool string, shelf *method.Snapshot) bool {
+// isListed reports whether a tool is listed for a caller with this shelf.
+func (o *offer) isListed(tool string, shelf *method.Snapshot) bool {
 	toolset, ours := o.sets[tool]
 	switch {
 	case !ours || o.asksFor(toolset):
 		return true
 	case toolset == config.ToolsetTask:
-		return o.auto()
+		return o.isAuto()
 	case toolset == config.ToolsetMethod:
 		if tool != AgentTool && o.asksFor(config.ToolsetAgents) {
 			return true
 		}
-		return o.auto() && o.mayHave(shelf)
+		return o.isAuto() && o.mayHave(shelf)
 	}
 	return false
 }
 
-// mayHave reports whether a caller has an installation, or may have one in the project that a
-// call of theirs names.
+// mayHave reports whether a caller has an installation, or may have one in a project named in a later call.
 func (o *offer) mayHave(shelf *method.Snapshot) bool {
 	return shelf != nil && (!shelf.Empty() || shelf.Project == "" && o.remote)
 }
 
-// shelf returns the shelf of a caller; nil if the method is not served.
-func (o *offer) shelf(base request.Request) *method.Snapshot {
+// shelfOrNil returns the shelf of a caller; nil if the method is not served, or the project cannot be found.
+func (o *offer) shelfOrNil(base request.Request) *method.Snapshot {
 	shelf, err := o.shelfOf(base)
 	if err != nil {
 		o.log.Debug("nothing of the method is listed", "error", err)
@@ -114,10 +112,10 @@ func (o *offer) shelf(base request.Request) *method.Snapshot {
 	return shelf
 }
 
-// shelfOf returns the same, or the problem with the project that the caller names. Without a
-// name, and if the project cannot be known, it is the shelf of the person.
+// shelfOf returns the shelf of a caller, or the problem with the project in base. Without a project it is the
+// shelf of the person; without a served method, nil.
 func (o *offer) shelfOf(base request.Request) (*method.Snapshot, error) {
-	if !o.method() {
+	if !o.hasMethod() {
 		return nil, nil
 	}
 	project, err := o.engine.Projects().Where(base.Address)
@@ -127,9 +125,9 @@ func (o *offer) shelfOf(base request.Request) (*method.Snapshot, error) {
 	return o.library.At(project), nil
 }
 
-// personas returns the shelf whose agents take on tasks, which are those of the project whether or
-// not the method is served.
-func (o *offer) personas(req request.Request) (*method.Snapshot, error) {
+// shelfOfPersonas returns the shelf with the agents for delegated tasks: the shelf of the project, even if
+// the method is not served.
+func (o *offer) shelfOfPersonas(req request.Request) (*method.Snapshot, error) {
 	project, err := o.engine.Projects().Where(req.Address)
 	if err != nil || o.library == nil {
 		return nil, cmp.Or(err, catalog.NoInstallation())
@@ -137,14 +135,14 @@ func (o *offer) personas(req request.Request) (*method.Snapshot, error) {
 	return o.library.At(project), nil
 }
 
-// ways returns the calls by which the reader of a document reaches the files and items that it
-// names. cwd is the project that the caller has named; further calls have to name it too.
-func (o *offer) ways(cwd string) method.ToolNames {
+// toolNames returns the calls with which the reader of a document reaches files and items named in it. cwd is
+// the project in the caller's call, which further calls have to name, too.
+func (o *offer) toolNames(cwd string) method.ToolNames {
 	with := ""
 	if cwd != "" {
 		with = fmt.Sprintf(", cwd: %q", cwd)
 	}
-	if !o.wants(config.ToolsetMethod, config.ToolsetAgents) {
+	if !o.mayOffer(config.ToolsetMethod, config.ToolsetAgents) {
 		return method.ToolNames{Read: "get_knowledge {domain: <address>" + with + "}",
 			Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
 	}
@@ -154,7 +152,7 @@ func (o *offer) ways(cwd string) method.ToolNames {
 			strings.ReplaceAll(with, "%", "%%")),
 		Workflow: WorkflowTool + " {workflow: …" + with + "}", Agent: AgentTool + " {agent: …" + with + "}",
 	}
-	if !o.wants(config.ToolsetMethod) {
+	if !o.mayOffer(config.ToolsetMethod) {
 		w.Agent = "its own tool"
 	}
 	return w

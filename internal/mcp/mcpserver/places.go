@@ -17,16 +17,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// place adds the folders in which to look for a call without cwd: the host's project, the
-// client's roots, the server's folder. A non-nil result is a question for the client, which then
-// repeats the call, or a refusal.
-func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
+// placeCall adds the folders to search for a call without cwd: the host's project, the client's roots, the
+// server's folder. A non-nil result is a question to the client, which then repeats the call, or a refusal.
+func (c *callers) placeCall(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
 	if c.places.Remote {
 		return c.placeServed(ctx, call, req)
 	}
 	if req.Cwd != "" {
-		req.Places = c.places.with(nil) // a refusal speaks the language of the work there
-		return c.reachable(ctx, call, *req)
+		req.Places = c.places.foldersFor(nil) // for the language of a refusal
+		return c.checkFolder(ctx, call, *req)
 	}
 	var roots []string
 	if c.places.byRoots() {
@@ -38,28 +37,28 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *requ
 			c.roots.set(mcpwire.ClientKey(ctx), roots)
 		}
 	}
-	c.look(req, roots)
+	c.addPlaces(req, roots)
 	return nil
 }
 
-// base returns the request of a caller that calls no tool, with the folders in which to look.
-func (c *callers) base(ctx context.Context) request.Request {
-	req := c.request(ctx)
+// baseRequest returns an engine request for a caller without a tool call, with the folders to search.
+func (c *callers) baseRequest(ctx context.Context) request.Request {
+	req := c.requestFrom(ctx)
 	var roots []string
 	if c.places.Remote || c.places.byRoots() {
-		roots = c.roots.of(ctx)
+		roots = c.roots.rootsFor(ctx)
 	}
-	c.look(&req, roots)
+	c.addPlaces(&req, roots)
 	return req
 }
 
-// look adds the folders in which to look for a client with these roots, the likeliest first. Several
-// roots are places of sessions, but do not decide in which to start one.
-func (c *callers) look(req *request.Request, roots []string) {
-	around, found := c.places.with, roots
+// addPlaces adds the folders to search for a client with these roots, the likeliest first. Several roots are
+// searched for sessions, but none of them is the place of a new session.
+func (c *callers) addPlaces(req *request.Request, roots []string) {
+	around, found := c.places.foldersFor, roots
 	if c.places.Remote {
 		roots = slices.DeleteFunc(slices.Clone(roots), func(root string) bool {
-			return !c.engine.Projects().Serves(root) || c.isServed(root) && c.home() == ""
+			return !c.engine.Projects().Serves(root) || c.isServed(root) && c.defaultFolder() == ""
 		})
 		around, found = c.withHome, c.withHome(roots)
 	}
@@ -70,55 +69,54 @@ func (c *callers) look(req *request.Request, roots []string) {
 	req.Places = append(req.Places, around(roots)...)
 }
 
-// refuseCall is refuse for a call whose arguments are not read yet.
+// refuseCall is failureResult for a call with arguments not read yet.
 func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err error) *mcp.CallToolResult {
-	req := c.base(ctx)
+	req := c.baseRequest(ctx)
 	var given map[string]json.RawMessage
-	_ = json.Unmarshal(rawArguments(call), &given) // without arguments it is a call for no session
+	_ = json.Unmarshal(rawArguments(call), &given) // without arguments, the call is for no session
 	for name, field := range map[string]*string{"session_id": &req.Session, "cwd": &req.Cwd, "objective": &req.Objective} {
 		if json.Unmarshal(given[name], field) != nil {
-			*field = "" // the refusal is about this argument, or comes before it
+			*field = "" // a malformed argument counts as a missing one
 		}
 	}
-	return c.refuse(ctx, req, err)
+	return c.failureResult(ctx, req, err)
 }
 
-// Over HTTP one server has many projects, and clients of several people. A call is for the
-// folder its cwd names, else for the root that its client works in, as far as it is served,
-// else for the served folder if that is itself a project. Otherwise the call is refused: the
-// work of one project does not belong into a folder of several.
+// Over HTTP one server has many projects, and clients of several people. A call is for the folder in cwd,
+// else for the client's root if it is served, else for the served folder if this is a project. Otherwise the
+// call is refused: the work of one project does not belong into a folder of several.
 
-// placeServed is place over HTTP.
+// placeServed is placeCall over HTTP.
 func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
 	if req.Cwd != "" {
 		if req.Action == workflow.ActionStart && c.onlyHolds(req.Cwd) {
-			return c.refuse(ctx, *req, fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).
+			return c.failureResult(ctx, *req, fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clipText(req.Cwd)).
 				WithHint("pass the folder of the one that is meant, such as %s; if all of it is one project, make it a repository, or start the server in it without --root", strings.Join(c.engine.Projects().Some(), ", ")))
 		}
 		return nil
 	}
-	roots := c.roots.of(ctx)
+	roots := c.roots.rootsFor(ctx)
 	if server.IsModernRequest(ctx) {
 		var ask *mcp.CallToolResult
 		if roots, ask = clientRoots(ctx, call); ask != nil {
 			return ask
 		}
 	}
-	c.look(req, roots)
+	c.addPlaces(req, roots)
 	return nil
 }
 
-// withHome returns roots that are served, and the folder of calls that do not say where.
+// withHome returns roots followed by the default folder, if there is one.
 func (c *callers) withHome(roots []string) []string {
-	if home := c.home(); home != "" {
+	if home := c.defaultFolder(); home != "" {
 		return append(slices.Clone(roots), home)
 	}
 	return roots
 }
 
-// home returns the folder of calls that do not say which project they are for: the one that the
-// server was started in, or the only one it was told to serve if that is a project.
-func (c *callers) home() string {
+// defaultFolder returns the folder of calls without a project: the project in which the server was started,
+// or the only served folder if it is a project.
+func (c *callers) defaultFolder() string {
 	switch p := c.places; {
 	case p.Project != "":
 		return p.Project
@@ -128,20 +126,19 @@ func (c *callers) home() string {
 	return ""
 }
 
-// isServed reports whether a folder is one of those that the server was told to serve, and not
-// just inside one.
+// isServed reports whether a folder is one of the served folders, and not just inside one.
 func (c *callers) isServed(folder string) bool {
 	real, err := filepath.EvalSymlinks(folder)
 	return err == nil && slices.Contains(c.places.Served, filepath.Clean(real))
 }
 
-// onlyHolds reports whether a folder was given to serve the projects in it.
+// onlyHolds reports whether a folder is served for the projects in it, and is not a project.
 func (c *callers) onlyHolds(folder string) bool {
 	return c.places.Project == "" && c.isServed(folder) && project.Holds(folder)
 }
 
-// cwdOnStdio are the descriptions of cwd in the schemas, which are those on stdio, each with the
-// condition under which a call over HTTP can do without it.
+// cwdOnStdio are the descriptions of cwd in the embedded schemas, which are for stdio. Each comes with the
+// condition under which a call over HTTP needs no cwd.
 var cwdOnStdio = map[string]string{
 	"absolute path of the project folder; default: the folder the host works in": "session_id is given or your host tells its roots",
 	"absolute path of the project, if not the one the server runs for":           "your host tells its roots",
@@ -150,13 +147,13 @@ var cwdOnStdio = map[string]string{
 // leanCwd adds cwd to the schema of a lean tool, with a description of cwdOnStdio.
 const leanCwd = `"properties":{"cwd":{"type":"string","description":"absolute path of the project, if not the one the server runs for"},`
 
-// schema describes cwd in a tool's schema as it is for the callers of this server. A lean tool
-// takes it everywhere, and lists it if only that names the project.
-func (c *callers) schema(t tool) json.RawMessage {
+// schemaFor returns a tool's schema, with cwd described for the callers of this server. A lean tool always
+// takes cwd, and lists it only if a call has no other way to name the project.
+func (c *callers) schemaFor(t tool) json.RawMessage {
 	if !c.places.Remote {
 		return t.schema
 	}
-	home := c.home()
+	home := c.defaultFolder()
 	schema := string(t.schema)
 	if t.lean && home == "" {
 		schema = strings.Replace(schema, `"properties": {`, leanCwd, 1)

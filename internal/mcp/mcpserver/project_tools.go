@@ -13,48 +13,48 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// definitions has the descriptions and schemas of the tools, but for the schema of bmad-task. A model
-// reads all of them with every conversation: they have nothing that it can do without.
+// definitions has the descriptions and schemas of the tools, apart from the schema of bmad-task. A model
+// reads all of them in every conversation, so they have to be short.
 //
 //go:embed *_description.md *_schema.json *_tools.json
 var definitions embed.FS
 
-func defined(file string) []byte {
+func readEmbedded(file string) []byte {
 	data, err := definitions.ReadFile(file)
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is part of the program
 	}
 	return data
 }
 
-// definition describes a tool that answers from what a project has.
+// definition describes a tool about the content of a project.
 type definition struct {
 	Name, Title, Description, Example string
 	Schema                            json.RawMessage
-	// Arguments are in the order in which they are read.
+	// Arguments are in reading order.
 	Arguments []string
-	// Reads is true if nothing at all is changed, Writes if the project is.
+	// Reads marks a tool that changes nothing, Writes a tool that changes the project.
 	Reads, Writes bool
 }
 
 // definitionsIn returns the definitions of a file.
 func definitionsIn(file string) []definition {
 	var out []definition
-	if err := json.Unmarshal(defined(file), &out); err != nil {
-		panic(err) // it is part of the program
+	if err := json.Unmarshal(readEmbedded(file), &out); err != nil {
+		panic(err) // the file is part of the program
 	}
 	return out
 }
 
-// The most entries, results and tokens that a call may ask for.
+// The most entries, results and tokens of a call.
 const (
 	maxEntries, maxResults, maxTokens = 50, 20, 8192
 )
 
-// mostOf has the most that the number in an argument may be.
+// mostOf has the largest values of number arguments.
 var mostOf = map[string]int{"last_n": maxEntries, "top_n": maxEntries, "limit": maxResults, "max_tokens": maxTokens}
 
-// projectTools are tools that answer from what a project has.
+// projectTools are tools about the content of a project.
 type projectTools struct {
 	*callers
 	offer *offer
@@ -62,23 +62,23 @@ type projectTools struct {
 	changed func()
 }
 
-// toolCall is one call of these tools.
+// toolCall is one call of a tool of projectTools.
 type toolCall struct {
 	request.Values
 	call    mcp.CallToolRequest
 	request request.Request
-	// sample is the answer of the host's model that the call brings, if any.
+	// sample is the answer of the host's model in the call, if any.
 	sample *sample
 }
 
-// toolHandler answers a call with a text, with another value, which is encoded as JSON, or with a result.
+// toolHandler answers a call with a text, a result, or another value, which is encoded as JSON.
 type toolHandler func(ctx context.Context, c *toolCall) (any, error)
 
-// misread takes the place of the arguments of a call that are refused.
+// misread replaces the arguments of a call if they are refused.
 type misread struct{ error }
 
-// tool returns a tool as it is offered.
-func (t projectTools) tool(set config.Toolset, d definition, args request.Arguments[request.Values], handle toolHandler) tool {
+// newTool returns a tool by definition, arguments and handler.
+func (t projectTools) newTool(set config.Toolset, d definition, args request.Arguments[request.Values], handle toolHandler) tool {
 	return tool{
 		toolset: set, name: d.Name, title: d.Title, description: d.Description, schema: d.Schema,
 		reads: d.Reads, lean: set == config.ToolsetMemory,
@@ -90,31 +90,31 @@ func (t projectTools) tool(set config.Toolset, d definition, args request.Argume
 			if err != nil {
 				return t.refuseCall(ctx, call, err), nil
 			}
-			c := &toolCall{Values: given, call: call, request: t.request(ctx)}
+			c := &toolCall{Values: given, call: call, request: t.requestFrom(ctx)}
 			c.request.Cwd = c.Text("cwd")
 			if d.Writes {
-				c.request.Action = workflow.ActionStart // a folder of several projects has no memory of its own
+				c.request.Action = workflow.ActionStart // a folder of several projects has no memory
 			}
-			return t.serve(ctx, c, d.Writes, handle), nil
+			return t.serveCall(ctx, c, d.Writes, handle), nil
 		},
 	}
 }
 
-// serve answers one call.
-func (t projectTools) serve(ctx context.Context, c *toolCall, writes bool, handle toolHandler) *mcp.CallToolResult {
+// serveCall answers one call.
+func (t projectTools) serveCall(ctx context.Context, c *toolCall, writes bool, handle toolHandler) *mcp.CallToolResult {
 	if c.sample = t.readSample(ctx, c.call); c.sample != nil && c.sample.asked != nil {
-		c.request.Cwd = c.sample.asked.cwd // as for the question
+		c.request.Cwd = c.sample.asked.cwd // the folder of the question
 	}
-	if ask := t.place(ctx, c.call, &c.request); ask != nil {
+	if ask := t.placeCall(ctx, c.call, &c.request); ask != nil {
 		return ask
 	}
 	out, err := handle(ctx, c)
 	if writes {
-		t.changed() // also if it is refused: it may have come some way
+		t.changed() // also after a refusal: a part may be done
 	}
 	if err != nil {
 		t.log.Info("refused", "tool", c.call.Params.Name, "error", err)
-		return t.refuse(ctx, c.request, err)
+		return t.failureResult(ctx, c.request, err)
 	}
 	switch out := out.(type) {
 	case *mcp.CallToolResult:
@@ -124,7 +124,7 @@ func (t projectTools) serve(ctx context.Context, c *toolCall, writes bool, handl
 	}
 	data, err := method.Encode(out)
 	if err != nil {
-		return t.refuse(ctx, c.request, err)
+		return t.failureResult(ctx, c.request, err)
 	}
 	return mcp.NewToolResultText(string(data))
 }

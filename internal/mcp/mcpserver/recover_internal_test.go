@@ -65,7 +65,7 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 		Backend: func(place store.Place) (store.Backend, error) { return faulty{storetest.Files(place.Dir), &at}, nil },
 	})})
 	s := New(e, Options{Version: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
-	defer s.close()
+	defer s.endWaiting()
 	call := func(message string) string {
 		answer, err := json.Marshal(s.wire.MCP.HandleMessage(t.Context(), json.RawMessage(message)))
 		if err != nil {

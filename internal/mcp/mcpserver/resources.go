@@ -21,18 +21,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-// listedSessions bounds the sessions in a list of resources: hosts show the list to people
-// and put it before models. The address of an older one can be completed, and is known
-// from the list of sessions.
+// listedSessions bounds the sessions in a list of resources, which hosts show to people and models. Addresses
+// of older sessions can be completed, and are in the list of sessions.
 const listedSessions = 10
 
-// resources serves the views that the tool reports too, for hosts that show resources.
+// resources serves the views of the tool as resources, for hosts that show resources.
 type resources struct {
 	*callers
 	offer  *offer
 	memory *memory.Memory
 
-	// all are those of every caller.
+	// all are the resources for every caller.
 	all []mcp.Resource
 }
 
@@ -41,14 +40,14 @@ func (r *resources) addTo(s *server.MCPServer) {
 	add := func(uri, name, title, description, mime string) {
 		res := mcp.NewResource(uri, name, mcp.WithResourceDescription(description), mcp.WithMIMEType(mime))
 		res.Title = title
-		s.AddResource(res, r.handle)
+		s.AddResource(res, r.serveResource)
 		r.all = append(r.all, res)
 	}
 	add(sessionsURI, "sessions", "BMAD sessions", "The sessions of the project, the ones changed last first.", "application/json")
 	add(workflowURI, "workflow", "BMAD state diagram", "The states of a stage and what moves between them, as a mermaid diagram.", "text/markdown")
 
 	addReviewApp(s)
-	if r.offer.memory() {
+	if r.offer.servesMemory() {
 		add(museumURI, "memory/museum", "BMAD failures", "The failures that the project remembers, with their lessons and rules.", "application/json")
 		for _, t := range notes.Types() {
 			add(notesURI+string(t), "memory/"+string(t), "BMAD notes: "+string(t), "The notes of this type in the project memory, the newest first.", "application/json")
@@ -58,28 +57,28 @@ func (r *resources) addTo(s *server.MCPServer) {
 	template := func(uri, name, title, description, mime string) {
 		t := mcp.NewResourceTemplate(uri, name, mcp.WithTemplateDescription(description), mcp.WithTemplateMIMEType(mime))
 		t.Title = title
-		s.AddResourceTemplate(t, r.handle)
+		s.AddResourceTemplate(t, r.serveResource)
 	}
 	template(sessionsTemplate, "sessions-of", "BMAD sessions of a project", "The sessions of the project in the folder cwd.", "application/json")
 	template(sessionTemplate, "session", "BMAD session", "A session as its file has it: stages, scores, questions, answers, grants. id may be the task name.", "application/json")
 	template(historyTemplate, "history", "BMAD history", "What happened to a session: when, by whom, by whose decision.", "application/json")
 	template(artifactTemplate, "artifact", "BMAD artifact", "A saved document of a task, by its file name or its stage.", "text/markdown")
-	if r.offer.memory() {
+	if r.offer.servesMemory() {
 		template(museumURI+"{?cwd}", "memory-museum", "BMAD failures of a project", "The failures that a project remembers.", "application/json")
 		template(notesURI+"{type}{?cwd}", "memory-notes", "BMAD notes", "The notes of a type in a project's memory.", "application/json")
 		template(agentMemoryURI+"{agent}{?cwd}", "memory-agent", "BMAD learnings of an agent", "What an agent has learned in a project.", "application/json")
 	}
-	if r.offer.method() {
+	if r.offer.hasMethod() {
 		template(bmadScheme+"{+path}", "bmad-file", "File of the BMAD method",
 			"A file of the installed BMAD method as it is, such as bmad://_bmad/bmm/config.yaml; with ?view=resolved its text with placeholders filled in.", "")
 	}
 }
 
-// handle answers a request for a resource.
-func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+// serveResource answers a request for a resource.
+func (r *resources) serveResource(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	res, err := r.readSafely(ctx, call.Params.URI)
 	if err != nil {
-		failure := r.protocolError(ctx, r.about(ctx, call.Params.URI), err, "uri", call.Params.URI)
+		failure := r.protocolError(ctx, r.requestAbout(ctx, call.Params.URI), err, "uri", call.Params.URI)
 		switch fault.From(err).Code {
 		case fault.NotFound:
 			failure.Code = mcpwire.NotFoundCode(ctx)
@@ -91,9 +90,9 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: call.Params.URI, MIMEType: res.MIMEType, Text: res.Text}}, nil
 }
 
-// about returns a request for the subject of a resource, as far as its address says.
-func (r *resources) about(ctx context.Context, uri string) request.Request {
-	base := r.base(ctx)
+// requestAbout returns a request for the session and project in a resource's address, as far as it has them.
+func (r *resources) requestAbout(ctx context.Context, uri string) request.Request {
+	base := r.baseRequest(ctx)
 	if a, err := parseAddress(uri); err == nil {
 		base.Session, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
 	} else if ref, err := catalog.ParseRef(uri); err == nil {
@@ -102,19 +101,19 @@ func (r *resources) about(ctx context.Context, uri string) request.Request {
 	return base
 }
 
-// readSafely reads the resource at an address; a panic is an error of it.
+// readSafely reads the resource at an address, and turns a panic into an error.
 func (r *resources) readSafely(ctx context.Context, uri string) (res reply.Resource, err error) {
 	defer mcpwire.Caught(r.log, "resource", uri, &err)
-	res, _, err = r.read(ctx, uri, r.base(ctx))
+	res, _, err = r.readResource(ctx, uri, r.baseRequest(ctx))
 	return res, err
 }
 
-// read returns the resource at an address, for a caller at base, and its project.
-func (r *resources) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
-	if r.offer.memory() && strings.HasPrefix(uri, memoryScheme) {
+// readResource returns the resource at an address, for a caller at base, and the folder of the project.
+func (r *resources) readResource(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
+	if r.offer.servesMemory() && strings.HasPrefix(uri, memoryScheme) {
 		return readMemory(ctx, r.engine, r.memory, uri, base)
 	}
-	if r.offer.method() && strings.HasPrefix(uri, bmadScheme) {
+	if r.offer.hasMethod() && strings.HasPrefix(uri, bmadScheme) {
 		return r.offer.readBMAD(uri, base)
 	}
 	a, err := parseAddress(uri)
@@ -126,19 +125,19 @@ func (r *resources) read(ctx context.Context, uri string, base request.Request) 
 		base.Cwd = a.cwd
 	}
 	if a.view == engine.ViewReview {
-		return review(ctx, r.engine, a, base)
+		return renderReview(ctx, r.engine, a, base)
 	}
 	return r.engine.Resource(ctx, base.Address, a.view)
 }
 
-// documentTitle reads the name of a document's file, for example "product requirements" of
-// 01-product-requirements.md.
+// documentTitle turns a document's file name into a title, for example 01-product-requirements.md into
+// "product requirements".
 func documentTitle(file string) string {
 	name := strings.TrimLeft(strings.TrimSuffix(file, path.Ext(file)), "0123456789-")
 	return strings.ReplaceAll(name, "-", " ")
 }
 
-// resourceOrder is the place of a resource in a list: what waits for the person is first.
+// resourceOrder returns a sort key of a resource in a list: runs waiting for the person come first.
 func resourceOrder(r mcp.Resource) string {
 	if r.Annotations != nil && r.Annotations.Priority != nil {
 		return "0 " + r.Name
@@ -146,8 +145,8 @@ func resourceOrder(r mcp.Resource) string {
 	return "1 " + r.Name
 }
 
-// forProject returns the resources of the caller's project, and its folder. A project that is not
-// known, or cannot be read, has none: the list must not fail for it.
+// forProject returns the resources of the caller's project, and the project's folder. An unknown or
+// unreadable project has none: the list must not fail for it.
 func (r *resources) forProject(ctx context.Context, base request.Request) ([]mcp.Resource, string) {
 	entries, cwd, err := r.engine.Index(ctx, base.Address, listedSessions)
 	if err != nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The review app is a page that hosts with the extension MCP Apps show beside a call of the tool.
-// It shows the document and takes comments, which it hands to the conversation as the person's
-// words. It decides nothing.
+// The review app is a page for hosts with the extension MCP Apps, which show it beside a call of the tool. It
+// shows the document and takes comments, and hands these to the conversation as the person's words. It
+// decides nothing.
 const (
 	appsExtension = "io.modelcontextprotocol/ui"
 	reviewAppURI  = "ui://bmad-mcp/review"
@@ -33,7 +33,7 @@ const (
 //go:embed review_app.html
 var reviewApp string
 
-// reviewAppWords are the sentences of the app, by the names that its script knows them by.
+// reviewAppWords are the sentences of the app, by their names in the app's script.
 var reviewAppWords = map[string]lang.Text{
 	"waiting": lang.T("Waiting for the first step of a run."),
 	"score":   lang.T("Score"),
@@ -68,15 +68,14 @@ func ReviewApp() string {
 			said[l][name] = text.In(l)
 		}
 	}
-	words, err := json.Marshal(said) // which escapes the signs that would end the element of a script
+	words, err := json.Marshal(said) // Marshal escapes the characters that could end a script element
 	if err != nil {
-		panic(err) // they are texts
+		panic(err) // texts can be encoded
 	}
 	return strings.Replace(reviewApp, "{{words}}", string(words), 1)
 }
 
-// addReviewApp adds the page to a server of the library. Only lists of clients that show apps
-// have it.
+// addReviewApp adds the page to a server of the library. Only clients that show apps have it in their lists.
 func addReviewApp(s *server.MCPServer) {
 	res := mcp.NewResource(reviewAppURI, "review", mcp.WithResourceDescription("Shows the document of a run for review."), mcp.WithMIMEType(reviewAppMIME))
 	s.AddResource(res, func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
@@ -109,21 +108,21 @@ func withoutApp(ctx context.Context, listed []mcp.Resource) []mcp.Resource {
 	return slices.DeleteFunc(slices.Clone(listed), func(r mcp.Resource) bool { return r.URI == reviewAppURI })
 }
 
-// reviewed is the document of a stage as the app shows it.
+// reviewed is the document of a stage, for the app.
 type reviewed struct {
 	Task  string           `json:"task_name"`
 	Stage workflow.StageID `json:"stage"`
 	Round int              `json:"round"`
 	Path  string           `json:"path"`
-	// HTML has nothing active in it: package render writes it.
+	// HTML is written by package render, and has nothing active in it.
 	HTML   string          `json:"html"`
 	Hidden []render.Hidden `json:"hidden,omitempty"`
-	// Edited is true if the text is not the one that was scored.
+	// Edited reports whether the text is not the scored one.
 	Edited bool `json:"edited,omitempty"`
 }
 
-// review renders the latest round of a stage's document.
-func review(ctx context.Context, e *engine.Engine, a address, base request.Request) (reply.Resource, string, error) {
+// renderReview renders the latest round of a stage's document.
+func renderReview(ctx context.Context, e *engine.Engine, a address, base request.Request) (reply.Resource, string, error) {
 	at := base.Address
 	s, cwd, err := e.Session(ctx, at)
 	if err != nil {
@@ -144,7 +143,7 @@ func review(ctx context.Context, e *engine.Engine, a address, base request.Reque
 		return reply.Resource{}, "", err
 	}
 	shown := texts[0]
-	if q, err := e.Gate(ctx, base); err == nil && q.Stage == stage { // the text that a decision is for
+	if q, err := e.Gate(ctx, base); err == nil && q.Stage == stage { // the text to decide on
 		shown.Text, shown.Path, shown.Edited = q.Document, q.Draft, q.Edited || q.Document == ""
 	}
 	page := render.Document(shown.Text)

@@ -20,7 +20,7 @@ func TestReviewApp(t *testing.T) {
 	s := New(engine.New(engine.Options{Projects: project.New(project.Options{
 		OpenDir: durable.OpenDir, Backend: storetest.At,
 	})}), Options{Version: "1"})
-	defer s.close()
+	defer s.endWaiting()
 	ask := func(apps bool, method string, params map[string]any) (result map[string]any, failure string) {
 		t.Helper()
 		can := map[string]any{}

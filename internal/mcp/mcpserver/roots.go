@@ -13,14 +13,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 )
 
-// rootsKey is the id of the question for a client's roots, and the state that goes with it.
+// rootsKey is the id of the question for a client's roots, and the state of the call meanwhile.
 const rootsKey = "roots"
 
-// clientRoots returns the folders that the client works in, or the question for them. It never
-// fails a call: a client that does not answer has no roots.
+// clientRoots returns the roots of the client, or the question for them. A client that does not answer has no
+// roots.
 func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.CallToolResult) {
 	if call.Params.RequestState == rootsKey {
-		return folders(server.RootsResponse(call.Params.InputResponses, rootsKey)), nil
+		return rootFolders(server.RootsResponse(call.Params.InputResponses, rootsKey)), nil
 	}
 	if mcpwire.Capabilities(ctx).Roots == nil {
 		return nil, nil
@@ -28,12 +28,12 @@ func clientRoots(ctx context.Context, call mcp.CallToolRequest) ([]string, *mcp.
 	return nil, server.NewInputRequestBuilder(rootsKey).Roots(rootsKey).ToolResult()
 }
 
-// rootsOf remembers the roots of clients. Only a call of a tool can put the question to every
-// client, and completions come with each key that is typed.
+// rootsOf remembers the roots of clients. Not every client can be asked outside of a tool call, and
+// completions come with each key the person types.
 type rootsOf struct {
 	mu    sync.Mutex
 	known map[string][]string // by client
-	// told, if not nil, is called with the folders that a client has open now.
+	// told, if not nil, is called with the folders now open in a client.
 	told func(roots []string)
 }
 
@@ -49,7 +49,7 @@ func (r *rootsOf) set(client string, roots []string) {
 	}
 }
 
-// get returns the roots of a client; known is false for one that has not named them.
+// get returns the roots of a client; known is false for a client that has not named any.
 func (r *rootsOf) get(client string) (roots []string, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,20 +66,19 @@ func (r *rootsOf) forget(client string) {
 	}
 }
 
-// of returns the roots of a request's client. A legacy client is asked, once and not with each
-// call, whether or not it answers; if nothing tells two windows of one program apart, nothing
-// is remembered.
-func (r *rootsOf) of(ctx context.Context) []string {
+// rootsFor returns the roots of a request's client. A legacy client is asked once, whether or not it answers;
+// a modern one can be asked by a tool call only.
+func (r *rootsOf) rootsFor(ctx context.Context) []string {
 	client := mcpwire.ClientKey(ctx)
 	roots, known := r.get(client)
 	if !known && mcpwire.Capabilities(ctx).Roots != nil && !server.IsModernRequest(ctx) {
-		roots = folders(mcpwire.Roots(ctx))
+		roots = rootFolders(mcpwire.Roots(ctx))
 		r.set(client, roots)
 	}
 	return roots
 }
 
-func folders(list *mcp.ListRootsResult) []string {
+func rootFolders(list *mcp.ListRootsResult) []string {
 	if list == nil {
 		return nil
 	}

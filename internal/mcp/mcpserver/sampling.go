@@ -17,7 +17,7 @@ import (
 const (
 	// sampleKey is the id of a question to the host's model.
 	sampleKey = "answer"
-	// sampleLimit is the time that the model may take.
+	// sampleLimit is the time limit for the model.
 	sampleLimit = 2 * time.Minute
 )
 
@@ -27,40 +27,40 @@ type prompt struct {
 	tokens          int
 }
 
-// binding identifies the question: an answer counts for no other.
-func (p prompt) binding() gate.Bound {
+// boundTo identifies the question: an answer counts for no other.
+func (p prompt) boundTo() gate.Bound {
 	return gate.Bound{SHA256: workflow.Hash([]byte(p.system + "\x00" + p.message))}
 }
 
-// sample is the answer that a call brings of the host's model, as far as there is one.
+// sample is an answer of the host's model, as it came with a call. asked is nil for an unknown question, and
+// reply for a missing answer.
 type sample struct {
 	asked *form
 	reply *mcp.CreateMessageResult
 	late  bool
 }
 
-// hasModel reports whether the host of a request lets its model be asked. Legacy clients over HTTP
-// are not: such a question would need a stream of their session that few of them open.
+// hasModel reports whether the model of a request's host can be asked. It returns false for legacy clients
+// over HTTP: the question would need a stream of the session, which few of them open.
 func hasModel(ctx context.Context) bool {
 	_, overHTTP := httpguard.VisitorIn(ctx)
 	return mcpwire.Capabilities(ctx).Sampling != nil && (server.IsModernRequest(ctx) || !overHTTP)
 }
 
-// readSample returns the answer to a question that a call brings; nil for a call that brings none.
+// readSample returns the answer of the model in a call; nil for a call without one.
 func (c *callers) readSample(ctx context.Context, call mcp.CallToolRequest) *sample {
 	if !strings.HasPrefix(call.Params.RequestState, samplePrefix) {
 		return nil
 	}
-	s := &sample{asked: c.forms.take(call.Params.RequestState, mcpwire.ClientKey(ctx)), reply: server.SamplingResponse(call.Params.InputResponses, sampleKey)}
+	s := &sample{asked: c.forms.takeOpen(call.Params.RequestState, mcpwire.ClientKey(ctx)), reply: server.SamplingResponse(call.Params.InputResponses, sampleKey)}
 	s.late = s.asked != nil && c.forms.now().Sub(s.asked.asked) >= s.asked.limit
 	return s
 }
 
-// answer returns the text of the answer and the name of its model; "" if it is not an answer
-// to this question, or came too late. Any program may have made it up, but it only returns to
-// the one that it came from.
-func (s *sample) answer(to prompt) (text, model string) {
-	if s == nil || s.asked == nil || s.reply == nil || s.late || s.asked.bound != to.binding() {
+// answerTo returns the text of the answer and the name of the model; "" for an answer to another question,
+// and for a late one. A program may have made the answer up, but it only goes back to the same program.
+func (s *sample) answerTo(to prompt) (text, model string) {
+	if s == nil || s.asked == nil || s.reply == nil || s.late || s.asked.bound != to.boundTo() {
 		return "", ""
 	}
 	return strings.TrimSpace(contentText(s.reply.Content)), s.reply.Model
@@ -91,10 +91,10 @@ func joinParts[T any](parts []T) string {
 	return all.String()
 }
 
-// askModel returns the question to the model of the host, for a call in a folder; nil if it
-// cannot be asked now.
+// askModel returns the question to the model of the host, for a call in a folder; nil if it cannot be asked
+// now.
 func (c *callers) askModel(ctx context.Context, folder string, q prompt) *mcp.CallToolResult {
-	state, why := c.forms.add(samplePrefix, form{bound: q.binding(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !server.IsModernRequest(ctx)})
+	state, why := c.forms.addForm(samplePrefix, form{bound: q.boundTo(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !server.IsModernRequest(ctx)})
 	if state == "" {
 		c.log.Info("the host's model was not asked", "why", why.String())
 		return nil

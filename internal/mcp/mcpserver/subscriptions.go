@@ -14,21 +14,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 )
 
-// subscriptions pass the reports of the feed on to clients. The library takes subscriptions and
-// keeps none.
+// subscriptions pass the reports of the feed on to clients. The library takes subscriptions, but keeps none.
 type subscriptions struct {
 	*callers
 	feed *feed.Feed
-	// look looks at a subject for a caller: the address of a resource, or the notification by
-	// which a list changes.
+	// look returns the sight of a subject for a caller. The subject is the address of a resource, or the
+	// method of a list's notification.
 	look func(ctx context.Context, base request.Request, subject string) feed.Sight
 
 	mu        sync.Mutex
 	listeners map[streamKey]*listener
 }
 
-// streamKey names the receiver of notifications: a client's session, or in it, for a modern
-// client, the request that listens.
+// streamKey names the receiver of notifications: a client's session, or for a modern client the listening
+// request in it.
 type streamKey struct {
 	session server.ClientSession
 	id      string // as JSON; "" for a client's session
@@ -38,7 +37,7 @@ type streamKey struct {
 type listener struct {
 	*subscriptions
 	key streamKey
-	tag any // the id of the request that listens
+	tag any // the id of the listening request
 
 	mu   sync.Mutex
 	base request.Request
@@ -52,8 +51,8 @@ func (l *listener) Look(ctx context.Context, subject string) feed.Sight {
 	return l.look(ctx, base, subject)
 }
 
-// Changed implements feed.Subscriber. A notification that the client does not take is dropped:
-// it will ask again, or has gone.
+// Changed implements feed.Subscriber. If the client's channel is full, the notification is dropped: the
+// client will ask again, or has gone.
 func (l *listener) Changed(subject string) {
 	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: subject}}
 	if !isList(subject) {
@@ -69,8 +68,8 @@ func (l *listener) Changed(subject string) {
 	}
 }
 
-// follow subscribes the listener to a subject that its client has seen.
-func (l *listener) follow(subject string, seen feed.Sight) {
+// followSubject subscribes the listener to a subject, as last seen by the client.
+func (l *listener) followSubject(subject string, seen feed.Sight) {
 	if !l.feed.Follow(l, subject, seen) {
 		l.log.Warn("a client has too many subscriptions", "subject", subject)
 	}
@@ -83,11 +82,11 @@ func isList(subject string) bool {
 	}, subject)
 }
 
-// hook has a server's hooks keep the subscriptions.
-func (b *subscriptions) hook(hooks *server.Hooks) {
+// addHooks adds the hooks that keep the subscriptions.
+func (b *subscriptions) addHooks(hooks *server.Hooks) {
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		l := b.listener(streamKey{session: mcpwire.LastingSession(ctx)}, nil, b.base(ctx))
-		l.follow(message.Params.URI, l.Look(ctx, message.Params.URI))
+		l := b.listenerOf(streamKey{session: mcpwire.LastingSession(ctx)}, nil, b.baseRequest(ctx))
+		l.followSubject(message.Params.URI, l.Look(ctx, message.Params.URI))
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, message *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		b.mu.Lock()
@@ -96,14 +95,14 @@ func (b *subscriptions) hook(hooks *server.Hooks) {
 			b.feed.Unfollow(l, message.Params.URI)
 		}
 	})
-	hooks.AddBeforeSubscriptionsListen(b.listen)
+	hooks.AddBeforeSubscriptionsListen(b.listenFor)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) {
-		b.leave(func(key streamKey) bool { return key.session == session })
+		b.endListeners(func(key streamKey) bool { return key.session == session })
 	})
 }
 
-// listen begins the stream of a modern client.
-func (b *subscriptions) listen(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
+// listenFor begins the stream of a modern client.
+func (b *subscriptions) listenFor(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
 	want := message.Params.Notifications
 	subjects := slices.Clone(want.ResourceSubscriptions)
 	for _, list := range []struct {
@@ -123,18 +122,18 @@ func (b *subscriptions) listen(ctx context.Context, id any, message *mcp.Subscri
 		return
 	}
 	key := streamKey{session: mcpwire.LastingSession(ctx), id: string(text)}
-	l := b.listener(key, id, b.base(ctx))
+	l := b.listenerOf(key, id, b.baseRequest(ctx))
 	for _, subject := range subjects {
-		l.follow(subject, l.Look(ctx, subject))
+		l.followSubject(subject, l.Look(ctx, subject))
 	}
 	context.AfterFunc(ctx, func() {
-		b.leave(func(other streamKey) bool { return other == key })
-		b.feed.Leave(l) // also if its session has left before it followed everything
+		b.endListeners(func(other streamKey) bool { return other == key })
+		b.feed.Leave(l) // the session may have ended before all subjects were followed
 	})
 }
 
-// listener returns the listener behind a stream, a new one if need be.
-func (b *subscriptions) listener(key streamKey, tag any, base request.Request) *listener {
+// listenerOf returns the listener behind a stream, a new one if need be.
+func (b *subscriptions) listenerOf(key streamKey, tag any, base request.Request) *listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.listeners[key]
@@ -148,8 +147,8 @@ func (b *subscriptions) listener(key streamKey, tag any, base request.Request) *
 	return l
 }
 
-// leave ends the listeners behind some streams.
-func (b *subscriptions) leave(gone func(streamKey) bool) {
+// endListeners ends the listeners for whose streams gone is true.
+func (b *subscriptions) endListeners(gone func(streamKey) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, l := range b.listeners {
@@ -160,12 +159,12 @@ func (b *subscriptions) leave(gone func(streamKey) bool) {
 	}
 }
 
-// noteList notes that a legacy client has seen a list: it cannot ask for notifications, and is sent
-// them once it has shown interest.
+// noteList subscribes a legacy client to a list it has read, because legacy clients cannot ask for
+// notifications of lists.
 func (b *subscriptions) noteList(ctx context.Context, base request.Request, list string, look func() feed.Sight) {
 	session := mcpwire.LastingSession(ctx)
 	if server.IsModernRequest(ctx) || session == nil {
 		return
 	}
-	b.listener(streamKey{session: session}, nil, base).follow(list, look())
+	b.listenerOf(streamKey{session: session}, nil, base).followSubject(list, look())
 }

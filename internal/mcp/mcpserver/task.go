@@ -25,13 +25,13 @@ type tasks struct {
 	*callers
 	metrics *metrics
 	feed    *feed.Feed
-	// leaving ends once no call may wait any longer for a person; limiter counts those that do.
+	// leaving ends once no call may wait any longer for a person; limiter counts the waiting calls.
 	leaving context.Context
 	limiter *httpguard.Limiter
 }
 
-// waitLimits bound the calls that wait at once, of one client and of all: each holds a connection, as a
-// stream does, or on stdio a worker, so that others stay free. A call beyond them is answered at once.
+// waitLimits bound the calls waiting at a time, of one client and of all, because each holds a connection, or
+// on stdio a worker. A call beyond the limits is answered at once.
 var waitLimits = httpguard.Limits{PeerStreams: 12, Streams: 1000}
 
 func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -39,37 +39,37 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	if err != nil {
 		return t.refuseCall(ctx, call, err), nil
 	}
-	req.Caller = t.request(ctx).Caller
-	req.Tell, req.Via, req.HostConfirm, req.Chat = telling(ctx, call), workflow.ChannelRelayed, t.hostConfirms(ctx), !showsForms(ctx)
+	req.Caller = t.requestFrom(ctx).Caller
+	req.Tell, req.Via, req.HostConfirm, req.Chat = noticeSender(ctx, call), workflow.ChannelRelayed, t.hostConfirms(ctx), !showsForms(ctx)
 	channel := newFormChannel(ctx, t.forms, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
-		// The submission was taken before its questions were asked: it must not be taken twice.
+		// The submission was taken before the questions were asked. It must not be taken twice.
 		req = request.Request{Action: workflow.ActionStatus, Address: req.Address, Caller: req.Caller}
 	}
 	if channel != nil {
-		req.Ask, req.Forms, req.NoForms = channel, true, channel.silent()
+		req.Ask, req.Forms, req.NoForms = channel, true, channel.isSilent()
 	}
-	if f := channel.form(); f != nil {
-		// The form determines the subject of the call; its arguments could be another's.
+	if f := channel.answeredForm(); f != nil {
+		// The form determines the subject of the call, whatever the arguments say.
 		req.Session, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {
-			// The call may be the submission that raised the questions: it was taken.
+			// The call may be the submission that raised the questions, which was taken already.
 			req = request.Request{Action: workflow.ActionAnswer, Address: req.Address, Revision: req.Revision, Caller: req.Caller, Decision: request.Decision{Answers: req.Answers}}
 		}
 		if channel.hasAnswer() {
 			req.Via = "" // whatever the call says, the person has decided
 		}
 	}
-	req.Blind = req.Via != "" && t.blind(ctx, req)
-	if ask := t.place(ctx, call, &req); ask != nil {
+	req.Blind = req.Via != "" && t.isBlind(ctx, req)
+	if ask := t.placeCall(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
-	return t.do(ctx, req, channel), nil
+	return t.runAction(ctx, req, channel), nil
 }
 
-// blind reports whether a call would accept any draft that waits, and nothing shows which one its
-// caller has seen: modern clients have no sessions over HTTP.
-func (t tasks) blind(ctx context.Context, req request.Request) bool {
+// isBlind reports whether a call would accept whichever draft waits, without a sign of the one the caller has
+// seen: modern clients have no sessions over HTTP.
+func (t tasks) isBlind(ctx context.Context, req request.Request) bool {
 	if !t.places.Remote || !server.IsModernRequest(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
 		return false
 	}
@@ -82,9 +82,8 @@ func (t tasks) blind(ctx context.Context, req request.Request) bool {
 	return false
 }
 
-// do runs an action and returns its result: the reply, the refusal, or the question on
-// its way to the person.
-func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel) *mcp.CallToolResult {
+// runAction runs an action and returns the result: the reply, the refusal, or the question to the person.
+func (t tasks) runAction(ctx context.Context, req request.Request, channel *formChannel) *mcp.CallToolResult {
 	began, waited := t.engine.Clock(), time.Duration(0)
 	client := mcpwire.ClientKey(ctx)
 	req.Hold = func(ctx context.Context, project, seen string, look func(context.Context) string) {
@@ -101,28 +100,27 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 		waited += t.engine.Clock().Sub(from)
 	}
 	out, err := t.engine.Do(ctx, req)
-	t.metrics.count(req.Action, t.engine.Clock().Sub(began)-waited, outcome(err))
+	t.metrics.countAction(req.Action, t.engine.Clock().Sub(began)-waited, outcomeName(err))
 	switch {
 	case errors.Is(err, request.ErrAsked) && channel != nil && channel.asking != nil:
 		t.log.Info("asked", "action", req.Action, "session", req.Session)
 		return channel.asking
 	case err != nil:
 		t.log.Info("refused", "action", req.Action, "session", req.Session, "error", err)
-		return t.refuse(ctx, req, err)
+		return t.failureResult(ctx, req, err)
 	}
-	t.feed.Poke() // it may have changed something
+	t.feed.Poke() // the action may have changed something
 	t.log.Info("done", "action", req.Action, "session", out.SessionID, "stage", out.Stage, "state", out.State)
 	data, err := out.Lean().Encode()
 	if err != nil {
-		return t.refuse(ctx, req, err)
+		return t.failureResult(ctx, req, err)
 	}
 	return mcp.NewToolResultText(string(data))
 }
 
-// telling returns a function that passes an action's notices on to the client: as progress, if
-// the call asks for that, and as log messages at level info, which are sent only to clients that
-// want that level.
-func telling(ctx context.Context, call mcp.CallToolRequest) func(request.Notice) {
+// noticeSender returns a function that passes an action's notices on to the client: as progress if the call
+// asks for it, and as log messages at level info, for clients that want this level.
+func noticeSender(ctx context.Context, call mcp.CallToolRequest) func(request.Notice) {
 	var token mcp.ProgressToken
 	if call.Params.Meta != nil {
 		token = call.Params.Meta.ProgressToken
@@ -137,14 +135,14 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(request.Notice)
 		mu.Lock()
 		defer mu.Unlock()
 		if mcpwire.Detach(ctx, n.Message) {
-			return // the task says it, and its request is answered
+			return // the task has the message, and the request is answered
 		}
 		// The work goes on if a client takes no notification.
 		_ = srv.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "bmad-mcp", n.Message))
 		if token == nil {
 			return
 		}
-		// The protocol wants it to grow each time; a clock may stand still.
+		// Progress has to grow each time, by the protocol; a clock may stand still.
 		progress := max(n.Elapsed.Seconds(), math.Nextafter(last, math.MaxFloat64))
 		last = progress
 		params := map[string]any{"progressToken": token, "progress": progress, "message": n.Message}

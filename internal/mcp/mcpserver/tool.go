@@ -12,24 +12,24 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
 
-// tool is a tool as it is offered.
+// tool is an offered tool.
 type tool struct {
 	toolset                  config.Toolset
 	name, title, description string
 	schema                   json.RawMessage
-	// reads is true for a tool that changes nothing; the others change files of the project.
+	// reads marks a tool that changes nothing; others change files of the project.
 	reads bool
-	// asks is true for one about which the host is to ask the person on every call.
+	// asks marks a tool for which the host has to ask the person on every call.
 	asks bool
-	// bare is true for one of many, of which each has no icon and waits to be searched for.
+	// bare marks one of many tools, without an icon, to be loaded by search only.
 	bare bool
-	// lean is true for one of which a client is told only the needs of a call.
+	// lean marks a tool listed with nothing but the needs of a call.
 	lean   bool
 	handle server.ToolHandlerFunc
 }
 
-// definition returns the tool as clients list it.
-func (t tool) definition() mcp.Tool {
+// toMCP returns the definition of the tool for clients.
+func (t tool) toMCP() mcp.Tool {
 	out := mcp.NewToolWithRawSchema(t.name, strings.TrimSpace(t.description), t.schema)
 	if t.lean {
 		out.Annotations = mcp.ToolAnnotation{}
@@ -61,7 +61,7 @@ func (t tool) definition() mcp.Tool {
 //go:embed icon.svg
 var icon []byte
 
-// icons returns the icon of everything this server lists.
+// icons returns the icon of everything in the server's lists.
 func icons() []mcp.Icon {
 	return []mcp.Icon{{
 		Src: "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(icon), MIMEType: "image/svg+xml", Sizes: []string{"any"},

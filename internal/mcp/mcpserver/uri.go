@@ -8,11 +8,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
-// scheme is that of the resources' addresses.
+// scheme is the scheme of the addresses of resources.
 const scheme = "bmad-task"
 
-// The addresses of resources. Each takes the project folder as the query parameter cwd,
-// if the server cannot know it otherwise.
+// The addresses of resources. Each takes the project folder as the query parameter cwd, unless the server
+// knows it.
 const (
 	sessionsURI      = scheme + "://sessions"
 	workflowURI      = scheme + "://workflow"
@@ -22,17 +22,17 @@ const (
 	artifactTemplate = scheme + "://tasks/{task}/artifacts/{name}{?cwd}"
 )
 
-// reviewSuffix ends the name of a stage if its document is read as a page shows it. No artifact
-// has such a name.
+// reviewSuffix follows the id of a stage in the address of a document for the review app. No artifact has
+// such a name.
 const reviewSuffix = ".review.json"
 
 // address is the address of a resource, in parts.
 type address struct {
 	// view is one of the engine's views, or the name of an artifact.
 	view string
-	// session is its id or task name; "" for a resource of the whole project.
+	// session is an id or a task name; "" for a resource of the whole project.
 	session string
-	// stage is that of a review.
+	// stage is the stage of a review.
 	stage string
 	cwd   string
 }
@@ -66,9 +66,9 @@ func parseAddress(text string) (address, error) {
 	return a, nil
 }
 
-// noResource returns the error for an address that leads nowhere.
+// noResource returns the error for an unknown address.
 func noResource(text string) error {
-	return fault.New(fault.NotFound, "unknown resource %q", clip(text)).
+	return fault.New(fault.NotFound, "unknown resource %q", clipText(text)).
 		WithHint("there are: %s, %s/{id}, %s/{id}/history, %s://tasks/{task}/artifacts/{name}, %s", sessionsURI, sessionsURI, sessionsURI, scheme, workflowURI).
 		Suggest(text, []string{sessionsURI, workflowURI})
 }
@@ -90,7 +90,7 @@ func readParts(parts []string) (a address, ok bool) {
 			a.view, a.stage = engine.ViewReview, stage
 			break
 		}
-		switch a.view { // these are not artifacts
+		switch a.view { // names of views, not of artifacts
 		case engine.ViewSession, engine.ViewHistory, engine.ViewSessions, engine.ViewWorkflow, engine.ViewReview:
 			return a, false
 		}

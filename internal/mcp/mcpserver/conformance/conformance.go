@@ -1,3 +1,3 @@
-// Package conformance has the fixtures of the MCP conformance suite: the tools, prompts and
-// resources that it looks for by name. Only a build with the tag conformance has them.
+// Package conformance has the fixtures of the MCP conformance suite: tools, prompts and resources with the
+// names that the suite expects. Only a build with the tag conformance has them.
 package conformance

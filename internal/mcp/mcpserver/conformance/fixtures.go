@@ -62,8 +62,8 @@ func fixtureTool(name, description, schema string, handler server.ToolHandlerFun
 	return server.ServerTool{Tool: tool, Handler: handler}
 }
 
-// fixtureReply answers a call with the content that make returns. It is made for each
-// call, because the library changes the results it is given.
+// fixtureReply answers a call with the result of content. The content is made for each call, because the
+// library changes results.
 func fixtureReply(content func() []mcp.Content) server.ToolHandlerFunc {
 	return func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: content()}, nil
@@ -128,8 +128,8 @@ func fixtureContentTools() []server.ServerTool {
 		fixtureTool("test_error_handling", "Always fails.", "", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultError("This tool intentionally returns an error for testing"), nil
 		}),
-		// The tool should drop its stream and answer on the next one, which the library
-		// cannot do; an answer without a stream is accepted as well.
+		// The tool should drop the stream and answer on the next one, but the library cannot. An answer
+		// without a stream is accepted as well.
 		fixtureTool("test_reconnection", "Answers at once.", "", said("Nothing to reconnect to.")),
 		fixtureTool("json_schema_2020_12_tool", "Has a schema with every kind of keyword.", fixtureSchema2020, said("Valid.")),
 		fixtureTool("test_header_param", "Has an argument that travels in a header too.",
@@ -195,8 +195,8 @@ func fixtureServerTools(s *server.MCPServer) []server.ServerTool {
 		}
 		return mcp.NewToolResultText("The client can sample."), nil
 	}
-	// Both lists change and change back, so that each call announces a change and a list
-	// read later is the same as before (tools-list compares them).
+	// Both lists change and change back, so each call announces a change, and a list read later is the same
+	// as before (tools-list compares them).
 	changeTools := func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		s.AddTools(fixtureTool("test_passing_tool", "Is gone in a moment.", "", fixtureReply(func() []mcp.Content { return nil })))
 		s.DeleteTools("test_passing_tool")
@@ -313,7 +313,7 @@ func fixtureNeeds(ctx context.Context, names ...string) error {
 
 var fixtureSecret = rand.Text()
 
-// fixtureSeal makes a request state that nobody else can; fixtureSealed checks one.
+// fixtureSeal signs a request state, and fixtureSealed checks the signature.
 func fixtureSeal(state string) string {
 	mac := hmac.New(sha256.New, []byte(fixtureSecret))
 	mac.Write([]byte(state))

@@ -142,8 +142,8 @@ func fixtureAskingPrompt(ctx context.Context, request mcp.GetPromptRequest) (*mc
 // fixtureInputTools serves the scenarios input-required-result-*, and with
 // test_streaming_elicitation one of server-stateless.
 func fixtureInputTools() []server.ServerTool { //nolint:gocyclo // a list of small tools
-	// ask makes a tool that needs capabilities, checks the request state of a retry if it
-	// has states, and asks again until finish has all its input.
+	// asking is a tool that needs capabilities, checks the request state of a retry if it is sealed, and asks
+	// again until finish has all input.
 	type asking struct {
 		name, needs string
 		sealed      bool
@@ -228,7 +228,7 @@ func fixtureInputTools() []server.ServerTool { //nolint:gocyclo // a list of sma
 			roots, rooted := listed(p)
 			return hello + " " + text + " " + roots, named && generated && rooted
 		}}),
-		// Only capabilities that the client has are used (input-required-result-capability-check).
+		// Only capabilities of the client are used (input-required-result-capability-check).
 		fixtureTool("test_input_required_result_capabilities", "Asks for what the client can do.", "",
 			func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				if len(call.Params.InputResponses) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 )
 
-// fixtureTaskTools serves the scenarios of the extension for tasks, whose names begin with tasks-.
+// fixtureTaskTools serves the scenarios tasks-*.
 func fixtureTaskTools() []server.ServerTool {
 	return []server.ServerTool{
 		fixtureTool("greet", "Answers at once.", `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`,
@@ -50,7 +50,7 @@ func fixtureTaskTools() []server.ServerTool {
 	}
 }
 
-// fixtureTask makes work that is done as a task only.
+// fixtureTask makes a handler of work done as a task only.
 func fixtureTask(work func(context.Context) (*mcp.CallToolResult, error)) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if !mcpwire.Detach(ctx, "at work") {
@@ -60,7 +60,7 @@ func fixtureTask(work func(context.Context) (*mcp.CallToolResult, error)) server
 	}
 }
 
-// fixtureAskingTask makes work that is done as a task only, and asks until it has a text.
+// fixtureAskingTask makes a handler of work done as a task only, which asks until it has a text.
 func fixtureAskingTask(next func(mcp.CallToolRequest) (ask *server.InputRequestBuilder, text string)) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return fixtureTask(func(context.Context) (*mcp.CallToolResult, error) {
