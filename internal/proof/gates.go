@@ -235,7 +235,8 @@ func (j *judge) judgeGate(st *Stage, what lang.Text, isAbout func(Decision) bool
 		j.addFinding("gate", name, lang.T("nobody has approved %s: no decision matches this text", what),
 			lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
 	default:
-		j.addFinding("gate", name, lang.T("%d of %d required people have approved %s", have, want, what), lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
+		j.addFinding("gate", name, lang.T("%d of %d required people have approved %s", have, want, what),
+			lang.T("reopen the stage to have it approved: bmad-mcp reopen %s", j.Task))
 	}
 }
 
