@@ -13,13 +13,17 @@ import (
 // rates are counts of words per thousand words of comments, as their regular expressions find them.
 // The bounds are taken from the sources of restic, age and golang.org/x/build, whose comments have .2 to .9 "what",
 // .8 to 1.5 "where", 7 to 14 "if" and .6 to 1.8 examples. Prose of machines has other habits, which
-// no list of phrases names.
+// no list of phrases names. Pronouns without a noun make a sentence be read twice: those sources, and gopls and oscar, have
+// at most 2.1 "its" and 13 "that".
 var rates = []struct {
 	word        *regexp.Regexp
 	least, most float64
 }{
 	{regexp.MustCompile(`(?i)\bwhat\b`), 0, 1},
 	{regexp.MustCompile(`(?i)\bwhere\b`), 0, 2},
+	{regexp.MustCompile(`(?i)\bits\b`), 0, 4},
+	{regexp.MustCompile(`(?i)\bthat\b`), 0, 16},
+	{regexp.MustCompile(`(?i)\bthose\b`), 0, .6},
 	{regexp.MustCompile(`(?i)\bif\b`), 6, 30},
 	{regexp.MustCompile(`(?i)\bfor example\b|\be\.g\.`), .5, 10},
 }

@@ -20,7 +20,7 @@ var limits = limit{
 	// Rates have a fifth of room, because deleting other code raises them.
 	mixed:       goal{want: 0.85},
 	participles: goal{want: 2},
-	oneWord:     goal{want: 35, today: 53},
+	oneWord:     goal{want: 35},
 	long:        goal{want: 47},
 }
 

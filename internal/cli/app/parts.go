@@ -177,8 +177,8 @@ func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
 	return a.Parts().Library.At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
 }
 
-// FetchMissing waits for the repositories of the command's folder that were never fetched: nobody else
-// will tell that they have come.
+// FetchMissing waits for the repositories of the command's folder that were never fetched: no event
+// follows when they are there.
 func (a *App) FetchMissing(ctx context.Context) (folder string, err error) {
 	folder, err = a.Tasks.Project()
 	if err == nil && a.Tasks.Cwd != "" {
