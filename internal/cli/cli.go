@@ -20,12 +20,12 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	return Run(app.New(terminal.New(in, out, errOut)), args, in)
 }
 
-// Run is Main for a program that is put together.
+// Run is Main with a ready App.
 func Run(a *app.App, args []string, in io.Reader) (code int) {
-	// A client that closes our output must not kill us in the middle of an action.
+	// A client closing our output must not kill us in the middle of an action.
 	signal.Ignore(syscall.SIGPIPE)
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // a terminal that closes; nohup goes on without one
+	if !signal.Ignored(syscall.SIGHUP) { // sent by a closing terminal; ignored under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
@@ -40,7 +40,7 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 		}
 	}()
 	newCommand := newRoot
-	if len(args) == 0 { // a server that a host starts has no use for the others
+	if len(args) == 0 { // a host starts a server, which has no use for the others
 		newCommand = newBareRoot
 	}
 	root := newCommand(a)

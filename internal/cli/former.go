@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// formerNames are names that commands have had, each with the command to type now. One without a command has the page
-// that says how its work is done.
+// formerNames are former names of commands, each with the command to type now, or without one with a page
+// about the work.
 var formerNames = map[string]string{
 	"next":      "status RUN",
 	"sessions":  "status --all",
@@ -57,7 +57,8 @@ var formerNames = map[string]string{
 	"memory queue":   "help memory.md",
 }
 
-// explainFormer returns the refusal of a former name of a command, with what to type now; nil if the error is another.
+// explainFormer returns the refusal of a former name of a command, with the command to type now; nil for any
+// other error.
 func explainFormer(above *cobra.Command, err error) error {
 	rest, isUnknown := strings.CutPrefix(err.Error(), "unknown command \"")
 	name, _, ended := strings.Cut(rest, "\"")

@@ -15,14 +15,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 )
 
-// speakHelp makes the help of a command and of those below it speak the person's language.
+// speakHelp translates the help of a command and of all commands below it into the person's language.
 func speakHelp(a *app.App, root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if a.Terminal.Lang == "" { // help does not set up the rest
 			a.ReadSettings()
 		}
 		h := newHelpPage(a, cmd)
-		_ = a.Terminal.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Terminal.Out, h.pageText()); return err }) // a reader that has gone needs no help
+		_ = a.Terminal.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Terminal.Out, h.pageText()); return err }) // the reader may have gone
 	})
 }
 
@@ -36,12 +36,12 @@ const (
 	widestHelp = 100
 )
 
-// helpPage is the help of one command: how to call it first.
+// helpPage is the help of one command, beginning with the usage.
 type helpPage struct {
 	command *cobra.Command
 	lang    lang.Language
 	width   int
-	// all lists the commands of every group; otherwise those of the first one stand for all.
+	// all lists the commands of every group, not only of the first one.
 	all bool
 	b   strings.Builder
 }
@@ -71,7 +71,7 @@ func (h *helpPage) pageText() string {
 	return h.b.String()
 }
 
-// writeSection writes a part of the page under its title, unless it is empty.
+// writeSection writes a part of the page under a title, unless the part is empty.
 func (h *helpPage) writeSection(title, text string) {
 	if text != "" {
 		h.b.WriteString("\n" + title + "\n" + text)
@@ -88,8 +88,8 @@ func (h *helpPage) writeUsage() {
 	}
 }
 
-// wrapProse returns a text in the person's language, its paragraphs wrapped. A paragraph with indented
-// lines keeps its lines.
+// wrapProse returns a text in the person's language with wrapped paragraphs. A paragraph with indented lines
+// stays as it is.
 func (h *helpPage) wrapProse(text string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
@@ -111,7 +111,7 @@ func (h *helpPage) wrapProse(text string) string {
 	return strings.Join(out, "\n\n") + "\n"
 }
 
-// joinLines joins the lines of a paragraph, in scripts without spaces between words without any.
+// joinLines joins the lines of a paragraph, with spaces only in scripts that have spaces between words.
 func joinLines(lines []string) string {
 	out := lines[0]
 	for _, line := range lines[1:] {
@@ -124,7 +124,8 @@ func joinLines(lines []string) string {
 	return out
 }
 
-// hangText returns a text behind the beginning of its first row; the other rows are indented as far.
+// hangText returns a text that follows begin in the first row; the other rows are indented to the same
+// column.
 func hangText(begin, text string, width int) string {
 	columns := visible.Columns(begin)
 	if width-columns < 20 { // no room beside it
@@ -145,10 +146,10 @@ func (h *helpPage) writeCommands(title, group string) {
 	h.writeSection(title, rows.String())
 }
 
-// flagLine matches the line of a flag: its name, and the text after that.
+// flagLine matches the line of a flag, with name and text.
 var flagLine = pattern.New(`^(?:  -\w, |      )--([\w-]+)(?: \w+)?   +(.*)$`)
 
-// writeFlags lists flags, as their package writes them, with their texts in the person's language.
+// writeFlags lists flags in the layout of package pflag, with texts in the person's language.
 func (h *helpPage) writeFlags(title, usages string) {
 	var rows strings.Builder
 	for line := range strings.SplitSeq(usages, "\n") {
@@ -162,7 +163,7 @@ func (h *helpPage) writeFlags(title, usages string) {
 	h.writeSection(title, rows.String())
 }
 
-// flagUsage returns the text of a flag in the person's language, with its default value.
+// flagUsage returns the text of a flag in the person's language, with the default value.
 func (h *helpPage) flagUsage(name, text string) string {
 	usage := h.command.Flag(name).Usage
 	value, hasDefault := strings.CutPrefix(text, usage+" (default ")

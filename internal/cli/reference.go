@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
-// globalFlags matches the flags that a command has from the program.
+// globalFlags matches the flags that every command inherits.
 var globalFlags = pattern.New(`(?s)\nGlobal Flags:\n      --color .*?print JSON\n`)
 
 // WriteCommandReference writes a page in Markdown with the help of each command, for the site.
@@ -43,14 +43,14 @@ func WriteCommandReference(w io.Writer) error {
 	return err
 }
 
-// hiddenAbove reports whether a command belongs to one that help does not list.
+// hiddenAbove reports whether a command is below a hidden one.
 func hiddenAbove(cmd *cobra.Command) bool {
 	hidden := cmd.Hidden
 	cmd.VisitParents(func(above *cobra.Command) { hidden = hidden || above.Hidden })
 	return hidden
 }
 
-// commandPaths lists the arguments that lead to each command.
+// commandPaths returns the arguments that call each command.
 func commandPaths(root *cobra.Command) [][]string {
 	root.InitDefaultHelpCmd()
 	out := [][]string{{}}

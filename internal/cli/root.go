@@ -32,7 +32,7 @@ func newRoot(a *app.App) *cobra.Command {
 // Commands are listed in the order of their use.
 func init() { cobra.EnableCommandSorting = false }
 
-// newBareRoot returns the program without subcommands, which a host starts.
+// newBareRoot returns the program without subcommands, for hosts.
 func newBareRoot(a *app.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bmad-mcp",
@@ -47,7 +47,7 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
 		Args:          cobra.NoArgs,
 		Version:       app.Version() + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
 		SilenceErrors: true,
-		// Refusals name similar commands in our own way.
+		// Refusals name similar commands themselves.
 		DisableSuggestions: true,
 		SilenceUsage:       true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,7 +103,7 @@ func addCommands(a *app.App, root *cobra.Command) {
 	speakHelp(a, root)
 }
 
-// group is a group of subcommands under its heading of the help.
+// group is a group of subcommands under a heading in the help.
 type group struct {
 	title    lang.Text
 	commands []*cobra.Command
@@ -111,7 +111,7 @@ type group struct {
 
 var setUp = lang.T("Set up:")
 
-// newServer returns what serves the tasks of the program.
+// newServer returns the parts of the program for servers.
 func newServer(a *app.App) serve.Server {
 	health := setup.Health(func(folder string, l lang.Language) setup.Upkeep { return newUpkeep(a.For(folder, l)) })
 	return serve.Server{
@@ -120,7 +120,7 @@ func newServer(a *app.App) serve.Server {
 	}
 }
 
-// newUpkeep returns what looks after the project of the program.
+// newUpkeep returns the parts of the program for the upkeep of a project.
 func newUpkeep(a *app.App) setup.Upkeep {
 	return setup.Upkeep{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, Parts: a.Parts, WithBook: a.WithBook}
 }

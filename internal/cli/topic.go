@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 )
 
-// newHelp returns the command that shows the help of a command, or a page of the documentation.
+// newHelp returns the command help, for the help of commands and the pages of the documentation.
 func newHelp(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [all|pages|COMMAND|PAGE]",
@@ -27,7 +27,7 @@ func newHelp(a *app.App) *cobra.Command {
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return listTopics(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
 		},
-		// A mistake in the settings does not keep help away.
+		// Help works in spite of mistakes in the settings.
 		PersistentPreRunE: func(*cobra.Command, []string) error { a.ReadSettings(); return nil },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, onlyPage := strings.CutSuffix(strings.Join(args, "/"), ".md")
@@ -48,14 +48,14 @@ func newHelp(a *app.App) *cobra.Command {
 	}
 }
 
-// pageLink matches a link to a page in the text of another, with the words and the name of the page.
+// pageLink matches a link between pages, with the words of the link and the name of the page.
 var pageLink = pattern.New(`\[([^\]]+)\]\((?:\.\./)*([a-z][a-z/-]*)(?:\.zh)?\.md(?:#[^)]*)?\)`)
 
-// flowParagraphs puts each paragraph of a page into one line, which a terminal breaks at its own width, and names
-// the pages of links.
+// flowParagraphs joins each paragraph of a page into one line, for the terminal to break, and names the pages
+// of links.
 func flowParagraphs(page string) string {
 	var out []string
-	fenced, open := false, false // open: the last line is text that the next one may continue
+	fenced, open := false, false // open: the next line may continue the last one
 	for line := range strings.SplitSeq(page, "\n") {
 		_, _, fence := markdown.Fence(line)
 		fenced = fenced != fence
@@ -88,7 +88,7 @@ func showCommand(ctx context.Context, a *app.App, command *cobra.Command, hasPag
 	return a.Terminal.Page(ctx, func() error { _, err := fmt.Fprint(a.Terminal.Out, text); return err })
 }
 
-// showIndex prints the help of the program with all its commands, or the list of the pages.
+// showIndex prints the help of the program with all commands, or the list of the pages.
 func showIndex(ctx context.Context, a *app.App, root *cobra.Command, commands bool) error {
 	h := newHelpPage(a, root)
 	text := ""
@@ -114,7 +114,7 @@ func (h *helpPage) listPages() string {
 	return h.lang.Say("Pages:") + "\n" + rows.String()
 }
 
-// listTopics lists the commands below the one that the arguments lead to; without any, the pages too.
+// listTopics returns the commands below the one in the arguments; without arguments, the pages too.
 func listTopics(root *cobra.Command, args []string) (out []string) {
 	above, _, err := root.Find(args)
 	if err != nil {

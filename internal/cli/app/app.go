@@ -1,9 +1,9 @@
-// Package app puts the program together: the flags of all commands, the settings, and the engine with
-// its neighbours, which are built when a command needs them.
+// Package app puts the program together: the flags of all commands, the settings, and the engine with the
+// packages around it, built when a command needs them.
 //
-// No command gets the App. A command is a struct of its flags and a function that takes what it uses:
-// the terminal.Terminal; the Workspace, or the Tasks in it; and for anything else a value, or an
-// interface with few methods that its own package declares. The root of the commands hands them over.
+// No command gets the App. A command is a struct of flags and a function whose parameters are just the parts
+// in use: the terminal.Terminal; the Workspace, or the Tasks in it; and for anything else a value, or an
+// interface with few methods declared in the command's package. The root of the commands passes them.
 package app
 
 import (
@@ -23,22 +23,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// App is the program. The settings are read before a command runs; the engine is built when one needs
+// App is the program. The settings are read before a command runs; the engine is built when a command needs
 // it.
 type App struct {
 	Terminal  *terminal.Terminal
 	Tasks     *Tasks
 	Databases *Databases
-	// Who says who the program acts for in a folder; nil is the account that it runs under.
+	// Who returns the person for whom the program acts in a folder; nil means the account of the process.
 	Who func(folder string) workflow.Person
 	// toolsets is the flag --toolsets.
 	toolsets []string
 	// logLevel is the flag --log-level.
 	logLevel string
 	level    *slog.LevelVar
-	// reach bounds an assistant on stdio; nil if a person works at a terminal.
+	// reach bounds an assistant on stdio; nil for a person at a terminal.
 	reach *reach.Reach
-	// built are the parts, once they are needed; nil before SetUp.
+	// built builds the parts once they are needed; nil before SetUp.
 	built *lazyParts
 }
 
@@ -55,8 +55,8 @@ func (a *App) newTasks(w Workspace, log *slog.Logger) *Tasks {
 	return &Tasks{Workspace: &w, Engine: a.Engine, Log: log, term: a.Terminal, setUp: a.SetUp}
 }
 
-// SetUp reads the flags and settings. Settings that cannot be read do not keep the program from
-// starting: each action reports them.
+// SetUp reads the flags and settings. The program starts even with unreadable settings, which each action
+// reports.
 func (a *App) SetUp() error {
 	var toolsets []config.Toolset
 	if len(a.toolsets) > 0 {
@@ -80,7 +80,7 @@ func (a *App) SetUp() error {
 	return nil
 }
 
-// ReadSettings reads the settings for the folder that the program works for, as far as they can be read.
+// ReadSettings reads the settings for the program's folder, as far as they can be read.
 func (a *App) ReadSettings() {
 	a.Tasks.loadSettings()
 	a.Terminal.Setting = a.Tasks.Config.Language
@@ -107,7 +107,7 @@ func (a *App) ServerFlags(cmd *cobra.Command) *cobra.Command {
 // release is set by the linker in released builds.
 var release = ""
 
-// Version returns the release, else the version of the build's source.
+// Version returns the release, or else the version of the source in the build information.
 func Version() string {
 	if release != "" {
 		return release

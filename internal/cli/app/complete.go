@@ -34,7 +34,7 @@ func (t *Tasks) CompleteTasks(cmd *cobra.Command, args []string, _ string) ([]co
 	return append(names, others...), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteStages completes the values of --stage, a stage of any workflow that the project can use.
+// CompleteStages completes the values of --stage, a stage of any workflow usable in the project.
 func (t *Tasks) CompleteStages(cmd *cobra.Command) {
 	// The error is for a missing flag.
 	_ = cmd.RegisterFlagCompletionFunc("stage", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -56,7 +56,7 @@ func (t *Tasks) CompleteWorkflows(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("workflow", t.CompleteWorkflow) // the error is for a missing flag
 }
 
-// WorkflowViews lists the workflows of the project with their origin.
+// WorkflowViews returns the workflows of the project with their origins.
 func (t *Tasks) WorkflowViews() ([]engine.Workflow, error) {
 	at, err := t.Address(nil)
 	if err != nil {
@@ -65,7 +65,7 @@ func (t *Tasks) WorkflowViews() ([]engine.Workflow, error) {
 	return t.Engine().Workflows(at)
 }
 
-// StageIDs lists the stages of the workflows that the project can use.
+// StageIDs returns the stages of the usable workflows of the project.
 func (t *Tasks) StageIDs() []string {
 	var definitions []*workflow.Definition
 	for _, w := range t.Workflows() {
@@ -74,7 +74,7 @@ func (t *Tasks) StageIDs() []string {
 	return workflow.IDsOf(workflow.StagesOf(definitions...))
 }
 
-// Workflows returns the usable workflows of the project, else the built-in ones.
+// Workflows returns the usable workflows of the project, or else the built-in ones.
 func (t *Tasks) Workflows() []config.Workflow {
 	views, err := t.WorkflowViews()
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// Fail prints the error of a command, nil if none is known, and returns its exit code.
+// Fail prints an error, and returns the exit code for it. command is nil if the arguments name none.
 func (a *App) Fail(command *cobra.Command, err error) int {
 	var f *fault.Error
 	var io *fs.PathError
 	switch {
 	case errors.As(err, &f):
 	case errors.Is(err, syscall.EPIPE):
-		return terminal.ExitStorage // the reader has gone, as head does
+		return terminal.ExitStorage // the reader has gone, as after head
 	case errors.As(err, &io):
 		f = fault.From(err)
 	default:
-		// cobra's own: unknown commands, wrong numbers of arguments.
+		// Errors of cobra: unknown commands, wrong numbers of arguments.
 		f = fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see bmad-mcp --help")
 		if command != nil {
 			f = f.WithHint("see %s --help", command.CommandPath()).Offer(terminal.Misspelt(command, err))
@@ -37,7 +37,7 @@ func (a *App) Fail(command *cobra.Command, err error) int {
 			}
 		}
 	}
-	if a.Terminal.Lang == "" { // refused before a command had begun
+	if a.Terminal.Lang == "" { // the error came before any command
 		a.ReadSettings()
 	}
 	if dir, err := a.Tasks.Project(); err == nil && a.built != nil && a.Tasks.Config.Language == lang.Auto { // the refusal belongs to no session

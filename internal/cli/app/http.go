@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
-// HTTP says how a server on HTTP is reached, as its flags do.
+// HTTP has the flags about access to a server on HTTP.
 type HTTP struct {
 	Addr        string
 	AllowRemote bool
@@ -24,18 +24,18 @@ type HTTP struct {
 	Origins     []string
 	MaxBody     int64
 	Idle        time.Duration
-	// Grace is the time in which accepted requests have to be answered at the end.
+	// Grace is the time at the end to answer accepted requests.
 	Grace time.Duration
 }
 
-// minToken is the length of the shortest token: 16 random characters are 80 bits or more, which
-// nobody guesses over a network.
+// minToken is the length of the shortest token: 16 random characters have 80 bits or more, too many to guess
+// over a network.
 const minToken = 16
 
 // maxTokenFile bounds the file with the token, in bytes.
 const maxTokenFile = 64 << 10
 
-// Check returns who may call, or an error if that is more than is meant.
+// Check returns the guard's options for the flags, or an error for flags that would let too many call.
 func (f HTTP) Check() (o httpguard.Options, err error) {
 	host, _, err := net.SplitHostPort(f.Addr)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f HTTP) Check() (o httpguard.Options, err error) {
 	return o, err
 }
 
-// parseOrigins reads the origins of the pages that may call.
+// parseOrigins parses and checks the origins of pages that may call.
 func parseOrigins(given []string) ([]string, error) {
 	var out []string
 	for _, g := range given {
@@ -98,26 +98,26 @@ func (f HTTP) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// CannotListen returns the fault of an address that cannot be listened on.
+// CannotListen returns the fault for an error of listening on an address.
 func CannotListen(address string, err error) error {
 	return fault.New(fault.Storage, "cannot listen on %s: %w", address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
 }
 
-// Warn warns of a token that others can read.
+// Warn warns of a token file that others can read.
 func (f HTTP) Warn(t *terminal.Terminal) {
 	if info, err := os.Stat(f.TokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		t.Warnf("other users of this machine can read %s; chmod 600 keeps them out", f.TokenFile)
 	}
 }
 
-// SayOpen says that no token keeps others out, if there is none.
+// SayOpen says, without a token, that everybody on this machine may call.
 func (f HTTP) SayOpen(t *terminal.Terminal) {
 	if f.TokenFile == "" {
 		fmt.Fprintln(t.Err, t.Lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}
 }
 
-// RunHTTP serves until ctx ends, and then answers the accepted requests.
+// RunHTTP serves until ctx ends, and then answers the accepted requests within grace.
 func RunHTTP(ctx context.Context, t *terminal.Terminal, server *http.Server, listener net.Listener, h interface{ Close(context.Context) }, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -132,7 +132,7 @@ func RunHTTP(ctx context.Context, t *terminal.Terminal, server *http.Server, lis
 	err := errors.Join(failed, server.Shutdown(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.Warnf("some requests were not done after %s and were cut off; their changes are stored whole or not at all", grace)
-		_ = server.Close() // that is the cut
+		_ = server.Close() // the grace is over
 		return failed
 	}
 	return err

@@ -79,7 +79,7 @@ func NewProvider(m Model, prices *price.Table, now time.Time) (provider.Provider
 	return p, nil
 }
 
-// PricesFile returns the person's own list of prices, "" if the configuration folder is unknown.
+// PricesFile returns the path of the person's list of prices; "" if the settings folder is unknown.
 func PricesFile() string {
 	if folder := SettingsFolder(); folder != "" {
 		return filepath.Join(folder, "bmad-mcp", "prices.json")
@@ -87,7 +87,8 @@ func PricesFile() string {
 	return ""
 }
 
-// PriceTable returns the prices that come with this program, with the person's over them.
+// PriceTable returns the prices of this program, overridden by the person's. own reports whether the person
+// has a list.
 func PriceTable() (t *price.Table, own bool, err error) {
 	name := PricesFile()
 	if name == "" {

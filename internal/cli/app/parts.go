@@ -27,13 +27,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Parts are the engine and its neighbours.
+// Parts are the engine and the packages around it.
 type Parts struct {
 	Engine *engine.Engine
-	// Library has the method whose agents the stages may act as.
+	// Library has the installations of the BMAD method, whose agents lend their personas to stages.
 	Library *method.Library
 	Memory  *memory.Memory
-	// Summaries has the summaries of sessions that were listed.
+	// Summaries caches the summaries of listed sessions.
 	Summaries *filestore.Summaries
 }
 
@@ -52,8 +52,7 @@ func (a *App) Parts() *Parts {
 // Engine returns the engine for the person at this machine.
 func (a *App) Engine() *engine.Engine { return a.Parts().Engine }
 
-// Close closes the parts, if they were built: a fetch that is under way would otherwise count as one
-// that failed.
+// Close closes the parts, if they were built: otherwise a fetch under way would count as failed.
 func (a *App) Close() {
 	if a.built != nil && a.built.parts != nil {
 		a.built.parts.Library.Close()
@@ -61,37 +60,37 @@ func (a *App) Close() {
 	a.Databases.closeAll()
 }
 
-// UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
-// need a second opinion.
+// UseAudits builds new parts with audits: nobody watches a headless run, so its claimed scores need a second
+// opinion.
 func (a *App) UseAudits() {
 	a.Tasks.Settings.Scoring = workflow.ScoringAudited
 	a.built = &lazyParts{}
 }
 
-// Confine builds the parts anew, for an assistant that may open only the folders of the reach it returns.
+// Confine builds new parts, for an assistant confined to the folders of the returned reach.
 func (a *App) Confine(opened []string) *reach.Reach {
 	a.reach = a.newReach(opened)
 	a.built = &lazyParts{}
 	return a.reach
 }
 
-// person says who the program acts for.
-func (a *App) person() func(folder string) workflow.Person {
+// personFunc returns a.Who, or else a function for the account of the process.
+func (a *App) personFunc() func(folder string) workflow.Person {
 	if a.Who != nil {
 		return a.Who
 	}
 	return terminal.NewWho()
 }
 
-// Person returns who the program acts for in a folder.
-func (a *App) Person(folder string) workflow.Person { return a.person()(folder) }
+// Person returns the person for whom the program acts in a folder.
+func (a *App) Person(folder string) workflow.Person { return a.personFunc()(folder) }
 
-// Build builds the parts; with folders, they are confined to projects in them.
+// Build builds the parts. If within has folders, only projects in them are served.
 func (a *App) Build(within []string) *Parts {
 	out := &Parts{}
 	clock := func() time.Time { return out.Engine.Clock() }
 	out.Summaries = filestore.NewSummaries(clock)
-	who := a.person()
+	who := a.personFunc()
 	projects := project.New(project.Options{
 		Who:      who,
 		Backend:  func(at store.Place) (store.Backend, error) { return a.openStore(at, out.Summaries) },
@@ -105,9 +104,9 @@ func (a *App) Build(within []string) *Parts {
 	})
 	var typed engine.TypedDecisions
 	home := ""
-	if len(within) == 0 { // over HTTP nobody types at this machine, and nothing of the person's home is served
+	if len(within) == 0 { // not over HTTP, where nothing of the person's home is served
 		typed = Trust()
-		home, _ = os.UserHomeDir() // without a home nothing of the person's is served
+		home, _ = os.UserHomeDir() // without a home folder, nothing in it is served
 	}
 	var above func(name string) (*durable.Dir, error)
 	if a.reach != nil {
@@ -129,8 +128,8 @@ func (a *App) Build(within []string) *Parts {
 	return out
 }
 
-// openAbove opens a folder above a project, in which an installation of the BMAD method may
-// lie: any that the rules do not keep out. Only the trees of an installation are read.
+// openAbove opens a folder above a project, to look for an installation of the BMAD method, unless the rules
+// keep the folder out. Only the trees of an installation are read.
 func openAbove(name string) (*durable.Dir, error) {
 	rules := Rules()
 	if why := rules.Judge(rules.Real(name), reach.Opened); !why.Empty() {
@@ -139,8 +138,7 @@ func openAbove(name string) (*durable.Dir, error) {
 	return durable.OpenDir(name)
 }
 
-// Repositories returns the git repositories of the method, as the engine's clock and folders
-// have them.
+// Repositories returns the git repositories of the method, with the engine's clock and folders.
 func (a *App) Repositories() sources.Repositories {
 	return a.repositoriesOf(a.Engine().Projects().OpenFolder, a.Engine().Clock)
 }
@@ -168,7 +166,7 @@ func (a *App) Copies(project string) (folders []string) {
 	return folders
 }
 
-// Shelf returns the method's installations for the folder that the command is for.
+// Shelf returns the method's installations for the folder of the command.
 func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
 	folder, err := a.FetchMissing(ctx)
 	if err != nil {
@@ -177,8 +175,8 @@ func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
 	return a.Parts().Library.At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
 }
 
-// FetchMissing waits for the repositories of the command's folder that were never fetched: no event
-// follows when they are there.
+// FetchMissing fetches the repositories of the command's folder not fetched before, and waits for them: a
+// command ends before it could be notified.
 func (a *App) FetchMissing(ctx context.Context) (folder string, err error) {
 	folder, err = a.Tasks.Project()
 	if err == nil && a.Tasks.Cwd != "" {
@@ -197,7 +195,7 @@ func (a *App) FetchMissing(ctx context.Context) (folder string, err error) {
 	return folder, nil
 }
 
-// WithBook opens the notes of the project.
+// WithBook calls do with the open notes of the project.
 func (a *App) WithBook(do func(b *memory.Book) error) error {
 	dir, err := a.Tasks.Project()
 	if err != nil {

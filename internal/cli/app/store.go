@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
 )
 
-// Databases are the shared stores of a workspace that were used, by their addresses.
+// Databases are the open shared stores of a workspace, by address.
 type Databases struct {
 	workspace *Workspace
 	mu        sync.Mutex
@@ -34,7 +34,7 @@ func (d *Databases) openAt(address string) (*pgstore.Database, error) {
 	return opened, err
 }
 
-// TeamStore returns the database that the person has named.
+// TeamStore returns the database in the person's settings.
 func (d *Databases) TeamStore() (*pgstore.Database, error) { return d.teamStore(d.workspace.Config) }
 
 func (d *Databases) teamStore(settings config.Config) (*pgstore.Database, error) {
@@ -47,12 +47,12 @@ func (d *Databases) teamStore(settings config.Config) (*pgstore.Database, error)
 	return d.openAt(settings.Store.Address)
 }
 
-// StoreFor returns the database at an address without a password, or the one that the person has named, and the
-// place of a project in it.
+// StoreFor returns the database at an address without a password, or for "" the database in the person's
+// settings, and the place of a project in it.
 func (d *Databases) StoreFor(dir *durable.Dir, address string) (*pgstore.Database, store.Place, error) {
 	settings := d.workspace.Config
 	if address != "" {
-		if pgstore.HasPassword(address) { // other accounts see the command line
+		if pgstore.HasPassword(address) { // other accounts can see the command line
 			return nil, store.Place{}, fault.New(fault.InvalidArgument, "the address has a password").WithHint("put it into PGPASSFILE, or the address into BMAD_STORE")
 		}
 		settings.Store.Address = address
@@ -73,7 +73,7 @@ func (d *Databases) closeAll() {
 	}
 }
 
-// openStore returns the store of a project: that of the person's database, else the files of its folder.
+// openStore returns the store of a project: the person's database, or else the files of the project's folder.
 func (a *App) openStore(at store.Place, files *filestore.Summaries) (store.Backend, error) {
 	if at.Address == "" {
 		if err := store.Moved(at.Dir); err != nil {

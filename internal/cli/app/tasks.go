@@ -18,18 +18,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Tasks are the sessions of a workspace, as the arguments of commands name them.
+// Tasks finds the sessions of a workspace by the arguments of commands.
 type Tasks struct {
 	*Workspace
 	// Engine returns the engine for the person at this machine.
 	Engine func() *engine.Engine
-	// Log takes the problems of work in the background.
+	// Log is for problems of work in the background.
 	Log   *slog.Logger
 	term  *terminal.Terminal
 	setUp func() error
 }
 
-// Session returns the session that the arguments name.
+// Session returns the session in the arguments.
 func (t *Tasks) Session(cmd *cobra.Command, args []string) (*workflow.Session, error) {
 	at, err := t.Address(args)
 	if err != nil {
@@ -40,7 +40,7 @@ func (t *Tasks) Session(cmd *cobra.Command, args []string) (*workflow.Session, e
 	return s, err
 }
 
-// Inspect returns the session that the arguments name, the check of its history, and its project.
+// Inspect returns the session in the arguments, the check of the session's history, and the project.
 func (t *Tasks) Inspect(cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
 	at, err := t.Address(args)
 	if err != nil {
@@ -68,8 +68,7 @@ func (t *Tasks) Do(ctx context.Context, req request.Request) (engine.Outcome, er
 	return out, err
 }
 
-// SpeakAs chooses the language of the session that an action was for, by its outcome, or by its
-// refusal, which names the session.
+// SpeakAs chooses the language of an action's session. The session is in the outcome, or in the refusal.
 func (t *Tasks) SpeakAs(ctx context.Context, of project.Address, out engine.Outcome, err error) {
 	if out.Standing != nil {
 		t.term.SpeakOf(out.Standing.Session)
@@ -83,13 +82,14 @@ func (t *Tasks) SpeakAs(ctx context.Context, of project.Address, out engine.Outc
 	}
 }
 
-// OfTask makes a command take the name of a task, or how it begins. If it is left out and several are active, a
-// person chooses one.
+// OfTask makes a command take the name of a task, or the beginning of a name. If it is left out and several
+// tasks are active, a person chooses one.
 func (t *Tasks) OfTask(cmd *cobra.Command) *cobra.Command {
 	return t.withTask(cmd, t.pickTask)
 }
 
-// MayOfTask makes a command take the name of a task, or how it begins; without one it is about all.
+// MayOfTask makes a command take the name of a task, or the beginning of a name; without one the command is
+// about all tasks.
 func (t *Tasks) MayOfTask(cmd *cobra.Command) *cobra.Command {
 	return t.withTask(cmd, func(context.Context) ([]string, error) { return nil, nil })
 }
@@ -112,8 +112,8 @@ func (t *Tasks) withTask(cmd *cobra.Command, missing func(ctx context.Context) (
 	return cmd
 }
 
-// Named returns the name of the task that a person means: one with that name or id, else the only one of the project
-// whose name begins so. A name that none has stays as it is, for the command to refuse it.
+// Named returns the name of the task that a person means: the task with this name or id, or else the only one
+// whose name begins so. An unknown name is returned unchanged, for the command to refuse.
 func (t *Tasks) Named(ctx context.Context, begin string) (string, error) {
 	at, err := t.Address([]string{begin})
 	if err != nil {
@@ -146,7 +146,7 @@ func (t *Tasks) Named(ctx context.Context, begin string) (string, error) {
 		WithHint("type more of the name of one: %s", terminal.JoinWords(names))
 }
 
-// pickTask has the person choose one of several active tasks. Without a choice the command refuses.
+// pickTask has the person choose one of several active tasks. Without a choice it returns an error.
 func (t *Tasks) pickTask(ctx context.Context) ([]string, error) {
 	person, err := t.term.Person()
 	if err != nil || !t.term.Pretty() {
@@ -157,7 +157,7 @@ func (t *Tasks) pickTask(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if p, _, err := t.Engine().Projects().Find(ctx, project.Address{Cwd: dir}); err == nil {
-		p.Close() // it is clear which one is meant
+		p.Close() // there is no choice
 		return nil, nil
 	}
 	known, _, err := t.Engine().Known(ctx, project.Address{Cwd: dir})
@@ -172,7 +172,7 @@ func (t *Tasks) pickTask(ctx context.Context) ([]string, error) {
 	if err := t.term.Columns(nil, rows); err != nil {
 		return nil, err
 	}
-	line, _ := person.Line(ctx, t.term.Lang.Say("Which one [1-%d]: ", len(known))) // without an answer none is chosen
+	line, _ := person.Line(ctx, t.term.Lang.Say("Which one [1-%d]: ", len(known))) // without an answer no task is chosen
 	if n, err := strconv.Atoi(line); err == nil && 1 <= n && n <= len(known) {
 		return []string{known[n-1].TaskName}, nil
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Workspace is the folder that a command is for, with the settings there.
+// Workspace is the folder of a command, with the settings there.
 type Workspace struct {
 	// Cwd is the flag --cwd.
 	Cwd string
-	// Settings are the places of the settings. Config has those for the folder that the program works
-	// for, as far as they can be read, and Unread is the error, nil if all can be.
+	// Settings are the places of the settings. Config has the settings for the program's folder, as far as
+	// they can be read; Unread is the error, nil if all can be read.
 	Settings config.Source
 	Config   config.Config
 	Unread   error
@@ -44,7 +44,7 @@ func (w *Workspace) loadSettings() {
 	w.Notices = w.Settings.Notices(dir, &w.Config)
 }
 
-// openProject opens the folder the program works for, or returns nil.
+// openProject opens the program's folder, or returns nil.
 func (w *Workspace) openProject() *durable.Dir {
 	name := os.Getenv("CLAUDE_PROJECT_DIR")
 	if name == "" {
@@ -60,8 +60,8 @@ func (w *Workspace) openProject() *durable.Dir {
 	return dir
 }
 
-// Project returns the folder a command is for: --cwd, else the nearest folder
-// upwards that has sessions, else the working folder.
+// Project returns the folder of a command: --cwd, else the nearest folder upwards with sessions, else the
+// working folder.
 func (w *Workspace) Project() (string, error) {
 	if w.Cwd != "" {
 		return filepath.Abs(w.Cwd)
@@ -77,7 +77,7 @@ func (w *Workspace) Project() (string, error) {
 	return nearest, nil
 }
 
-// StayHere makes the working folder that of the command, whatever lies above it, if --cwd names none.
+// StayHere makes the working folder the folder of the command, whatever lies above it, unless --cwd is given.
 func (w *Workspace) StayHere() (err error) {
 	if w.Cwd == "" {
 		w.Cwd, err = os.Getwd()
@@ -85,7 +85,7 @@ func (w *Workspace) StayHere() (err error) {
 	return err
 }
 
-// Address returns the address of the session that the arguments name.
+// Address returns the address of the session in the arguments.
 func (w *Workspace) Address(args []string) (project.Address, error) {
 	dir, err := w.Project()
 	at := project.Address{Session: TaskName(args), Places: []string{dir}}
@@ -95,7 +95,7 @@ func (w *Workspace) Address(args []string) (project.Address, error) {
 	return at, err
 }
 
-// TaskName returns the task that the arguments name, "" if they name none.
+// TaskName returns the task in the arguments; "" without one.
 func TaskName(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -103,7 +103,7 @@ func TaskName(args []string) string {
 	return args[0]
 }
 
-// Roots returns the folders in which clients may name projects, with links followed.
+// Roots returns the folders whose projects clients may name, with links followed.
 func (w *Workspace) Roots(names []string) ([]string, error) {
 	if len(names) == 0 {
 		project, err := w.Project()
@@ -134,8 +134,8 @@ func (w *Workspace) Roots(names []string) ([]string, error) {
 	return out, nil
 }
 
-// userFolder returns a folder of the user by the XDG base directory rules: the
-// variable if it is an absolute path, else the default below the home folder.
+// userFolder returns a folder of the user by the XDG base directory rules: the variable if it has an absolute
+// path, else the default below the home folder.
 func userFolder(variable, below string) string {
 	if v := os.Getenv(variable); filepath.IsAbs(v) {
 		return v
@@ -147,7 +147,7 @@ func userFolder(variable, below string) string {
 	return filepath.Join(home, filepath.FromSlash(below))
 }
 
-// StateFolder returns the folder of the state of all projects, "" without a home folder.
+// StateFolder returns the folder for the state of all projects; "" without a home folder.
 func StateFolder() string {
 	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
 		return filepath.Join(state, "bmad-mcp")
@@ -158,13 +158,13 @@ func StateFolder() string {
 // Trust returns this machine's records of the person's word.
 func Trust() trust.UserState { return trust.UserState(StateFolder()) }
 
-// Person is the state of the person with the settings that this program reads.
+// Person is the state of the person, with the settings of this program.
 type Person struct {
 	trust.UserState
 	settings string
 }
 
-// Signer returns the signer of the person, if its key signs under these settings.
+// Signer returns the signer of the person, if the person's key signs under these settings.
 func (p Person) Signer(ctx context.Context) (workflow.Signer, error) {
 	return p.SignerUnder(ctx, p.settings)
 }
@@ -189,7 +189,7 @@ type RecordedPlace struct {
 	From string
 }
 
-// RecordedPlaces returns the folders that are on record, with the first problem in reading them.
+// RecordedPlaces returns the folders on record, and the first problem in reading them.
 func (w *Workspace) RecordedPlaces() (out []RecordedPlace, err error) {
 	places, err := Trust().Places()
 	for _, p := range places {
@@ -217,12 +217,12 @@ func (w *Workspace) RecordedPlaces() (out []RecordedPlace, err error) {
 	return out, err
 }
 
-// Rules are those of the folders that this person keeps to themselves. They are read once: each look for an
-// installation of the method asks them.
+// Rules are the rules for folders that this person keeps from assistants. They are read once, because each
+// search for an installation of the method needs them.
 var Rules = sync.OnceValue(func() reach.Rules { return reach.NewRules(nil, os.Environ()) })
 
-// newReach returns the folders that an assistant on stdio may use, if the server was started for
-// some folders.
+// newReach returns the folders that an assistant on stdio may use. opened are the folders for which the
+// server was started.
 func (a *App) newReach(opened []string) *reach.Reach {
 	o := reach.Options{
 		Rules: Rules(),

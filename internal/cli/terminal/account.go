@@ -17,8 +17,9 @@ import (
 // maxAccounts bounds the file with the accounts, in bytes.
 const maxAccounts = 16 << 20
 
-// NewWho returns a function that says who this process acts for in a folder: its account, with the name that git has
-// for them there. A server on HTTP acts for the account that it runs under, for all who have its token.
+// NewWho returns a function for the person this process acts for in a folder: the account of the process,
+// with the name from git's settings there. A server on HTTP acts for this account, too, for all callers with
+// the token.
 func NewWho() func(folder string) workflow.Person {
 	var names sync.Map // by folder
 	return func(folder string) workflow.Person {
@@ -31,22 +32,22 @@ func NewWho() func(folder string) workflow.Person {
 	}
 }
 
-// Account returns the name of the account of this process, as histories have it.
+// Account returns the name of the account of this process, in the form of histories.
 func Account() string { return visible.Line(account()) }
 
-// account is findAccount, which a process asks once.
+// account calls findAccount once.
 var account = sync.OnceValue(findAccount)
 
-// findAccount returns the name of the account of this process, else "uid:" with its number. No variable has a say: the
-// standard library takes $USER for an account that is in no file.
+// findAccount returns the name of the account of this process, or else "uid:" with the number. Variables do
+// not count, unlike in the standard library, which falls back to $USER for an account that is in no file.
 func findAccount() string {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" { // where the system itself is asked
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" { // the library asks the system there
 		if u, err := user.Current(); err == nil {
 			return u.Username
 		}
 	}
 	id := strconv.Itoa(os.Getuid())
-	accounts, _ := durable.ReadPath("/etc/passwd", maxAccounts) // it may be missing in a container
+	accounts, _ := durable.ReadPath("/etc/passwd", maxAccounts) // a container may have none
 	for line := range strings.Lines(string(accounts)) {
 		if f := strings.Split(line, ":"); len(f) > 2 && f[2] == id && f[0] != "" {
 			return f[0]

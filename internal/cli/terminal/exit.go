@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// Exit ends the program with a code of the contract with scripts. The reason was already printed.
+// Exit ends the program with a code promised to scripts. The reason was printed already.
 type Exit struct {
 	Code int
 	why  string
@@ -16,25 +16,26 @@ type Exit struct {
 // Error implements error.
 func (e *Exit) Error() string { return e.why }
 
-// The ends of a command whose reason was printed.
+// The ends of a command with a printed reason.
 var (
 	// ErrReported: the error itself was printed.
 	ErrReported = &Exit{1, "reported"}
-	// ErrUnvouched: the signatures that would prove it are missing, or not known.
+	// ErrUnvouched: the signatures for a proof are missing or unknown.
 	ErrUnvouched = &Exit{3, "unvouched"}
 	// ErrPending: a decision was needed and not given.
 	ErrPending = &Exit{6, "pending"}
 	// ErrSpent and ErrEngine are the ends of a model's work.
 	ErrSpent  = &Exit{8, "spent"}
 	ErrEngine = &Exit{9, "engine"}
-	// ErrStopped: the work that remains was told. Shells give this code to SIGINT.
+	// ErrStopped: the person stopped the work, and the remaining work was printed. Shells use this code for
+	// SIGINT.
 	ErrStopped = &Exit{130, "stopped"}
 )
 
-// ExitStorage is the code for a disk that refuses, and for every other fault without a code of its own.
+// ExitStorage is the exit code for errors of the disk, and for all faults not in exitCodes.
 const ExitStorage = 1
 
-// exitCodes are those of the faults.
+// exitCodes are the exit codes of faults.
 var exitCodes = map[fault.Code]int{
 	fault.InvalidArgument: 2, fault.NotFound: 3, fault.Conflict: 4,
 	fault.WrongStage: 5, fault.NotAllowed: 5, fault.GatePending: 6, fault.Internal: 7,
@@ -43,7 +44,7 @@ var exitCodes = map[fault.Code]int{
 // ExitCode returns the exit code of a fault.
 func ExitCode(f *fault.Error) int { return cmp.Or(exitCodes[f.Code], ExitStorage) }
 
-// Refuse prints a fault with its ways out.
+// Refuse prints a fault with the ways out.
 func (t *Terminal) Refuse(f *fault.Error) {
 	t.Warnf("%s", f.Message)
 	if f.Hint != "" {

@@ -15,10 +15,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// maxInput bounds standard input, in bytes, at the largest submission that can be configured.
+// maxInput bounds standard input, in bytes, at the largest configurable submission.
 const maxInput = 1 << 30
 
-// ReadAll reads standard input until it ends or ctx does.
+// ReadAll reads standard input until its end or the end of ctx.
 func (t *Terminal) ReadAll(ctx context.Context) ([]byte, error) {
 	data, err := readStream(ctx, t.In, "standard input", maxInput)
 	if err != nil && ctx.Err() == nil {
@@ -27,7 +27,7 @@ func (t *Terminal) ReadAll(ctx context.Context) ([]byte, error) {
 	return data, err
 }
 
-// ReadNamed reads a file that the person at the terminal names, - for standard input.
+// ReadNamed reads a file named by the person at the terminal, - for standard input.
 func (t *Terminal) ReadNamed(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if name == "-" {
 		return readStream(ctx, t.In, "standard input", limit)
@@ -35,9 +35,8 @@ func (t *Terminal) ReadNamed(ctx context.Context, name string, limit int64) ([]b
 	return ReadPath(ctx, name, limit)
 }
 
-// ReadPath reads a file that the person names. One of /dev, as the shell makes for
-// <(command), is read as it comes; any other has to be a regular file: a pipe that lies in
-// a project may be there to be waited for.
+// ReadPath reads a file named by the person. A file of /dev, as the shell makes for <(command), is read as a
+// stream. Any other has to be a regular file, because a pipe in a project could be a trap to wait at forever.
 func ReadPath(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if !strings.HasPrefix(filepath.ToSlash(name), "/dev/") {
 		return durable.ReadPath(name, limit)
@@ -54,8 +53,8 @@ func readStream(ctx context.Context, r io.Reader, name string, limit int64) ([]b
 	return awaitRead(ctx, func() ([]byte, error) { return durable.ReadStream(r, name, limit) })
 }
 
-// awaitRead returns the result of a read, or the end of ctx: a read that waits must not keep a signal from
-// ending the program.
+// awaitRead returns the result of a read, or the error of ctx: a signal has to end the program even during a
+// read.
 func awaitRead[T any](ctx context.Context, read func() (T, error)) (out T, err error) {
 	done := make(chan struct{})
 	var got T
@@ -72,7 +71,7 @@ func awaitRead[T any](ctx context.Context, read func() (T, error)) (out T, err e
 	}
 }
 
-// ReadAnswers reads a JSON object of answers from a file that the person names, - for standard input.
+// ReadAnswers reads a JSON object of answers from a file named by the person, - for standard input.
 func (t *Terminal) ReadAnswers(ctx context.Context, name string, into map[string]string) error {
 	data, err := t.ReadNamed(ctx, name, maxInput)
 	if err != nil {
@@ -85,7 +84,7 @@ func (t *Terminal) ReadAnswers(ctx context.Context, name string, into map[string
 	return nil
 }
 
-// NoSuchFile returns the fault of a file that the person has named, and that cannot be read.
+// NoSuchFile returns the fault for a file named by the person that cannot be read.
 func NoSuchFile(what lang.Text, name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.NotFound, "there is no %s %s", what, name).WithHint("check the path; it is relative to the current folder")

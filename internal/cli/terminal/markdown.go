@@ -10,13 +10,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// span is a part of a line in one style, "" for none.
+// span is a part of a line in one style; "" means plain.
 type span struct{ text, style string }
 
 // inlineMark matches a mark of Markdown within a line: bold, or code.
 var inlineMark = pattern.New("\\*\\*([^*]+)\\*\\*|`([^`]+)`")
 
-// parseInline returns the spans of a line without their marks.
+// parseInline returns the spans of a line, without marks.
 func parseInline(line string) (out []span) {
 	end := 0
 	for _, m := range inlineMark.FindAllStringSubmatchIndex(line, -1) {
@@ -50,13 +50,13 @@ func (t *Terminal) printSpans(spans []span) {
 		fmt.Fprintln(t.Out, text)
 		return
 	}
-	end := 0 // of the row before, in the text
+	end := 0 // of the previous row, in the text
 	for _, row := range rows {
 		words := strings.TrimLeft(row, " ")
 		begin := end + strings.Index(text[end:], words)
 		end = begin + len(words)
 		line := row[:len(row)-len(words)] + paintPart(spans, begin, end)
-		_, _ = io.WriteString(t.screen.out, line+"\n") // a terminal that is gone has no reader
+		_, _ = io.WriteString(t.screen.out, line+"\n") // the terminal may be gone
 	}
 }
 
@@ -81,8 +81,8 @@ func paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// Markdown draws a document for a person, and prints plain for all else. Marks become styles, or nothing without
-// colours, before lines are broken; tables are drawn as those of this program.
+// Markdown draws a document for a person, and prints plain for everything else. Before lines are broken,
+// marks become styles, or nothing without colours. Tables are drawn like the program's own.
 func (t *Terminal) Markdown(text, plain string) {
 	if !t.Pretty() {
 		fmt.Fprintln(t.Out, plain)
@@ -138,5 +138,5 @@ func (t *Terminal) printTable(header string, lines []string) {
 	if strings.TrimSpace(strings.Join(head, "")) == "" {
 		head = nil
 	}
-	_ = t.printGrid(head, rows, false) // a terminal that is gone has no reader
+	_ = t.printGrid(head, rows, false) // the terminal may be gone
 }

@@ -18,12 +18,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Person is the one at the terminal. They are a channel of the engine.
+// Person is the person at the terminal, as a channel of the engine.
 type Person struct {
-	// Reject is true if the decision is a no already; Words has its words, if any.
+	// Reject reports whether the decision is a no already; Words has the words of it, if any.
 	Reject bool
 	Words  string
-	// Edited is true if the decision is to take the draft as it was edited.
+	// Edited reports whether the decision is to take the edited draft.
 	Edited bool
 	// Out is the output for questions.
 	Out   io.Writer
@@ -97,7 +97,7 @@ func (p *Person) askDecision(ctx context.Context, q gate.Question) (gate.Respons
 	return answer, nil
 }
 
-// askChoice asks for one of the choices; the zero one is "not now".
+// askChoice asks for one of the choices; the zero value means "not now".
 func (p *Person) askChoice(ctx context.Context, q gate.Question) (gate.Choice, error) {
 	offered, view := "", ""
 	for _, choice := range q.Choices {
@@ -159,7 +159,8 @@ func (p *Person) askAnswers(ctx context.Context, q gate.Question) (gate.Response
 	return answer, nil
 }
 
-// AnswerAtEnd returns the answer for an error of reading: at the end of the input the person went away.
+// AnswerAtEnd returns the answer for an error of reading. The end of the input means that the person went
+// away.
 func AnswerAtEnd(ctx context.Context, err error) (gate.Response, error) {
 	if ctx.Err() != nil {
 		return gate.Response{}, ctx.Err()
@@ -170,7 +171,7 @@ func AnswerAtEnd(ctx context.Context, err error) (gate.Response, error) {
 	return Silent(lang.T("the input ended")), nil
 }
 
-// showDocument shows the document that a question is about, whatever its file holds by then.
+// showDocument shows the document in a question, even if the file has changed since.
 func (p *Person) showDocument(ctx context.Context, q gate.Question) {
 	switch {
 	case q.Document == "":

@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// flagErrors are the refusals of the library that reads the command line, each with the format
-// of its sentence.
+// flagErrors are the errors of the library for the command line, each with a sentence in place of the
+// library's text.
 var flagErrors = []refusal{
 	{pattern.New(`^unknown command (".*?") for (".*?")$`), func(p ...any) lang.Text { return lang.T("unknown command %s for %s", p...) }},
 	{pattern.New(`^unknown flag: (.*)$`), func(p ...any) lang.Text { return lang.T("unknown flag: %s", p...) }},
@@ -25,8 +25,8 @@ var flagErrors = []refusal{
 	{pattern.New(`^(?:requires|accepts)(?: at least| at most| between)? (\d+)(?: and \d+)? arg\(s\),(?: only)? received (\d+)$`), sayCount},
 }
 
-// sayCount is the refusal of too few or too many arguments. The first number is the least, or the only bound, and the last
-// what was given.
+// sayCount returns the sentence for too few or too many arguments. The first number is the least, or the only
+// bound, and the last one the given number.
 func sayCount(p ...any) lang.Text {
 	least, _ := strconv.Atoi(p[0].(string)) // the pattern takes digits only
 	given, _ := strconv.Atoi(p[1].(string))
@@ -36,14 +36,14 @@ func sayCount(p ...any) lang.Text {
 	return lang.T("there are too many arguments")
 }
 
-// refusal is a refusal of that library.
+// refusal is an error of the library for the command line.
 type refusal struct {
 	re  *pattern.Pattern
 	say func(parts ...any) lang.Text
 }
 
-// Misspelt returns the subcommands or flags of a command that resemble the one in the refusal of
-// that library, or the commands below it that have the flag.
+// Misspelt returns the subcommands or flags of a command similar to the one in the library's error, or the
+// commands below it with the flag.
 func Misspelt(cmd *cobra.Command, err error) []string {
 	var known []string
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
@@ -71,10 +71,10 @@ func Misspelt(cmd *cobra.Command, err error) []string {
 	return fault.Near(name, known)
 }
 
-// maxOwners bounds the commands that are named for a flag: one that more have belongs to none of them.
+// maxOwners bounds the commands named for a flag. A flag of more commands is typical of none.
 const maxOwners = 3
 
-// findOwners returns the commands below one that have a flag, each with it.
+// findOwners returns the commands below cmd with a flag, each followed by the flag.
 func findOwners(cmd *cobra.Command, flag string) (owners []string) {
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() && sub.LocalFlags().Lookup(flag) != nil {
@@ -85,7 +85,7 @@ func findOwners(cmd *cobra.Command, flag string) (owners []string) {
 	return owners
 }
 
-// FlagError is the sentence of an error of that library, without the details of Go's parsers.
+// FlagError returns the sentence for an error of the library, without the details of Go's parsers.
 func FlagError(err error) lang.Text {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
 	for _, known := range flagErrors {
@@ -100,7 +100,7 @@ func FlagError(err error) lang.Text {
 	return lang.T("%s", text)
 }
 
-// Subcommand returns a command that has only arguments, and no long help.
+// Subcommand returns a command with arguments only, without long help.
 func Subcommand(use, short string, args cobra.PositionalArgs, run func(ctx context.Context, args []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) }}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
-// screen is an output behind the filter of texts. On a person's terminal it breaks lines between words.
+// screen is an output for filtered text. On a person's terminal it breaks lines between words.
 type screen struct {
 	t      *Terminal
 	out    io.Writer
@@ -41,8 +41,8 @@ func (s *screen) isPretty() bool {
 	return s != nil && s.person && !s.t.JSON && os.Getenv("TERM") != "dumb"
 }
 
-// foldLine breaks a line between words, its other rows indented as far as its text. A command stays in one row,
-// because it is to be copied.
+// foldLine breaks a line between words, and indents the further rows like the text. A command stays in one
+// row, to be copied.
 func foldLine(line string, width int) []string {
 	text := strings.TrimLeft(line, " ")
 	if visible.Columns(line) <= width {
@@ -60,10 +60,10 @@ func foldLine(line string, width int) []string {
 	return strings.Split(indent+strings.ReplaceAll(strings.Join(rows, "\n"+hanging), noBreak, " "), "\n")
 }
 
-// command matches a command of this program in a sentence, up to a mark that ends it or a part of it.
+// command matches a command of this program in a sentence, up to a punctuation mark.
 var command = pattern.New(`bmad-mcp [a-z-](?:[^,;.:()。；：，、（）]|[.:]\S)*`)
 
-// noBreak is a space at which no row ends.
+// noBreak is a space at which lines are not broken.
 const noBreak = "\u00a0"
 
 func joinWords(command string) string {
@@ -71,8 +71,8 @@ func joinWords(command string) string {
 	return strings.ReplaceAll(words, " ", noBreak) + command[len(words):]
 }
 
-// Pretty reports whether a person reads the output on a terminal that draws. Only there lines are fitted to
-// its width, times are relative, documents are rendered, and long outputs go through a pager.
+// Pretty reports whether a person reads the output on a terminal with styles. Only then lines are fitted to
+// the width, times are relative, documents are rendered, and long outputs go through a pager.
 func (t *Terminal) Pretty() bool { return t.screen.isPretty() }
 
 // Styles are codes of the terminal.
@@ -85,7 +85,7 @@ const (
 	Cyan   = "36"
 )
 
-// Colored reports whether the output has colours: as the flag says, else the variables, else on a terminal.
+// Colored reports whether the output has colours: by the flag, else by the variables, else on a terminal.
 func (t *Terminal) Colored() bool {
 	force := os.Getenv("CLICOLOR_FORCE")
 	switch {
@@ -99,7 +99,7 @@ func (t *Terminal) Colored() bool {
 	return force != "" && force != "0" || t.Pretty()
 }
 
-// Styled prints lines in a style, "" for none.
+// Styled prints lines in a style; "" means plain.
 func (t *Terminal) Styled(style, text string) {
 	if !t.Colored() {
 		fmt.Fprintln(t.Out, text)
@@ -110,8 +110,8 @@ func (t *Terminal) Styled(style, text string) {
 	}
 }
 
-// Page shows a long output in the person's pager, as git does: BMAD_PAGER, PAGER or less, which ends by itself
-// if one screen is enough. An assistant gets none, for it could not leave it.
+// Page shows a long output in the person's pager, like git: BMAD_PAGER, PAGER or less, which ends by itself
+// if one screen is enough. An assistant gets no pager, because it could not leave the pager.
 func (t *Terminal) Page(ctx context.Context, show func() error) error {
 	name, named := os.LookupEnv("BMAD_PAGER")
 	if !named {
@@ -121,7 +121,7 @@ func (t *Terminal) Page(ctx context.Context, show func() error) error {
 	if !t.Pretty() || len(words) == 0 || words[0] == "cat" || AssistantHere() != "" {
 		return show()
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), words[0], words[1:]...) //nolint:gosec // the person's own pager, which they end
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), words[0], words[1:]...) //nolint:gosec // the person's own pager, ended by the person
 	if cmd.Env = os.Environ(); os.Getenv("LESS") == "" {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
@@ -134,7 +134,7 @@ func (t *Terminal) Page(ctx context.Context, show func() error) error {
 	t.screen.out = pipe
 	err = show()
 	t.screen.out = before
-	_ = pipe.Close() // it may have ended first
+	_ = pipe.Close() // the pager may have ended first
 	if failed := cmd.Wait(); err == nil && failed != nil {
 		t.Warnf("%s could not show it: %v", name, failed)
 	}

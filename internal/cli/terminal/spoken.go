@@ -2,17 +2,17 @@ package terminal
 
 import "github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 
-// Spoken puts a sentence about a call of the tool into words for a person at a terminal: its commands and flags in place of
-// the tool's actions and arguments.
+// Spoken rewords a sentence about a call of the tool for a person at a terminal, with commands and flags in
+// place of the tool's actions and arguments.
 func Spoken(text lang.Text) lang.Text { return text.Reworded(spoken, typed) }
 
-// typed has the flags of arguments.
+// typed maps arguments of the tool to flags.
 var typed = map[string]string{
 	"claude_result": "--claude-result", "codex_result": "--codex-result",
 	"claude_result_path": "--claude-result-path", "codex_result_path": "--codex-result-path",
 }
 
-// spoken has the sentences at a terminal, by the formats of those of the tool.
+// spoken has the sentences at a terminal, by the formats of the tool's sentences.
 var spoken = map[string]lang.Text{
 	"pass cwd: the absolute path of the project folder": lang.T("name the project folder with --cwd"),
 	"pass cwd, or the session id":                       lang.T("add --cwd FOLDER, or name the run by its id"),

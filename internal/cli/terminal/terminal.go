@@ -1,5 +1,5 @@
-// Package terminal is the program's end of a terminal: its streams, its sentences and tables, the
-// person who is asked there, and the codes with which it ends. It knows nothing of the engine.
+// Package terminal is the program's end of a terminal: the streams, sentences and tables, the person at the
+// terminal, and the exit codes. It knows nothing of the engine.
 //
 // # Invariants
 //
@@ -22,22 +22,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Terminal has the streams of the program and the language that it speaks.
+// Terminal has the streams and the language of the program.
 type Terminal struct {
 	In io.Reader
-	// Out and err are filtered: a text of a model or repository must not move the cursor over our
-	// output. raw is standard output as it is, for the protocol and for pagers.
+	// Out and Err are filtered: a text of a model or repository must not move the cursor over our output. Raw
+	// is unfiltered standard output, for the protocol and for pagers.
 	Out, Err, Raw io.Writer
-	// Lang is empty until the settings are read; Setting is the language that they name.
+	// Lang is empty until the settings are read; Setting is the language in the settings.
 	Lang    lang.Language
 	Setting string
 	// JSON is the flag --json.
 	JSON bool
 	// Color is the flag --color.
 	Color string
-	// screen is what Out ends in; nil without streams.
+	// screen is the final output behind Out; nil without streams.
 	screen *screen
-	// columns are the width that tests give the terminal; 0 asks the output.
+	// columns is the width of the terminal in tests; 0 asks the output.
 	columns int
 }
 
@@ -49,8 +49,8 @@ func New(in io.Reader, out, err io.Writer) *Terminal {
 	return t
 }
 
-// Speak chooses the language for a person who has written a text, for example the objective of the
-// session that a command is about, "" if there is none.
+// Speak chooses the language for the author of a text, for example of the objective of a session; "" for no
+// text.
 func (t *Terminal) Speak(written string) {
 	t.Lang = lang.Choose(t.Setting, written, lang.Locale(os.Getenv))
 }
@@ -62,20 +62,20 @@ func (t *Terminal) SpeakOf(s *workflow.Session) {
 	}
 }
 
-// Say prints a sentence as a line. None of its values, which can come from a file, begins another.
+// Say prints a sentence as a line. The values, which can come from a file, cannot begin another line.
 func (t *Terminal) Say(format string, args ...any) {
 	fmt.Fprintln(t.Out, t.Lang.Say(format, t.inLine(args)...))
 }
 
-// Warnf prints a sentence as a line of standard error, as Say does.
+// Warnf is Say on standard error.
 func (t *Terminal) Warnf(format string, args ...any) {
 	fmt.Fprintln(t.Err, "bmad-mcp: "+t.Lang.Say(format, t.inLine(args)...))
 }
 
-// Printf prints words that need no translation. None of its values begins a line.
+// Printf prints words that need no translation. The values cannot begin a line.
 func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, t.inLine(args)...) }
 
-// inLine returns values with their line ends as spaces.
+// inLine returns values with spaces in place of line ends.
 func (t *Terminal) inLine(args []any) []any {
 	out := slices.Clone(args)
 	for i, arg := range out {
@@ -91,17 +91,17 @@ func (t *Terminal) inLine(args []any) []any {
 	return out
 }
 
-// lineEnds are the characters that begin a line, on a terminal or for a program that reads the output.
+// lineEnds are the characters that begin a line, on a terminal or for a reading program.
 const lineEnds = "\n\v\f\r\u0085\u2028\u2029"
 
 func joinLines(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(lineEnds, r) }), " ")
 }
 
-// Header returns the headings of a table, whose format has a tab between each two.
+// Header returns the headings of a table, from a text with tabs between them.
 func (t *Terminal) Header(format string) []string { return strings.Split(t.Lang.Word(format), "\t") }
 
-// Prompts returns the output for questions to a person, apart from the JSON that a program reads.
+// Prompts returns the output for questions to a person, apart from JSON for a program.
 func (t *Terminal) Prompts() io.Writer {
 	if t.JSON {
 		return t.Err
@@ -127,8 +127,7 @@ func (t *Terminal) Conclude(v any, format string, args ...any) error {
 	return nil
 }
 
-// ForPeople reports whether a list is shown to a person: a terminal gets a table, everything
-// else JSON.
+// ForPeople reports whether a list is shown to a person: a terminal gets a table, everything else JSON.
 func (t *Terminal) ForPeople() bool {
 	return !t.JSON && IsTerminal(t.Raw)
 }
@@ -178,7 +177,7 @@ func (t *Terminal) Since(at time.Time) string {
 	return t.When(at, "2006-01-02 15:04")
 }
 
-// When says how long ago a time of the last days is to a person, and formats it for all else.
+// When formats a time of the last days as an age for a person, and by the layout otherwise.
 func (t *Terminal) When(at time.Time, layout string) string {
 	past := t.Now().Sub(at)
 	switch {

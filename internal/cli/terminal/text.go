@@ -37,7 +37,7 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // Indent puts two spaces before each line.
 func Indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
-// Table prints rows whose last column is cut to the width of the terminal.
+// Table prints rows, with the last column cut to the width of the terminal.
 func (t *Terminal) Table(header []string, rows [][]string) error {
 	if t.Pretty() {
 		return t.printGrid(header, rows, true)
@@ -73,8 +73,8 @@ func (t *Terminal) List(forProgram bool, v any, none lang.Text, header []string,
 	return t.Table(header, rows)
 }
 
-// Columns prints rows of equal length so that their cells align on a terminal, which draws a
-// character of Chinese two columns wide. The header may be nil.
+// Columns prints rows of equal length as an aligned table. A Chinese character counts as two columns. The
+// header may be nil.
 func (t *Terminal) Columns(header []string, rows [][]string) error {
 	for _, row := range rows {
 		for i := range row {
@@ -117,8 +117,8 @@ func alignRow(row []string, widths []int) (line string) {
 	return line
 }
 
-// printGrid prints a table within the width of the terminal. A last column that has no room is wrapped, or cut to
-// whole words. If others have none, they follow below the row, each with its name.
+// printGrid prints a table within the width of the terminal. A last column without room is wrapped, or with
+// cut, cut to whole words. Other columns without room follow below the row, each after the heading.
 func (t *Terminal) printGrid(header []string, rows [][]string, cut bool) error {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -163,13 +163,13 @@ func tearsWord(rows [][]string, room int) bool {
 	})
 }
 
-// printBelow prints the columns of a row that have no room beside the others.
+// printBelow prints the columns of a row for which there is no room beside the others.
 func (t *Terminal) printBelow(header, row []string, shown int) {
 	var more, commands []string
 	for i := shown; i < len(row); i++ {
 		switch {
 		case row[i] == "":
-		case strings.HasPrefix(row[i], "bmad-mcp "): // to be copied
+		case strings.HasPrefix(row[i], "bmad-mcp "): // a command is to be copied
 			commands = append(commands, "    "+row[i])
 		case header == nil:
 			more = append(more, row[i])
@@ -185,7 +185,7 @@ func (t *Terminal) printBelow(header, row []string, shown int) {
 	}
 }
 
-// styleOf returns the style of a row, which the state in it decides.
+// styleOf returns the style of a row, by the state in it.
 func styleOf(row []string) string {
 	for _, cell := range row {
 		switch state := workflow.State(cell); {
@@ -200,7 +200,7 @@ func styleOf(row []string) string {
 	return ""
 }
 
-// Widths of a table, in columns, if that of the terminal is not known: of one that a program reads, and of one for a person.
+// Widths of a table, in columns, on an unknown terminal: for a program, and for a person.
 const (
 	widestLine = 160
 	narrow     = 80

@@ -85,17 +85,17 @@ type chat struct {
 	input   chan typed
 	events  <-chan sdk.Event
 	signals <-chan os.Signal
-	// end gives up the current wait.
+	// end cancels the context of the conversation.
 	end context.CancelFunc
 	// pressed counts the signals of a turn.
 	pressed atomic.Int32
-	// stop ends the wait for an answer within the turn.
+	// stop cancels the wait for an answer within the turn.
 	stop atomic.Pointer[context.CancelFunc]
-	// person is true at a terminal, which gets prompts.
+	// person reports whether a person types at a terminal, who gets prompts.
 	person bool
 }
 
-// typed is a line that the person typed.
+// typed is a line typed by the person, or the error of reading it.
 type typed struct {
 	text string
 	err  error
@@ -109,7 +109,7 @@ func newChat(cs *clients, c *sdk.Conversation, signals <-chan os.Signal, end con
 	}
 }
 
-// takeLines takes lines until the end.
+// takeLines runs the conversation until the end of the input.
 func (c *chat) takeLines(ctx context.Context) error {
 	if c.person {
 		fmt.Fprintln(c.t.out, c.p.term.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
@@ -136,7 +136,7 @@ func (c *chat) takeLines(ctx context.Context) error {
 				if !errors.Is(err, terminal.ErrEngine) && !errors.Is(err, terminal.ErrStopped) {
 					c.p.program.Fail(nil, err)
 				}
-				continue // the person may go on
+				continue // only the turn has failed
 			}
 			return errors.Join(err, c.printEnd())
 		}
@@ -164,8 +164,8 @@ func (c *chat) watchSignals(ctx context.Context) {
 	}
 }
 
-// readLines hands on the lines that the person types. A line goes to the question or prompt that waits
-// for it then: one that was cancelled takes none.
+// readLines reads the person's lines, and passes each to the question or prompt waiting at the time, so that
+// a cancelled one takes none.
 func (c *chat) readLines(ctx context.Context) {
 	in := bufio.NewReader(c.p.term.In)
 	for {
@@ -217,7 +217,7 @@ func (c *chat) answerQuestion(ctx context.Context, q sdk.Question) (string, bool
 	return putQuestion(c.t.out, q, func() (string, error) { return c.promptLine(ctx) })
 }
 
-// runCommand carries out a command of the terminal, and reports false if the line is for the agent.
+// runCommand carries out a command of the chat, and returns false for a line to the agent.
 func (c *chat) runCommand(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
@@ -245,7 +245,7 @@ func (c *chat) runCommand(line string) bool {
 	return true
 }
 
-// printEnd prints the id and state of the conversation, as JSON if that is wanted.
+// printEnd prints the id and state of the conversation, as JSON with --json.
 func (c *chat) printEnd() error {
 	if c.c.Status() == sdk.Idle && len(c.c.History()) == 0 {
 		return nil // nobody has spoken

@@ -19,14 +19,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// program is the rest of the program for agents: the method that has them.
+// program is the rest of the program for agents: the method with the agents.
 type program interface {
 	FetchMissing(ctx context.Context) (folder string, err error)
 	Copies(project string) (folders []string)
 	Fail(command *cobra.Command, err error) int
 }
 
-// clients makes clients of the SDK, with the model of the flags.
+// clients makes clients of the SDK, with the model in the flags.
 type clients struct {
 	term    *terminal.Terminal
 	tasks   *app.Tasks
@@ -37,7 +37,7 @@ type clients struct {
 // modelOptions are the flags that choose the model.
 type modelOptions struct{ provider, model, baseURL, limit string }
 
-// addFlags adds the flags to a command and to those below it.
+// addFlags adds the flags to a command and all commands below it.
 func (o *modelOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&o.provider, "provider", "", "the API of the model's server: anthropic, openai")
@@ -67,7 +67,7 @@ func (o *modelOptions) modelSettings(workspace *app.Workspace) (app.Model, error
 	return m, nil
 }
 
-// projectFolder returns the folder that agents work for, "" for / or a home folder without --cwd.
+// projectFolder returns the agents' project; "" for / or a home folder without --cwd.
 func (cs *clients) projectFolder() (string, error) {
 	folder, err := cs.tasks.Project()
 	if err != nil {
@@ -82,7 +82,7 @@ func (cs *clients) projectFolder() (string, error) {
 	return folder, nil
 }
 
-// newClient makes a client for the folder that the command is for. model is nil if it only lists.
+// newClient makes a client for the folder of the command. model may be nil for a client that only lists.
 func (cs *clients) newClient(model provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
 	project, err := cs.projectFolder()
 	if err != nil {
@@ -105,7 +105,8 @@ func (cs *clients) newClient(model provider.Provider, prices *price.Table, limit
 	return c, cs.explainError(err)
 }
 
-// findSession returns the summary of a saved session, without an id that of the newest one that is paused.
+// findSession returns the summary of a saved session: the one with an id, or without an id the newest paused
+// one.
 func (cs *clients) findSession(ctx context.Context, id []string) (sdk.Summary, error) {
 	client, err := cs.newClient(nil, nil, 0)
 	if err != nil {
@@ -130,7 +131,7 @@ func (cs *clients) findSession(ctx context.Context, id []string) (sdk.Summary, e
 	return sdk.Summary{}, cs.explainError(sdk.ErrNotFound)
 }
 
-// workingClient makes a client with the model of the flags and settings.
+// workingClient makes a client with the model in flags and settings.
 func (cs *clients) workingClient() (*sdk.Client, error) {
 	m, err := cs.modelSettings(cs.tasks.Workspace)
 	if err != nil {
@@ -143,7 +144,7 @@ func (cs *clients) workingClient() (*sdk.Client, error) {
 	return cs.newClient(model, prices, m.CostLimit)
 }
 
-// newWorkingClient is workingClient for a new session: its agent may be of a repository that was never fetched.
+// newWorkingClient is workingClient for a new session, whose agent may be in a repository not fetched yet.
 func (cs *clients) newWorkingClient(ctx context.Context) (*sdk.Client, error) {
 	if _, err := cs.program.FetchMissing(ctx); err != nil {
 		return nil, err
@@ -161,8 +162,8 @@ func openModel(m app.Model, now time.Time) (provider.Provider, *price.Table, err
 	return model, prices, err
 }
 
-// explainError returns an error of the sdk in the words of this program; nil stays nil. It prints the
-// reason if a turn ended early, and returns the code to exit with.
+// explainError turns an error of the SDK into one of this program; nil stays nil. If a turn ended early, it
+// prints the reason, and returns the error with the exit code.
 func (cs *clients) explainError(err error) error {
 	var unknown *sdk.PriceUnknownError
 	var limit *sdk.CostLimitError

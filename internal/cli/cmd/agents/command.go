@@ -1,4 +1,4 @@
-// Package agents has the commands by which a person works with an agent of the BMAD method.
+// Package agents has the commands for work with an agent of the BMAD method.
 package agents
 
 import (

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// delegate is the person's model for tasks that an assistant hands to an agent. It is made at the
-// first task: a server that gets none does not pay for it.
+// delegate is the person's model for tasks that an assistant hands to an agent. It is opened at the first
+// task, so a server without such tasks does not pay for it.
 type delegate struct {
 	term  *terminal.Terminal
 	tasks *app.Tasks
@@ -23,8 +23,8 @@ type delegate struct {
 	failed error
 }
 
-// Delegates returns a function for the model that the person has named in the settings, which returns
-// nil if they have named none, an address alone included, even if a key is at hand.
+// Delegates returns a function for the model in the person's settings. The function returns nil if the
+// settings have no model, even with a key at hand.
 func Delegates(term *terminal.Terminal, tasks *app.Tasks) func() mcpserver.Model {
 	return func() mcpserver.Model {
 		if tasks.Config.Model.Name == "" {

@@ -58,7 +58,7 @@ func (o *serveOptions) serveAgents(ctx context.Context, cs *clients) error {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
 	}
-	host, _, _ := net.SplitHostPort(o.Addr) // check refuses an address without a host
+	host, _, _ := net.SplitHostPort(o.Addr) // Check refuses an address without a host
 	if o.AllowRemote = !httpguard.Loopback(host); o.AllowRemote && o.noToken {
 		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", o.Addr).WithHint("take 127.0.0.1, or give --token-file")
 	}
@@ -81,7 +81,7 @@ func (o *serveOptions) serveAgents(ctx context.Context, cs *clients) error {
 		return err
 	}
 	o.Warn(cs.term)
-	settings, _ := cs.modelSettings(cs.tasks.Workspace) // client has refused wrong flags
+	settings, _ := cs.modelSettings(cs.tasks.Workspace) // workingClient has refused wrong flags
 	h := sdkhttp.New(sdkhttp.Options{Options: who, Client: client, Log: cs.tasks.Log, CostLimit: settings.CostLimit, Tools: tools})
 	fmt.Fprintln(cs.term.Err, cs.term.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
 	o.SayOpen(cs.term)

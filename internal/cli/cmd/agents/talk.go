@@ -33,11 +33,12 @@ type talk interface {
 	Costs() price.Report
 }
 
-// teller shows the events of a session, a line for each tool and the agent's text as it comes.
+// teller shows the events of a session: a line for each tool, and the agent's text as it arrives.
 type teller struct {
 	lang lang.Language
 	out  io.Writer
-	// midLine is true behind a text without its line break, streamed once this turn has shown text.
+	// midLine reports whether the output ends in an unfinished line; streamed, whether this turn has shown
+	// text.
 	midLine, streamed bool
 	// text is the last whole answer.
 	text string
@@ -96,7 +97,7 @@ func showQuestion(out io.Writer, q sdk.Question) {
 	}
 }
 
-// chooseOption returns a line as an answer; a number stands for the option of that number.
+// chooseOption returns a line as an answer; a number means the option with this number.
 func chooseOption(q sdk.Question, line string) string {
 	var n int
 	if _, err := fmt.Sscanf(line+" ", "%d ", &n); err == nil && fmt.Sprint(n) == line && n >= 1 && n <= len(q.Options) {
@@ -108,8 +109,7 @@ func chooseOption(q sdk.Question, line string) string {
 // replier answers a question while an agent works; ok is false if nobody can.
 type replier func(ctx context.Context, q sdk.Question) (text string, ok bool, err error)
 
-// followTalk works until the agent is done or waits for somebody who is not here. work is the call
-// that returns then.
+// followTalk calls work, and shows events, until the agent is done or waits for somebody who is not here.
 func followTalk(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, reply replier, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -122,7 +122,7 @@ func followTalk(ctx context.Context, s talk, t *teller, events <-chan sdk.Event,
 				return err
 			}
 		case failed := <-done:
-			for len(events) > 0 { // from before the end
+			for len(events) > 0 { // events sent before the end
 				t.showEvent(<-events)
 			}
 			t.endLine()
@@ -131,7 +131,7 @@ func followTalk(ctx context.Context, s talk, t *teller, events <-chan sdk.Event,
 	}
 }
 
-// showAndAnswer shows an event, and has a question answered. If nobody can, the agent is paused.
+// showAndAnswer shows an event, and has a question answered. If nobody can answer, it pauses the agent.
 func showAndAnswer(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) error {
 	t.showEvent(e)
 	if e.Type != sdk.EventQuestion || e.Question.Source == "text" {
@@ -149,7 +149,8 @@ func showAndAnswer(ctx context.Context, s talk, t *teller, e sdk.Event, reply re
 	return errors.Join(err, s.Pause(context.WithoutCancel(ctx)))
 }
 
-// newReplier returns a replier that answers from the file, then by the person at this terminal if there is one.
+// newReplier returns a replier that answers from the file, or else by the person at this terminal, if there
+// is one.
 func (cs *clients) newReplier(answers map[string]string) replier {
 	person, err := cs.term.Person()
 	return func(ctx context.Context, q sdk.Question) (string, bool, error) {
@@ -165,7 +166,7 @@ func (cs *clients) newReplier(answers map[string]string) replier {
 	}
 }
 
-// putQuestion shows a question, and reads the line that answers it; ok is false at the end of the input.
+// putQuestion shows a question, and reads a line as the answer; ok is false at the end of the input.
 func putQuestion(out io.Writer, q sdk.Question, read func() (string, error)) (text string, ok bool, err error) {
 	showQuestion(out, q)
 	for {
@@ -179,8 +180,8 @@ func putQuestion(out io.Writer, q sdk.Question, read func() (string, error)) (te
 	}
 }
 
-// saveDocuments writes documents below a folder, with the same files out of bounds as in a project.
-// Without force none are written if one of the files exists.
+// saveDocuments writes documents below a folder, with the same forbidden files as in a project. Without force
+// it writes none if one of the files exists.
 func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []string, err error) {
 	if len(docs) == 0 {
 		return nil, nil
@@ -225,7 +226,7 @@ func changesOf(files vfs.FS) (string, error) {
 	for _, c := range changes {
 		name := strings.TrimPrefix(c.Path, "/")
 		text := string(diff.Diff("a/"+name, c.Before, "b/"+name, c.After))
-		_, text, _ = strings.Cut(text, "\n") // it repeats the names
+		_, text, _ = strings.Cut(text, "\n") // the line repeats the names
 		b.WriteString(text)
 	}
 	return b.String(), err

@@ -18,14 +18,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// workOptions are the flags of commands that end with documents.
+// workOptions are the flags of commands whose result is documents.
 type workOptions struct {
 	*clients
 	out, answers, answer string
 	force, write         bool
 	open                 []string
 	servers              []string
-	// given are the answers of the file.
+	// given are the answers in the file.
 	given map[string]string
 }
 
@@ -39,7 +39,8 @@ func (o *workOptions) addFlags(cmd *cobra.Command) {
 	run.ToolFlag(cmd, &o.servers)
 }
 
-// readAnswers reads the answers of the file, before anything is done that would stay if it cannot be read.
+// readAnswers reads the file of answers. It is called before anything else, so that an unreadable file leaves
+// nothing behind.
 func (o *workOptions) readAnswers(ctx context.Context) error {
 	if o.given = map[string]string{}; o.answers == "" {
 		return nil
@@ -47,8 +48,8 @@ func (o *workOptions) readAnswers(ctx context.Context) error {
 	return o.term.ReadAnswers(ctx, o.answers, o.given)
 }
 
-// openFiles returns the files for an agent that works on the project, and a function that releases
-// them; none outside of a project.
+// openFiles returns the project's files for an agent, and a function to release them; nil outside of a
+// project.
 func (cs *clients) openFiles(write bool, open []string) (files vfs.FS, release func() error, err error) {
 	release = func() error { return nil }
 	if err := run.CheckOpen(open); err != nil {
@@ -112,7 +113,7 @@ func (o *workOptions) askAgent(ctx context.Context, agent, words string) error {
 	return o.carryOut(ctx, s, func() error { _, err := s.Run(ctx); return err })
 }
 
-// outcome is the JSON of a command that had an agent work.
+// outcome is the JSON result of an agent's work.
 type outcome struct {
 	ID        string         `json:"id"`
 	Status    sdk.Status     `json:"status"`
@@ -125,14 +126,14 @@ type outcome struct {
 	Problem   string         `json:"problem,omitempty"`
 }
 
-// outcomeOf describes a session as it is.
+// outcomeOf describes the present state of a session.
 func outcomeOf(s talk, text string) outcome {
 	return outcome{
 		ID: s.ID(), Status: s.Status(), Text: text, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs(),
 	}
 }
 
-// carryOut has a session work until it is done or waits, and reports its state.
+// carryOut has a session work until it is done or waits, and reports the result.
 func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) error {
 	t := &teller{lang: o.term.Lang, out: o.term.Out}
 	if o.term.JSON {
@@ -198,7 +199,7 @@ func (cs *clients) sayWork(o outcome) {
 	cs.term.Say("  to answer: bmad-mcp agent resume %s --answer \"…\"", o.ID)
 }
 
-// sayDocuments lists documents, and the files that they were saved in.
+// sayDocuments lists documents, with the files of the saved ones.
 func (cs *clients) sayDocuments(docs []sdk.Document, saved []string) {
 	for _, d := range docs {
 		cs.term.Say("document: %s (%d bytes)", d.Path, len(d.Content))
@@ -234,7 +235,7 @@ see its documents; of a conversation that is over nothing else happens.`,
 	return cmd
 }
 
-// resumeSession has a saved session go on, with the model and the kind of files that it began with.
+// resumeSession continues a saved session, with the model and the kind of files of its beginning.
 func (o *workOptions) resumeSession(ctx context.Context, id []string) error {
 	if o.answer != "" && len(id) == 0 {
 		return fault.New(fault.InvalidArgument, "--answer could reach the question of another conversation").
@@ -279,8 +280,8 @@ func (o *workOptions) resumeSession(ctx context.Context, id []string) error {
 	return o.goOn(ctx, c)
 }
 
-// openSaved opens a session with its files. One that keeps its changes aside shows them only through
-// an overlay, so that one is opened first to look for them.
+// openSaved opens a session with its files. Changes kept aside are visible only through an overlay, so an
+// overlay is opened first to look for them.
 func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk.Summary, how sdk.OpenOptions) (
 	c *sdk.Conversation, release func() error, err error,
 ) {
@@ -298,7 +299,7 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 				WithHint("leave out --write; bmad-mcp agent resume %s --out DIR writes the documents", was.ID)
 		}
 		if err == nil {
-			_ = release() // it was read only
+			_ = release() // nothing was written
 			if how.FS, release, err = o.openFiles(true, o.open); err == nil {
 				c, err = client.OpenWith(ctx, was.ID, how)
 			}
@@ -310,7 +311,7 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 	return c, release, nil
 }
 
-// goOn has the open questions of a session answered, and its work go on if there is some.
+// goOn has the open questions of a session answered, and resumes unfinished work.
 func (o *workOptions) goOn(ctx context.Context, c *sdk.Conversation) error {
 	open := c.Questions()
 	switch {
@@ -333,7 +334,7 @@ func (o *workOptions) goOn(ctx context.Context, c *sdk.Conversation) error {
 		}
 	}
 	return o.carryOut(ctx, c, func() error {
-		// It is busy if the last answer has set it to work.
+		// After the last answer, the session may be at work already.
 		if err := c.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) && !errors.Is(err, sdk.ErrNotPaused) {
 			return err
 		}

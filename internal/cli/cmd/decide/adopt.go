@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 )
 
-// Adopt returns the command that accepts what other hands have changed.
+// Adopt returns the command that accepts changes made by other hands.
 func Adopt(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	restore := false
 	cmd := tasks.OfTask(&cobra.Command{

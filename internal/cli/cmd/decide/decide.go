@@ -21,7 +21,7 @@ type decideOptions struct {
 	skip    bool
 }
 
-// Decide returns the command by which a person decides what waits, or answers.
+// Decide returns the command for a person to decide at a gate, or to answer questions.
 func Decide(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	var o decideOptions
 	cmd := tasks.OfTask(&cobra.Command{
@@ -70,7 +70,7 @@ func runDecide(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	return runGate(cmd, term, tasks, o.gateOptions, []string{s.SessionID})
 }
 
-// answerByScript answers questions with what the command names.
+// answerByScript answers questions from the flags of a script.
 func answerByScript(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o decideOptions, s *workflow.Session) error {
 	req := request.Request{Action: workflow.ActionAnswer, Address: project.Address{Session: s.SessionID}, Revision: &s.Revision}
 	req.Via, req.Answers = workflow.ChannelScript, map[string]string{}
@@ -87,7 +87,8 @@ func answerByScript(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Task
 	return runDecision(cmd.Context(), term, tasks, req)
 }
 
-// Former returns the commands that decide has taken the place of. They still work: the tool has actions of these names.
+// Former returns the commands replaced by decide. They still work, because the tool has actions with these
+// names.
 func Former(term *terminal.Terminal, tasks *app.Tasks) []*cobra.Command {
 	out := []*cobra.Command{
 		Gate(term, tasks, "confirm", "Decide yourself on the waiting document"),

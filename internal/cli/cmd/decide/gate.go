@@ -1,4 +1,4 @@
-// Package decide has the commands by which a person, or a script of theirs, moves a session on.
+// Package decide has the commands for a person, or a person's script, to move a session on.
 package decide
 
 import (
@@ -18,14 +18,14 @@ import (
 // gateOptions are the flags of a decision.
 type gateOptions struct {
 	reject, yes bool
-	// edited takes the draft as it was edited, without asking.
+	// edited accepts the edited draft without a question.
 	edited   bool
 	feedback string
 	revision int
 }
 
-// Gate returns a decision of the person at this terminal: confirm and approve ask for
-// any, reject only for the words.
+// Gate returns the command for a decision of the person at this terminal: confirm and approve ask for any
+// decision, reject only for the words.
 func Gate(term *terminal.Terminal, tasks *app.Tasks, name, short string) *cobra.Command {
 	o := gateOptions{reject: name == "reject"}
 	cmd := tasks.OfTask(&cobra.Command{
@@ -102,7 +102,7 @@ func runDecision(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks,
 	return nil
 }
 
-// Answer returns the command that asks the person the open questions.
+// Answer returns the command that puts the open questions to the person.
 func Answer(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return tasks.OfTask(&cobra.Command{
 		Use:   "answer",
@@ -115,7 +115,7 @@ skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mc
 	})
 }
 
-// askHere runs an action for which the person at this terminal is asked.
+// askHere runs an action that asks the person at this terminal.
 func askHere(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string, action workflow.Action, stage string) error {
 	s, err := tasks.Session(cmd, args)
 	if err != nil {
@@ -129,8 +129,7 @@ func askHere(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args
 		Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
 }
 
-// Leave is a decision of the person at this terminal to move a session away from its
-// present stage.
+// Leave returns the command for the person at this terminal to move a session away from the present stage.
 func Leave(term *terminal.Terminal, tasks *app.Tasks, action workflow.Action, short string) *cobra.Command {
 	var stage string
 	cmd := tasks.OfTask(&cobra.Command{

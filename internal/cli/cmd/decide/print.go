@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// printReply prints a reply: as the tool gives it, or as text for people.
+// printReply prints a reply: in the tool's JSON, or as text for people.
 func printReply(term *terminal.Terminal, r engine.Outcome, withPrompt, person bool) error {
 	if term.JSON {
 		return term.PrintJSON(r.Reply)
@@ -78,8 +78,8 @@ func hasWork(s *engine.Standing) bool {
 	return s.Session.CurrentState.Active() && !s.Session.CurrentState.WaitsForHuman() && !s.Stopped()
 }
 
-// nextCommands lists the commands to run at the terminal now, "" if there is no session. While an assistant has work to
-// do, a person can only have it done, and a script hands it in.
+// nextCommands returns the commands to run at the terminal now; "" without a session. While an assistant has
+// work to do, a person can only have it done; a script hands the work in.
 func nextCommands(s *engine.Standing, person bool) string {
 	if s == nil {
 		return ""

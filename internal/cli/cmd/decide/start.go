@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Start returns the command by which a person starts a run.
+// Start returns the command for a person to start a run.
 func Start(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	o := taskOptions{term: term, tasks: tasks, person: true}
 	cmd := o.startCommand()
@@ -39,7 +39,8 @@ run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.`
 	return cmd
 }
 
-// Show returns what prints where a run stands, the draft to read, the questions to answer, and what the person types next.
+// Show returns a function that prints the state of a run, the draft to read, the questions to answer, and the
+// person's next command.
 func Show(term *terminal.Terminal, tasks *app.Tasks) func(cmd *cobra.Command, args []string) error {
 	o := taskOptions{term: term, tasks: tasks, person: true}
 	return o.actionCommand("status", "", workflow.ActionStatus, nil).RunE

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Task returns the commands that do what the tool does, for scripts.
+// Task returns the commands for the actions of the tool, for scripts.
 func Task(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	task := &cobra.Command{
 		Use:   "task",
@@ -24,7 +24,7 @@ func Task(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Long: `Each subcommand is an action of the bmad-task tool, on the same runs.
 RUN is a session id or a task name; it may be left out when the project has
 one active run, or one that you have started. --json prints the tool's reply.`,
-		Args: cobra.NoArgs, // so that a typo is an error and not the help
+		Args: cobra.NoArgs, // a typo has to be an error, without help in its place
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, add := range []func(*taskOptions) *cobra.Command{
@@ -44,16 +44,16 @@ type taskOptions struct {
 	stage, feedback string
 	revision        int
 	withPrompt      bool
-	// person is true for a command of a person, who sees the next step.
+	// person marks a command for a person, who sees the next step.
 	person bool
-	// exitCode ends the command with a code of its own if the session waits for the person.
+	// exitCode has the command end with a special code if the session waits for the person.
 	exitCode bool
 }
 
-// filler completes a request with what only one action takes.
+// filler completes a request with the arguments of one action.
 type filler func(req *request.Request, args []string) error
 
-// actionCommand makes the command of an action; fill is nil if it takes nothing else.
+// actionCommand makes the command of an action; fill may be nil.
 func (o *taskOptions) actionCommand(use, short string, action workflow.Action, fill filler) *cobra.Command {
 	o.cmd = &cobra.Command{
 		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.tasks.CompleteTasks,
@@ -102,7 +102,7 @@ func (o *taskOptions) feedbackFlag(usage string) {
 	o.cmd.Flags().StringVar(&o.feedback, "feedback", "", usage)
 }
 
-// revisionFlag lets a script change only the revision that it has seen.
+// revisionFlag adds a flag for the only revision that a script wants to change.
 func (o *taskOptions) revisionFlag() {
 	o.cmd.Flags().IntVar(&o.revision, "revision", 0, "refuse if the run has another revision by now (status prints it with --json)")
 }
@@ -198,7 +198,7 @@ func (o *taskOptions) decisionFlags() {
 	o.promptFlag()
 }
 
-// explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
+// explicitRisk refuses a bare approve of failed work, because a risk has to be accepted in so many words.
 func explicitRisk(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string) error {
 	s, err := tasks.Session(cmd, args)
 	if err != nil {
@@ -222,7 +222,7 @@ func explicitRisk(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks,
 	return nil
 }
 
-// asScript marks a decision as one of a script.
+// asScript marks a decision as made by a script.
 func asScript(req *request.Request, _ []string) error {
 	req.Via = workflow.ChannelScript
 	return nil
@@ -273,7 +273,7 @@ func (o *taskOptions) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// isWaiting reports whether a session, or one of those listed, waits for the human.
+// isWaiting reports whether the session of a reply, or a listed one, waits for the human.
 func isWaiting(r *reply.Reply) bool {
 	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s reply.SessionView) bool { return s.State.WaitsForHuman() })
 }

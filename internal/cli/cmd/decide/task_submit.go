@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// handedIn is a result as the flags of an engine have it.
+// handedIn is the result of an engine in the flags, as text or path.
 type handedIn struct{ text, path string }
 
 func (o *taskOptions) submitCommand() *cobra.Command {
@@ -55,8 +55,7 @@ func (o *taskOptions) addResult(req *request.Request, by workflow.Engine, r hand
 	return nil
 }
 
-// fromHere makes a path that exists from the shell's folder absolute; any other
-// is left to be found from the project.
+// fromHere makes a path absolute if it exists in the shell's folder; others are relative to the project.
 func fromHere(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

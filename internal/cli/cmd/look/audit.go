@@ -21,7 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/audit"
 )
 
-// auditOptions are the flags of audit, and its file.
+// auditOptions are the flags and the file of audit.
 type auditOptions struct {
 	file, stage, format, rubric string
 	from, objective             string
@@ -40,7 +40,7 @@ type auditReport struct {
 	Findings []workflow.AuditFinding `json:"findings"`
 }
 
-// maxAudited is the largest document the audit command reads, in bytes.
+// maxAudited bounds the document for audit, in bytes.
 const maxAudited = 64 << 20
 
 // Audit returns the command that scores a document.
@@ -132,7 +132,8 @@ func (o *auditOptions) auditDocument(ctx context.Context, term *terminal.Termina
 	return err
 }
 
-// auditedStage returns the stage that was named, or whose artifact has the file's name, with its workflow.
+// auditedStage returns the stage in the flags, or else the one whose artifact has the file's name, with the
+// workflow.
 func (o *auditOptions) auditedStage(tasks *app.Tasks) (*workflow.Definition, workflow.Stage, error) {
 	for _, w := range tasks.Workflows() {
 		for _, st := range w.Definition.Stages {
@@ -154,7 +155,7 @@ func (o *auditOptions) auditedStage(tasks *app.Tasks) (*workflow.Definition, wor
 		WithHint("pass --stage: %s", ids)
 }
 
-// loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
+// loadRubric returns the rubric in a file or a folder of rubrics, or else the built-in one.
 func (o *auditOptions) loadRubric(ctx context.Context, term *terminal.Terminal, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
 	name := o.rubric
 	if name == "" {
@@ -178,8 +179,8 @@ func (o *auditOptions) loadRubric(ctx context.Context, term *terminal.Terminal, 
 	return audit.Parse(name, w, stage, data)
 }
 
-// earlierDocuments reads the documents of the stages before: as named, or by their
-// names in --from or beside the file. Only a named one must be there.
+// earlierDocuments reads the documents of earlier stages: from the paths in the flags, or by their usual
+// names in --from or beside the file. Only the former must exist.
 func (o *auditOptions) earlierDocuments(ctx context.Context, term *terminal.Terminal, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
 	folder := o.from
 	if folder == "" && o.file != "-" {
@@ -239,7 +240,7 @@ func printFindings(term *terminal.Terminal, r auditReport) {
 	}
 }
 
-// printSARIF prints the findings as code scanners and editors read them.
+// printSARIF prints the findings in SARIF, for code scanners and editors.
 func printSARIF(out io.Writer, r auditReport) error {
 	uri := r.File
 	if uri == "-" {

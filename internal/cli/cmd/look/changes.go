@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// adoptionText describes what a person has accepted in an entry: changes, texts, and rules that ask for less.
+// adoptionText describes the adoption in an entry: accepted changes, texts, and weaker rules.
 func adoptionText(l lang.Language, e workflow.Transition) string {
 	var parts []string
 	if a := e.Adoption; a.From > 0 {
@@ -19,7 +19,7 @@ func adoptionText(l lang.Language, e workflow.Transition) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
-// sayNotes tells that the project of a session was moved, and that a gate was passed with less than the rules ask for now.
+// sayNotes mentions a moved project, and gates passed with less than the rules ask for now.
 func sayNotes(term *terminal.Terminal, v workflow.Verification) {
 	if v.MovedFrom != "" {
 		term.Say("Moved here from %s, which no longer has it; its next step records that.", v.MovedFrom)
@@ -29,7 +29,7 @@ func sayNotes(term *terminal.Terminal, v workflow.Verification) {
 	}
 }
 
-// sayAltered names the approved texts that are not as they were approved, and the ways out.
+// sayAltered names the texts changed since their approval, and the ways out.
 func sayAltered(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
 	if len(v.Altered) == 0 {
 		return
@@ -40,7 +40,7 @@ func sayAltered(term *terminal.Terminal, s *workflow.Session, v workflow.Verific
 	term.Say("To accept that: bmad-mcp adopt %s; to put the approved text back: bmad-mcp adopt %s --restore\n", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
 }
 
-// warnOfChanges warns of a session that was changed by other hands, or rests on entries that do not count.
+// warnOfChanges warns of a session changed by other hands, or resting on entries that do not count.
 func warnOfChanges(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
 	sayNotes(term, v)
 	sayAltered(term, s, v)

@@ -50,7 +50,7 @@ risks are listed too.`,
 				return err
 			}
 			f := *fault.From(err)
-			if f.Code != fault.Internal { // a code of its own says that nothing was found out
+			if f.Code != fault.Internal { // a check that could not be made must not end like one with findings
 				f.Code = fault.InvalidArgument
 			}
 			return &f
@@ -103,22 +103,22 @@ func runCheck(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, ba
 	defer func() { _ = dir.Close() }() // nothing was written
 	out := checkedProject{Strict: strict}
 	in := proof.Input{Project: dir.Tree(), Now: term.Now()}
-	found, err := out.judge(ctx, in, folder, base)
+	found, err := out.checkRuns(ctx, in, folder, base)
 	if err != nil && !hasNoRun(dir) {
 		return err
 	}
 	out.OK = found.Holds(strict)
-	out.Notes = findings(term.Lang, found.Notes)
+	out.Notes = describeFindings(term.Lang, found.Notes)
 	out.Runs = []checkedRun{}
 	for _, r := range found.Runs {
 		out.Runs = append(out.Runs, checkedRun{
 			Task: visible.Line(r.Task), Path: visible.Line(r.Path), OK: len(r.Findings) == 0 && (!strict || len(r.Notes) == 0), Finished: r.Finished, Documents: r.Documents,
 			People: append([]string{}, r.People...), Touched: r.Touched,
-			Findings: findings(term.Lang, r.Findings), Notes: findings(term.Lang, r.Notes), Risks: append([]proof.Risk{}, r.Risks...),
+			Findings: describeFindings(term.Lang, r.Findings), Notes: describeFindings(term.Lang, r.Notes), Risks: append([]proof.Risk{}, r.Risks...),
 		})
 	}
 	if !term.JSON {
-		out.print(term)
+		out.printResult(term)
 	} else if err := term.PrintJSON(out); err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func runCheck(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, ba
 	return nil
 }
 
-// judge checks the runs by the history of the project.
-func (out *checkedProject) judge(ctx context.Context, in proof.Input, folder, base string) (proof.Result, error) {
+// checkRuns checks the runs by the history of the project.
+func (out *checkedProject) checkRuns(ctx context.Context, in proof.Input, folder, base string) (proof.Result, error) {
 	h, err := git.OpenHistory(ctx, folder)
 	switch {
 	case err != nil:
@@ -139,7 +139,7 @@ func (out *checkedProject) judge(ctx context.Context, in proof.Input, folder, ba
 			WithHint("run it in a clone")
 	}
 	defer h.Close()
-	if err := out.complete(ctx, &in, h, base); err != nil {
+	if err := out.addHistory(ctx, &in, h, base); err != nil {
 		return proof.Result{}, err
 	}
 	found, err := proof.Check(in)
@@ -155,8 +155,8 @@ func hasNoRun(dir *durable.Dir) bool {
 	return len(names) == 0 && !dir.LeadsOut(".claude")
 }
 
-// complete adds to the input of a check what a history says.
-func (out *checkedProject) complete(ctx context.Context, in *proof.Input, h *git.History, base string) (err error) {
+// addHistory adds the facts of a history to the input of a check.
+func (out *checkedProject) addHistory(ctx context.Context, in *proof.Input, h *git.History, base string) (err error) {
 	if out.Base = base; base == "" {
 		if out.Base = h.DefaultBranch(); out.Base == "" {
 			return fault.New(fault.NotFound, "this clone does not know the default branch of origin").
@@ -187,11 +187,11 @@ func (out *checkedProject) complete(ctx context.Context, in *proof.Input, h *git
 	return err
 }
 
-// maxCompared bounds the commits that are compared with the one under check: each is a process. Runs beyond that are
-// judged by what their statements say.
+// maxCompared bounds the commits compared with the one under check, because each comparison is a process.
+// Further runs are judged by their statements alone.
 const maxCompared = 20
 
-// changedSince returns a function that names the files which differ between a commit and the head.
+// changedSince returns a function for the files that differ between a commit and the head.
 func changedSince(ctx context.Context, h *git.History, head string) func(string) ([]string, bool) {
 	known := map[string][]string{}
 	return func(commit string) ([]string, bool) {
@@ -210,7 +210,7 @@ func changedSince(ctx context.Context, h *git.History, head string) func(string)
 	}
 }
 
-// readBase reads what counts from the commit of a base branch.
+// readBase reads signers, rules, workflows and statements from the commit of a base branch.
 func readBase(ctx context.Context, h *git.History, name, commit string) (proof.Base, error) {
 	counts := func(file string) bool {
 		of, is := path.Dir(path.Dir(file)), path.Base(file) == proof.StatementFile
@@ -224,13 +224,13 @@ func readBase(ctx context.Context, h *git.History, name, commit string) (proof.B
 	if err != nil {
 		return proof.Base{}, fault.New(fault.InvalidArgument, "the rules of %s cannot be read: %w", name, err).WithHint("correct the line there")
 	}
-	known := map[string]*workflow.Definition{} // nil is a file with mistakes
+	known := map[string]*workflow.Definition{} // nil for a file with mistakes
 	for file, text := range files {
 		if name, ok := strings.CutSuffix(path.Base(file), ".yaml"); ok && path.Dir(file) == config.ProjectWorkflows {
 			known[name], _ = workflow.Read(name, text)
 		}
 	}
-	for _, d := range workflow.Builtins() { // a file of that name does not count
+	for _, d := range workflow.Builtins() { // a file with a built-in name does not count
 		known[d.Name] = d
 	}
 	return proof.Base{
@@ -241,7 +241,7 @@ func readBase(ctx context.Context, h *git.History, name, commit string) (proof.B
 	}, nil
 }
 
-func findings(l lang.Language, list []proof.Finding) []checkedFinding {
+func describeFindings(l lang.Language, list []proof.Finding) []checkedFinding {
 	out := []checkedFinding{}
 	for _, f := range list {
 		what, do := f.Says(l)
@@ -250,8 +250,8 @@ func findings(l lang.Language, list []proof.Finding) []checkedFinding {
 	return out
 }
 
-// print prints a line for each run, and its findings below.
-func (out *checkedProject) print(term *terminal.Terminal) {
+// printResult prints a line for each run, with the findings below.
+func (out *checkedProject) printResult(term *terminal.Terminal) {
 	if len(out.Runs) == 0 {
 		term.Say("There is no run in %s: nothing to check.", artifact.Folder)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// savedWord names the saved artifact on the command line.
+// savedWord means the saved artifact on the command line.
 const savedWord = "saved"
 
 // Diff returns the command that compares two submissions.
@@ -85,7 +85,7 @@ func runDiff(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args
 		term.Say("%s and %s are the same", before, after)
 		return nil
 	}
-	// The first line only repeats the two that follow.
+	// The first line only repeats the next two.
 	_, text, _ = strings.Cut(text, "\n")
 	return term.Page(cmd.Context(), func() error {
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -95,7 +95,7 @@ func runDiff(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args
 	})
 }
 
-// whichRounds returns the iterations that the arguments mean.
+// whichRounds returns the iterations in the arguments, or the default ones.
 func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (from, to int, err error) {
 	if len(rounds) == 0 {
 		return 0, 0, fault.New(fault.NotFound, "stage %q has no submission yet", stage).WithHint("show lists what each stage has")

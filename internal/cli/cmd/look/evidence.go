@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/proof"
 )
 
-// maxEvidence bounds a file about a run that is taken into its evidence, in bytes.
+// maxEvidence bounds a file in the evidence of a run, in bytes.
 const maxEvidence = 1 << 20
 
 // writeEvidence writes the evidence of a task into a new folder.
@@ -51,7 +51,7 @@ func writeEvidence(term *terminal.Terminal, tasks *app.Tasks, task, report, fold
 	if err != nil {
 		return err
 	}
-	defer func() { _ = dir.Close() }() // each write is durable by itself
+	defer func() { _ = dir.Close() }() // each write is durable already
 	for _, file := range files {
 		if _, err := dir.MkdirAll(path.Dir(file.Path)); err != nil {
 			return err

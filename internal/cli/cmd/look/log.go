@@ -79,9 +79,10 @@ func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args 
 	})
 }
 
-// checkHistory reports whether the history is unchanged, or the entry since which it is not.
+// checkHistory prints whether the history is unchanged, or the first changed entry, and returns the error to
+// exit with.
 func checkHistory(term *terminal.Terminal, s *workflow.Session, v workflow.Verification, signed signatures) error {
-	_, err := app.Trust().ReadSigner() // a broken key would have been ignored
+	_, err := app.Trust().ReadSigner() // the check ignores a broken key
 	if err != nil {
 		return err
 	}
@@ -214,8 +215,8 @@ func resultText(e workflow.Transition) string {
 	return ""
 }
 
-// printHistoryJSON prints the entries of the session's history, each with the seconds that
-// the session had waited for the human.
+// printHistoryJSON prints the entries of the session's history, each with the seconds of the wait for the
+// human.
 func printHistoryJSON(term *terminal.Terminal, s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,

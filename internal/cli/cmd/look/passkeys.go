@@ -79,7 +79,7 @@ func removePasskey(ctx context.Context, term *terminal.Terminal, tasks *app.Task
 		"The passkey %q is removed: it signs nothing any more. Delete it on its device too.", key.Name)
 }
 
-// signatures are the decisions of a session that passkeys signed, checked again.
+// signatures are the checks of a session's decisions signed by passkeys.
 type signatures []passkey.Checked
 
 func checkSignatures(tasks *app.Tasks, s *workflow.Session) (signatures, error) {
@@ -90,7 +90,7 @@ func checkSignatures(tasks *app.Tasks, s *workflow.Session) (signatures, error) 
 	return keys.Verify(s)
 }
 
-// hasFailed reports whether an entry, counted from 1, is recorded as signed and was changed.
+// hasFailed reports whether the signature of an entry, counted from 1, does not hold.
 func (s signatures) hasFailed(entry int) bool {
 	for _, c := range s {
 		if c.Entry == entry {
@@ -100,15 +100,15 @@ func (s signatures) hasFailed(entry int) bool {
 	return false
 }
 
-// addTo adds the signatures to the JSON about a session, nothing if there are none.
+// addTo adds the signatures, if any, to the JSON about a session.
 func (s signatures) addTo(out map[string]any) {
 	if len(s) > 0 {
 		out["passkeys"] = s
 	}
 }
 
-// verdictAfter returns the error with which a verification ends for the signatures. A person has accepted
-// the entries up to adopted.
+// verdictAfter returns the error of a verification of the signatures. A person has accepted the entries up to
+// adopted.
 func (s signatures) verdictAfter(adopted int) error {
 	var err error
 	for _, c := range s {
@@ -123,7 +123,7 @@ func (s signatures) verdictAfter(adopted int) error {
 	return err
 }
 
-// printSignatures prints the result of each signature, of those that hold only if all is true.
+// printSignatures prints the result of each signature; valid ones only if all is true.
 func (s signatures) printSignatures(term *terminal.Terminal, all bool) {
 	var good []string
 	for _, c := range s {

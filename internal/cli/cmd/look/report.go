@@ -83,7 +83,7 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	return nil
 }
 
-// writeNew writes a file that the person names, and replaces one only with force.
+// writeNew writes a file named by the person, and replaces an existing one only with force.
 func writeNew(name, text string, force bool) error {
 	dir, err := durable.OpenDir(filepath.Dir(name))
 	if err != nil {

@@ -20,7 +20,7 @@ type sessionRow struct {
 	Objective string           `json:"objective"`
 	CreatedAt time.Time        `json:"created_at"`
 	UpdatedAt time.Time        `json:"updated_at"`
-	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do not
+	// Integrity is "changed" for a session changed by other hands, "partly" for one with entries that do not
 	// count, else empty.
 	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
 }

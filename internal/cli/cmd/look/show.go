@@ -1,4 +1,4 @@
-// Package look has the commands that print sessions, histories and documents.
+// Package look has the commands to print sessions, histories and documents.
 package look
 
 import (
@@ -33,7 +33,7 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 			if err != nil {
 				return err
 			}
-			signed, _ := checkSignatures(tasks, s) // log --verify names a list that cannot be read
+			signed, _ := checkSignatures(tasks, s) // log --verify reports an unreadable list
 			if term.JSON {
 				return term.PrintJSON(inspected{s, v, signed})
 			}
@@ -50,14 +50,14 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 	})
 }
 
-// inspected is a session in the JSON of show: its file, and the findings about it.
+// inspected is a session in the JSON of show: the content of the file, and the findings about it.
 type inspected struct {
 	session *workflow.Session
 	found   workflow.Verification
 	signed  signatures
 }
 
-// MarshalJSON adds the findings to a session that was changed, or that has signed decisions.
+// MarshalJSON adds the findings to a changed session, or to one with signed decisions.
 func (i inspected) MarshalJSON() ([]byte, error) {
 	data, err := workflow.Marshal(i.session)
 	if err == nil && len(i.signed) > 0 {
@@ -85,7 +85,7 @@ type sessionText struct {
 	signed  signatures
 }
 
-// printSession prints the session, which is saved where the text says.
+// printSession prints the session. where is the place in which it is saved.
 func (t *sessionText) printSession(cwd, where string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
 	st, _ := w.Stage(s.CurrentStage)
@@ -131,7 +131,7 @@ func (t *sessionText) printSession(cwd, where string) error {
 	return printStory(t.term, "  ", s, steps)
 }
 
-// printVerify prints the commands that the session checks submissions with.
+// printVerify prints the commands with which the session checks submissions.
 func (t *sessionText) printVerify(w *workflow.Definition) {
 	kept, headed := t.session.KeptVerify(), false
 	for _, st := range w.Stages {
@@ -158,7 +158,7 @@ func (t *sessionText) printVerify(w *workflow.Definition) {
 	}
 }
 
-// unvouchedAnswers reports whether nothing vouches for how the answers of a stage came.
+// unvouchedAnswers reports whether nothing vouches for the answers of a stage.
 func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workflow.StageID) bool {
 	if v.Changed() {
 		return true
@@ -172,7 +172,7 @@ func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workfl
 	return false
 }
 
-// statusText describes how far a stage is.
+// statusText describes the status of a stage.
 func statusText(l lang.Language, status workflow.Status) string {
 	switch status {
 	case workflow.Done:
@@ -185,7 +185,8 @@ func statusText(l lang.Language, status workflow.Status) string {
 	return string(status)
 }
 
-// scoreText returns the verdict of a stage, or the scores of its document: the one that it states and our own.
+// scoreText returns the verdict of a stage, or the scores of the document: the stated one and the audited
+// one.
 func scoreText(l lang.Language, r *workflow.Record) string {
 	var parts []string
 	switch {

@@ -21,8 +21,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Status returns the command that lists the runs that wait for the person, or all of a project. With a run it calls
-// showRun, which says where the run stands and what the person types next.
+// Status returns the command that lists the runs waiting for the person, or all runs of a project. With a run
+// it calls showRun, which prints the run's state and the person's next command.
 func Status(term *terminal.Terminal, tasks *app.Tasks, showRun func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	all := false
 	cmd := tasks.MayOfTask(&cobra.Command{
@@ -44,7 +44,7 @@ next. With --all: all runs of this project, finished ones too. It changes nothin
 			if err != nil {
 				return err
 			}
-			if real, err := filepath.EvalSymlinks(here); err == nil { // known projects are recorded without links
+			if real, err := filepath.EvalSymlinks(here); err == nil { // known projects are recorded with links followed
 				here = real
 			}
 			o, err := findWaiting(cmd.Context(), term, tasks, here)
@@ -54,7 +54,7 @@ next. With --all: all runs of this project, finished ones too. It changes nothin
 			if term.JSON {
 				return term.PrintJSON(o)
 			}
-			o.print(term, here)
+			o.printOverview(term, here)
 			return nil
 		},
 	})
@@ -69,7 +69,7 @@ type waitingRow struct {
 	Project   string           `json:"project"`
 	Stage     workflow.StageID `json:"stage"`
 	State     workflow.State   `json:"state"`
-	// Command decides or answers, from the folder that status was called in.
+	// Command decides or answers, in the folder of the call of status.
 	Command   string    `json:"command"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -81,13 +81,13 @@ type overview struct {
 	Unreadable []string `json:"unreadable"`
 	// Doubted has a sentence for each run whose history does not hold.
 	Doubted []string `json:"doubted,omitempty"`
-	// Unseen are the projects with more runs than were looked at.
+	// Unseen are the projects with more runs than status looks at.
 	Unseen []string `json:"unseen,omitempty"`
-	// working are the runs in which the assistant has work to do.
+	// working are the runs with work for the assistant.
 	working []string
 }
 
-// findWaiting looks at the project in a folder and at all that are known.
+// findWaiting looks at the project in a folder and at all known projects.
 func findWaiting(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, here string) (*overview, error) {
 	o := &overview{Waiting: []waitingRow{}, Unreadable: []string{}}
 	known := slices.DeleteFunc(tasks.Engine().Projects().List(), func(folder string) bool { return folder == here })
@@ -107,11 +107,11 @@ func findWaiting(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks,
 			o.Unseen = append(o.Unseen, folder)
 		}
 		for _, r := range board.Rows {
-			o.add(term, r, folder, here)
+			o.addRun(term, r, folder, here)
 		}
 	}
 	slices.SortStableFunc(o.Waiting, func(a, b waitingRow) int {
-		if n := cmp.Compare(distance(a.Project, here), distance(b.Project, here)); n != 0 {
+		if n := cmp.Compare(distanceFrom(a.Project, here), distanceFrom(b.Project, here)); n != 0 {
 			return n
 		}
 		return b.UpdatedAt.Compare(a.UpdatedAt)
@@ -119,16 +119,16 @@ func findWaiting(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks,
 	return o, nil
 }
 
-// distance sorts the project of a folder before all others.
-func distance(folder, here string) int {
+// distanceFrom returns a sort key: the project in the folder here comes first.
+func distanceFrom(folder, here string) int {
 	if folder == here {
 		return 0
 	}
 	return 1
 }
 
-// add adds a run of the project in a folder.
-func (o *overview) add(term *terminal.Terminal, r engine.Row, folder, here string) {
+// addRun adds a run of the project in a folder.
+func (o *overview) addRun(term *terminal.Terminal, r engine.Row, folder, here string) {
 	sound := r.Found.Sound()
 	if !sound {
 		o.Doubted = append(o.Doubted, describeDoubt(term, r, folder))
@@ -151,8 +151,8 @@ func (o *overview) add(term *terminal.Terminal, r engine.Row, folder, here strin
 	o.Waiting = append(o.Waiting, waitingRow{r.SessionID, r.TaskName, folder, r.CurrentStage, r.CurrentState, command, r.UpdatedAt})
 }
 
-// print prints the runs for a person, each with its command in a line of its own, which no width of the terminal breaks.
-func (o *overview) print(term *terminal.Terminal, here string) {
+// printOverview prints the runs for a person, each with a command in a separate line, unbroken at any width.
+func (o *overview) printOverview(term *terminal.Terminal, here string) {
 	for _, r := range o.Waiting {
 		facts := []string{r.TaskName, string(r.Stage), term.Since(r.UpdatedAt)}
 		if r.Project != here {
@@ -182,7 +182,7 @@ func (o *overview) print(term *terminal.Terminal, here string) {
 	term.SayUnreadable(o.Unreadable)
 }
 
-// describeDoubt says why a run cannot be relied on, and what shows it.
+// describeDoubt says why a run cannot be relied on, with the command that shows the reason.
 func describeDoubt(term *terminal.Terminal, r engine.Row, folder string) string {
 	problem := r.Found.In(term.Lang).Problem
 	if r.Found.Changed() {

@@ -9,18 +9,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// printStory tells a history, an entry a row, behind an indent.
+// printStory prints a history, an indented row for each entry.
 func printStory(term *terminal.Terminal, indent string, s *workflow.Session, steps []workflow.Step) error {
 	teller := story.Teller{Language: term.Lang, Definition: s.Definition(), Reader: terminal.Account()}
 	var rows [][]string
 	for _, e := range steps {
-		rows = append(rows, []string{indent + term.When(e.At, "2006-01-02 15:04:05"), tell(term, teller, &e)})
+		rows = append(rows, []string{indent + term.When(e.At, "2006-01-02 15:04:05"), describeEntry(term, teller, &e)})
 	}
 	return term.Columns(nil, rows)
 }
 
-// tell describes an entry with its figures, how a decision came, and the words that came with it.
-func tell(term *terminal.Terminal, teller story.Teller, e *workflow.Step) string {
+// describeEntry describes an entry, with figures, the channel of a decision, and the person's words.
+func describeEntry(term *terminal.Terminal, teller story.Teller, e *workflow.Step) string {
 	parts := []string{teller.Sentence(&e.Transition, e.Unvouched)}
 	if e.Iteration > 1 && e.Action == workflow.ActionSubmit {
 		parts = append(parts, term.Lang.Say("round %d", e.Iteration))

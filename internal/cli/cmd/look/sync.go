@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// Sync returns the command that writes the documents that a checkout lacks.
+// Sync returns the command that writes the documents missing in a checkout.
 func Sync(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync",

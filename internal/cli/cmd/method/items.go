@@ -15,7 +15,7 @@ import (
 // kindNames are the names of the kinds in commands and as keys of JSON.
 var kindNames = map[catalog.Kind]string{catalog.Agent: "agents", catalog.Workflow: "workflows", catalog.Task: "tasks"}
 
-// kinds are the kinds of items, in the order in which they are listed and tried.
+// kinds are the kinds of items, in the order of lists and searches.
 var kinds = []catalog.Kind{catalog.Agent, catalog.Workflow, catalog.Task}
 
 // listOptions are the flags of list.

@@ -1,4 +1,4 @@
-// Package method has the commands that read the installed BMAD method.
+// Package method has the commands to read the installed BMAD method.
 package method
 
 import (
@@ -12,13 +12,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/sources"
 )
 
-// library has the installations of the method, and the git repositories that some come from.
+// library has the installations of the method, and the git repositories of some.
 type library interface {
 	Shelf(ctx context.Context) (*method.Snapshot, error)
 	Repositories() sources.Repositories
 }
 
-// Command groups the commands that read the installed BMAD method.
+// Command returns the commands to read the installed BMAD method.
 func Command(term *terminal.Terminal, workspace *app.Workspace, lib library) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "method",

@@ -32,7 +32,7 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.`
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {
-				workspace.Cwd = ref.Cwd // the address names the project itself
+				workspace.Cwd = ref.Cwd // the address names the project
 			}
 			s, err := lib.Shelf(cmd.Context())
 			if err != nil {
@@ -76,7 +76,7 @@ func findKind(s *method.Snapshot, name, wanted string) (kind catalog.Kind, err e
 			continue
 		}
 		_, err := s.Catalog.Find(k, name)
-		if err == nil || fault.Is(err, fault.Conflict) { // showing it names the candidates of the conflict
+		if err == nil || fault.Is(err, fault.Conflict) { // showItem names the candidates of a conflict
 			kind, named = k, append(named, string(k))
 		} else if f := fault.From(err); refusal == nil || len(refusal.Suggestions) == 0 {
 			refusal = f
@@ -110,7 +110,7 @@ func showItem(term *terminal.Terminal, s *method.Snapshot, kind catalog.Kind, na
 	return err
 }
 
-// ways are the commands by which the reader of a document at a terminal reaches its items.
+// ways are the commands with which the reader of a document at a terminal reaches the items in it.
 var ways = method.ToolNames{Read: "bmad-mcp method show ADDRESS", Workflow: "bmad-mcp method show NAME", Agent: "bmad-mcp method show NAME"}
 
 func printFile(term *terminal.Terminal, s *method.Snapshot, address string) error {

@@ -70,7 +70,7 @@ func listSources(ctx context.Context, term *terminal.Terminal, lib library) erro
 	return nil
 }
 
-// setBy tells people whose setting names a source.
+// setBy returns a text about the setting that names a source.
 func setBy(l lang.Language, from string) string {
 	switch from {
 	case "":
@@ -92,8 +92,7 @@ func nonZero(at time.Time) *time.Time {
 	return &at
 }
 
-// cachedRepositories returns the repositories and the project that they are for, or an error if there
-// is no place for copies.
+// cachedRepositories returns the repositories and their project, or an error if there is no place for copies.
 func cachedRepositories(workspace *app.Workspace, lib library) (sources.Repositories, string, error) {
 	r := lib.Repositories()
 	if r.Cache == nil {
@@ -249,7 +248,7 @@ need the credentials that git has for them (credential helper, ssh agent).`,
 	return cmd
 }
 
-// describeCopy describes a copy to people.
+// describeCopy describes a copy for people.
 func describeCopy(term *terminal.Terminal, c gitsource.Copy) string {
 	commit := c.Commit
 	if len(commit) > 12 {

@@ -1,4 +1,4 @@
-// Package remember has the commands of the notes of a project.
+// Package remember has the commands for the notes of a project.
 package remember
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
-// options are the flags of all commands of the memory, which choose notes or describe a new one.
+// options are the flags of all commands of the memory, to choose notes or to describe a new one.
 type options struct {
 	term *terminal.Terminal
 	// withBook opens the notes of the project.
@@ -39,14 +39,14 @@ terminal.`
 	return cmd
 }
 
-// bookCommand returns a subcommand that works on the notes of the project.
+// bookCommand returns a subcommand for work on the notes of the project.
 func (o *options) bookCommand(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, b *memory.Book, args []string) error) *cobra.Command {
 	return terminal.Subcommand(use, short, args, func(ctx context.Context, args []string) error {
 		return o.withBook(func(b *memory.Book) error { return do(ctx, b, args) })
 	})
 }
 
-// sayProblems names lines and files that cannot be used.
+// sayProblems names unusable lines and files.
 func (o *options) sayProblems(problems []notes.Problem) {
 	for _, p := range problems {
 		fmt.Fprintln(o.term.Err, o.term.Lang.Say("cannot be used: %s", p.In(o.term.Lang)))

@@ -99,7 +99,7 @@ func (o *options) showCommand() *cobra.Command {
 		})
 }
 
-// sharedAgent is whom a note is for that names nobody.
+// sharedAgent is the agent of a note without one.
 const sharedAgent = "shared"
 
 func (o *options) addCommand() *cobra.Command {

@@ -1,5 +1,5 @@
-// Package run has the command that takes an objective through all stages without a host, and shows how
-// it goes. Others show a run, or serve it, by the same means.
+// Package run has the command to take an objective through all stages without a host, and to show the
+// progress. Other packages show or serve a run by the same functions.
 package run
 
 import (
@@ -41,8 +41,8 @@ type options struct {
 	name                      string
 }
 
-// Command returns the command that runs all stages.
-// useAudits has the engine ask for a second opinion on the scores.
+// Command returns the command that runs all stages. useAudits has the engine ask for a second opinion on the
+// scores.
 func Command(term *terminal.Terminal, tasks *app.Tasks, useAudits func()) *cobra.Command {
 	var o options
 	prices := false
@@ -97,7 +97,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	return cmd
 }
 
-// startOrResume starts or resumes a run, and shows it.
+// startOrResume starts or resumes a run, and shows the progress.
 func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, useAudits func(), objective string) (err error) {
 	if err := o.checkFlags(term.JSON, tasks.Config.ToolServers, objective); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	return map[headless.Reason]error{headless.Person: terminal.ErrPending, headless.Spent: terminal.ErrSpent, headless.Failed: terminal.ErrEngine}[out.Reason]
 }
 
-// checkFlags refuses flags that contradict each other, and reads the others.
+// checkFlags refuses contradictory flags, and parses the others.
 func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective string) (err error) {
 	switch {
 	case o.resume == "" && objective == "":
@@ -171,7 +171,7 @@ func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective
 	return o.readTexts()
 }
 
-// readTexts reads the flags that are texts.
+// readTexts parses the flags given as texts.
 func (o *options) readTexts() (err error) {
 	if o.kept.NoBudget = o.budget == "none"; o.budget != "" && !o.kept.NoBudget {
 		if o.kept.Budget, err = price.ParseMoney(o.budget); err != nil || o.kept.Budget == 0 {
@@ -212,7 +212,7 @@ func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, ta
 		return out, err
 	}
 	out.Workers = runWorkers(term, tasks, out.Prices)
-	if tasks.Unread != nil { // the limit of the costs may be in it
+	if tasks.Unread != nil { // the unread part may have the limit of the costs
 		return out, tasks.Unread
 	}
 	if o.answers != "" {
@@ -233,12 +233,12 @@ func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, ta
 	return out, nil
 }
 
-// OpenFlag is the flag for files that are closed to agents.
+// OpenFlag adds the flag for files otherwise closed to agents.
 func OpenFlag(cmd *cobra.Command, open *[]string) {
 	cmd.Flags().StringArrayVar(open, "allow-path", nil, "a file that other programs obey and that may be written all the same, such as .github/workflows")
 }
 
-// CheckOpen refuses names that open nothing.
+// CheckOpen returns an error for a name that opens nothing.
 func CheckOpen(open []string) error {
 	if _, unknown := obeyed.Closed(open...); len(unknown) > 0 {
 		return fault.New(fault.InvalidArgument, "--allow-path %q opens nothing", unknown[0]).
@@ -247,8 +247,8 @@ func CheckOpen(open []string) error {
 	return nil
 }
 
-// runWorkers returns the engines on this machine, the likeliest first: programs bring their own
-// login, permissions and sandbox.
+// runWorkers returns the engines on this machine, the likeliest first: programs bring a login, permissions
+// and a sandbox.
 func runWorkers(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table) []headless.Worker {
 	var out []headless.Worker
 	if path, err := exec.LookPath("claude"); err == nil {
@@ -269,7 +269,8 @@ func runWorkers(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table) 
 	return out
 }
 
-// apiWorker returns the worker of an API. The settings name its model if they are for that API.
+// apiWorker returns the worker of an API. The model in the settings counts only if the settings are for this
+// API.
 func apiWorker(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table, engine, name string) headless.Worker {
 	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) {
 		return Tools(ctx, term, tasks.Config.ToolServers, names)

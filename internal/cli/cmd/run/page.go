@@ -31,12 +31,13 @@ type runPage struct {
 	resting bool
 }
 
-// pageFacts has the facts that a page shows.
+// pageFacts are the facts on a page.
 type pageFacts struct {
 	language lang.Language
 	color    bool
 	began    time.Time
-	// run is how the run has begun, work how its latest stage has, and cost the latest cost.
+	// run is the event at the begin of the run, work at the begin of the latest stage, and cost has the
+	// latest cost.
 	run, work, cost headless.Event
 	spent           price.Money
 	results         map[workflow.StageID]string
@@ -45,7 +46,7 @@ type pageFacts struct {
 	complete        bool
 }
 
-// redraw is the interval at which the time is drawn anew.
+// redraw is the interval for drawing the time again.
 const redraw = 500 * time.Millisecond
 
 func newRunPage(term *terminal.Terminal, clock func() time.Time) *runPage {
@@ -97,7 +98,7 @@ func (p *runPage) pauseDrawing() {
 	fmt.Fprint(p.out, showCursor)
 }
 
-// resumeDrawing goes on below.
+// resumeDrawing draws the page again, below the other output.
 func (p *runPage) resumeDrawing() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +120,7 @@ func (p *runPage) redrawLines() {
 	if p.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA\r", p.drawn)
 	}
-	lines := p.facts.lines(width, height, p.now())
+	lines := p.facts.pageLines(width, height, p.now())
 	for _, line := range lines {
 		b.WriteString("\x1b[2K" + line + "\n")
 	}
@@ -128,7 +129,7 @@ func (p *runPage) redrawLines() {
 	_, _ = io.WriteString(p.out, b.String())
 }
 
-// takeEvent changes the facts by an event.
+// takeEvent updates the facts by an event.
 func (f *pageFacts) takeEvent(e headless.Event) {
 	switch e.Type {
 	case headless.RunStarted:
@@ -160,8 +161,8 @@ func (f *pageFacts) takeEvent(e headless.Event) {
 	}
 }
 
-// lines returns the lines of the page, each narrower than the terminal, and fewer than it is high.
-func (f *pageFacts) lines(width, height int, now time.Time) []string {
+// pageLines returns the lines of the page, each narrower than the terminal, and fewer than it is high.
+func (f *pageFacts) pageLines(width, height int, now time.Time) []string {
 	fit := func(text string) string { return visible.Cut(text, max(width-1, 1), "…") }
 	paint := func(code, text string) string {
 		if !f.color {
@@ -181,7 +182,7 @@ func (f *pageFacts) lines(width, height int, now time.Time) []string {
 			out = append(out, fit("✓ "+text))
 		case i > at:
 			out = append(out, paint("2", "· "+text))
-		case f.results[id] != "" || f.work.Engine == "": // it waits
+		case f.results[id] != "" || f.work.Engine == "": // the stage waits
 			out = append(out, paint("36", "▶ "+text))
 		default:
 			out = append(out, paint("36", f.language.Say("▶ %-10s round %d · %s", id, f.work.Round, f.work.Engine)))
@@ -199,7 +200,7 @@ func (f *pageFacts) lines(width, height int, now time.Time) []string {
 	}
 	past := now.Sub(f.began).Round(time.Second)
 	out = append(out, fit(f.language.Say("%d tokens · %s · %s", f.cost.Tokens, cost, past)))
-	if len(out) >= height { // the end says most
+	if len(out) >= height { // the last lines say most
 		out = out[len(out)-max(height-1, 1):]
 	}
 	return out

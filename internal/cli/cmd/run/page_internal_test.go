@@ -42,12 +42,12 @@ func TestPageLines(t *testing.T) {
     Write \u001b[2Jdocs/設計.md, which has a rather long name
 · sm
 12345 tokens · $0.25 of $2.00 · 1m23s`
-	got := strings.Join(facts.lines(80, 24, at), "\n")
+	got := strings.Join(facts.pageLines(80, 24, at), "\n")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, size := range [][2]int{{200, 50}, {30, 24}, {12, 10}, {1, 2}, {40, 3}} {
-		lines := facts.lines(size[0], size[1], at)
+		lines := facts.pageLines(size[0], size[1], at)
 		if len(lines) >= size[1] {
 			t.Errorf("%v: %d lines", size, len(lines))
 		}
@@ -60,31 +60,31 @@ func TestPageLines(t *testing.T) {
 	score := 91.0
 	facts.takeEvent(headless.Event{Type: headless.Submitted, Stage: "architect", Score: &score})
 	facts.takeEvent(headless.Event{Type: headless.GateReached, Stage: "architect"})
-	if all := strings.Join(facts.lines(80, 24, at), "\n"); !strings.Contains(all, "▶ architect  score 91\n· sm\n") {
+	if all := strings.Join(facts.pageLines(80, 24, at), "\n"); !strings.Contains(all, "▶ architect  score 91\n· sm\n") {
 		t.Errorf("at a gate:\n%s", all)
 	}
 	copied := facts
 	copied.takeEvent(headless.Event{Type: headless.Completed, Stage: "dev"})
-	if all := strings.Join(copied.lines(80, 24, at), "\n"); strings.Count(all, "✓") != 3 || !strings.Contains(all, "✓ architect  score 91") {
+	if all := strings.Join(copied.pageLines(80, 24, at), "\n"); strings.Count(all, "✓") != 3 || !strings.Contains(all, "✓ architect  score 91") {
 		t.Errorf("complete:\n%s", all)
 	}
 	copied.takeEvent(headless.Event{Type: headless.Rework, Stage: "po", Text: "once more"})
 	copied.complete = false
-	if all := strings.Join(copied.lines(80, 24, at), "\n"); !strings.Contains(all, "· architect  score 91") || !strings.Contains(all, "back to work: once more") {
+	if all := strings.Join(copied.pageLines(80, 24, at), "\n"); !strings.Contains(all, "· architect  score 91") || !strings.Contains(all, "back to work: once more") {
 		t.Errorf("sent back:\n%s", all)
 	}
 	codes := regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	facts.color = false
-	got = strings.Join(facts.lines(80, 24, at), "\n")
+	got = strings.Join(facts.pageLines(80, 24, at), "\n")
 	facts.color = true
-	for i, line := range facts.lines(80, 24, at) {
+	for i, line := range facts.pageLines(80, 24, at) {
 		if plain := codes.ReplaceAllString(line, ""); plain != strings.Split(got, "\n")[i] {
 			t.Errorf("in colour: %q; want %q", plain, strings.Split(got, "\n")[i])
 		}
 	}
 	facts.language = lang.Language("zh")
 	facts.takeEvent(headless.Event{Type: headless.StageStarted, Stage: "architect", Round: 2, Engine: "codex"})
-	if got := strings.Join(facts.lines(80, 24, at), "\n"); !strings.Contains(got, "第 2 轮") {
+	if got := strings.Join(facts.pageLines(80, 24, at), "\n"); !strings.Contains(got, "第 2 轮") {
 		t.Errorf("in Chinese:\n%s", got)
 	}
 }
@@ -148,7 +148,7 @@ func TestPageIsRedrawnInPlace(t *testing.T) {
 		p.showEvent(e)
 		s.play(t, out.String())
 		out.Reset()
-		want := p.facts.lines(60, 24, clock)
+		want := p.facts.pageLines(60, 24, clock)
 		if len(s.lines) != len(want) {
 			t.Fatalf("after %s the terminal shows %d lines; want %d:\n%s", e.Type, len(s.lines), len(want), strings.Join(s.lines, "\n"))
 		}
@@ -164,7 +164,7 @@ func TestPageIsRedrawnInPlace(t *testing.T) {
 	p.stopDrawing()
 	s.play(t, out.String())
 	text := strings.TrimRight(strings.Join(s.lines, "\n"), "\n")
-	if strings.Count(text, "build-a-list") != 2 || strings.Count(text, "Your decision? a") != 1 || !strings.HasSuffix(text, p.facts.lines(60, 24, clock)[4]) || s.hidden {
+	if strings.Count(text, "build-a-list") != 2 || strings.Count(text, "Your decision? a") != 1 || !strings.HasSuffix(text, p.facts.pageLines(60, 24, clock)[4]) || s.hidden {
 		t.Errorf("the terminal shows (cursor hidden: %v):\n%s", s.hidden, text)
 	}
 	out.Reset()

@@ -16,13 +16,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/toolserver"
 )
 
-// ToolFlag is the flag for tool servers.
+// ToolFlag adds the flag for tool servers.
 func ToolFlag(cmd *cobra.Command, names *[]string) {
 	cmd.Flags().StringArrayVar(names, "tool-server", nil, "the name of an MCP server of your tool_servers setting whose tools the agent may use")
 }
 
-// Tools connects to the known tool servers of some names, and returns their tools. end, which is never
-// nil, ends the connections.
+// Tools connects to the named tool servers among the known ones, and returns their tools. end closes the
+// connections; it is never nil.
 func Tools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string) (tools []sdk.AnyTool, end func(), err error) {
 	var servers []*toolserver.Server
 	end = func() {
@@ -47,7 +47,7 @@ func Tools(ctx context.Context, term *terminal.Terminal, known []config.ToolServ
 	return tools, end, nil
 }
 
-// toolServers returns the servers of some names, with the values of their variables.
+// toolServers returns the named servers, with the values of their variables.
 func toolServers(known []config.ToolServer, names []string) (out []toolserver.Options, err error) {
 	for n, name := range names {
 		at := slices.IndexFunc(known, func(s config.ToolServer) bool { return s.Name == name })

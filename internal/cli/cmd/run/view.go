@@ -19,28 +19,28 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// view shows a run as it goes: on a page, as lines, or as lines of JSON.
+// view shows the progress of a run: on a page, as lines, or as lines of JSON.
 type view struct {
 	term *terminal.Terminal
 	page *runPage
-	// lines is nil if only a program reads.
+	// lines is the output for people, nil if only a program reads.
 	lines io.Writer
-	// events takes lines of JSON.
+	// events is called with lines of JSON.
 	events func(line []byte)
 	// task is the name of the run's task, once it has begun.
 	task string
 }
 
-// work is what a runner is to do.
+// work is the call of a runner to make.
 type work = func(*headless.Runner) (*headless.Result, error)
 
-// Show has a runner do a run, and shows how it goes and ends. The events go to a file too, "-" for
-// standard output. task is the name of the run's task, "" if it has not begun.
+// Show has a runner do a run, and shows the progress and the result. events is a file for the events, "-" for
+// standard output. task is the name of the run's task, "" for a run that has not begun.
 func Show(term *terminal.Terminal, o headless.Options, events string, do work) (out *headless.Result, task string, err error) {
 	v := &view{term: term}
 	switch {
 	case events == "-":
-		v.events = func(line []byte) { _, _ = term.Out.Write(line) } // a reader that has gone does not end the run
+		v.events = func(line []byte) { _, _ = term.Out.Write(line) } // the run goes on without a reader
 	case events != "":
 		folder, err := durable.OpenDir(filepath.Dir(events))
 		if err != nil {
@@ -98,7 +98,7 @@ func (v *view) showEvent(e headless.Event) {
 	}
 }
 
-// pausing asks a person while a page rests.
+// pausing asks a person while a page is not drawn.
 type pausing struct {
 	page   *runPage
 	person request.Channel
@@ -144,7 +144,7 @@ func (v *view) printResult(r *headless.Result) error {
 	return nil
 }
 
-// listUnpriced lists the models of a cost that have no price.
+// listUnpriced returns the models in a cost without a price.
 func listUnpriced(r price.Report) (models []string) {
 	for _, l := range r.Models {
 		if l.Spent == nil {
@@ -154,10 +154,10 @@ func listUnpriced(r price.Report) (models []string) {
 	return models
 }
 
-// maxChanged bounds the changed files that are named.
+// maxChanged bounds the named changed files.
 const maxChanged = 5
 
-// changedFiles names files, or some of many.
+// changedFiles names files, at most maxChanged.
 func changedFiles(names []string) lang.Text {
 	var shown []string
 	for _, name := range names[:min(len(names), maxChanged)] {
@@ -172,7 +172,7 @@ func changedFiles(names []string) lang.Text {
 	return lang.T("%s (%s)", lang.Count(len(names), "file"), terminal.JoinWords(shown))
 }
 
-// printWaiting prints the decision or questions that wait for the person.
+// printWaiting prints the pending decision or questions.
 func printWaiting(term *terminal.Terminal, r *headless.Result) {
 	s := r.Session
 	var audit *float64

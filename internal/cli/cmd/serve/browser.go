@@ -18,15 +18,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web"
 )
 
-// launchers is the folder of the state with the files that a browser opens.
+// launchers is the folder of the state folder for files to be opened by a browser.
 const launchers = "dashboard/open"
 
-// launcherFor is the time in which a browser has to open the file.
+// launcherFor is the time for a browser to open the file.
 const launcherFor = time.Minute
 
-// openBrowser has the person's browser open a page, and pairs it. Lists of processes show the
-// arguments of each to all, so that the browser gets a private file which leads to the address.
-// The file is removed after a while, or by remove.
+// openBrowser has the person's browser open a page, and pairs it. All users can see the arguments of a
+// process, so the browser gets a private file that leads to the address. The file is removed after
+// launcherFor, or by remove.
 func openBrowser(ctx context.Context, state string, d *web.Dashboard, page string) (remove func(), err error) {
 	program := findBrowser()
 	if program == nil {
@@ -43,7 +43,7 @@ func openBrowser(ctx context.Context, state string, d *web.Dashboard, page strin
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close() //nolint:errcheck // the write has its own error
+	defer dir.Close() //nolint:errcheck // the write returns an error
 	sweepLaunchers(dir)
 	name := rand.Text() + ".html"
 	address := html.EscapeString(d.Launch(page))
@@ -53,7 +53,7 @@ func openBrowser(ctx context.Context, state string, d *web.Dashboard, page strin
 		return nil, err
 	}
 	path := filepath.Join(folder, name)
-	remove = func() { _ = os.Remove(path) } // the next one sweeps it if it stays
+	remove = func() { _ = os.Remove(path) } // the next process sweeps a file that stays
 	time.AfterFunc(launcherFor, remove)
 	args := append(program[1:], (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}).String())
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program[0], args...) //nolint:gosec // the person's own browser, which outlives us
@@ -61,11 +61,11 @@ func openBrowser(ctx context.Context, state string, d *web.Dashboard, page strin
 		remove()
 		return nil, err
 	}
-	go cmd.Wait() //nolint:errcheck // it is the browser's end, or that of the program that starts it
+	go cmd.Wait() //nolint:errcheck // the browser's end does not matter
 	return remove, nil
 }
 
-// sweepLaunchers removes the files that an earlier process has left.
+// sweepLaunchers removes files left by an earlier process.
 func sweepLaunchers(dir *durable.Dir) {
 	entries, err := dir.ReadDir(".")
 	if err != nil {
@@ -78,7 +78,7 @@ func sweepLaunchers(dir *durable.Dir) {
 	}
 }
 
-// findBrowser returns the command that opens an address, nil if none is known.
+// findBrowser returns the command to open an address, nil if none is known.
 func findBrowser() []string {
 	own, _, _ := strings.Cut(os.Getenv("BROWSER"), string(os.PathListSeparator))
 	switch fields := strings.Fields(strings.ReplaceAll(own, "%s", "")); {

@@ -23,7 +23,7 @@ type dashboardOptions struct {
 	noOpen, readOnly bool
 }
 
-// Dashboard returns the command that serves pages.
+// Dashboard returns the command that serves the dashboard.
 func Dashboard(s Server) *cobra.Command {
 	var o dashboardOptions
 	cmd := s.Tasks.MayOfTask(&cobra.Command{
@@ -53,7 +53,7 @@ An assistant that starts it gets pages that read: it cannot pair a browser.`,
 	return cmd
 }
 
-// pairCommand is the person's word at a terminal that a browser may decide.
+// pairCommand returns the command for a person at a terminal to let a browser decide.
 func pairCommand(term *terminal.Terminal, clock func() time.Time) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pair CODE",
@@ -114,7 +114,7 @@ func (o *dashboardOptions) servePages(ctx context.Context, s Server, args []stri
 	return app.RunHTTP(ctx, s.Term, shown.server, shown.first, shown.d, 10*time.Second)
 }
 
-// sayAddress prints the address, and opens the browser of a person at a terminal.
+// sayAddress prints the address, and opens the browser for a person at a terminal.
 func (o *dashboardOptions) sayAddress(ctx context.Context, term *terminal.Terminal, shown *dashboardServer, page string) error {
 	address := shown.d.Address(page)
 	_, nobody := term.Person()

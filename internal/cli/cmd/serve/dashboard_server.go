@@ -18,11 +18,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 )
 
-// dashboardServer is a dashboard that listens.
+// dashboardServer is a listening dashboard.
 type dashboardServer struct {
 	d      *web.Dashboard
 	server *http.Server
-	// first is served by the caller, second, on the same port of IPv6, by close's end.
+	// first is served by the caller; second, on the same port of IPv6, is served already, until close.
 	first, second net.Listener
 	remove        func()
 }
@@ -54,7 +54,7 @@ func openDashboard(ctx context.Context, s Server, address string, readOnly bool,
 		var registered func()
 		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: s.Term.Now(), Roots: roots}); err == nil {
 			out.remove = registered
-		} else { // it is not named to assistants, and works without
+		} else { // it works unregistered, but assistants do not learn the address
 			s.Term.Warnf("the dashboard is not registered: %v", err)
 			err = nil
 		}
@@ -65,12 +65,12 @@ func openDashboard(ctx context.Context, s Server, address string, readOnly bool,
 	out.server = httpguard.NewServer(out.d.Guarded())
 	out.server.WriteTimeout = time.Minute
 	if second != nil {
-		go out.server.Serve(second) //nolint:errcheck // it ends with the first
+		go out.server.Serve(second) //nolint:errcheck // the end comes with the first listener's
 	}
 	return out, nil
 }
 
-// closeListeners closes the listeners of a dashboard that is not served.
+// closeListeners closes the listeners of a dashboard not served.
 func (s *dashboardServer) closeListeners() error {
 	if s.second != nil {
 		return errors.Join(s.first.Close(), s.second.Close())
@@ -78,12 +78,12 @@ func (s *dashboardServer) closeListeners() error {
 	return s.first.Close()
 }
 
-// listenBoth listens on an address of this machine, and on the same port of ::1, at which browsers
-// look for localhost first: another program must not have it. second is nil without IPv6.
+// listenBoth listens on an address of this machine, and on the same port of ::1, because browsers try it
+// first for localhost, and another program must not have it. second is nil without IPv6.
 func listenBoth(ctx context.Context, address string) (first, second net.Listener, err error) {
 	var c net.ListenConfig
 	_, port, err := net.SplitHostPort(address)
-	for range 10 { // a free port of one may be taken of the other
+	for range 10 { // a free port of IPv4 may be taken on IPv6
 		if first, err = c.Listen(ctx, "tcp4", address); err != nil {
 			return nil, nil, err
 		}

@@ -21,15 +21,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web"
 )
 
-// Server is what serves the program's tasks: the parts of the person at the terminal, those for folders
-// that clients name, and the folders that an assistant is confined to.
+// Server has the parts of the program for servers: the terminal and the tasks, and functions for the engine,
+// for other folders, and to confine an assistant.
 type Server struct {
 	Term    *terminal.Terminal
 	Tasks   *app.Tasks
 	Parts   func() *app.Parts
 	Build   func(within []string) *app.Parts
 	Confine func(opened []string) *reach.Reach
-	// Model returns the person's model for tasks that an assistant hands over, nil without one.
+	// Model returns the person's model for tasks handed over by an assistant, nil without one.
 	Model  func() mcpserver.Model
 	Health web.HealthFunc
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
-// Stdio is the server on stdio, for a project or for the folders that are named. Its caller is an
-// assistant, which may not open every folder that it names.
+// Stdio serves on stdio, for a project or for some folders. The caller is an assistant, which may not open
+// every folder it names.
 func Stdio(ctx context.Context, s Server, folders []string) error {
 	folders = slices.DeleteFunc(slices.Clone(folders), isPlaceholder)
 	for _, folder := range folders {
@@ -46,9 +46,9 @@ func Stdio(ctx context.Context, s Server, folders []string) error {
 	return err
 }
 
-// stdioPlaces returns the place of a server on stdio, and the folders that it was started for: those
-// that the host names, those of the call, and its own. Hosts that open no project start servers in /
-// or the home folder; neither is one.
+// stdioPlaces returns the places of a server on stdio, and the folders for which it was started: from the
+// host's variables, from the arguments, and the working folder. A host without an open project starts servers
+// in / or the home folder, so these do not count.
 func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	rules := app.Rules()
 	use := func(folder string) bool {
@@ -60,9 +60,8 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 		}
 		return true
 	}
-	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave their
-	// own placeholder if there is none. BMAD_PROJECT_ROOT is the name that settings for other servers
-	// of the method have.
+	// Bundles set BMAD_PROJECT_DIR to the folder chosen by the person; without one, some hosts leave a
+	// placeholder in it. BMAD_PROJECT_ROOT is in settings for other servers of the method.
 	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_ROOT")} {
 		if use(folder) && p.Project == "" {
 			p.Project = folder
@@ -79,7 +78,7 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	return p, opened
 }
 
-// isPlaceholder reports whether a host has left a value for the person to fill in.
+// isPlaceholder reports whether a value is empty or still a host's placeholder.
 func isPlaceholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
 
 // serverOptions returns the options of a server for some places.
@@ -91,8 +90,7 @@ func serverOptions(s Server, p *app.Parts, places mcpserver.Places) mcpserver.Op
 	}
 }
 
-// draftPage returns a function for the address at which a running dashboard shows the document of a
-// stage, "" if none does.
+// draftPage returns a function for the address of a stage's document in a running dashboard; "" if none runs.
 func draftPage(state string) func(cwd, task, stage string) string {
 	return func(cwd, task, _ string) string {
 		for _, d := range pairing.Running(state) {

@@ -1,4 +1,4 @@
-// Package start has the commands of a newcomer: the demo, and the entries in the settings of hosts.
+// Package start has the commands for newcomers: the demo, and the entries in the settings of hosts.
 package start
 
 import (
@@ -21,16 +21,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
 
-// demoStep is one call of the demo and its cause.
+// demoStep is one call in the demo, with the cause.
 type demoStep struct {
 	// said are the human's words; did is an action of the assistant.
 	said, did string
-	// file is the sample that is written into the project and submitted by its path.
+	// file is the sample document to write into the project, and to submit by path.
 	file string
 	args map[string]any
 	// form has the human's input if the call shows a form.
 	form map[string]any
-	// place is the stage and state after it, for example "po/generating", if the script fills in.
+	// place is the stage and state after the step, for example "po/generating", if the script fills in the
+	// forms.
 	place string
 }
 
@@ -38,7 +39,7 @@ func demoSteps(l lang.Language) []demoStep {
 	submit := func(stage, file string) map[string]any {
 		return map[string]any{"action": "submit", "stage": stage, "claude_result_path": "drafts/" + file}
 	}
-	// A gate is decided in the form: the call that shows it says nothing for the human.
+	// Gates are decided in the form. The call that shows the form says nothing for the human.
 	confirm, approve := map[string]any{"action": "confirm"}, map[string]any{"action": "approve"}
 	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
@@ -92,12 +93,12 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 	if err != nil {
 		return fault.From(err)
 	}
-	// The list of known projects goes into the folder too; the person's own settings stay out.
+	// The list of known projects is in the folder, too, and the person's settings are not read.
 	state := filepath.Join(dir, ".state")
 	env := []string{"BMAD_LANGUAGE=" + string(term.Lang), "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") && name != "BMAD_LANGUAGE" {
-			env = append(env, name+"=") // an empty one sets nothing
+			env = append(env, name+"=") // empty variables set nothing
 		}
 	}
 	person := &demoPerson{shown: term}
@@ -126,7 +127,8 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 	return demoEnd(term, dir)
 }
 
-// playStep takes a step of the demo, in its folder. It reports whether the person has left the script.
+// playStep plays a step of the demo, in the demo's folder. over reports whether the person has left the
+// script.
 func (p *demoPerson) playStep(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
 	term := p.shown
 	fmt.Fprintln(term.Out)
@@ -183,13 +185,13 @@ func (p *demoPerson) playStep(ctx context.Context, client *mcpserver.Client, dir
 	return false, nil
 }
 
-// demoGaps is how many gaps of a draft are shown: those that its author states, and the worst of the audit.
+// demoGaps bounds the shown gaps of a draft: the author's own, and the worst of the audit.
 const demoGaps = 5
 
-// demoColumns is the width of what the demo prints, for the narrowest of common terminals.
+// demoColumns is the width of the demo's output, for the narrowest of common terminals.
 const demoColumns = 78
 
-// demoSay prints a text behind a mark, and its further rows behind another of the same width.
+// demoSay prints a text after a mark. Further rows follow another mark of the same width.
 func demoSay(term *terminal.Terminal, mark, further, text string) {
 	for _, row := range visible.Wrap(text, demoColumns-visible.Columns(mark)) {
 		fmt.Fprintln(term.Out, strings.TrimRight(mark+row, " "))
@@ -202,7 +204,7 @@ var demoFiles embed.FS
 
 const demoObjective = "Build a to-do list for the terminal"
 
-// demoText returns a document of the demo, in the language if it is there.
+// demoText returns a document of the demo, in the language if there is one, else the English one.
 func demoText(l lang.Language, name string) ([]byte, error) {
 	data, err := demoFiles.ReadFile("demo/" + strings.TrimSuffix(name, "md") + string(l) + ".md")
 	if err != nil {

@@ -18,17 +18,17 @@ type demoPerson struct {
 	shown *terminal.Terminal
 	// next is the script's input.
 	next map[string]any
-	// terminal is nil if the script fills in.
+	// terminal is nil if the script fills in the forms.
 	terminal *terminal.Person
-	// views is true if they want to see the document before they decide.
+	// views reports whether the person wants to see the document first.
 	views bool
 }
 
-// reading is the time that the scripted person takes: the server does not accept a faster answer as a
+// reading is the time of the scripted person, because the server does not accept a faster answer as a
 // person's.
 const reading = 1200 * time.Millisecond
 
-// fillForm shows a form as a host in a terminal does, and answers it.
+// fillForm shows a form like a host in a terminal, and answers it.
 func (p *demoPerson) fillForm(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
 	width := 72
 	fmt.Fprintf(p.shown.Out, "📝 ┌%s\n", strings.Repeat("─", width))

@@ -87,10 +87,10 @@ func (o *installOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// serverName matches the names that every host takes; Claude Code refuses others.
+// serverName matches the names valid in every host; Claude Code refuses others.
 var serverName = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
 
-// findHosts returns the hosts that a command is for.
+// findHosts checks the flags, and returns the named hosts.
 func (o *installOptions) findHosts(names []string) ([]hosts.Host, error) {
 	if o.scope != string(hosts.User) && o.scope != string(hosts.Project) {
 		return nil, fault.New(fault.InvalidArgument, "--scope %q is not user or project", o.scope).WithHint("leave it out for all your projects")
@@ -111,8 +111,8 @@ func (o *installOptions) findHosts(names []string) ([]hosts.Host, error) {
 	return out, nil
 }
 
-// chooseHosts returns the hosts that a command is for, and their machine: the named ones if there are
-// any, else those that have settings in the scope and are wanted.
+// chooseHosts returns the hosts of a command, with the machine: the named hosts, or without names all wanted
+// ones with settings in the scope.
 func (o *installOptions) chooseHosts(workspace *app.Workspace, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
 	named, err := o.findHosts(names)
 	if err != nil {
@@ -160,12 +160,12 @@ func (o *installOptions) uninstallHosts(ctx context.Context, term *terminal.Term
 	if err != nil {
 		return err
 	}
-	self, _ := os.Executable() // without it, only the usual name is known for ours
+	self, _ := os.Executable() // without the path, only entries with the usual name count as ours
 	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Force: o.force}
 	return o.applyChanges(ctx, term, tasks.Engine().Now, chosen, plan.Uninstall)
 }
 
-// applyChanges makes the changes that are planned for hosts, and shows them.
+// applyChanges makes the planned changes for hosts, and shows them.
 func (o *installOptions) applyChanges(ctx context.Context, term *terminal.Terminal, now func() time.Time, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
 	applier := hosts.Applier{Language: term.Lang, Folder: app.StateFolder(), Now: now, DryRun: o.dryRun}
 	defer applier.Lock(ctx)()
@@ -191,7 +191,7 @@ func (o *installOptions) applyChanges(ctx context.Context, term *terminal.Termin
 	return nil
 }
 
-// findMachine returns this machine, with the project that entries of the project are for.
+// findMachine returns this machine, with the project for entries of scope project.
 func (o *installOptions) findMachine(workspace *app.Workspace) (hosts.Machine, error) {
 	project, err := workspace.Project()
 	if err != nil || o.scope != string(hosts.Project) {

@@ -15,14 +15,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
 
-// answerTime bounds how long a host may take to say its version.
+// answerTime bounds the time of a host to print a version.
 const answerTime = 5 * time.Second
 
 // firstForms is the first version of Claude Code that shows forms of servers.
 var firstForms = []int{2, 1, 76}
 
-// missingFeatures names the ways to decide that the installed version of a host lacks; "" if it has all,
-// or says no version.
+// missingFeatures names the ways to decide that are missing in the installed version of a host; "" if none is
+// missing, or the version is unknown.
 func missingFeatures(ctx context.Context, l lang.Language, h hosts.Host) string {
 	program, err := exec.LookPath(h.Program())
 	if err != nil || h.ID != "claude-code" {
@@ -32,7 +32,7 @@ func missingFeatures(ctx context.Context, l lang.Language, h hosts.Host) string 
 	defer stop()
 	cmd := exec.CommandContext(ctx, program, "--version") //nolint:gosec // the host, found as for its own command
 	cmd.WaitDelay = time.Second
-	said, _ := cmd.Output() // a host that fails says no version
+	said, _ := cmd.Output() // a failing host has no version
 	var numbers [3]int
 	if n, _ := fmt.Sscanf(string(said), "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2]); n < len(numbers) {
 		return ""
@@ -48,8 +48,8 @@ func missingFeatures(ctx context.Context, l lang.Language, h hosts.Host) string 
 	return ""
 }
 
-// sayNext ends an installation: the hosts that were not found, if all were searched for, and one next
-// step.
+// sayNext ends the output of an installation: with the hosts not found, if all were searched for, and one
+// next step.
 func (o *installOptions) sayNext(term *terminal.Terminal, m hosts.Machine, chosen []hosts.Host, searched bool) {
 	var missing []string
 	for _, h := range hosts.All() {
