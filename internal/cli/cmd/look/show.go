@@ -204,7 +204,7 @@ func scoreText(l lang.Language, r *workflow.Record) string {
 			parts = append(parts, l.Say("below the floor of %g", *p.AuditFloor))
 		}
 	}
-	return cmp.Or(strings.Join(parts, ", "), "–")
+	return cmp.Or(strings.Join(parts, l.Say(", ")), "–")
 }
 
 func artifactText(l lang.Language, r *workflow.Record, v workflow.Verification) string {
