@@ -78,10 +78,12 @@ func equalSecrets(a, b string) bool {
 // it, but could use up codes and streams. Opening a page in a new tab does not count.
 func isForeignLoad(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
-	if site != "same-site" && site != "cross-site" || strings.HasPrefix(r.URL.Path, "/diagram/") {
+	isForeign := site == "same-site" || site == "cross-site"
+	if !isForeign || strings.HasPrefix(r.URL.Path, "/diagram/") {
 		return false
 	}
-	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
+	opensPage := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return !opensPage
 }
 
 // needsNoCookie reports whether a request needs no cookie: it sends the secret for one, or asks for something

@@ -79,7 +79,13 @@ func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round i
 		}
 		n := commentNote(a, c, line)
 		n.Became = fateOf(a, c, unchanged)
-		n.Fate = map[workflow.RequestStatus]string{workflow.RequestTakenUp: "good", workflow.RequestDeclined: "bad"}[c.Status]
+		switch c.Status {
+		case workflow.RequestTakenUp:
+			n.Fate = "good"
+		case workflow.RequestDeclined:
+			n.Fate = "bad"
+		default: // neither
+		}
 		out = append(out, n)
 	}
 	return out

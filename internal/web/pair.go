@@ -138,7 +138,8 @@ func (d *Dashboard) exchangeSecret(w http.ResponseWriter, r *http.Request) {
 		answerError(w, r, err)
 		return
 	}
-	if !equalSecrets(given.Secret, d.door.secret) && (form || given.Secret != "" || !d.door.hasCookie(r)) {
+	renews := !form && given.Secret == "" && d.door.hasCookie(r)
+	if !renews && !equalSecrets(given.Secret, d.door.secret) {
 		if form {
 			d.writeDoorPage(w, r, http.StatusUnauthorized, languageOf(w, r).Say("This is not the address that the dashboard has printed. A new one is made each time it starts."))
 			return

@@ -54,7 +54,8 @@ func (d *Dashboard) addReview(a *asked, out *documentPage, q gate.Question) erro
 	s, p := out.Session, out.Project
 	doc := p.Document(s.TaskName, out.Stage.ID)
 	// Drafts and Draft are set already.
-	out.Question, out.ReadOnly, out.Decide, out.Sign, out.RunHref = &q, d.door.readOnly, doc+"/decide", doc+"/sign", p.Run(s.TaskName)
+	out.Question, out.ReadOnly = &q, d.door.readOnly
+	out.Decide, out.Sign, out.RunHref = doc+"/decide", doc+"/sign", p.Run(s.TaskName)
 	out.Nonce = d.nonces.add(shownFor{s.SessionID, q.Stage, q.Revision, q.SHA256}, d.door.now())
 	out.Terminal = "bmad-mcp decide " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)
 	for line := range strings.SplitSeq(q.Text, "\n") {

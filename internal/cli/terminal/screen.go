@@ -96,7 +96,8 @@ func (t *Terminal) Colored() bool {
 	case os.Getenv("NO_COLOR") != "":
 		return false
 	}
-	return force != "" && force != "0" || t.Pretty()
+	isForced := force != "" && force != "0"
+	return isForced || t.Pretty()
 }
 
 // Styled prints lines in a style; "" means plain.

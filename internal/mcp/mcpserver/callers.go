@@ -62,7 +62,9 @@ type callers struct {
 // requestFrom returns an engine request for the caller of a request.
 func (c *callers) requestFrom(ctx context.Context) request.Request {
 	req := request.Request{Caller: request.Caller{By: callerName(ctx)}}
-	if who, overHTTP := httpguard.VisitorIn(ctx); !overHTTP || !who.Page && net.ParseIP(who.Address).IsLoopback() {
+	who, overHTTP := httpguard.VisitorIn(ctx)
+	isLocalProgram := !who.Page && net.ParseIP(who.Address).IsLoopback()
+	if !overHTTP || isLocalProgram {
 		req.Page = c.page // the dashboard serves this machine only
 	}
 	if c.places.Remote { // on stdio there is only one client

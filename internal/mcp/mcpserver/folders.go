@@ -53,7 +53,9 @@ func (c *callers) checkFolder(ctx context.Context, call mcp.CallToolRequest, req
 		return nil // a call asks at most once
 	}
 	// Modern clients do not report changes of their roots.
-	if _, known := c.roots.get(mcpwire.ClientKey(ctx)); !known || server.IsModernRequest(ctx) && state == "" {
+	_, known := c.roots.get(mcpwire.ClientKey(ctx))
+	mayHaveChanged := server.IsModernRequest(ctx) && state == ""
+	if !known || mayHaveChanged {
 		if _, ask := clientRoots(ctx, call); ask != nil {
 			return ask
 		}

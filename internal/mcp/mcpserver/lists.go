@@ -95,7 +95,12 @@ func (l *lists) toolsFor(ctx context.Context, shelf *method.Snapshot) (out []mcp
 // clients that would call it without asking.
 func (l *lists) keepCallable(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	asks := l.callers.hostConfirms(ctx)
-	return slices.DeleteFunc(tools, func(t mcp.Tool) bool { return t.Name == ConfirmTool && !asks || !l.offer.canCall(t.Name) })
+	return slices.DeleteFunc(tools, func(t mcp.Tool) bool {
+		if t.Name == ConfirmTool && !asks {
+			return true
+		}
+		return !l.offer.canCall(t.Name)
+	})
 }
 
 // callOwn turns a call of an agent's tool into a call of bmad-agent.

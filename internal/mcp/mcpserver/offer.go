@@ -100,7 +100,11 @@ func (o *offer) isListed(tool string, shelf *method.Snapshot) bool {
 
 // mayHave reports whether a caller has an installation, or may have one in a project named in a later call.
 func (o *offer) mayHave(shelf *method.Snapshot) bool {
-	return shelf != nil && (!shelf.Empty() || shelf.Project == "" && o.remote)
+	if shelf == nil {
+		return false
+	}
+	mayComeLater := shelf.Project == "" && o.remote
+	return mayComeLater || !shelf.Empty()
 }
 
 // shelfOrNil returns the shelf of a caller; nil if the method is not served, or the project cannot be found.

@@ -58,7 +58,10 @@ func (c *callers) addPlaces(req *request.Request, roots []string) {
 	around, found := c.places.foldersFor, roots
 	if c.places.Remote {
 		roots = slices.DeleteFunc(slices.Clone(roots), func(root string) bool {
-			return !c.engine.Projects().Serves(root) || c.isServed(root) && c.defaultFolder() == ""
+			if !c.engine.Projects().Serves(root) {
+				return true
+			}
+			return c.isServed(root) && c.defaultFolder() == ""
 		})
 		around, found = c.withHome, c.withHome(roots)
 	}

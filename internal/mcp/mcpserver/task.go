@@ -70,7 +70,8 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 // isBlind reports whether a call would accept whichever draft waits, without a sign of the one the caller has
 // seen: modern clients have no sessions over HTTP.
 func (t tasks) isBlind(ctx context.Context, req request.Request) bool {
-	if !t.places.Remote || !server.IsModernRequest(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
+	asksPerson := req.Ask != nil && req.Yes == nil
+	if !t.places.Remote || !server.IsModernRequest(ctx) || req.Revision != nil || asksPerson {
 		return false
 	}
 	switch req.Action {

@@ -106,7 +106,9 @@ func (c *Codes) Approved(code string) (bool, error) {
 	c.mu.Lock()
 	mine := false
 	for _, m := range c.made {
-		mine = mine || m.name == name && now.Sub(m.at) <= ValidFor
+		if m.name == name && now.Sub(m.at) <= ValidFor {
+			mine = true
+		}
 	}
 	c.mu.Unlock()
 	dir, err := openFolder(c.folder, pairings)

@@ -190,7 +190,8 @@ func (cs *clients) sayWork(o outcome) {
 		cs.term.Say("To write the documents: bmad-mcp agent resume %s --out DIR", o.ID)
 	}
 	cs.term.Say("conversation %s, %s so far", o.ID, spentText(cs.term.Lang, o.Costs))
-	if len(o.Questions) == 0 || o.Status != sdk.Paused && o.Status != sdk.Waiting {
+	waits := o.Status == sdk.Paused || o.Status == sdk.Waiting
+	if len(o.Questions) == 0 || !waits {
 		return
 	}
 	for _, q := range o.Questions {

@@ -179,7 +179,8 @@ func (o *taskOptions) confirmCommand() *cobra.Command {
 func (o *taskOptions) approveCommand() *cobra.Command {
 	yes := false
 	fill := func(req *request.Request, args []string) error {
-		if req.Via, req.Yes = workflow.ChannelScript, &yes; o.cmd.Flags().Changed("approved") {
+		req.Via, req.Yes = workflow.ChannelScript, &yes
+		if o.cmd.Flags().Changed("approved") {
 			return nil
 		}
 		return explicitRisk(o.cmd, o.term, o.tasks, args)

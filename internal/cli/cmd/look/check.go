@@ -213,8 +213,8 @@ func changedSince(ctx context.Context, h *git.History, head string) func(string)
 // readBase reads signers, rules, workflows and statements from the commit of a base branch.
 func readBase(ctx context.Context, h *git.History, name, commit string) (proof.Base, error) {
 	counts := func(file string) bool {
-		of, is := path.Dir(path.Dir(file)), path.Base(file) == proof.StatementFile
-		return !strings.HasPrefix(file, artifact.Folder+"/") || is && of == artifact.Folder
+		isStatement := path.Base(file) == proof.StatementFile && path.Dir(path.Dir(file)) == artifact.Folder
+		return isStatement || !strings.HasPrefix(file, artifact.Folder+"/")
 	}
 	files, err := h.Read(ctx, commit, counts, proof.SignersFile, config.ProjectFile, config.ProjectWorkflows, artifact.Folder)
 	if err != nil {

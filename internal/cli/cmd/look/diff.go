@@ -89,10 +89,23 @@ func runDiff(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args
 	_, text, _ = strings.Cut(text, "\n")
 	return term.Page(cmd.Context(), func() error {
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			term.Styled(map[byte]string{'+': terminal.Green, '-': terminal.Red, '@': terminal.Cyan}[(line + " ")[0]], line)
+			term.Styled(diffStyle(line), line)
 		}
 		return nil
 	})
+}
+
+// diffStyle returns the style of a line of a unified diff.
+func diffStyle(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return terminal.Green
+	case strings.HasPrefix(line, "-"):
+		return terminal.Red
+	case strings.HasPrefix(line, "@"):
+		return terminal.Cyan
+	}
+	return ""
 }
 
 // whichRounds returns the iterations in the arguments, or the default ones.

@@ -64,7 +64,8 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.`
 // isAddress reports whether an argument is the address or the path of a file, and not the name of an item.
 func isAddress(arg string) bool {
 	file, _, _ := strings.Cut(arg, "?")
-	return strings.Contains(arg, "://") || strings.HasPrefix(arg, "/") || strings.Contains(file, "/") && path.Ext(file) != ""
+	isRelative := strings.Contains(file, "/") && path.Ext(file) != ""
+	return isRelative || strings.Contains(arg, "://") || strings.HasPrefix(arg, "/")
 }
 
 // findKind returns the kind of the only item with a name; wanted is a kind, or "" for any.

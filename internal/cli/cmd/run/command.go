@@ -136,7 +136,16 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	case err != nil:
 		return err
 	}
-	return map[headless.Reason]error{headless.Person: terminal.ErrPending, headless.Spent: terminal.ErrSpent, headless.Failed: terminal.ErrEngine}[out.Reason]
+	switch out.Reason {
+	case headless.Person:
+		return terminal.ErrPending
+	case headless.Spent:
+		return terminal.ErrSpent
+	case headless.Failed:
+		return terminal.ErrEngine
+	default:
+		return nil
+	}
 }
 
 // checkFlags refuses contradictory flags, and parses the others.

@@ -135,7 +135,8 @@ func (o *options) serveHTTP(ctx context.Context, s Server) error {
 // serveDashboard serves the dashboard beside MCP, until end.
 func (o *options) serveDashboard(ctx context.Context, s Server, roots []string, p *app.Parts) (end func(), err error) {
 	host, _, err := net.SplitHostPort(o.dashboard)
-	if err != nil || host != "127.0.0.1" && host != "localhost" {
+	isLocal := host == "127.0.0.1" || host == "localhost"
+	if err != nil || !isLocal {
 		return nil, fault.New(fault.InvalidArgument, "invalid --dashboard address %q",
 			o.dashboard).WithHint("the dashboard is for this machine alone: give 127.0.0.1 and a port, such as 127.0.0.1:7778")
 	}

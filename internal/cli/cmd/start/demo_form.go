@@ -69,7 +69,8 @@ func (p *demoPerson) fillForm(ctx context.Context, f mcpserver.Form) (mcpserver.
 func (p *demoPerson) fillField(ctx context.Context, name string, values []string, required bool) (string, error) {
 	for p.terminal != nil {
 		text, err := p.terminal.Line(ctx, "   │ > ")
-		if err != nil || text == "" && !required || text != "" && len(values) == 0 {
+		isSkip, isText := text == "" && !required, text != "" && len(values) == 0
+		if err != nil || isSkip || isText {
 			return text, err
 		}
 		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {

@@ -204,7 +204,8 @@ func (o *installOptions) findMachine(workspace *app.Workspace) (hosts.Machine, e
 	if info, err := os.Stat(project); err != nil || !info.IsDir() {
 		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not created for you")
 	}
-	if project == filepath.Dir(project) || m.Home != "" && hosts.SameFile(project, m.Home) {
+	isHome := m.Home != "" && hosts.SameFile(project, m.Home)
+	if isHome || project == filepath.Dir(project) {
 		return m, fault.New(fault.InvalidArgument, "%s is not a project", project).WithHint("go into the project, or pass --cwd with its folder")
 	}
 	return m, nil

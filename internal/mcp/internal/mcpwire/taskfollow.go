@@ -100,7 +100,8 @@ func acknowledgeTasks(message []byte) []byte {
 		if n["method"] != mcp.MethodNotificationSubscriptionsAcknowledged || len(ids) == 0 {
 			return
 		}
-		if filter["taskIds"], filter["resourceSubscriptions"] = ids, resources; len(resources) == 0 {
+		filter["taskIds"], filter["resourceSubscriptions"] = ids, resources
+		if len(resources) == 0 {
 			delete(filter, "resourceSubscriptions")
 		}
 	})

@@ -138,7 +138,8 @@ func (t *tasks) makeTask(k *task, message string) bool {
 		return false
 	}
 	k.created = t.now()
-	k.id, k.changed, k.ttl, k.status, k.message = rand.Text(), k.created, t.limits.life, taskWorking, message
+	k.id, k.changed, k.ttl = rand.Text(), k.created, t.limits.life
+	k.status, k.message = taskWorking, message
 	k.expiry = time.AfterFunc(k.ttl, func() { t.dropTask(k) })
 	t.open[k.id] = k
 	close(k.became)
