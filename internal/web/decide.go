@@ -153,7 +153,8 @@ func (d *Dashboard) prepareRequest(it *decision) error {
 	case !offered:
 		return fault.New(fault.InvalidArgument, "%q cannot be decided here", it.Decision).WithHint("the page of the document offers what can")
 	case it.Decision != string(workflow.DecisionAnswer) && (len(it.Answers) > 0 || it.SkipRest):
-		return fault.New(fault.InvalidArgument, "answers go with the decision answer, and this is %q", it.Decision).WithHint("send the answers, or take the document without them")
+		return fault.New(fault.InvalidArgument, "answers go with the decision answer, and this is %q", it.Decision).
+			WithHint("send the answers, or take the document without them")
 	}
 	return nil
 }

@@ -76,7 +76,10 @@ func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
 	a.page.Title = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang))
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
-	out := &documentPage{Project: p, Session: s, Stage: st, Found: found.In(a.lang), Place: story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}
+	out := &documentPage{
+		Project: p, Session: s, Stage: st, Found: found.In(a.lang),
+		Place: story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState),
+	}
 	var q gate.Question
 	var unasked error
 	waits := st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman()

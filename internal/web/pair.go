@@ -159,5 +159,6 @@ func (d *Dashboard) exchangeSecret(w http.ResponseWriter, r *http.Request) {
 }
 
 func errUnpaired() error {
-	return asUnauthorized(fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends"))
+	return asUnauthorized(fault.New(fault.NotAllowed, "this browser may not decide").
+		WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends"))
 }

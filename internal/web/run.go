@@ -161,8 +161,10 @@ func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, de
 		if density == "decisions" && e.Grant == nil && i > 0 {
 			continue
 		}
-		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: teller.Sentence(&e.Transition,
-			e.Unvouched), Decided: describeDecision(a.lang, e.Grant, e.Unvouched)}
+		row := step{
+			Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: teller.Sentence(&e.Transition, e.Unvouched),
+			Decided: describeDecision(a.lang, e.Grant, e.Unvouched),
+		}
 		if i > 0 {
 			if gap := e.At.Sub(steps[i-1].At); gap >= longGap {
 				row.Gap = gap

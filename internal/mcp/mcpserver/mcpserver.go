@@ -137,7 +137,8 @@ func (s *Server) newWire(o Options) {
 	hooks.AddBeforeCallTool(l.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.addHooks(hooks)
-	s.wire = mcpwire.New(mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}, mcpwire.Options{FormLimit: s.callers.forms.limitOf,
+	self := mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}
+	s.wire = mcpwire.New(self, mcpwire.Options{FormLimit: s.callers.forms.limitOf,
 		Refuse: s.callers.refuseCall, Missing: l.errMissing, Language: s.engine.Projects().Language(""),
 		Now: s.engine.Clock, Log: s.log}, hooks,
 		server.WithInstructions(s.instructionsText()),

@@ -94,7 +94,9 @@ func joinParts[T any](parts []T) string {
 // askModel returns the question to the model of the host, for a call in a folder; nil if it cannot be asked
 // now.
 func (c *callers) askModel(ctx context.Context, folder string, q prompt) *mcp.CallToolResult {
-	state, why := c.forms.addForm(samplePrefix, form{bound: q.boundTo(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !server.IsModernRequest(ctx)})
+	state, why := c.forms.addForm(samplePrefix, form{
+		bound: q.boundTo(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !server.IsModernRequest(ctx),
+	})
 	if state == "" {
 		c.log.Info("the host's model was not asked", "why", why.String())
 		return nil

@@ -54,7 +54,10 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		req.Session, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {
 			// The call may be the submission that raised the questions, which was taken already.
-			req = request.Request{Action: workflow.ActionAnswer, Address: req.Address, Revision: req.Revision, Caller: req.Caller, Decision: request.Decision{Answers: req.Answers}}
+			req = request.Request{
+				Action: workflow.ActionAnswer, Address: req.Address, Revision: req.Revision, Caller: req.Caller,
+				Decision: request.Decision{Answers: req.Answers},
+			}
 		}
 		if channel.hasAnswer() {
 			req.Via = "" // whatever the call says, the person has decided

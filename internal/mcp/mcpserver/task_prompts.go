@@ -141,7 +141,8 @@ func stageTable(r *reply.Reply) string {
 		if v.Iteration > 0 {
 			rounds = fmt.Sprint(v.Iteration)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", v.Stage, strings.ReplaceAll(string(v.Status), "_", " "), rounds, result, formatScore(v.Audit), decided, document)
+		status := strings.ReplaceAll(string(v.Status), "_", " ")
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", v.Stage, status, rounds, result, formatScore(v.Audit), decided, document)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -44,9 +44,11 @@ func (k *Keys) BeginEnrol(ctx context.Context, allowedBy string) (out Enrolment,
 		keys := l.inUse()
 		switch {
 		case len(keys) == 0 && allowedBy == "":
-			return fault.New(fault.NotAllowed, "the first passkey needs your word at a terminal").WithHint("run bmad-mcp dashboard pair there, with the code that the page shows")
+			return fault.New(fault.NotAllowed, "the first passkey needs your word at a terminal").
+				WithHint("run bmad-mcp dashboard pair there, with the code that the page shows")
 		case len(keys) >= maxKeys:
-			return fault.New(fault.NotAllowed, "there are %d passkeys, and no more can be added", len(keys)).WithHint("remove one with bmad-mcp dashboard passkeys remove ID")
+			return fault.New(fault.NotAllowed, "there are %d passkeys, and no more can be added", len(keys)).
+				WithHint("remove one with bmad-mcp dashboard passkeys remove ID")
 		}
 		out, err = k.beginEnrol(person{*l}, allowedBy)
 		return err

@@ -105,7 +105,8 @@ func (l list) findByName(name string) (found *Key, err error) {
 		switch {
 		case !key.Removed.IsZero(), !hasName && !hasID:
 		case found != nil:
-			return nil, fault.New(fault.InvalidArgument, "%q can mean more than one passkey", name).WithHint("give more of its id, which bmad-mcp dashboard passkeys --json shows")
+			return nil, fault.New(fault.InvalidArgument, "%q can mean more than one passkey", name).
+				WithHint("give more of its id, which bmad-mcp dashboard passkeys --json shows")
 		default:
 			found = &l.Keys[i]
 		}

@@ -224,8 +224,10 @@ func (p *page) writeFindings() {
 			if f.Open() {
 				status = "open"
 			}
-			rows = append(rows, []string{safeCell(f.ID), safeCell(st.Label), cmp.Or(safeCell(f.Severity),
-				"–"), safeCell(f.Problem), safeCell(status), cmp.Or(safeCell(fixes[f.ID]), "–")})
+			rows = append(rows, []string{
+				safeCell(f.ID), safeCell(st.Label), cmp.Or(safeCell(f.Severity), "–"), safeCell(f.Problem),
+				safeCell(status), cmp.Or(safeCell(fixes[f.ID]), "–"),
+			})
 		}
 	}
 	p.writeTable(p.Say("Findings"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Severity"), p.Say("Problem"), p.Say("Status"), p.Say("How it was closed")}, rows)

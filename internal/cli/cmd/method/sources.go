@@ -239,7 +239,8 @@ need the credentials that git has for them (credential helper, ssh agent).`,
 			},
 		},
 		&cobra.Command{
-			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: completeSources(workspace, lib),
+			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy",
+			Args: cobra.ExactArgs(1), ValidArgsFunction: completeSources(workspace, lib),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return removeSource(cmd.Context(), term, workspace, lib, args[0])
 			},
