@@ -79,9 +79,9 @@ func (s *codexServer) says(step sdktest.Step) {
 // addCodex puts the real Codex beside Claude Code.
 func (r *realRun) addCodex() *codexServer {
 	r.t.Helper()
-	codex := os.Getenv("BMAD_CODEX")
+	codex := os.Getenv("TEST_BMAD_CODEX")
 	if codex == "" {
-		r.t.Skip("SKIPPED: without BMAD_CODEX nothing shows a run by two engines; .ci/proof names one")
+		r.t.Skip("SKIPPED: without TEST_BMAD_CODEX nothing shows a run by two engines; .ci/proof names one")
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {

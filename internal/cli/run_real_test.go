@@ -27,9 +27,9 @@ type realRun struct {
 
 func newRealRun(t *testing.T) *realRun {
 	t.Helper()
-	claude := os.Getenv("BMAD_CLAUDE")
+	claude := os.Getenv("TEST_BMAD_CLAUDE")
 	if claude == "" {
-		t.Skip("SKIPPED: without BMAD_CLAUDE nothing shows a whole run by the real Claude Code; .ci/proof names one")
+		t.Skip("SKIPPED: without TEST_BMAD_CLAUDE nothing shows a whole run by the real Claude Code; .ci/proof names one")
 	}
 	root := scratch.Dir(t)
 	r := &realRun{t: t, root: root, binary: filepath.Join(root, "bmad-mcp"), dir: filepath.Join(root, "work", "project"), answers: filepath.Join(root, "answers.json"), outside: filepath.Join(root, "work", "outside.txt")}

@@ -25,7 +25,7 @@ import (
 var ctx = context.Background()
 
 func TestMain(m *testing.M) {
-	if child := os.Getenv("BMAD_MEMORY_CHILD"); child != "" {
+	if child := os.Getenv("TEST_BMAD_MEMORY_CHILD"); child != "" {
 		os.Exit(rememberMany(child))
 	}
 	os.Exit(scratch.Run(m))

@@ -61,7 +61,7 @@ func TestProcesses(t *testing.T) {
 	var wait sync.WaitGroup
 	for p := range processes {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), fmt.Sprintf("BMAD_MEMORY_CHILD=%d %d %s", p, count, path))
+		cmd.Env = append(os.Environ(), fmt.Sprintf("TEST_BMAD_MEMORY_CHILD=%d %d %s", p, count, path))
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
 		if err != nil {

@@ -305,7 +305,7 @@ func TestGoroutinesAgreeOnOneKey(t *testing.T) {
 }
 
 // childFolder is set for TestChild in a process of its own.
-const childFolder = "BMAD_TEST_TRUST_FOLDER"
+const childFolder = "TEST_BMAD_TRUST_FOLDER"
 
 func TestChild(t *testing.T) {
 	path, ok := os.LookupEnv(childFolder)

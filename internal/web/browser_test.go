@@ -23,9 +23,9 @@ type browser struct {
 // minutes in all: .ci/run does.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	name := os.Getenv("BMAD_BROWSER")
+	name := os.Getenv("TEST_BMAD_BROWSER")
 	if name == "" {
-		t.Skip("SKIPPED: nobody has looked at the pages in a browser; apt-get install chromium-headless-shell, and name it in BMAD_BROWSER, as .ci/run browser does")
+		t.Skip("SKIPPED: nobody has looked at the pages in a browser; apt-get install chromium-headless-shell, and name it in TEST_BMAD_BROWSER, as .ci/run browser does")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)

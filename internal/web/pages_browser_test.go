@@ -20,9 +20,9 @@ import (
 // axeScript returns the accessibility checker, or skips the test.
 func axeScript(t *testing.T) string {
 	t.Helper()
-	name := os.Getenv("BMAD_AXE")
+	name := os.Getenv("TEST_BMAD_AXE")
 	if name == "" {
-		t.Skip("SKIPPED: nobody has checked the pages for accessibility; npm pack axe-core, and name its axe.min.js in BMAD_AXE")
+		t.Skip("SKIPPED: nobody has checked the pages for accessibility; npm pack axe-core, and name its axe.min.js in TEST_BMAD_AXE")
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

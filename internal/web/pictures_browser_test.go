@@ -115,11 +115,11 @@ func TestPicturesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestPicturesInABrowser takes the pictures of the documentation, if BMAD_PICTURES names a folder for them.
+// TestPicturesInABrowser takes the pictures of the documentation, if TEST_BMAD_PICTURES names a folder for them.
 func TestPicturesInABrowser(t *testing.T) {
-	folder := os.Getenv("BMAD_PICTURES")
+	folder := os.Getenv("TEST_BMAD_PICTURES")
 	if folder == "" {
-		t.Skip("SKIPPED: no pictures were asked for; BMAD_PICTURES names their folder")
+		t.Skip("SKIPPED: no pictures were asked for; TEST_BMAD_PICTURES names their folder")
 	}
 	b := openBrowser(t)
 	b.do(chromedp.Do(b.ctx, chromedp.EmulateViewport(1100, 740, chromedp.EmulateScale(2))))

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	if do := os.Getenv("STANDIN"); do != "" {
 		os.Exit(standIn(do))
 	}
-	if os.Getenv("BMAD_CLAUDE")+os.Getenv("BMAD_CODEX") == "" { // the real ones have something to save
+	if os.Getenv("TEST_BMAD_CLAUDE")+os.Getenv("TEST_BMAD_CODEX") == "" { // the real ones have something to save
 		hostcli.Hurry()
 	}
 	scratch.Parallel(8)

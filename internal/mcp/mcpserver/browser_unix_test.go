@@ -31,7 +31,7 @@ var browserNames = []string{"chromium-headless-shell", "chrome-headless-shell", 
 // browserBinary returns a browser, or skips the test.
 func browserBinary(t *testing.T) string {
 	t.Helper()
-	if name := os.Getenv("BMAD_BROWSER"); name != "" {
+	if name := os.Getenv("TEST_BMAD_BROWSER"); name != "" {
 		return name
 	}
 	for _, name := range browserNames {
@@ -39,7 +39,7 @@ func browserBinary(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("SKIPPED: there is no browser here, so no real page attacked the server; apt-get install chromium-headless-shell, or name one in BMAD_BROWSER")
+	t.Skip("SKIPPED: there is no browser here, so no real page attacked the server; apt-get install chromium-headless-shell, or name one in TEST_BMAD_BROWSER")
 	return ""
 }
 

@@ -30,12 +30,12 @@ func (p *personAt) tells(story *strings.Builder) {
 
 // TestFirstHour takes a person from a machine without the program to the first document that they have decided
 // on, by the three commands of the documentation and a real Claude Code, and says how long each step took. The
-// model is scripted, and the person answers at once: what they need to think is not in it. BMAD_FIRST_HOUR is the
+// model is scripted, and the person answers at once: what they need to think is not in it. TEST_BMAD_FIRST_HOUR is the
 // command that installs the program below HOME, as .ci/proof has it.
 func TestFirstHour(t *testing.T) {
-	get := os.Getenv("BMAD_FIRST_HOUR")
+	get := os.Getenv("TEST_BMAD_FIRST_HOUR")
 	if get == "" {
-		t.Skip("SKIPPED: BMAD_FIRST_HOUR does not say how to install the program, so nobody has begun with it; .ci/proof does")
+		t.Skip("SKIPPED: TEST_BMAD_FIRST_HOUR does not say how to install the program, so nobody has begun with it; .ci/proof does")
 	}
 	claude := claudeBinary(t, "nobody has begun with it")
 	needTmux(t)

@@ -75,10 +75,10 @@ func TestHostsAnswerForms(t *testing.T) {
 		language string
 		rows     int
 	}{
-		"claude-2.1.329":    {"BMAD_CLAUDE", plain, claudeKeys, "english", screenRows},
-		"claude-2.1.329-zh": {"BMAD_CLAUDE", func(p string) screenHost { return claudeHost(p, pluginEntry) }, claudeKeys, "chinese", tallRows},
-		"claude-2.1.197":    {"BMAD_CLAUDE_OLDER", plain, claudeKeys, "english", screenRows},
-		"codex-0.169.0":     {"BMAD_CODEX", codexHost, codexKeys, "english", screenRows},
+		"claude-2.1.329":    {"TEST_BMAD_CLAUDE", plain, claudeKeys, "english", screenRows},
+		"claude-2.1.329-zh": {"TEST_BMAD_CLAUDE", func(p string) screenHost { return claudeHost(p, pluginEntry) }, claudeKeys, "chinese", tallRows},
+		"claude-2.1.197":    {"TEST_BMAD_CLAUDE_OLDER", plain, claudeKeys, "english", screenRows},
+		"codex-0.169.0":     {"TEST_BMAD_CODEX", codexHost, codexKeys, "english", screenRows},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -440,7 +440,7 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	// The end comes at another moment each time. .ci/run tries it more often, and with --all most.
 	const calls = 20
-	runs := map[string]int{"1": 200, "3": 60}[os.Getenv("BMAD_EVERY_CUT")]
+	runs := map[string]int{"1": 200, "3": 60}[os.Getenv("TEST_BMAD_EVERY_CUT")]
 	runs = max(runs, 8)
 	var input strings.Builder
 	input.WriteString(hello)

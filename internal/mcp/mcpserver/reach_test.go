@@ -335,10 +335,10 @@ func doors() []door {
 }
 
 // someDoors are those that the n-th folder of a table is named to: all in .ci/run, which sets
-// BMAD_EVERY_CUT, and otherwise each seventh, so that each door is shown some of the folders.
+// TEST_BMAD_EVERY_CUT, and otherwise each seventh, so that each door is shown some of the folders.
 func someDoors(n int) []door {
 	all := doors()
-	if os.Getenv("BMAD_EVERY_CUT") != "" {
+	if os.Getenv("TEST_BMAD_EVERY_CUT") != "" {
 		return all
 	}
 	var some []door

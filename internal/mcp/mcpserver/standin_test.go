@@ -199,13 +199,13 @@ func (m *standIn) answer(w http.ResponseWriter, stream bool, move standInMove) {
 	event("message_stop", object{})
 }
 
-// claudeBinary returns the real Claude Code that BMAD_CLAUDE names, or skips the test: what is not
+// claudeBinary returns the real Claude Code that TEST_BMAD_CLAUDE names, or skips the test: what is not
 // shown then. One that happens to be on PATH is of any version, and the person's.
 func claudeBinary(t *testing.T, what string) string {
 	t.Helper()
-	name := os.Getenv("BMAD_CLAUDE")
+	name := os.Getenv("TEST_BMAD_CLAUDE")
 	if name == "" {
-		t.Skipf("SKIPPED: BMAD_CLAUDE names no Claude Code, so %s; .ci/proof does it", what)
+		t.Skipf("SKIPPED: TEST_BMAD_CLAUDE names no Claude Code, so %s; .ci/proof does it", what)
 	}
 	return name
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkCatalog measures the calls of users, on installations on a disk: one of 6,000
-// items, the fixture of 6.12, and a real one if BMAD_REAL_INSTALLS names it.
+// items, the fixture of 6.12, and a real one if TEST_BMAD_REAL_INSTALLS names it.
 func BenchmarkCatalog(b *testing.B) {
 	installs := []struct {
 		name, agent, workflow, words string
@@ -21,9 +21,9 @@ func BenchmarkCatalog(b *testing.B) {
 		{"6000-items", "agent-0500", "flow-2500", "thing of number 77", func(b *testing.B) catalog.Source { return renderSetting(b, generate(1000, 5000, 2<<10)) }},
 		{"fixture-6.12", "bmad-agent-analyst", "bmad-build", "writes a prd", func(b *testing.B) catalog.Source { return renderSetting(b, layout(b, "v6-skills")) }},
 		{"real-6.12.0", "bmad-agent-analyst", "bmad-build", "writes a prd", func(b *testing.B) catalog.Source {
-			dir := filepath.Join(os.Getenv("BMAD_REAL_INSTALLS"), "6.12.0")
-			if _, err := os.Stat(filepath.Join(dir, "_bmad")); os.Getenv("BMAD_REAL_INSTALLS") == "" || err != nil {
-				b.Skip("BMAD_REAL_INSTALLS names no folder with an installation of 6.12.0")
+			dir := filepath.Join(os.Getenv("TEST_BMAD_REAL_INSTALLS"), "6.12.0")
+			if _, err := os.Stat(filepath.Join(dir, "_bmad")); os.Getenv("TEST_BMAD_REAL_INSTALLS") == "" || err != nil {
+				b.Skip("TEST_BMAD_REAL_INSTALLS names no folder with an installation of 6.12.0")
 			}
 			return openSource(b, catalog.Project, dir)
 		}},

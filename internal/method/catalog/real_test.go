@@ -51,9 +51,9 @@ var walks = []struct {
 
 // TestRealInstalls reads installations that the method's own installers have made.
 func TestRealInstalls(t *testing.T) {
-	installs := os.Getenv("BMAD_REAL_INSTALLS")
+	installs := os.Getenv("TEST_BMAD_REAL_INSTALLS")
 	if installs == "" {
-		t.Skip("BMAD_REAL_INSTALLS names no folder with real installations by version; testdata/real/install makes one")
+		t.Skip("TEST_BMAD_REAL_INSTALLS names no folder with real installations by version; testdata/real/install makes one")
 	}
 	entries, err := os.ReadDir(installs)
 	if err != nil {
@@ -234,9 +234,9 @@ func readHelp(files map[string]string) (phased, core map[string]bool) {
 
 // TestRealKinds: a skill has the same kind in all versions of the method.
 func TestRealKinds(t *testing.T) {
-	installs := os.Getenv("BMAD_REAL_INSTALLS")
+	installs := os.Getenv("TEST_BMAD_REAL_INSTALLS")
 	if installs == "" {
-		t.Skip("BMAD_REAL_INSTALLS names no folder with real installations by version; testdata/real/install makes one")
+		t.Skip("TEST_BMAD_REAL_INSTALLS names no folder with real installations by version; testdata/real/install makes one")
 	}
 	folders, err := filepath.Glob(filepath.Join(installs, "6.*"))
 	if err != nil || len(folders) < 2 {
@@ -258,9 +258,9 @@ func TestRealKinds(t *testing.T) {
 // TestRealSources reads the repositories of the method and of modules, as their packages hold
 // them: in these, every skill of src is an item.
 func TestRealSources(t *testing.T) {
-	installs := os.Getenv("BMAD_REAL_INSTALLS")
+	installs := os.Getenv("TEST_BMAD_REAL_INSTALLS")
 	if installs == "" {
-		t.Skip("BMAD_REAL_INSTALLS names no folder with real sources; testdata/real/install makes one")
+		t.Skip("TEST_BMAD_REAL_INSTALLS names no folder with real sources; testdata/real/install makes one")
 	}
 	entries, err := os.ReadDir(filepath.Join(installs, "sources"))
 	if errors.Is(err, fs.ErrNotExist) {

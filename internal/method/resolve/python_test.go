@@ -16,12 +16,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
-// realInstall returns a folder of BMAD_REAL_INSTALLS, or skips the test.
+// realInstall returns a folder of TEST_BMAD_REAL_INSTALLS, or skips the test.
 func realInstall(t *testing.T, version string) string {
 	t.Helper()
-	installs := os.Getenv("BMAD_REAL_INSTALLS")
+	installs := os.Getenv("TEST_BMAD_REAL_INSTALLS")
 	if installs == "" {
-		t.Skip("BMAD_REAL_INSTALLS names no folder with real installations by version")
+		t.Skip("TEST_BMAD_REAL_INSTALLS names no folder with real installations by version")
 	}
 	dir := filepath.Join(installs, version)
 	if _, err := os.Stat(filepath.Join(dir, "_bmad", "scripts", "config_utils.py")); err != nil {

@@ -139,7 +139,7 @@ func through(t testing.TB, address string) (*proxy, string) {
 }
 
 // thorough asks for every cut, and ten rounds of kills.
-var thorough = os.Getenv("BMAD_EVERY_CUT") == "1"
+var thorough = os.Getenv("TEST_BMAD_EVERY_CUT") == "1"
 
 // TestEveryCut cuts the connection after some bytes of an update, or after every one, in both directions. The change is stored wholly or
 // not at all, the answer fits, and a repetition by a caller that was told to look is safe.

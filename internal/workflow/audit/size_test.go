@@ -165,13 +165,13 @@ func allocations(call func()) float64 {
 	return float64(after.Mallocs - before.Mallocs)
 }
 
-// shrink makes the documents smaller: 16 kB by default, 40 kB with BMAD_EVERY_CUT=1, less if the
+// shrink makes the documents smaller: 16 kB by default, 40 kB with TEST_BMAD_EVERY_CUT=1, less if the
 // race detector looks on. How the work grows with the size is TestWorkGrowsWithTheSize's to show.
 func shrink() int {
 	if testing.Short() {
 		return 100
 	}
-	if os.Getenv("BMAD_EVERY_CUT") != "1" {
+	if os.Getenv("TEST_BMAD_EVERY_CUT") != "1" {
 		return 320 * slow
 	}
 	return 128 * slow

@@ -182,11 +182,11 @@ func Sweep(t testing.TB, before *Disk, do func(*Disk) error, check func(Outcome)
 }
 
 // Sample is Sweep for long work: it tries each kind of fault at each fourth step, the next kind at the
-// steps beside them, so no step is without a fault. With BMAD_EVERY_CUT set, as in .ci/run, it is Sweep.
+// steps beside them, so no step is without a fault. With TEST_BMAD_EVERY_CUT set, as in .ci/run, it is Sweep.
 func Sample(t testing.TB, before *Disk, do func(*Disk) error, check func(Outcome)) (steps []Step, outcomes int) {
 	t.Helper()
 	every := 4
-	if os.Getenv("BMAD_EVERY_CUT") != "" {
+	if os.Getenv("TEST_BMAD_EVERY_CUT") != "" {
 		every = 1
 	}
 	return sweepEvery(t, every, before, do, check)
