@@ -57,13 +57,13 @@ func TestGoneSettings(t *testing.T) {
 		"p/.claude/bmad-task.yaml":     "stages:\n  po: {audit_floor: 80, gate: strict}\n  qa: {proved: all}\n",
 	}, "BMAD_LOG_LEVEL=debug", "BMAD_PO_SCORING=audited")
 	want := []string{
-		"~/.config/bmad-mcp/config.yaml, line 3: scoring is gone: audit_floor does what it did",
+		"~/.config/bmad-mcp/config.yaml, line 3: scoring is gone: use audit_floor",
 		"~/.config/bmad-mcp/config.yaml, line 4: prompts is gone: prompts are in .claude/bmad-prompts",
 		"~/.config/bmad-mcp/config.yaml, line 5: lock_timeout is gone: a call waits ten seconds for another",
-		".claude/bmad-task.yaml, line 2: stages.po.audit_floor is gone: audit_floor for all stages does what it did",
-		".claude/bmad-task.yaml, line 3: stages.qa.proved is gone: ran for all stages does what it did",
+		".claude/bmad-task.yaml, line 2: stages.po.audit_floor is gone: use audit_floor for all stages",
+		".claude/bmad-task.yaml, line 3: stages.qa.proved is gone: use ran for all stages",
 		"BMAD_LOG_LEVEL: log_level is gone: start the server with --log-level",
-		"BMAD_PO_SCORING: stages.po.scoring is gone: audit_floor for all stages does what it did",
+		"BMAD_PO_SCORING: stages.po.scoring is gone: use audit_floor for all stages",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
