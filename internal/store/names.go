@@ -135,7 +135,7 @@ func (c *checker) checkPolicies(key string, all map[workflow.StageID]workflow.Po
 }
 
 func (c *checker) checkPolicy(key string, p workflow.Policy) {
-	c.checkLine(key, string(p.Gate), string(p.Scoring), string(p.Pause), string(p.Verdict), string(p.Proved))
+	c.checkLine(key, string(p.Gate), string(p.Scoring), string(p.Pause), p.Verdict, string(p.Proved))
 	c.checkLine(key+".approvers", p.Approvers...)
 	c.checkCount(key+".quorum", p.Quorum)
 }

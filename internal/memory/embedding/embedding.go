@@ -318,7 +318,7 @@ type point struct {
 // callCollection makes a request about the collection of a type.
 func (d database) callCollection(ctx context.Context, method string, kind notes.Type, rest string, in, out any) (status int, err error) {
 	address := d.Qdrant + "/collections/" + url.PathEscape(d.App+"-"+string(kind)) + rest
-	return d.Finder.callJSON(ctx, method, address, header{name: "api-key", variable: QdrantKeyVariable}, in, out)
+	return d.callJSON(ctx, method, address, header{name: "api-key", variable: QdrantKeyVariable}, in, out)
 }
 
 // nearestNotes keeps notes in their collections, and asks each for points similar to the query.

@@ -32,11 +32,11 @@ func queueing(t testing.TB, path string) tasks {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = dir.Close() })
-	return tasks{queueAt(dir, path, 0)}
+	return tasks{queueAt(dir, 0)}
 }
 
 // queueAt returns a queue whose clock moves a second with each look, in the past of every file.
-func queueAt(dir *durable.Dir, path string, began int64) *queue.Queue {
+func queueAt(dir *durable.Dir, began int64) *queue.Queue {
 	var ids, looks atomic.Int64
 	return &queue.Queue{
 		Project: &project.Project{Dir: dir, Config: config.Default()},
@@ -185,7 +185,7 @@ func TestQueueCut(t *testing.T) {
 	t.Parallel()
 	disk := durabletest.New()
 	const path = "/simulated/queue/p"
-	on := func(d *durabletest.Disk) *queue.Queue { return queueAt(d.Dir(path), path, 0) }
+	on := func(d *durabletest.Disk) *queue.Queue { return queueAt(d.Dir(path), 0) }
 	seen := func(d *durabletest.Disk) (out string) {
 		list, problems, err := on(d).Tasks(ctx)
 		if err != nil || len(problems) > 0 {

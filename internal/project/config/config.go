@@ -32,8 +32,10 @@ const (
 	// UserFile is the user's file, relative to the configuration folder
 	// ($XDG_CONFIG_HOME, else ~/.config).
 	UserFile = "bmad-mcp/config.yaml"
-	// PromptFolder and RubricFolder have the prompts and rubrics of a project that replace the built-in ones.
-	PromptFolder, RubricFolder = ".claude/bmad-prompts", ".claude/bmad-rubrics"
+	// PromptFolder has the prompts of a project in place of the built-in ones.
+	PromptFolder = ".claude/bmad-prompts"
+	// RubricFolder has the rubrics of a project in place of the built-in ones.
+	RubricFolder = ".claude/bmad-rubrics"
 	// maxFile is the largest configuration file read, in bytes.
 	maxFile = 64 << 10
 )

@@ -84,7 +84,7 @@ func TestMisspeltNames(t *testing.T) {
 		"p/.claude/bmad-task.yml": "gate: strict\n", "p/.claude/BMAD-Task.yaml": "gate: strict\n", "p/.claude/settings.json": "{}",
 		"p/.claude/bmad-prompts/PO.md": "x", "p/.claude/bmad-prompts/qa.md": "---\nstage: qa\ntitle: QA\n---\nx\n", "p/.claude/bmad-prompts/notes.md": "x",
 		"p/.claude/bmad-rubrics/PO.yaml": "x", "p/.claude/bmad-rubrics/sm.yml": "x",
-	}, "BMAD_LANGAUGE=zh", "BMAD_HOME=/x", "BMAD_EMPTY=", "BMAD_GATE=strict", "BMAD_PAGER=less", "BMAD_PO_GATE=auto", "OTHER=1")
+	}, "BMAD_LANGUAG=zh", "BMAD_HOME=/x", "BMAD_EMPTY=", "BMAD_GATE=strict", "BMAD_PAGER=less", "BMAD_PO_GATE=auto", "OTHER=1")
 	want := []string{
 		"~/.config/bmad-mcp/config.yml: it is not read; did you mean config.yaml?",
 		".claude/BMAD-Task.yaml: it is not read; did you mean bmad-task.yaml?",
@@ -93,7 +93,7 @@ func TestMisspeltNames(t *testing.T) {
 		".claude/bmad-rubrics/PO.yaml: it is not read; did you mean po.yaml?",
 		".claude/bmad-rubrics/sm.yml: it is not read; did you mean sm.yaml?",
 		"BMAD_HOME: it is not read",
-		"BMAD_LANGAUGE: it is not read; did you mean BMAD_LANGUAGE?",
+		"BMAD_LANGUAG: it is not read; did you mean BMAD_LANGUAGE, BMAD_DOCUMENT_LANGUAGE?",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))

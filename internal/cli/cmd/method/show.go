@@ -76,7 +76,7 @@ func findKind(s *method.Snapshot, name, wanted string) (kind catalog.Kind, err e
 		if wanted != "" && wanted != string(k) {
 			continue
 		}
-		_, err := s.Catalog.Find(k, name)
+		_, err := s.Find(k, name)
 		if err == nil || fault.Is(err, fault.Conflict) { // showItem names the candidates of a conflict
 			kind, named = k, append(named, string(k))
 		} else if f := fault.From(err); refusal == nil || len(refusal.Suggestions) == 0 {

@@ -21,7 +21,7 @@ func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *st
 	if err != nil {
 		return nil, err
 	}
-	if err := checkText(p, s.Draft.Path, text); err != nil {
+	if err := checkText(s.Draft.Path, text); err != nil {
 		return nil, err
 	}
 	if s.Stage.Gate == workflow.GateVerdict {

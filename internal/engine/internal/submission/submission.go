@@ -149,11 +149,11 @@ func loadText(p *project.Project, result request.Result) (string, error) {
 			return "", err
 		}
 	}
-	return text, checkText(p, name, text)
+	return text, checkText(name, text)
 }
 
 // checkText refuses a text unfit as a document. name is the name of the text in errors.
-func checkText(p *project.Project, name, text string) error {
+func checkText(name, text string) error {
 	if len(text) > project.MaxDocument {
 		return project.TooLarge(name, int64(len(text)))
 	}
