@@ -150,7 +150,7 @@ func TestSaidOnceInABrowser(t *testing.T) {
 	k.comments(1, "name the owner")
 	other := k.beside()
 	k.press("[data-decision=request_changes]")
-	k.awaitDecision("Changes were requested")
+	k.awaitDecision("Recorded")
 	other.press("[data-decision=approve]")
 	other.awaitDecision("was faster")
 	if said := look[string](other.browser, `document.getElementById('result').innerText`); strings.Contains(said, "UTC") || strings.Contains(said, "T0") {
@@ -183,7 +183,7 @@ func TestFatesInABrowser(t *testing.T) {
 	k.comments(1, "first")
 	k.comments(3, "second")
 	k.press("[data-decision=request_changes]")
-	k.awaitDecision("Changes were requested")
+	k.awaitDecision("Recorded")
 	at := k.w.last(k.folder, k.session).Grant.Comments
 	text, err := json.Marshal(map[string]any{
 		"prd": k.w.sample("zh-booking", "01-po-first.md"), "quality_score": 95,

@@ -101,7 +101,7 @@ func TestOpenEditorIsSentInABrowser(t *testing.T) {
 		t.Errorf("the page counts %s comments", shown)
 	}
 	k.press("[data-decision=request_changes]")
-	k.awaitDecision("Changes were requested")
+	k.awaitDecision("Recorded")
 	var sent []string
 	for _, c := range k.w.last(k.folder, k.session).Grant.Comments {
 		sent = append(sent, c.Text)
@@ -188,7 +188,7 @@ func TestTwoBrowsersInABrowser(t *testing.T) {
 	other.write("#feedback", " since")
 	other.await(`(async () => (await (await fetch(location.href)).text()).includes('since'))()`)
 	k.press("[data-decision=approve]")
-	k.awaitDecision("Approved")
+	k.awaitDecision("Recorded")
 	if g := k.w.last(k.folder, k.session).Grant; len(g.Comments) != 2 || strings.Contains(g.Feedback, "since") {
 		t.Errorf("sent were %+v", g)
 	}
@@ -216,7 +216,7 @@ func TestUnpairedIsKeptInABrowser(t *testing.T) {
 	k.ready()
 	k.keeps("paired", "before it is paired")
 	k.press("[data-decision=request_changes]")
-	k.awaitDecision("Changes were requested")
+	k.awaitDecision("Recorded")
 	if g := k.w.last(k.folder, k.session).Grant; len(g.Comments) != 1 || g.Comments[0].Text != "before it is paired" {
 		t.Errorf("sent were %+v", g)
 	}

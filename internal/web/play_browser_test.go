@@ -94,7 +94,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.write("[data-question]", "two thousand a day")
 	b.press("[name=skip_rest]")
 	b.press("[data-decision=answer]")
-	b.awaitDecision("Questions were answered")
+	b.awaitDecision("Recorded")
 	if g := w.last(folder, at.SessionID).Grant; g == nil || g.Channel != workflow.ChannelBrowser || g.Assurance != workflow.AssuranceMedium || g.TookMS == nil {
 		t.Fatalf("the answers have the grant %+v", g)
 	}
@@ -117,7 +117,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.press(".editor button")
 	b.await(`document.querySelector('[data-comments]').textContent === '1'`)
 	b.press("[data-decision=request_changes]")
-	b.awaitDecision("Changes were requested")
+	b.awaitDecision("Recorded")
 	last := w.last(folder, at.SessionID)
 	if len(last.Grant.Comments) != 1 || last.Grant.Comments[0].Text != "name the owner" || last.Grant.Comments[0].From == 0 {
 		t.Fatalf("the decision has the comments %+v", last.Grant.Comments)
@@ -149,7 +149,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.keys("a")
 	b.await(`document.activeElement?.dataset.decision === 'approve'`)
 	b.keys("\r")
-	b.awaitDecision("Approved")
+	b.awaitDecision("Recorded")
 	if last := w.last(folder, at.SessionID); last.ToStage() != workflow.Architect || last.Grant.Channel != workflow.ChannelBrowser {
 		t.Errorf("the decision led to %s by %+v", last.To, last.Grant)
 	}
@@ -171,7 +171,7 @@ func TestTwoTabsInABrowser(t *testing.T) {
 	other.await(`!!document.querySelector('#review:not([hidden])')`)
 	other.write("#feedback", "keep these words")
 	b.press("[data-decision=approve]")
-	b.awaitDecision("Approved")
+	b.awaitDecision("Recorded")
 	other.press("[data-decision=request_changes]")
 	other.awaitDecision("was faster")
 	if words := look[string](other, `document.getElementById('feedback').value`); words != "keep these words" {
@@ -254,7 +254,7 @@ func TestPasskeyInABrowser(t *testing.T) {
 	b.await(`!!document.querySelector('[name=sign]')`)
 	b.write("#feedback", "looks right")
 	b.press("[data-decision=approve]")
-	b.awaitDecision("Approved")
+	b.awaitDecision("Recorded")
 	g := w.last(folder, at.SessionID).Grant
 	if g == nil || g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Passkey == nil {
 		t.Fatalf("the decision has the grant %+v", g)
@@ -280,7 +280,7 @@ func TestChineseInABrowser(t *testing.T) {
 	b.keys("补充负责人")
 	b.keys("\t\t")
 	b.do(chromedp.Do(b.ctx, chromedp.Focus(`[data-decision=request_changes]`), chromedp.KeyEvent("\r")))
-	b.awaitDecision("要求修改")
+	b.awaitDecision("已记录")
 	if last := w.last(folder, at.SessionID); last.Feedback != "补充负责人" {
 		t.Errorf("the words are %q", last.Feedback)
 	}
