@@ -92,10 +92,8 @@ func (b *Book) Show(ctx context.Context, kind notes.Type, ref string) (n notes.N
 
 // Stats counts the notes of a project.
 type Stats struct {
-	Folder string
 	// Notes are all notes, Foreign the ones read from other programs' files.
 	Notes, Foreign int
-	ByAgent        map[string]int
 	// Files are the files of our notes.
 	Files int
 }
@@ -107,11 +105,10 @@ func (b *Book) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	defer r.close()
-	out := Stats{Folder: b.Path(), Foreign: len(r.foreign), ByAgent: map[string]int{}, Files: r.set.Files()}
+	out := Stats{Foreign: len(r.foreign), Files: r.set.Files()}
 	for e := range r.set.Entries() {
 		if n := e.Note(); n != nil && !n.Expired(r.now) {
 			out.Notes++
-			out.ByAgent[n.Agent]++
 		}
 	}
 	return out, nil
