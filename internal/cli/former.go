@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
 // formerNames are former names of commands, each with the command to type now, or without one with a page
@@ -60,9 +61,8 @@ var formerNames = map[string]string{
 // explainFormer returns the refusal of a former name of a command, with the command to type now; nil for any
 // other error.
 func explainFormer(above *cobra.Command, err error) error {
-	rest, isUnknown := strings.CutPrefix(err.Error(), "unknown command \"")
-	name, _, ended := strings.Cut(rest, "\"")
-	if above == nil || !isUnknown || !ended {
+	name, isUnknown := terminal.UnknownCommand(err)
+	if above == nil || !isUnknown {
 		return nil
 	}
 	_, path, _ := strings.Cut(above.CommandPath()+" ", " ")

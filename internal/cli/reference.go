@@ -21,48 +21,25 @@ func WriteCommandReference(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nWhat `--help` says of each command. [The terminal](../terminal.md) sorts them by their use.\n" +
 		"All take the flags `--color`, `--cwd` and `--json` of `bmad-mcp`.\n")
-	root := newRoot(app.New(&terminal.Terminal{Lang: lang.English}))
-	for _, path := range append(commandPaths(root), []string{"help"}) {
-		cmd, _, err := root.Find(path)
-		if err != nil {
-			return err
-		}
-		if hiddenAbove(cmd) {
-			continue
-		}
-		cmd.InitDefaultHelpFlag()
-		cmd.InitDefaultVersionFlag()
-		h := helpPage{command: cmd, lang: lang.English, width: helpWidth, all: true}
-		text := h.pageText()
-		if cmd != root {
-			text = globalFlags.ReplaceAllString(text, "")
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), text)
-	}
+	writeReference(&b, newRoot(app.New(&terminal.Terminal{Lang: lang.English})))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// hiddenAbove reports whether a command is below a hidden one.
-func hiddenAbove(cmd *cobra.Command) bool {
-	hidden := cmd.Hidden
-	cmd.VisitParents(func(above *cobra.Command) { hidden = hidden || above.Hidden })
-	return hidden
-}
-
-// commandPaths returns the arguments that call each command.
-func commandPaths(root *cobra.Command) [][]string {
-	root.InitDefaultHelpCmd()
-	out := [][]string{{}}
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
-		for _, below := range cmd.Commands() {
-			if below.Name() != "help" {
-				out = append(out, strings.Fields(below.CommandPath())[1:])
-				walk(below)
-			}
-		}
+// writeReference writes the help of a command and of the commands below it; hidden ones are left out.
+func writeReference(b *strings.Builder, cmd *cobra.Command) {
+	if cmd.Hidden {
+		return
 	}
-	walk(root)
-	return out
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	h := helpPage{command: cmd, lang: lang.English, width: helpWidth, all: true}
+	text := h.pageText()
+	if cmd.HasParent() {
+		text = globalFlags.ReplaceAllString(text, "")
+	}
+	fmt.Fprintf(b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), text)
+	for _, below := range cmd.Commands() {
+		writeReference(b, below)
+	}
 }

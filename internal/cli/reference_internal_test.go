@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
+	"github.com/spf13/cobra"
 )
 
 var reference = filepath.Join("..", "..", "docs", "reference")
@@ -70,5 +71,27 @@ func faultCodes(t *testing.T) (out [][2]string) {
 	if len(out) < 8 {
 		t.Fatalf("got the codes %q, want 8 at least", out)
 	}
+	return out
+}
+
+// hiddenAbove reports whether a command is below a hidden one.
+func hiddenAbove(cmd *cobra.Command) bool {
+	hidden := cmd.Hidden
+	cmd.VisitParents(func(above *cobra.Command) { hidden = hidden || above.Hidden })
+	return hidden
+}
+
+// commandPaths returns the arguments that call each command.
+func commandPaths(root *cobra.Command) [][]string {
+	root.InitDefaultHelpCmd()
+	out := [][]string{{}}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, below := range cmd.Commands() {
+			out = append(out, strings.Fields(below.CommandPath())[1:])
+			walk(below)
+		}
+	}
+	walk(root)
 	return out
 }

@@ -58,9 +58,8 @@ func Misspelt(cmd *cobra.Command, err error) []string {
 		}
 		return fault.Near("--"+name, known)
 	}
-	rest, ok := strings.CutPrefix(err.Error(), "unknown command \"")
-	name, _, ended := strings.Cut(rest, "\"")
-	if !ok || !ended {
+	name, ok := UnknownCommand(err)
+	if !ok {
 		return nil
 	}
 	for _, sub := range cmd.Commands() {
@@ -69,6 +68,13 @@ func Misspelt(cmd *cobra.Command, err error) []string {
 		}
 	}
 	return fault.Near(name, known)
+}
+
+// UnknownCommand returns the name in the library's error about an unknown command; ok is false for any other error.
+func UnknownCommand(err error) (name string, ok bool) {
+	rest, begins := strings.CutPrefix(err.Error(), "unknown command \"")
+	name, _, ends := strings.Cut(rest, "\"")
+	return name, begins && ends
 }
 
 // maxOwners bounds the commands named for a flag. A flag of more commands is typical of none.

@@ -1,7 +1,6 @@
 package look
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -87,44 +86,47 @@ type overview struct {
 	working []string
 }
 
-// findWaiting looks at the project in a folder and at all known projects.
+// findWaiting looks at the project in a folder, and then at all known projects. Runs are listed in this order, and among
+// the other projects the one changed last comes first.
 func findWaiting(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, here string) (*overview, error) {
 	o := &overview{Waiting: []waitingRow{}, Unreadable: []string{}}
-	known := slices.DeleteFunc(tasks.Engine().Projects().List(), func(folder string) bool { return folder == here })
-	for _, folder := range append([]string{here}, known...) {
-		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+	if err := o.addProject(ctx, term, tasks, here, here); err != nil {
+		return nil, err
+	}
+	others := len(o.Waiting)
+	for _, folder := range tasks.Engine().Projects().List() {
+		if folder == here {
 			continue
 		}
-		board, err := tasks.Engine().Board(ctx, project.Address{Cwd: folder}, engine.MaxBoard, term.Lang)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			board.Broken = []string{folder + ": " + lang.Of(err).In(term.Lang)}
-		}
-		o.Unreadable = append(o.Unreadable, board.Broken...)
-		if board.More {
-			o.Unseen = append(o.Unseen, folder)
-		}
-		for _, r := range board.Rows {
-			o.addRun(term, r, folder, here)
+		if err := o.addProject(ctx, term, tasks, folder, here); err != nil {
+			return nil, err
 		}
 	}
-	slices.SortStableFunc(o.Waiting, func(a, b waitingRow) int {
-		if n := cmp.Compare(distanceFrom(a.Project, here), distanceFrom(b.Project, here)); n != 0 {
-			return n
-		}
-		return b.UpdatedAt.Compare(a.UpdatedAt)
-	})
+	slices.SortStableFunc(o.Waiting[others:], func(a, b waitingRow) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	return o, nil
 }
 
-// distanceFrom returns a sort key: the project in the folder here comes first.
-func distanceFrom(folder, here string) int {
-	if folder == here {
-		return 0
+// addProject adds the runs of the project in a folder, the one changed last first; none of a folder that is gone. It fails
+// only if ctx has ended.
+func (o *overview) addProject(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, folder, here string) error {
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return 1
+	board, err := tasks.Engine().Board(ctx, project.Address{Cwd: folder}, engine.MaxBoard, term.Lang)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		board.Broken = []string{folder + ": " + lang.Of(err).In(term.Lang)}
+	}
+	o.Unreadable = append(o.Unreadable, board.Broken...)
+	if board.More {
+		o.Unseen = append(o.Unseen, folder)
+	}
+	for _, r := range board.Rows {
+		o.addRun(term, r, folder, here)
+	}
+	return nil
 }
 
 // addRun adds a run of the project in a folder.

@@ -102,7 +102,13 @@ func showItem(term *terminal.Terminal, s *method.Snapshot, kind catalog.Kind, na
 		}
 		return term.PrintJSON(details)
 	}
-	show := map[catalog.Kind]func(string, string, method.ToolNames) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
+	show := s.Task
+	switch kind {
+	case catalog.Agent:
+		show = s.Agent
+	case catalog.Workflow:
+		show = s.Workflow
+	}
 	text, err := show(name, "", ways)
 	if err != nil {
 		return err

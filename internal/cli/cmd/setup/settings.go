@@ -2,7 +2,6 @@ package setup
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -35,16 +34,16 @@ func showSettings(term *terminal.Terminal, workspace *app.Workspace) error {
 	if err != nil {
 		return err
 	}
-	list, notices := c.Effective(), []string{}
-	slices.SortStableFunc(list, func(a, b config.Setting) int {
-		switch {
-		case a.Changed == b.Changed:
-			return 0
-		case a.Changed:
-			return -1
+	var list, defaults []config.Setting
+	for _, s := range c.Effective() {
+		if s.Changed {
+			list = append(list, s)
+		} else {
+			defaults = append(defaults, s)
 		}
-		return 1
-	})
+	}
+	list = append(list, defaults...)
+	notices := []string{}
 	for _, n := range workspace.Settings.Notices(dir, &c) {
 		notices = append(notices, n.Text().In(term.Lang))
 	}
