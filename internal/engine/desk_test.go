@@ -175,7 +175,7 @@ func (d *desk) inspect() (*workflow.Session, workflow.Verification) {
 	return s, v
 }
 
-// reported returns the problems of the runs in the list, and of those that doctor finds.
+// reported returns the problems of the runs in the list, and the problems found by doctor.
 func (d *desk) reported() (listed, found []string) {
 	d.t.Helper()
 	at := project.Address{Cwd: d.dir}

@@ -93,7 +93,7 @@ func TestClockThatGoesBack(t *testing.T) {
 }
 
 // TestHeldLockGivesWay has another process hold the run: the call ends after a
-// time, and says who that is.
+// time, and names the process.
 func TestHeldLockGivesWay(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)

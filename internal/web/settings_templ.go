@@ -237,7 +237,7 @@ func settingsScreen(l lang.Language, p settingsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Wants) > 0 {
-				templ_7745c5c3_Err = wanted(l, p.Wants).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = commandTable(l, p.Wants).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -460,8 +460,8 @@ func settingsScreen(l lang.Language, p settingsPage) templ.Component {
 	})
 }
 
-// wanted lists the commands that a person allows.
-func wanted(l lang.Language, all []engine.Want) templ.Component {
+// commandTable lists the commands that need the permission of a person.
+func commandTable(l lang.Language, all []engine.Want) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

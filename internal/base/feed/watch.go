@@ -185,8 +185,9 @@ var records = []string{"key", "checkpoints", "projects.json"}
 func (w *watcher) allOfRuns(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		base := filepath.Base(name)
-		isRecord := slices.Contains(records, base) || isPassing(base)
-		if w.runs.hasPath(name) || w.state == filepath.Dir(name) && isRecord {
+		mayBeRecord := slices.Contains(records, base) || isPassing(base)
+		isRecord := mayBeRecord && w.state == filepath.Dir(name)
+		if isRecord || w.runs.hasPath(name) {
 			return false
 		}
 		isAbove := strings.HasPrefix(w.state+string(filepath.Separator), name+string(filepath.Separator))

@@ -114,7 +114,7 @@ func (h *History) Resolve(ctx context.Context, name string) (string, error) {
 			if !strings.HasPrefix(ref, "refs/") {
 				continue
 			}
-			if at, err := h.repository.followReference(h.repository.common, ref); at != "" && err == nil { // without an end, there is no such commit
+			if at, err := h.repository.followReference(h.repository.common, ref); at != "" && err == nil { // an unresolved reference names no commit
 				found = append(found, at)
 			}
 		}

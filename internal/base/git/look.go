@@ -31,7 +31,7 @@ type Tree struct {
 }
 
 // Look describes the repository of a folder, with all submodules. It changes nothing, and runs no program
-// named by the repository. It returns nil if there is no git or no repository. The error is a
+// named by the repository. It returns nil without git, or outside a repository. The error is a
 // [fault.NotAllowed] if the repository cannot be read in this way, or not within two minutes.
 func Look(ctx context.Context, folder string) (*Tree, error) {
 	if _, err := exec.LookPath("git"); err != nil {

@@ -78,7 +78,8 @@ func (l List) Match(name string) (File, bool) {
 	for _, f := range l {
 		for at := range len(parts) - len(f.parts) + 1 {
 			end := at + len(f.parts)
-			if (f.Folder || end == len(parts)) && slices.EqualFunc(parts[at:end], f.parts, spelling.mayEqual) {
+			mayEnd := f.Folder || end == len(parts)
+			if mayEnd && slices.EqualFunc(parts[at:end], f.parts, spelling.mayEqual) {
 				return f, true
 			}
 		}

@@ -14,8 +14,8 @@ func setGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr.HideWindow = true
 }
 
-// askToEnd ends a process; there is no way to ask.
+// askToEnd kills a process: Windows has no signal to ask it first.
 func askToEnd(leader *os.Process) error { return leader.Kill() }
 
-// endGroup does nothing, because there is no group to wait for.
+// endGroup does nothing: processes have no group on Windows.
 func endGroup(*os.Process, <-chan time.Time) {}

@@ -35,6 +35,7 @@ type token struct {
 func tokens(text string) (out []token) {
 	all := []rune(norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " "))))
 	in := func(at int, is func(rune) bool) bool { return at < len(all) && is(all[at]) }
+	joins := func(at int) bool { return in(at, isJoiner) && in(at+1, inWord) }
 	for at := 0; at < len(all); {
 		end := at + 1
 		switch {
@@ -44,7 +45,7 @@ func tokens(text string) (out []token) {
 			}
 			out = append(out, token{text: simplify(all[at:end]), han: true})
 		case inWord(all[at]):
-			for in(end, inWord) || in(end, isJoiner) && in(end+1, inWord) {
+			for in(end, inWord) || joins(end) {
 				end++
 			}
 			out = appendWord(out, string(all[at:end]))
@@ -159,7 +160,7 @@ type stems struct{ folded, en, fr, accented string }
 
 func stemsOf(text string) stems { return stemsIn(text, true, true) }
 
-// stemsIn returns the stems of a word, without those of an unwanted language.
+// stemsIn returns the stems of a word in English if en, and in French if fr.
 func stemsIn(text string, en, fr bool) stems {
 	folded := fold(text)
 	s := stems{folded, folded, folded, folded}

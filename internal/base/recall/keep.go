@@ -61,7 +61,7 @@ func (x *Index) Pack() []byte {
 	out = appendText(appendText(out, ends), texts)
 	var all []entry
 	for _, e := range x.entries() {
-		moved := entry{e.key, e.list[:0]} // in the place of a list which is no longer needed
+		moved := entry{e.key, e.list[:0]} // reuses the memory of the list
 		if e.key < concept {
 			moved.key = feature(ids[uint32(e.key)]) // #nosec G115 -- the number of a word
 		}

@@ -456,7 +456,9 @@ func likeness(query, known string, shared int, unknown bool) float64 {
 	if !unknown {
 		return best
 	}
-	if slips := editDistance(query, known, 2); slips == 1 || slips == 2 && len(query) >= 7 {
+	slips := editDistance(query, known, 2)
+	isLongWord := slips == 2 && len(query) >= 7
+	if slips == 1 || isLongWord {
 		best = max(best, 1-float64(slips)/float64(len(query)))
 	}
 	return best

@@ -134,12 +134,13 @@ func (s *side) spansOf(line int, paired bool) []Span {
 func nextWord(text string) int {
 	first, n := utf8.DecodeRuneInString(text)
 	kind, isJoined := classOf(first), false
+	hasLength := kind == letter || kind == space
 	for n < len(text) {
 		r, size := utf8.DecodeRuneInString(text[n:])
 		isMark := r >= utf8.RuneSelf && kind != space && unicode.In(r, unicode.M)
 		switch {
 		case isMark, isJoined, r == '\u200d':
-		case kind == classOf(r) && (kind == letter || kind == space):
+		case hasLength && kind == classOf(r):
 		default:
 			return n
 		}

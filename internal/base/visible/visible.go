@@ -148,9 +148,11 @@ func (f *filter) isShown(r rune, rest string) bool {
 func (f *filter) isJoiner(r rune, rest string) bool {
 	switch r {
 	case '\ufe0e', '\ufe0f':
-		return isSymbol(f.last) || strings.ContainsRune("0123456789#*", f.last) && strings.HasPrefix(rest, "\u20e3")
+		isKeycap := strings.ContainsRune("0123456789#*", f.last) && strings.HasPrefix(rest, "\u20e3")
+		return isKeycap || isSymbol(f.last)
 	case '\u200d':
-		return isSymbol(f.last) || f.last == '\ufe0f' && isSymbol(f.before)
+		isStyled := f.last == '\ufe0f' && isSymbol(f.before)
+		return isStyled || isSymbol(f.last)
 	}
 	return false
 }

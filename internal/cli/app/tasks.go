@@ -157,7 +157,7 @@ func (t *Tasks) pickTask(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if p, _, err := t.Engine().Projects().Find(ctx, project.Address{Cwd: dir}); err == nil {
-		p.Close() // there is no choice
+		p.Close() // one run alone can be meant
 		return nil, nil
 	}
 	known, _, err := t.Engine().Known(ctx, project.Address{Cwd: dir})

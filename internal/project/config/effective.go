@@ -33,7 +33,7 @@ func (c *Config) Effective() []Setting {
 		case s.key == "verify":
 			out = append(out, c.verifies()...)
 		case s.set != nil:
-			out = append(out, c.ruled(s.key, allStages, s.key))
+			out = append(out, c.stageRule(s.key, allStages, s.key))
 		}
 	}
 	w, err := c.Find(c.Workflow)
@@ -47,7 +47,7 @@ func (c *Config) Effective() []Setting {
 			rule := slices.ContainsFunc(policyRules, func(r policyRule) bool { return r.name == name && r.isFor(st) })
 			switch {
 			case rule && (said || name == "gate_score"):
-				out = append(out, c.ruled(name, st, key, name))
+				out = append(out, c.stageRule(name, st, key, name))
 			case name == "engines" && said:
 				value := strings.Join(workflow.Names(c.rules.engines[st.ID]), ", ")
 				out = append(out, c.compare(Setting{Key: key, Value: value, Origin: c.origins[key], Changed: true}, key))
@@ -68,9 +68,9 @@ func (c *Config) guard(s setting) Guard {
 	return s.guard
 }
 
-// ruled returns the rule of a stage that is in force, of a setting with some keys. Where two are set for it, the stricter
-// wins.
-func (c *Config) ruled(name string, st workflow.Stage, keys ...string) Setting {
+// stageRule returns the policy rule in force for a stage. keys are the keys which set the rule, the most specific one first;
+// of several values the strictest one counts.
+func (c *Config) stageRule(name string, st workflow.Stage, keys ...string) Setting {
 	r := policyRules[slices.IndexFunc(policyRules, func(r policyRule) bool { return r.name == name })]
 	force, _ := c.rules.inForce(st)
 	plain, _ := (&rules{scoring: c.rules.scoring}).inForce(st)

@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// gone has the settings of older versions, with what replaces each. They stop nothing: a notice names them.
+// gone has the settings of older versions, each with the replacement. A file with one is read, and a notice names it.
 var gone = map[string]lang.Text{
 	"form_timeout":           lang.T("a form waits ten minutes"),
 	"lock_timeout":           lang.T("a call waits ten seconds for another"),
@@ -25,7 +25,7 @@ var gone = map[string]lang.Text{
 	"verify_output_bytes":    lang.T("the last 4,000 bytes are kept"),
 }
 
-// goneOfStage has those of a stage.
+// goneOfStage has the settings of a stage from older versions.
 var goneOfStage = map[string]lang.Text{
 	"audit_floor": lang.T("use audit_floor for all stages"),
 	"proved":      lang.T("use ran for all stages"),
@@ -33,7 +33,7 @@ var goneOfStage = map[string]lang.Text{
 	"verdict":     lang.T("the rows of a report decide"),
 }
 
-// replacementOf returns what replaces a setting that is gone.
+// replacementOf returns the replacement of a setting from older versions.
 func replacementOf(key string) (lang.Text, bool) {
 	text, is := gone[key]
 	if parts := strings.Split(key, "."); len(parts) == 3 && parts[0] == "stages" {

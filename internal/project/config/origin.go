@@ -33,13 +33,13 @@ func (o Origin) Place() lang.Text {
 	case o.Variable != "":
 		return lang.T("%s", o.Variable)
 	case o.File != "":
-		return lang.T("%s, line %d", shorten(o.File), o.Line)
+		return lang.T("%s, line %d", homeRelative(o.File), o.Line)
 	}
 	return lang.T("default")
 }
 
-// shorten writes a path below the home folder with ~.
-func shorten(path string) string {
+// homeRelative writes a path below the home folder with ~.
+func homeRelative(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return path

@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/gitsource"
 )
 
-// withoutPassword returns the address of a store without its password and parameters. Nobody knows where the password
-// is in one that cannot be read.
+// withoutPassword returns the address of a store without the password and the parameters; "set" if the address cannot
+// be parsed, since any part of it may be the password.
 func withoutPassword(address string) string {
 	u, err := url.Parse(address)
 	switch {

@@ -12,17 +12,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// otherVariables are those that are read elsewhere than here, behind BMAD_.
+// otherVariables are the variables read by other packages, without the prefix BMAD_.
 var otherVariables = []string{"MCP_BIN", "MEMORY_EMBEDDING_KEY", "MEMORY_QDRANT_KEY", "PAGER", "PROJECT_DIR", "PROJECT_ROOT", "ROOT"}
 
-// Notices tells what of the settings has no effect: keys that are gone, and files and variables whose names are nearly
-// those of settings, prompts or rubrics. dir is nil for a process outside every project.
+// Notices lists the settings without effect: keys that are gone, and files and variables with a misspelt name of a
+// setting, prompt or rubric. dir is nil for a process outside every project.
 func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {
 	out := slices.Clone(c.gone)
 	if s.UserFolder != "" {
 		folder, file := path.Split(UserFile)
 		if own, err := durable.OpenDir(filepath.Join(s.UserFolder, folder)); err == nil {
-			out = append(out, misspelt(own, ".", shorten(own.Path()), file)...)
+			out = append(out, misspelt(own, ".", homeRelative(own.Path()), file)...)
 			_ = own.Close() // nothing was written
 		}
 	}
@@ -40,7 +40,7 @@ func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {
 	return append(out, c.unknownVariables(s.Environ)...)
 }
 
-// misspelt names the files of a folder that differ from those that are read by capitals or by the spelling of .yaml.
+// misspelt lists the files of a folder with a name that differs from a read file by capitals or by .yml for .yaml.
 // shown is the folder for people.
 func misspelt(dir *durable.Dir, folder, shown string, read ...string) (out []Notice) {
 	entries, err := dir.ReadDir(folder)
@@ -68,7 +68,7 @@ func misspelt(dir *durable.Dir, folder, shown string, read ...string) (out []Not
 	return out
 }
 
-// unknownVariables names the variables with our prefix that nothing reads.
+// unknownVariables lists the variables with the prefix BMAD_ that no package reads.
 func (c *Config) unknownVariables(environ []string) (out []Notice) {
 	known := slices.Clone(otherVariables)
 	for _, key := range keys() {
@@ -92,7 +92,7 @@ func (c *Config) unknownVariables(environ []string) (out []Notice) {
 	return out
 }
 
-// notRead returns the notice of a name that nothing reads; near are names that may be meant.
+// notRead returns the notice about an ignored name; near are similar names of settings.
 func notRead(name string, near ...string) Notice {
 	what := lang.T("it is not read")
 	if len(near) > 0 {

@@ -159,4 +159,4 @@ func atLines(lines []int) *miss {
 func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
 
 // untranslated returns a name or a quotation in a finding, the same in every language.
-func untranslated(text string) lang.Text { return lang.T("%s", text) }
+func plainText(text string) lang.Text { return lang.T("%s", text) }

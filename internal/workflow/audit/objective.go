@@ -168,7 +168,7 @@ func (s *document) shareOf(here *recall.Counts, text string, units []recall.Unit
 		}
 		counts := n / (n + 1 + float64(here.Words)/500)
 		if counts < few {
-			out.missing = append(out.missing, untranslated(u.Text))
+			out.missing = append(out.missing, plainText(u.Text))
 		}
 		out.units++
 		if !native {

@@ -245,12 +245,12 @@ func TestQuestionsLeft(t *testing.T) {
 }
 
 func TestLackInWords(t *testing.T) {
-	l := miss{items: slices.Repeat([]lang.Text{untranslated("a")}, listed+1), name: "N", want: "7"}
+	l := miss{items: slices.Repeat([]lang.Text{plainText("a")}, listed+1), name: "N", want: "7"}
 	want := `13 stories of 7 in "N": a` + strings.Repeat(", a", listed-1) + " … "
 	if got := l.fillTemplate(`{n} {story|stories} of {want} in "{name}": {items} {unknown}{`, lang.English); got != want {
 		t.Errorf("got %q", got)
 	}
-	if got := (miss{items: []lang.Text{untranslated("x, y"), untranslated("z")}}).fillTemplate("{n} {one|many}: {items}", lang.English); got != "2 many: x, y; z" {
+	if got := (miss{items: []lang.Text{plainText("x, y"), plainText("z")}}).fillTemplate("{n} {one|many}: {items}", lang.English); got != "2 many: x, y; z" {
 		t.Errorf("got %q", got)
 	}
 	for s, want := range map[string]string{"short": "short", "ääääää": "ää…", "a  b\nc": "a b c"} {

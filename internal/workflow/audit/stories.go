@@ -20,7 +20,7 @@ func (st story) label() lang.Text {
 	if st.nth > 0 {
 		return lang.T("story %d", st.nth)
 	}
-	return untranslated(st.id)
+	return plainText(st.id)
 }
 
 // userStories returns the stories of the document.

@@ -41,7 +41,7 @@ func findUntraced(c check, s *document) *miss {
 	out := miss{want: strconv.Itoa(len(promised))}
 	for _, id := range promised {
 		if !here.has(id) && !servedThrough(c.Through, bodies[id.String()], here) {
-			out.addItem(-1, untranslated(id.String()))
+			out.addItem(-1, plainText(id.String()))
 		}
 	}
 	return out.orNil()

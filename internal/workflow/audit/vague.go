@@ -23,7 +23,7 @@ func findVague(c check, s *document) *miss {
 		if m := words.FindString(l); m != "" {
 			place := atLine(i)
 			if def, ok := definitionAt(s.Document, i); ok {
-				place = untranslated(def.id.String())
+				place = plainText(def.id.String())
 			}
 			out.addItem(i, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
 		}

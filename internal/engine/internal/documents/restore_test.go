@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestRestore checks that an approved text is put back from wherever it still is, to the paths of this program and no
-// other: those of the run's file are not trusted.
+// TestRestore checks that an approved text is put back from wherever it still is, to the paths of this program alone:
+// the paths in the run's file are not trusted.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	const saved = ".claude/specs/clock/01-product-requirements.md"

@@ -41,7 +41,7 @@ type digestList struct {
 	items []string
 }
 
-// add adds a required line, addSpare one that may be left out; neither adds an empty one.
+// add adds a required line, addSpare an optional line. Empty lines are not added.
 func (d *digest) add(text string) { d.addLine(text, false) }
 
 func (d *digest) addSpare(text string) { d.addLine(text, true) }
