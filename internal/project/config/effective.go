@@ -29,9 +29,9 @@ func (c *Config) Effective() []Setting {
 		switch {
 		case s.value != nil:
 			value := s.show(c)
-			out = append(out, c.compare(Setting{Key: s.key, Value: value, Origin: c.origins[s.key], Guard: c.guard(s), Changed: value != s.show(&plain)}, s.key))
+			out = append(out, c.withOverrides(Setting{Key: s.key, Value: value, Origin: c.origins[s.key], Guard: c.guard(s), Changed: value != s.show(&plain)}, s.key))
 		case s.key == "verify":
-			out = append(out, c.verifies()...)
+			out = append(out, c.verifySettings()...)
 		case s.set != nil:
 			out = append(out, c.stageRule(s.key, allStages, s.key))
 		}
@@ -43,14 +43,14 @@ func (c *Config) Effective() []Setting {
 	for _, st := range w.Definition.Stages {
 		for _, name := range stageKeys() {
 			key := "stages." + string(st.ID) + "." + name
-			_, said := c.mention(key)
+			_, said := c.findMention(key)
 			rule := slices.ContainsFunc(policyRules, func(r policyRule) bool { return r.name == name && r.isFor(st) })
 			switch {
 			case rule && (said || name == "gate_score"):
 				out = append(out, c.stageRule(name, st, key, name))
 			case name == "engines" && said:
 				value := strings.Join(workflow.Names(c.rules.engines[st.ID]), ", ")
-				out = append(out, c.compare(Setting{Key: key, Value: value, Origin: c.origins[key], Changed: true}, key))
+				out = append(out, c.withOverrides(Setting{Key: key, Value: value, Origin: c.origins[key], Changed: true}, key))
 			}
 		}
 	}
@@ -81,23 +81,23 @@ func (c *Config) stageRule(name string, st workflow.Stage, keys ...string) Setti
 			continue
 		}
 		for _, key := range slices.Backward(keys) {
-			if m, said := c.mention(key, kinds[from]); said {
+			if m, said := c.findMention(key, kinds[from]); said {
 				s.Origin = m.Origin
 			}
 		}
 	}
-	return c.compare(s, keys...)
+	return c.withOverrides(s, keys...)
 }
 
-// verifies returns the commands that check the work: one for all stages, or one for each if they differ.
-func (c *Config) verifies() (out []Setting) {
+// verifySettings returns the commands that check the work: one for all stages, or one for each if they differ.
+func (c *Config) verifySettings() (out []Setting) {
 	for _, id := range c.Verified() {
 		key := "stages." + string(id) + ".verify"
 		s := Setting{Key: key, Value: c.Verify[id], Origin: c.origins[key], Guard: PersonFirst, Changed: c.Verify[id] != ""}
-		out = append(out, c.compare(s, key, "verify"))
+		out = append(out, c.withOverrides(s, key, "verify"))
 	}
 	alike := func(s Setting) bool {
-		_, said := c.mention(s.Key)
+		_, said := c.findMention(s.Key)
 		return !said && s.Value == out[0].Value
 	}
 	if len(out) == 0 || slices.ContainsFunc(out, func(s Setting) bool { return !alike(s) }) {
@@ -107,8 +107,8 @@ func (c *Config) verifies() (out []Setting) {
 	return out[:1]
 }
 
-// mention returns what a source of one of some kinds, or of any, has for a key.
-func (c *Config) mention(key string, kinds ...string) (Mention, bool) {
+// findMention returns the value of a key in the first source of some kinds, or of any kind.
+func (c *Config) findMention(key string, kinds ...string) (Mention, bool) {
 	at := slices.IndexFunc(c.mentions, func(m Mention) bool {
 		return m.Key == key && (len(kinds) == 0 || slices.Contains(kinds, m.Origin.Kind))
 	})
@@ -118,8 +118,8 @@ func (c *Config) mention(key string, kinds ...string) (Mention, bool) {
 	return c.mentions[at], true
 }
 
-// compare adds the values that a setting overrides, of some keys.
-func (c *Config) compare(s Setting, keys ...string) Setting {
+// withOverrides returns the setting with the values it overrides, set for one of keys elsewhere.
+func (c *Config) withOverrides(s Setting, keys ...string) Setting {
 	s.Origin.Kind, s.Overrides = cmp.Or(s.Origin.Kind, FromDefault), []Mention{}
 	for _, m := range c.mentions {
 		if slices.Contains(keys, m.Key) && m.Origin != s.Origin {

@@ -41,7 +41,7 @@ func (l *loader) refuse(text lang.Text) {
 	l.note(text)
 }
 
-// userInside reports whether the user's file is inside the project, which can then write it.
-func (l *loader) userInside() bool {
-	return l.project != "" && l.userFile != "" && inside(l.project, l.userFile)
+// isUserFileInside reports whether the user's file is inside the project, which can then write it.
+func (l *loader) isUserFileInside() bool {
+	return l.project != "" && l.userFile != "" && isInside(l.project, l.userFile)
 }

@@ -56,11 +56,11 @@ func (l *layer) policy(id workflow.StageID) workflow.Policy {
 	if set := l.stages[id]; set != nil {
 		p = *set
 	}
-	return complete(p, l.all)
+	return completePolicy(p, l.all)
 }
 
-// complete returns a policy with the rules of another where it sets none.
-func complete(p, other workflow.Policy) workflow.Policy {
+// completePolicy returns a policy with the rules of another where it sets none.
+func completePolicy(p, other workflow.Policy) workflow.Policy {
 	p.Gate = cmp.Or(p.Gate, other.Gate)
 	p.Scoring = cmp.Or(p.Scoring, other.Scoring)
 	p.GateScore = cmp.Or(p.GateScore, other.GateScore)
@@ -88,7 +88,7 @@ func (r *rules) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	defaults.Approvers, defaults.FourEyes, defaults.Quorum = nil, nil, 0
 	defaults.Pause, defaults.Proved = "", "" // the settings decide them, whatever a session has
 	person.Scoring = r.scoring
-	person = complete(complete(person, defaults), unset)
+	person = completePolicy(completePolicy(person, defaults), unset)
 	project = r.layers[own].policy(st.ID)
 	if !st.Floored() { // a floor for all stages is for those that have one
 		person.AuditFloor, project.AuditFloor = nil, nil
@@ -108,18 +108,18 @@ type policyRule struct {
 }
 
 var policyRules = []policyRule{
-	word("gate", isGated, workflow.GateModes, func(p *workflow.Policy) *workflow.GateMode { return &p.Gate }),
-	points("gate_score", isScored, func(p *workflow.Policy) **float64 { return &p.GateScore }),
-	word("ran", isJudged, workflow.Proofs, func(p *workflow.Policy) *workflow.Proof { return &p.Proved }),
-	points("audit_floor", workflow.Stage.Floored, func(p *workflow.Policy) **float64 { return &p.AuditFloor }),
+	wordRule("gate", isGated, workflow.GateModes, func(p *workflow.Policy) *workflow.GateMode { return &p.Gate }),
+	pointsRule("gate_score", isScored, func(p *workflow.Policy) **float64 { return &p.GateScore }),
+	wordRule("ran", isJudged, workflow.Proofs, func(p *workflow.Policy) *workflow.Proof { return &p.Proved }),
+	pointsRule("audit_floor", workflow.Stage.Floored, func(p *workflow.Policy) **float64 { return &p.AuditFloor }),
 	{"approvers", isGated, func(p workflow.Policy) string { return strings.Join(p.Approvers, ", ") }, setApprovers},
 	{"four_eyes", isGated, fourEyes, setFourEyes},
-	{"quorum", isGated, quorum, setQuorum},
-	word("pause", func(workflow.Stage) bool { return true }, workflow.PauseModes, func(p *workflow.Policy) *workflow.PauseMode { return &p.Pause }),
+	{"quorum", isGated, quorumRule, setQuorum},
+	wordRule("pause", func(workflow.Stage) bool { return true }, workflow.PauseModes, func(p *workflow.Policy) *workflow.PauseMode { return &p.Pause }),
 }
 
-// word returns a rule that is one of a few words.
-func word[T ~string](name string, isFor func(workflow.Stage) bool, valid func() []T, field func(*workflow.Policy) *T) policyRule {
+// wordRule returns a rule that is one of a few words.
+func wordRule[T ~string](name string, isFor func(workflow.Stage) bool, valid func() []T, field func(*workflow.Policy) *T) policyRule {
 	return policyRule{
 		name, isFor,
 		func(p workflow.Policy) string { return string(*field(&p)) },
@@ -127,8 +127,8 @@ func word[T ~string](name string, isFor func(workflow.Stage) bool, valid func() 
 	}
 }
 
-// points returns a rule that is a score.
-func points(name string, isFor func(workflow.Stage) bool, field func(*workflow.Policy) **float64) policyRule {
+// pointsRule returns a rule that is a score.
+func pointsRule(name string, isFor func(workflow.Stage) bool, field func(*workflow.Policy) **float64) policyRule {
 	value := func(p workflow.Policy) string {
 		if n := *field(&p); n != nil {
 			return fmt.Sprint(*n)
@@ -177,7 +177,7 @@ func setFourEyes(p *workflow.Policy, key, v string) error {
 	return err
 }
 
-func quorum(p workflow.Policy) string {
+func quorumRule(p workflow.Policy) string {
 	if p.Quorum == 0 {
 		return ""
 	}

@@ -213,7 +213,7 @@ func setVerify(l *loader, stage workflow.StageID, command string) {
 	switch {
 	case l.from == environment:
 		l.VerifyBy[stage] = workflow.SetByEnvironment
-	case l.from == own || l.userInside():
+	case l.from == own || l.isUserFileInside():
 		l.VerifyBy[stage] = workflow.SetByProject
 	default:
 		l.VerifyBy[stage], l.PersonVerify[stage] = workflow.SetByPerson, command
@@ -234,7 +234,7 @@ func setVerifyTimeout(l *loader, values []string) error {
 // setChecks sets the commands that the server runs if a report names them. Only the person's own
 // file counts: a variable can be set by a project's settings of a host.
 func setChecks(l *loader, values []string) error {
-	if l.from != user || l.userInside() {
+	if l.from != user || l.isUserFileInside() {
 		l.refuse(lang.T("checks %s does not count: only your own file can name commands to run", strings.Join(values, ", ")))
 		return nil
 	}
@@ -258,7 +258,7 @@ func setVerifies(l *loader, values []string) error {
 // setToolServers sets the servers. Only the person's own file counts, as for checks: they are programs
 // that are started.
 func setToolServers(l *loader, values []string) error {
-	if l.from != user || l.userInside() {
+	if l.from != user || l.isUserFileInside() {
 		l.refuse(lang.T("tool_servers does not count: only your own file can name programs to start"))
 		return nil
 	}

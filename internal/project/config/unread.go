@@ -22,7 +22,7 @@ func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {
 	if s.UserFolder != "" {
 		folder, file := path.Split(UserFile)
 		if own, err := durable.OpenDir(filepath.Join(s.UserFolder, folder)); err == nil {
-			out = append(out, misspelt(own, ".", homeRelative(own.Path()), file)...)
+			out = append(out, misspeltFiles(own, ".", homeRelative(own.Path()), file)...)
 			_ = own.Close() // nothing was written
 		}
 	}
@@ -33,16 +33,16 @@ func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {
 		}
 		folder, file := path.Split(ProjectFile)
 		folder = path.Clean(folder)
-		out = append(out, misspelt(dir, folder, folder, file)...)
-		out = append(out, misspelt(dir, PromptFolder, PromptFolder, prompts...)...)
-		out = append(out, misspelt(dir, RubricFolder, RubricFolder, rubrics...)...)
+		out = append(out, misspeltFiles(dir, folder, folder, file)...)
+		out = append(out, misspeltFiles(dir, PromptFolder, PromptFolder, prompts...)...)
+		out = append(out, misspeltFiles(dir, RubricFolder, RubricFolder, rubrics...)...)
 	}
 	return append(out, c.unknownVariables(s.Environ)...)
 }
 
-// misspelt lists the files of a folder with a name that differs from a read file by capitals or by .yml for .yaml.
+// misspeltFiles lists the files of a folder with a name that differs from a read file by capitals or by .yml for .yaml.
 // shown is the folder for people.
-func misspelt(dir *durable.Dir, folder, shown string, read ...string) (out []Notice) {
+func misspeltFiles(dir *durable.Dir, folder, shown string, read ...string) (out []Notice) {
 	entries, err := dir.ReadDir(folder)
 	if err != nil {
 		return nil

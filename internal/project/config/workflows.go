@@ -128,7 +128,7 @@ func (c *Config) addWorkflows(userFolder string, dir *durable.Dir) {
 		folder := filepath.Join(userFolder, filepath.FromSlash(UserWorkflows))
 		if own, err := durable.OpenDir(folder); err == nil {
 			by := workflow.SetByPerson
-			if dir != nil && inside(dir.Path(), folder) { // the project could write it
+			if dir != nil && isInside(dir.Path(), folder) { // the project could write it
 				by = workflow.SetByProject
 			}
 			c.addFrom(own.Tree(), folder, by)
@@ -221,9 +221,9 @@ func (c *Config) note(text lang.Text) {
 	}
 }
 
-// inside reports whether a file is inside a folder, with all links followed. The file may
+// isInside reports whether a file is inside a folder, with all links followed. The file may
 // be missing; a path that cannot be resolved is compared as it is written.
-func inside(folder, file string) bool {
+func isInside(folder, file string) bool {
 	real := func(path string) string {
 		if found, err := filepath.EvalSymlinks(path); err == nil {
 			return found
