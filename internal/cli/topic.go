@@ -43,7 +43,7 @@ func newHelp(a *app.App) *cobra.Command {
 			}
 			above, last := args[:len(args)-1], args[len(args)-1]
 			return fault.New(fault.NotFound, "no command and no page is called %q", strings.Join(args, " ")).
-				WithHint("bmad-mcp help lists them").Suggest(last, listTopics(cmd.Root(), above))
+				WithHint("bmad-mcp help all lists the commands, bmad-mcp help pages the pages").Suggest(last, listTopics(cmd.Root(), above))
 		},
 	}
 }
