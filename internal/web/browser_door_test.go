@@ -46,7 +46,7 @@ func TestBrowserDecides(t *testing.T) {
 	b.arrives(`document.body.dataset.screen === 'document' && document.getElementById('review')?.hidden === false`)
 	h.passes(2)
 	look[bool](b, `document.querySelector('[data-decision=approve]').click() ?? true`)
-	b.arrives(`document.getElementById('result').innerText.includes('Approved')`)
+	b.arrives(`document.getElementById('result').innerText.includes('Recorded')`)
 	if g := h.storedSession().Last().Grant; g == nil || g.Channel != workflow.ChannelBrowser || g.Feedback != "written before" {
 		t.Errorf("recorded as %+v", g)
 	}
@@ -71,7 +71,7 @@ func TestBrowserDecides(t *testing.T) {
 	other.enter()
 	other.key = look[string](b, `localStorage.getItem('bmad-key')`)
 	other.read()
-	if status, text, _ := other.send(sending{method: http.MethodPost, path: other.doc("/decide"), body: other.with(nil)}); status != http.StatusOK || !strings.Contains(text, "Approved") {
+	if status, text, _ := other.send(sending{method: http.MethodPost, path: other.doc("/decide"), body: other.with(nil)}); status != http.StatusOK || !strings.Contains(text, "Recorded") {
 		t.Errorf("%d %s", status, text)
 	}
 }
