@@ -39,6 +39,9 @@ func Read(document string, names []string) *Document {
 		}
 	}
 	d.readTables()
+	if strings.Contains(document, "</") {
+		d.readHTML()
+	}
 	d.readHeadings(names)
 	return d
 }

@@ -1,0 +1,180 @@
+package markdown
+
+import (
+	"html"
+	"strings"
+)
+
+// htmlReader reads the headings, list items and tables that a document writes in HTML, as renderers of Markdown do. It
+// knows only the tags of these, and takes what it does not know as text.
+type htmlReader struct {
+	doc  *Document
+	list int // how many lists are open
+	// row is the line of the current row, -1 outside of rows; cells are the cells of it, in a cell if inCell is true.
+	row    int
+	cells  []string
+	inCell bool
+	table  int // the index of the open table, -1 outside of tables
+}
+
+// maxHTMLCells bounds the cells of a row.
+const maxHTMLCells = 100
+
+// readHTML replaces lines of HTML by those of Markdown in Said and Lines, and adds the tables.
+func (d *Document) readHTML() {
+	r := htmlReader{doc: d, row: -1, table: -1}
+	for i, said := range d.Said {
+		if d.Code[i] || r.table < 0 && strings.IndexByte(said, '<') < 0 {
+			continue
+		}
+		r.readLine(i, said)
+	}
+	r.endRow()
+	for _, t := range d.Tables {
+		for _, row := range t.Rows {
+			if d.Said[row.Line] == "" {
+				d.Said[row.Line] = "| " + strings.Join(row.Cells, " | ") + " |"
+				d.Lines[row.Line] = d.Said[row.Line]
+			}
+		}
+	}
+}
+
+// readLine reads one line, tag by tag.
+func (r *htmlReader) readLine(i int, said string) {
+	line, prefix := strings.Builder{}, ""
+	changed := r.table >= 0
+	for said != "" {
+		before, name, closing, after, ok := nextTag(said)
+		r.text(&line, before)
+		if !ok {
+			break
+		}
+		said = after
+		first := strings.TrimSpace(line.String()) == "" && prefix == ""
+		switch {
+		case name == "table" && !closing && r.table < 0:
+			r.doc.Tables = append(r.doc.Tables, Table{Line: i})
+			r.table, changed = len(r.doc.Tables)-1, true
+		case name == "table" && closing:
+			r.endRow()
+			r.table = -1
+		case r.table >= 0:
+			r.tableTag(i, name, closing)
+		case name == "ul" || name == "ol":
+			if changed = true; closing {
+				r.list = max(0, r.list-1)
+			} else {
+				r.list++
+			}
+		case name == "li" && !closing && first:
+			prefix, changed = strings.Repeat("  ", min(max(0, r.list-1), 20))+"- ", true
+		case len(name) == 2 && name[0] == 'h' && '1' <= name[1] && name[1] <= '6' && !closing && first:
+			prefix, changed = strings.Repeat("#", int(name[1]-'0'))+" ", true
+		case name == "td" || name == "tr" || name == "th":
+		default:
+			line.WriteByte(' ')
+		}
+	}
+	if changed {
+		text := strings.TrimSpace(line.String())
+		if text != "" || prefix == "" {
+			text = prefix + text
+		}
+		r.doc.Said[i], r.doc.Lines[i] = text, text
+	}
+}
+
+// text adds text to the cell that is open, or to the line.
+func (r *htmlReader) text(line *strings.Builder, s string) {
+	s = html.UnescapeString(s)
+	switch {
+	case r.table < 0:
+		line.WriteString(s)
+	case r.inCell:
+		if at := len(r.cells) - 1; len(r.cells[at]) < 4000 {
+			r.cells[at] += " " + s
+		}
+	}
+}
+
+// tableTag reads a tag in a table.
+func (r *htmlReader) tableTag(i int, name string, closing bool) {
+	switch name {
+	case "tr":
+		r.endRow()
+		if !closing {
+			r.row = i
+		}
+	case "td", "th":
+		if r.inCell = !closing && len(r.cells) < maxHTMLCells; r.inCell {
+			if r.row < 0 {
+				r.row = i
+			}
+			r.cells = append(r.cells, "")
+		}
+	}
+}
+
+// endRow adds the row that was read: the first of a table is the header.
+func (r *htmlReader) endRow() {
+	if r.table >= 0 && r.row >= 0 && len(r.cells) > 0 {
+		for c := range r.cells {
+			r.cells[c] = strings.Join(strings.Fields(r.cells[c]), " ")
+		}
+		t := &r.doc.Tables[r.table]
+		if _, taken := r.doc.Rows[r.row]; t.Header == nil {
+			t.Line = r.row
+			for _, cell := range r.cells {
+				t.Header = append(t.Header, strings.ToLower(cell))
+			}
+		} else if !taken {
+			row := Row{Line: r.row, Cells: r.cells, Table: r.table}
+			t.Rows = append(t.Rows, row)
+			r.doc.Rows[r.row] = row
+		}
+	}
+	r.row, r.cells, r.inCell = -1, nil, false
+}
+
+// nextTag returns the text before the next tag, its name in lower case, and the text after it. A tag that does not
+// end on the line is none.
+func nextTag(s string) (before, name string, closing bool, after string, ok bool) {
+	for at := 0; ; {
+		open := strings.IndexByte(s[at:], '<')
+		if open < 0 {
+			return s, "", false, "", false
+		}
+		open += at
+		end := strings.IndexByte(s[open:], '>')
+		if end < 0 {
+			return s, "", false, "", false
+		}
+		inside := s[open+1 : open+end]
+		inside, closing = strings.CutPrefix(inside, "/")
+		name := inside
+		if stop := strings.IndexAny(inside, " \t/"); stop >= 0 {
+			name = inside[:stop]
+		}
+		if isTagName(name) {
+			return s[:open], strings.ToLower(name), closing, s[open+end+1:], true
+		}
+		at = open + 1
+	}
+}
+
+// isTagName reports whether a name may be one of a tag.
+func isTagName(s string) bool {
+	if s == "" || len(s) > 12 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i] | 0x20
+		letter := 'a' <= c && c <= 'z'
+		digit := i > 0 && '0' <= s[i] && s[i] <= '9'
+		if !letter && !digit {
+			return false
+		}
+	}
+	return true
+}
