@@ -63,6 +63,7 @@ var pure = map[string]bool{
 	"internal/base/textdiff":              true,
 	"internal/workflow":                   true,
 	"internal/workflow/audit":             false,
+	"internal/workflow/criteria":          true,
 	"internal/workflow/intake":            true,
 	"internal/workflow/lesson":            true,
 	"internal/workflow/verdict":           true,

@@ -1,0 +1,70 @@
+package criteria
+
+import "github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+
+// class is the subject of the sections around a line.
+type class byte
+
+const (
+	// isOmitted: parts left unbuilt. isNaming: ids of other places. isRestating: perhaps ids of other places.
+	// isOther: something else than requirements. isWanted: requirements.
+	isOmitted class = 1 << iota
+	isNaming
+	isRestating
+	isOther
+	isWanted
+)
+
+// classify returns the classes of each line. Of requirements and something else the innermost section counts.
+func classify(doc *markdown.Document) []class {
+	out := make([]class, len(doc.Lines))
+	_, title := doc.Title()
+	for at, h := range doc.Heads {
+		if at == title {
+			continue
+		}
+		c := classOf(h)
+		if c == 0 {
+			continue
+		}
+		for i := h.Line; i < h.End; i++ {
+			if c&(isWanted|isOther) != 0 {
+				out[i] &^= isWanted | isOther
+			}
+			out[i] |= c
+		}
+	}
+	return out
+}
+
+// maxName is the most that the name of a section has, in bytes; longer ones are sentences.
+const maxName = 90
+
+func classOf(h markdown.Heading) (c class) {
+	if len(h.Name) > maxName {
+		return 0
+	}
+	body := strip(Narrow(h.Text))
+	id, _, defines := readID(body)
+	defines = defines && strong(id.Family)
+	if text := markdown.Unnumbered(body); defines || storyWord.MatchString(text) || requirementWord.MatchString(text) || requirementName.MatchString(text) || featureWord.MatchString(text) || epicWord.MatchString(text) || scenarioWord.MatchString(text) {
+		return 0
+	}
+	match := func(names []string) bool { return markdown.MatchesName(h.Name, names) }
+	if match(omitted) {
+		return isOmitted
+	}
+	if match(naming) && !match(acceptance) {
+		return isNaming
+	}
+	if match(restating) {
+		c |= isRestating
+	}
+	switch {
+	case match(acceptance), match(wanted):
+		c |= isWanted
+	case match(other):
+		c |= isOther
+	}
+	return c
+}

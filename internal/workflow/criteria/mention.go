@@ -1,0 +1,305 @@
+package criteria
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+)
+
+var (
+	// mentionForm matches an id in a text: a word or letters, and the number.
+	mentionForm = pattern.New(`((?:[A-Za-z][A-Za-z0-9]{0,11}[-_]){0,3}[A-Za-z]{1,12}|[\p{Han}\p{Hangul}\p{Katakana}]{2,6})?([-_ .#:：]{0,2})([A-Za-z][.])?(\d{1,6}(?:\.\d{1,4}){0,3}[a-zA-Z]?)`)
+	// rangeTo and alsoOf match the text between the ids of a range, and of a list that names the letters once.
+	rangeTo = pattern.New(`(?i)^[*_\x60\s]*(?:to|through|thru|until|bis|à|a|-|~|\.{2,3}|…|至|到)[*_\x60\s]*(?:(?:US[-_ ]?\d[\d.]*[/ ])?[A-Z]{1,12}(?:-[A-Z]{1,12}){0,2}[-_ .]{0,2})?(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
+	alsoOf  = pattern.New(`(?i)^[*_\x60\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|und|et|y|e)[*_\x60\s]*(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
+	// ofNumbers announces numbers of requirements or criteria.
+	ofNumbers = pattern.New(`(?i)\b(?:requirements?|reqs?|criteri(?:a|on)|acs?|acceptance|covers|satisfies|validates|anforderung|exigence|requisito|requerimiento)|需求|验收|标准|要件|요구사항`)
+)
+
+// kindOfWord is the kind of the nodes that a word and a number name.
+var kindOfWord = map[string]Kind{
+	"story": Story, "stories": Story, "feature": Story, "用户故事": Story, "故事": Story, "功能": Story, "用例": Story, "historia": Story, "história": Story,
+	"requirement": Requirement, "requirements": Requirement, "需求": Requirement, "anforderung": Requirement, "exigence": Requirement, "requisito": Requirement, "要件": Requirement,
+	"epic": Epic, "史诗": Epic,
+}
+
+var lettersOf = map[Kind]string{Story: storyLetters, Requirement: requirementLetters, Epic: epicLetters}
+
+// mention is an id that a text names, or a range of them.
+type mention struct {
+	family, story string
+	kind          Kind
+	from, to      []int
+}
+
+// index finds the nodes that a text may name.
+type index struct {
+	doc *Document
+	// byNumber has the names of nodes by letters and number, and by each beginning of the number; families has those of
+	// each family in their order.
+	byNumber map[string][]name
+	families map[string][]name
+	// below has the nodes below each, titles the named scenarios.
+	below  [][]int
+	titles []int
+}
+
+// name is the letters and the number by which a text may name a node.
+type name struct {
+	family string
+	number []int
+	node   int
+}
+
+// newIndex returns the index of a document's nodes.
+func (d *Document) newIndex() *index {
+	x := &index{doc: d, byNumber: map[string][]name{}, families: map[string][]name{}, below: make([][]int, len(d.Nodes))}
+	for i, n := range d.Nodes {
+		for at := n.Parent; at >= 0; at = d.Nodes[at].Parent {
+			x.below[at] = append(x.below[at], i)
+		}
+		if n.Kind == Criterion && n.Title != "" && n.placed && utf8.RuneCountInString(n.Title) > 5 {
+			x.titles = append(x.titles, i)
+		}
+		for _, name := range x.namesOf(i) {
+			x.families[name.family] = append(x.families[name.family], name)
+			for parts := 1; parts <= len(name.number); parts++ {
+				key := name.family + " " + FormatNumber(name.number[:parts])
+				x.byNumber[key] = append(x.byNumber[key], name)
+			}
+		}
+	}
+	return x
+}
+
+// Letters of nodes that are named by a word: "Story 1.2".
+const (
+	storyLetters       = "#story"
+	epicLetters        = "#epic"
+	requirementLetters = "#requirement"
+)
+
+// namesOf returns the names of a node.
+func (x *index) namesOf(i int) (out []name) {
+	n := x.doc.Nodes[i]
+	families := []string{n.Family}
+	switch {
+	case len(n.Number) == 0 || n.Kind == Section && n.Written == "":
+		return nil
+	case n.placed:
+		families = []string{"AC", "AS"}
+		if around := x.doc.around(i); around >= 0 && x.doc.Nodes[around].Kind == Requirement && x.doc.Nodes[around].Family == "" {
+			out = append(out, name{"", slices.Concat(x.doc.Nodes[around].Number, n.Number), i})
+		}
+	case n.Family != "" && n.Kind == Story:
+		families = append(families, storyLetters)
+	case n.Family == "" && n.Kind == Story:
+		families = []string{storyLetters, "US"}
+	case n.Kind == Epic:
+		families = append(families, epicLetters)
+	case n.Family == "" && n.Kind == Requirement:
+		families = []string{requirementLetters, ""}
+	}
+	for _, family := range families {
+		out = append(out, name{family, n.Number, i})
+	}
+	return out
+}
+
+// Named reports for each node whether one of the lines of another document names it: itself, what it stands below, or
+// a range that it is in.
+func (d *Document) Named(in *markdown.Document, lines []int) []bool {
+	x := d.newIndex()
+	out := make([]bool, len(d.Nodes))
+	known := map[string]bool{}
+	story := ""
+	for _, i := range lines {
+		if in.Code[i] || in.Said[i] == "" {
+			continue
+		}
+		line := Narrow(in.Written(i)) // nobody who approves a plan sees the comments in it
+		if m := storyWord.FindStringSubmatch(strip(markdown.Unnumbered(bodyOf(line)))); m != nil {
+			story = FormatNumber(parseNumber(strings.TrimLeft(m[2], ".-")))
+		}
+		for _, m := range x.mentionsIn(line) {
+			if m.kind == Story || storyFamilies[m.family] {
+				story = FormatNumber(m.from)
+			}
+			if m.story == "" {
+				m.story = story
+			}
+			key := m.family + string(rune('0'+m.kind)) + m.story + " " + FormatNumber(m.from) + " " + FormatNumber(m.to)
+			if !known[key] {
+				known[key] = true
+				x.find(m, out)
+			}
+		}
+		x.findTitles(line, out)
+	}
+	return out
+}
+
+func bodyOf(line string) string {
+	if _, body, ok := markdown.Item(line); ok {
+		return body
+	}
+	if _, text, ok := markdown.HashHeading(line); ok {
+		return text
+	}
+	return strings.TrimSpace(line)
+}
+
+// findTitles marks the scenarios whose titles a line has.
+func (x *index) findTitles(line string, out []bool) {
+	lower := ""
+	for _, i := range x.titles {
+		if out[i] || len(line) < len(x.doc.Nodes[i].Title) {
+			continue
+		}
+		if lower == "" {
+			lower = strings.ToLower(line)
+		}
+		out[i] = strings.Contains(lower, strings.ToLower(x.doc.Nodes[i].Title))
+	}
+}
+
+// mentionsIn returns the ids that a line names, alone, in a list or as the ends of a range.
+func (x *index) mentionsIn(line string) (out []mention) {
+	if !strings.ContainsAny(line, "0123456789") {
+		return nil
+	}
+	about := -1
+	for at := 0; at < len(line); {
+		m := mentionForm.FindStringSubmatchIndex(line[at:])
+		if m == nil {
+			break
+		}
+		for i := range m {
+			if m[i] >= 0 {
+				m[i] += at
+			}
+		}
+		at = m[1]
+		id, ok := x.readMention(line, m, &about)
+		if !ok {
+			continue
+		}
+		for range 200 {
+			if r := rangeTo.FindStringSubmatch(line[at:]); r != nil && id.to == nil {
+				id.to = completeNumber(id.from, parseNumber(r[1]))
+				at += len(r[0])
+			} else if l := alsoOf.FindStringSubmatch(line[at:]); l != nil {
+				out = append(out, id)
+				id = mention{family: id.family, kind: id.kind, story: id.story, from: completeNumber(id.from, parseNumber(l[1]))}
+				at += len(l[0])
+			} else {
+				break
+			}
+		}
+		if last := len(out) - 1; last >= 0 && isCriterionOf(id, out[last], line, m[0]) {
+			id.story = FormatNumber(out[last].from)
+			out = out[:last]
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
+// isCriterionOf reports whether an id is qualified by the one right before it: "US-1/AC2".
+func isCriterionOf(id, before mention, line string, at int) bool {
+	if !criterionFamilies[id.family] || before.to != nil || before.kind != Story && !storyFamilies[before.family] && before.family != "" {
+		return false
+	}
+	gap := line[max(0, at-3):at]
+	end := strings.LastIndexAny(gap, "0123456789")
+	return end >= 0 && strings.Trim(gap[end+1:], " /.:,-") == ""
+}
+
+// readMention reads one id of a line; about is whether the line is about requirements, -1 if that is not known yet.
+func (x *index) readMention(line string, m []int, about *int) (mention, bool) {
+	group := func(i int) string {
+		if m[2*i] < 0 {
+			return ""
+		}
+		return line[m[2*i]:m[2*i+1]]
+	}
+	if before := line[:m[0]]; before != "" && group(1) == "" && strings.ContainsAny(before[len(before)-1:], ".0123456789") {
+		return mention{}, false
+	}
+	word, number := group(1), parseNumber(group(4))
+	if after := line[m[1]:]; len(number) == 0 || after != "" && markdown.IsWordByte(after[0]) {
+		return mention{}, false
+	}
+	lower := strings.ToLower(word)
+	for _, w := range []string{lower, lower[strings.LastIndexAny(lower, "-_")+1:]} {
+		if kind, ok := kindOfWord[w]; ok {
+			return mention{kind: kind, family: lettersOf[kind], from: number}, true
+		}
+	}
+	family := strings.ToUpper(strings.ReplaceAll(word, "_", "-"))
+	if _, ok := x.families[family]; ok && family != "" && !strings.Contains(group(2), ":") {
+		return mention{family: family, from: number}, true
+	}
+	if *about < 0 {
+		*about = 0
+		if ofNumbers.MatchString(line) {
+			*about = 1
+		}
+	}
+	if _, ok := x.families[""]; ok && len(number) > 1 && (word == "" || *about == 1) {
+		return mention{family: "", from: number}, *about == 1
+	}
+	if strings.Contains(line[m[1]:min(len(line), m[1]+1)], "/") && word == "" {
+		return mention{family: "", kind: Story, from: number}, true
+	}
+	return mention{}, false
+}
+
+// completeNumber returns a number with the first parts of another: "AC-1.1 to 3" ends at 1.3.
+func completeNumber(first, number []int) []int {
+	if len(number) < len(first) {
+		return append(append([]int(nil), first[:len(first)-len(number)]...), number...)
+	}
+	return number
+}
+
+// find marks the nodes that a mention names, and what stands below them.
+func (x *index) find(m mention, out []bool) {
+	mark := func(i int) {
+		out[i] = true
+		for _, j := range x.below[i] {
+			out[j] = true
+		}
+	}
+	if m.to != nil {
+		for _, n := range x.families[m.family] {
+			upTo := n.number[:min(len(n.number), len(m.to))]
+			if slices.Compare(m.from, n.number) <= 0 && slices.Compare(upTo, m.to) <= 0 && x.isOf(n, m.story) {
+				mark(n.node)
+			}
+		}
+		return
+	}
+	same := x.byNumber[m.family+" "+FormatNumber(m.from)]
+	whole := slices.ContainsFunc(same, func(n name) bool { return len(n.number) == len(m.from) && x.doc.Nodes[n.node].Owed })
+	for _, n := range same {
+		part := len(n.number) > len(m.from)
+		if (!part || !whole) && x.isOf(n, m.story) {
+			mark(n.node)
+		}
+	}
+}
+
+// isOf reports whether a name may be used below a story: of criteria that are numbered again in each, only those of the story.
+func (x *index) isOf(called name, story string) bool {
+	n := x.doc.Nodes[called.node]
+	unique := !n.placed && len(n.keys) > 0 && n.keys[0] == n.keys[1]
+	if n.Kind != Criterion || unique || len(called.number) > len(n.Number) {
+		return true
+	}
+	around := x.doc.around(called.node)
+	return around < 0 || FormatNumber(x.doc.Nodes[around].Number) == story
+}

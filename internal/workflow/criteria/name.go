@@ -1,0 +1,266 @@
+package criteria
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+)
+
+// maxTitle is how many characters of a title are in an id, maxPlace how many of the node around, and maxID how many an
+// id has before a number is put behind it.
+const (
+	maxTitle = 44
+	maxPlace = 30
+	maxID    = 72
+)
+
+// nameNodes gives each node an id. A criterion without one is named by its place: "1.1/AC2" is the second one of
+// Story 1.1, "1.2" the second of Requirement 1, "Sign in/Wrong password" a scenario. An id that stands at several
+// places is qualified by the place.
+func (d *Document) nameNodes() {
+	d.numberPlaced()
+	d.noteRepeatedStories()
+	uses := map[string]int{}
+	for i := range d.Nodes {
+		if n := &d.Nodes[i]; n.Owed {
+			n.ID = d.shortID(i)
+			n.keys = []string{Key(n.ID)}
+			uses[n.keys[0]]++
+		}
+	}
+	taken := map[string]int{}
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		if !n.Owed {
+			continue
+		}
+		if uses[n.keys[0]] > 1 {
+			n.ID = d.qualifiedID(i, n.ID)
+		}
+		if taken[Key(n.ID)] > 0 && n.Parent >= 0 {
+			n.ID = join(d.place(d.Nodes[n.Parent].Parent), n.ID)
+		}
+		n.ID = shorten(n.ID, maxID)
+		for id := n.ID; taken[Key(n.ID)] > 0; {
+			taken[Key(id)]++
+			n.ID = fmt.Sprintf("%s (%d)", id, taken[Key(id)])
+		}
+		taken[Key(n.ID)]++
+		other := d.qualifiedID(i, n.ID)
+		n.keys = append(n.keys, Key(n.ID), Key(strings.TrimPrefix(n.ID, "US-")), Key(other), Key(strings.TrimPrefix(other, "US-")))
+	}
+	d.byKey = map[string]int{}
+	for _, exact := range []bool{true, false} {
+		for i, n := range d.Nodes {
+			if n.Owed {
+				d.noteKeys(i, exact)
+			}
+		}
+	}
+}
+
+// numberPlaced numbers the criteria without ids, below each node anew. A written number is kept if it is free.
+func (d *Document) numberPlaced() {
+	used := map[int]map[int]bool{}
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		if !n.placed || n.Title != "" {
+			continue
+		}
+		around := d.around(i)
+		if used[around] == nil {
+			used[around] = map[int]bool{}
+		}
+		k := 0
+		if len(n.Number) == 1 && !used[around][n.Number[0]] {
+			k = n.Number[0]
+		} else {
+			for k = len(used[around]) + 1; used[around][k]; k++ {
+			}
+		}
+		used[around][k] = true
+		n.Number = []int{k}
+	}
+}
+
+// around returns the story, requirement or section that names a node, or -1. A section is one with a title that is not
+// the document's own.
+func (d *Document) around(i int) int {
+	named := -1
+	for at := d.Nodes[i].Parent; at >= 0; at = d.Nodes[at].Parent {
+		n := d.Nodes[at]
+		switch {
+		case n.Kind == Story || n.Kind == Requirement, n.Kind == Section && n.Written != "":
+			return at
+		case named < 0 && n.Title != "" && n.Line != d.titleLine:
+			named = at
+		}
+	}
+	return named
+}
+
+// place names a node around a criterion.
+func (d *Document) place(i int) string {
+	if i < 0 {
+		return ""
+	}
+	switch n := d.Nodes[i]; {
+	case n.Written != "" && n.Family != "" && n.Kind == Story && !strings.HasPrefix(n.Written, "US") && n.Family == "US":
+		return "US" + n.Written
+	case n.Written != "" && n.Family != "":
+		return n.Written
+	case n.Written != "" && n.Kind != Epic:
+		return d.storyNumber(i)
+	default:
+		return shorten(cmp.Or(n.Title, n.Written), maxPlace)
+	}
+}
+
+// Place names where an owed node stands: its story or requirement, or the letters of its id.
+func (d *Document) Place(i int) string {
+	n := d.Nodes[i]
+	if n.Kind == Criterion {
+		if place := d.place(d.around(i)); place != "" {
+			return place
+		}
+	}
+	switch {
+	case n.Family != "":
+		return n.Family
+	case n.Kind == Story || n.Kind == Requirement:
+		return n.ID
+	}
+	return "AC"
+}
+
+// storyNumber returns the number of a story, behind the number of the epic if stories are counted anew in each.
+func (d *Document) storyNumber(i int) string {
+	n := d.Nodes[i]
+	if strings.Contains(n.Written, ".") {
+		return n.Written
+	}
+	for at := n.Parent; d.repeated[n.Written] && at >= 0; at = d.Nodes[at].Parent {
+		if e := d.Nodes[at]; e.Kind == Epic && e.Written != "" {
+			return e.Written + "." + n.Written
+		}
+	}
+	return n.Written
+}
+
+// noteRepeatedStories notes the numbers that stories of several epics have.
+func (d *Document) noteRepeatedStories() {
+	d.repeated = map[string]bool{}
+	first := map[string]int{}
+	for i, n := range d.Nodes {
+		if n.Kind != Story || n.Written == "" {
+			continue
+		}
+		if at, seen := first[n.Written]; seen && d.Nodes[at].Parent != n.Parent {
+			d.repeated[n.Written] = true
+		} else if !seen {
+			first[n.Written] = i
+		}
+	}
+}
+
+// shortID returns the id of an owed node as it is below the node around it.
+func (d *Document) shortID(i int) string {
+	n := d.Nodes[i]
+	switch {
+	case !n.placed && n.Written != "" && n.Family == "" && n.Kind == Story:
+		return "Story " + d.storyNumber(i)
+	case !n.placed && n.Written != "" && n.Family == "US" && !startsWithLetter(n.Written):
+		return "US" + n.Written
+	case !n.placed && n.Written != "" && n.Family == "" && n.Kind == Requirement && n.Form == Heading:
+		return "Requirement " + n.Written
+	case !n.placed && n.Written != "":
+		return n.Written
+	case !n.placed:
+		return shorten(n.Title, maxTitle+maxPlace)
+	}
+	around := d.around(i)
+	place := d.place(around)
+	if n.Title != "" {
+		return join(place, shorten(n.Title, maxTitle))
+	}
+	number := FormatNumber(n.Number)
+	if around >= 0 && d.Nodes[around].Kind == Requirement && d.Nodes[around].Written != "" && d.Nodes[around].Family == "" {
+		return place + "." + number
+	}
+	label := "AC"
+	if around >= 0 && d.Nodes[around].Family == "US" && n.scenario {
+		label = "AS"
+	}
+	return join(place, label+number)
+}
+
+func startsWithLetter(s string) bool {
+	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' || s[0] >= 0x80)
+}
+
+func join(place, id string) string {
+	if place == "" {
+		return id
+	}
+	return place + "/" + id
+}
+
+// qualifiedID returns an id behind the name of the node around it.
+func (d *Document) qualifiedID(i int, id string) string {
+	around := d.around(i)
+	if around < 0 || d.Nodes[i].placed {
+		return id
+	}
+	place := d.place(around)
+	if n := d.Nodes[around]; n.Written != "" && (n.Family == "" || n.Family == "US") && n.Kind != Requirement {
+		place = "US-" + strings.TrimLeft(strings.TrimPrefix(place, "US"), "-_ ")
+	}
+	return join(place, id)
+}
+
+// shorten cuts a title at a word.
+func shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	r := []rune(s)[:n]
+	cut := string(r)
+	if at := strings.LastIndexByte(cut, ' '); at > len(cut)/2 {
+		cut = cut[:at]
+	}
+	return strings.TrimSpace(cut) + "…"
+}
+
+// leadingWord is a word that a report may put before an id.
+var leadingWord = pattern.New(`(?i)^(?:user story|story|requirement|req|scenario|criterion|us|用户故事|故事|需求|场景)[\s#:_-]*`)
+
+// Find returns the index of the owed node that an id means: as it is given, or in a shorter or longer form that means
+// no other node. It returns -1 if there is none.
+func (d *Document) Find(id string) int {
+	for _, form := range []string{id, leadingWord.ReplaceAllString(id, "")} {
+		if at, ok := d.byKey[Key(form)]; ok && at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
+// noteKeys notes the id of a node, or its other forms. A form of several nodes means none.
+func (d *Document) noteKeys(i int, exact bool) {
+	if exact {
+		d.byKey[d.Nodes[i].keys[1]] = i
+		return
+	}
+	for _, key := range d.Nodes[i].keys {
+		at, known := d.byKey[key]
+		switch {
+		case !known:
+			d.byKey[key] = i
+		case at >= 0 && at != i && d.Nodes[at].keys[1] != key:
+			d.byKey[key] = -1
+		}
+	}
+}
