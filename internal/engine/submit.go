@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 // submit scores a document and moves the session by the outcome.
@@ -89,6 +90,9 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	} else if err := sub.AuditDocuments(ctx, s, r.disk, guard); err != nil {
 		return err
 	}
+	if requirements, ok := s.Workflow.Requirements(); ok && requirements.ID == st.ID && s.Session.CriteriaReader > 0 {
+		sub.Unlisted = !verdict.Names(sub.Assessment.Document)
+	}
 	if err := sub.TakesUp(s.Session.Current()); err != nil { // of two drafts, the chosen one
 		return err
 	}
@@ -128,6 +132,9 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 	rec.Gaps = append(unchanged, sub.Gaps(s.Language, st, event)...)
 	if a.Claimed != nil && st.Gate == workflow.GateScore && event != workflow.EventScoredReady {
 		rec.Gaps = append(rec.Gaps, words.AuditGaps(s.Language, sub.Audit)...)
+	}
+	if sub.Unlisted && event == workflow.EventScoredBelow {
+		rec.Gaps = append(rec.Gaps, s.Say("no line of it can be read as a criterion: put those of each story below a heading “Acceptance criteria”, each with an id (AC-1.1: …), so that QA has a list to test against"))
 	}
 	rec.FoundGaps = slices.DeleteFunc(slices.Clone(rec.Gaps), func(gap string) bool { return slices.Contains(a.Gaps, gap) })
 	if event != workflow.EventQuestioned {

@@ -65,6 +65,19 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	return w.finishedIfLast(st, EventDelivered)
 }
 
+// Requirements returns the stage whose document names the criteria that a later report owes rows for; ok is false if
+// there is none.
+func (w *Definition) Requirements() (st Stage, ok bool) {
+	owes := slices.ContainsFunc(w.Stages, func(st Stage) bool { return st.Gate == GateVerdict && st.Owed() == OwesCriteria })
+	for _, one := range w.Stages {
+		document := one.Kind == KindDocument && one.Gate == GateScore
+		if document && (!ok || one.RubricName() == string(PO)) {
+			st, ok = one, owes
+		}
+	}
+	return st, ok
+}
+
 // Decision returns the event of a person's decision at the gate of s. Yes continues. No sends a
 // document back to its stage and failed work to the judged stage; if the report speaks against no
 // work, no asks for another report. A blocked stage runs again with the person's words after

@@ -29,7 +29,7 @@ const partDigits = 32
 func (s *Session) partHashes() map[string]string {
 	out := map[string]string{}
 	add := func(name string, v any) { out[name] = partHash(v) }
-	add(ofRun, Session{SessionID: s.SessionID, TaskName: s.TaskName, Objective: s.Objective, Workflow: s.Workflow, CreatedAt: s.CreatedAt})
+	add(ofRun, Session{SessionID: s.SessionID, TaskName: s.TaskName, Objective: s.Objective, Workflow: s.Workflow, CreatedAt: s.CreatedAt, CriteriaReader: s.CriteriaReader})
 	add(ofPolicy, Session{Policy: s.Policy})
 	add(ofSprints, Session{Sprints: s.Sprints})
 	add(ofRest, Session{Artifacts: s.Artifacts, ReworkCount: s.ReworkCount, VerifyCommands: s.VerifyCommands})

@@ -11,6 +11,9 @@ import (
 // without the field.
 const FormatVersion = 1
 
+// criteriaReader is the version of the rules of package criteria.
+const criteriaReader = 1
+
 // Session is one run for one objective. Its JSON form is the file on disk; unknown keys are kept in
 // Extra and written back.
 type Session struct {
@@ -38,6 +41,9 @@ type Session struct {
 	History  []Transition `json:"history"`
 	// Policy has the policy of each stage's gate, as it was last in force.
 	Policy map[StageID]Policy `json:"policy,omitempty"`
+	// CriteriaReader is the version of the rules by which criteria are read from the documents of this run: 0 in runs
+	// of former programs, which owe what they owed.
+	CriteriaReader int `json:"criteria_reader,omitempty"`
 	// VerifyCommands are the commands that check submissions, by stage; the newest ones in the
 	// history take precedence (KeptVerify).
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
@@ -131,7 +137,7 @@ func (w *Definition) NewSession(id, objective, cwd, by string, at time.Time) *Se
 		CurrentStage: w.First().ID, CurrentState: Generating, Workflow: w.Clone(),
 		Stages:    make(map[StageID]*Record, len(w.Stages)),
 		Artifacts: []string{},
-		CreatedAt: at, UpdatedAt: at, Version: FormatVersion, Revision: 1,
+		CreatedAt: at, UpdatedAt: at, Version: FormatVersion, Revision: 1, CriteriaReader: criteriaReader,
 	}
 	for _, st := range w.Stages {
 		s.Stages[st.ID] = &Record{Status: Pending}

@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // phrases are the verdicts that programs and prompts write into a line of their own, in the form of
@@ -54,7 +55,7 @@ var (
 // readVerdict reads a verdict as a value or behind a label: "" if the value is anything else.
 // Behind the words an explanation may stand in parentheses or after a mark, and no other word.
 func readVerdict(value string) workflow.Verdict {
-	value = strings.TrimLeftFunc(narrow(value), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	value = strings.TrimLeftFunc(criteria.Narrow(value), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	lower := strings.ToLower(value)
 	first, _ := utf8.DecodeRuneInString(lower)
 	for _, p := range longest()[first] {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
@@ -61,7 +62,7 @@ func (r *Report) canonicalRow(o map[string]any) map[string]any {
 // readID returns the id of a row, without invisible characters: two ids that look the same are the
 // same.
 func (r *Report) readID(o map[string]any) string {
-	id := strings.Join(strings.Fields(strings.Map(visibleRune, textField(o, "id"))), " ")
+	id := strings.Join(strings.Fields(strings.Map(criteria.Visible, textField(o, "id"))), " ")
 	if runes := []rune(id); len(runes) > maxID {
 		r.addDefect(lang.T("the id %s… is longer than %d characters", quote(string(runes[:20])), maxID))
 		return string(runes[:maxID])

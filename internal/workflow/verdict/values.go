@@ -7,9 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/width"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
@@ -32,7 +31,7 @@ func scalarText(v any) string {
 
 // readInteger reads a whole number, also one in quotation marks.
 func readInteger(v any) (int, bool) {
-	n, err := strconv.ParseInt(narrow(jsonblock.Scalar(v)), 10, 32)
+	n, err := strconv.ParseInt(criteria.Narrow(jsonblock.Scalar(v)), 10, 32)
 	return int(n), err == nil
 }
 
@@ -75,41 +74,9 @@ func isBlank(s string) bool {
 // fold returns a value in lower case, of common width, with one underline between words and without
 // the signs around it.
 func fold(s string) string {
-	s = strings.ToLower(narrow(s))
+	s = strings.ToLower(criteria.Narrow(s))
 	s = strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || c == '-' || c == '_' }), "_")
 	return strings.Trim(s, "*`_.!。！\"'()（）[]")
-}
-
-// narrow writes characters of full width as the common ones, and every dash as "-". Invisible
-// characters are dropped.
-func narrow(s string) string {
-	plain := true
-	for i := 0; plain && i < len(s); i++ {
-		plain = s[i] < 0x80
-	}
-	if plain {
-		return s
-	}
-	return strings.Map(func(c rune) rune {
-		switch {
-		case unicode.Is(unicode.Pd, c) || c == '−':
-			return '-'
-		case unicode.Is(unicode.Zs, c):
-			return ' '
-		}
-		return visibleRune(c)
-	}, width.Fold.String(s))
-}
-
-// visibleRune drops invisible characters.
-func visibleRune(c rune) rune {
-	switch {
-	case unicode.IsSpace(c):
-		return c
-	case unicode.Is(unicode.Cf, c), unicode.IsControl(c):
-		return -1
-	}
-	return c
 }
 
 // sortedKeys is faster than slices.Sorted, which cannot know the number of keys.

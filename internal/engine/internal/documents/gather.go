@@ -214,6 +214,9 @@ func (d *Disk) compareRounds(ctx context.Context, s *standing.Standing) *standin
 	}
 	out := standing.Compare(before, after)
 	out.Round = last.Iteration
+	if s.Stage.Kind == workflow.KindDocument {
+		out.Criteria = verdict.CompareCriteria(before, after, s.Session.CriteriaReader == 0)
+	}
 	return &out
 }
 
@@ -285,6 +288,9 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 		scoping := st.ID == s.Session.CurrentStage && s.Workflow.Scoping(s.Session)
 		switch {
 		case st.Kind == workflow.KindDocument || scoping:
+			if st.ID == s.Session.CurrentStage {
+				src.Current = len(src.Requirements)
+			}
 			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
 		case st.Kind == workflow.KindPlan:
 			src.Plan, src.Changed = text, src.Changed || !same
@@ -304,7 +310,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 // sourcesOf returns the sources of criteria without their texts.
 func sourcesOf(s *standing.Standing) verdict.Sources {
 	// A report judges the sprints of the last build, and earlier built ones without a pass.
-	src := verdict.Sources{Sprints: s.Session.Sprints, InScope: s.Session.OpenSprints(workflow.SprintImplemented)}
+	src := verdict.Sources{Current: -1, Sprints: s.Session.Sprints, InScope: s.Session.OpenSprints(workflow.SprintImplemented), Former: s.Session.CriteriaReader == 0}
 	if build, ok := s.Workflow.OfKind(workflow.KindBuild); ok {
 		src.InScope = append(src.InScope, s.Session.Record(build.ID).Scope...)
 	}

@@ -87,7 +87,7 @@ func TestGather(t *testing.T) {
 		}
 		return fmt.Sprint(b.s.Saved[a.Path], b.s.Saved["gone.md"].Missing, " ", altered, " ", *b.s.Draft.Changes, " ", changed)
 	}
-	const changes = "{1 1 1 [A] false}"
+	const changes = "{1 1 1 [A] {[] [] []} false}"
 	for _, tt := range []struct {
 		name   string
 		change func()

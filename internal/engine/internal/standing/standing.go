@@ -96,6 +96,8 @@ type Changes struct {
 	Added, Removed int
 	// Sections are the titles of the differing sections.
 	Sections []string
+	// Criteria are the differences between the criteria of both.
+	Criteria verdict.Difference
 	// Unknown is true if the text of the earlier round is gone or was changed.
 	Unknown bool
 }

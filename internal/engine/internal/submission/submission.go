@@ -30,6 +30,8 @@ type Submission struct {
 	Scope    []int
 	Audit    *workflow.Audit
 	Evidence *workflow.Evidence
+	// Unlisted is true if the document should name criteria, and names none.
+	Unlisted bool
 	// WorkTree is the fingerprint now, SameTree the one of an unchanged project.
 	WorkTree, SameTree string
 	// Edits is the folder with edits of the working copy not in the submission.

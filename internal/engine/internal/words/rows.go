@@ -1,10 +1,13 @@
 package words
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
@@ -67,8 +70,38 @@ func describeReturn(s *standing.Standing) string {
 	return said
 }
 
-// Coverage says which criteria of the requirements a plan leaves out, and which no sprint of it
-// names; and if no document names any, that a report then owes none.
+// maxPlaces is how many places of criteria a sentence names.
+const maxPlaces = 12
+
+// found says how many criteria a document has and where, and which differ from the round before.
+func found(s *standing.Standing, c *verdict.Criteria) string {
+	places := c.Places()
+	var where []string
+	for _, p := range places[:min(len(places), maxPlaces)] {
+		where = append(where, visible.Line(p.Name)+" "+strconv.Itoa(p.Criteria))
+	}
+	if more := len(places) - len(where); more > 0 {
+		where = append(where, fmt.Sprintf("+%d", more))
+	}
+	said := s.Say("%d criteria, and QA owes a row for each: %s.", len(c.All), strings.Join(where, s.Say(", ")))
+	if s.Draft.Changes == nil {
+		return said
+	}
+	d := s.Draft.Changes.Criteria
+	if len(d.Came) > 0 {
+		said += " " + s.Say("New: %s.", verdict.List(d.Came))
+	}
+	if len(d.Went) > 0 {
+		said += " " + s.Say("Gone: %s.", verdict.List(d.Went))
+	}
+	if len(d.Changed) > 0 {
+		said += " " + s.Say("Changed: %s.", verdict.List(d.Changed))
+	}
+	return said
+}
+
+// Coverage says at a document of requirements which criteria it has, and at a plan which of them it leaves out, and
+// which no sprint names; and if no document names any, that a report then owes none.
 func Coverage(s *standing.Standing) string {
 	judges := func(st workflow.Stage) bool {
 		return st.Gate == workflow.GateVerdict && st.Owed() == workflow.OwesCriteria
@@ -77,7 +110,9 @@ func Coverage(s *standing.Standing) string {
 	case c == nil || !slices.ContainsFunc(s.Workflow.Stages, judges):
 		return ""
 	case len(c.All) == 0 && len(s.Session.Record(s.Session.CurrentStage).Verdict) == 0:
-		return s.Say("No document names acceptance criteria (AC-1, AC-2, …): QA will have no list to test against.")
+		return s.Say("No criterion can be read in any document, so QA owes no row: a pass rests on the commands in its report alone.")
+	case c.InHand():
+		return found(s, c)
 	case s.Stage.Kind != workflow.KindPlan:
 		return ""
 	default:
