@@ -1,9 +1,11 @@
 package workflow
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -219,11 +221,19 @@ const (
 
 // Sprint is one sprint of the plan.
 type Sprint struct {
-	Number int          `json:"number"`
+	Number int `json:"number"`
+	// Label is the name in the plan if it is not the number: the A of "Sprint A".
+	Label  string       `json:"label,omitempty"`
 	Title  string       `json:"title"`
 	Status SprintStatus `json:"status"`
 	Extra  Extra        `json:",unknown"`
 }
+
+// Name returns the label or the number.
+func (s Sprint) Name() string { return cmp.Or(s.Label, strconv.Itoa(s.Number)) }
+
+// Titled reports whether the plan gives the sprint a title.
+func (s Sprint) Titled() bool { return s.Title != "Sprint "+s.Name() }
 
 // Artifact records a saved deliverable.
 type Artifact struct {

@@ -16,7 +16,7 @@ func listed(document string) string {
 	sprints, repeated := markdown.Read(document, nil).Sprints()
 	var out []string
 	for _, sp := range sprints {
-		out = append(out, strings.TrimSpace(fmt.Sprint(sp.Number, " ", sp.Title)))
+		out = append(out, strings.TrimSpace(sp.Name()+" "+sp.Title))
 	}
 	for _, n := range repeated {
 		out = append(out, fmt.Sprint("again ", n))
@@ -63,7 +63,7 @@ func TestPlansAsPeopleWriteThem(t *testing.T) {
 		"## Sprint 1: a\n\n## Risks\n\n**Sprint 1**\n\n**Sprint 9**\n":                                        "1 a",
 		"## Contents\n- [Sprint 1: a](#1)\n- [Sprint 2: b](#2)\n\n## Sprint 1: a\n## Sprint 2: b\n":           "1 a, 2 b",
 		"**[Sprint 1](#1)**\n**[Sprint 2](#2)**\n\n**Sprint 1: a**\n":                                         "1 a",
-		"| Sprint | Goal |\n|---|---|\n| 1 | x |\n| 2 | y |\n\n## Sprint 1: a\n":                              "1 a",
+		"| Sprint | Goal |\n|---|---|\n| 1 | x |\n| 2 | y |\n\n## Sprint 1: a\n":                              "1 a, 2 y",
 		"| Sprint | Goal |\n|---|---|\n| 1 | x |\n| Sprint 2 | y |\n| 3: Ship | z |\n":                        "1 x, 2 y, 3 Ship",
 		"| 冲刺 | 周次 | 目标 |\n|---|---|---|\n| 一 | 1-2 | 登录 |\n| 冲刺 2 | 3-4 | 支付 |\n":                            "1 登录, 2 支付",
 		"| Story | Size | Sprint |\n|---|---|---|\n| S1-1 | 1 | 1 |\n| S1-2 | 1 | 1 |\n| S2-1 | 2 | 2 |\n":    "1, 2",
@@ -85,6 +85,78 @@ func TestPlansAsPeopleWriteThem(t *testing.T) {
 		"## Sprint I: a\n## Sprint II: b\n## Sprint IV\n":                                                     "1 a, 2 b, 4",
 		"## Sprint 1: a\n## Sprint X: later\n":                                                                "1 a",
 		"Sprint 1: a\n===\n\ntext\n\nSprint 2: b\n---\n":                                                      "1 a, 2 b",
+	} {
+		if got := listed(document); got != want {
+			t.Errorf("%q:\ngot  %q\nwant %q", document, got, want)
+		}
+	}
+}
+
+// TestNamesOfSprints reads plans whose sprints have other names than "Sprint 1", and other parts than sprints.
+func TestNamesOfSprints(t *testing.T) {
+	for document, want := range map[string]string{
+		// Letters, letters in front of a number, and parts of a number.
+		"### ✅ Sprint A — Accounts (done)\n- S1-1\n\n### Sprint B — Orders\n- S2-1\n": "A Accounts, B Orders",
+		"## Sprint A: a\n## Sprint B\n## Sprint C\n## Sprint N: a template\n":         "A a, B, C",
+		"## Sprint A: a\n## Sprint H\n## Sprint I\n":                                  "A a, H, I",
+		"## Sprint A–C: the scope\n## Sprint A: a\n## Sprint B: b\n":                  "A a, B b",
+		"## Sprint F1: a\n## Sprint F2: b\n":                                          "1 a, 2 b",
+		"## Sprint F1: a\n## Sprint B1: b\n## Sprint 1: c\n":                          "F1 a, B1 b, 1 c",
+		"### UI-S0 — a\n### UI-S1 — b\n":                                              "0 a, 1 b",
+		"### Sprint UI-S0: a\n### Sprint UI-S1: b\n### Sprint API-S0: c\n":            "UI-S0 a, UI-S1 b, API-S0 c",
+		"## Sprint 1: a\n## Sprint 1.5: b\n## Sprint 2: c\n## Sprint 2a: d\n":         "1 a, 1.5 b, 2 c, 2a d",
+		"## Sprint 1: a\n### Sprint 1.1: b\n### Sprint 1.2: c\n## Sprint 2: d\n":      "1 a, 2 d",
+		"## Sprint 2w\n## Sprint 3d\n":                                                "",
+		"#### Sprint Backlog - 1\n#### Sprint Backlog - 2\n":                          "1, 2",
+		"## Sprint Zero: a\n## Sprint One: b\n":                                       "0 a, 1 b",
+		"## Спринт 1: вход\n## Спринт 2\n":                                            "1 вход, 2",
+		"## スプリント1：認証\n## スプリント2：注文\n":                                                "1 認証, 2 注文",
+		"## 스프린트 1: 로그인\n## 스프린트 2\n":                                                 "1 로그인, 2",
+
+		// Other units, if there are no sprints.
+		"## Phase 1 — a\n### Goal\n## Phase 2 — b\n":                       "1 a, 2 b",
+		"## Phase 1: a\n### Sprint 1: b\n## Phase 2: c\n### Sprint 2: d\n": "1 b, 2 d",
+		"## Phase 1: a\n### Week 1\n### Week 2\n## Phase 2: c\n":           "1 a, 2 c",
+		"## Week 1: a\n## Week 2: b\n":                                     "1 a, 2 b",
+		"## Weeks 1–2: a\n## Weeks 3–4: b\n":                               "",
+		"## Sprint 1: a\n**Week 1**\n\n**Week 2**\n":                       "1 a",
+		"## Milestone 1: a\n## Milestone 2\n":                              "1 a, 2",
+		"## S1: a\n## S2: b\n":                                             "1 a, 2 b",
+		"## S1-1 a\n## S1-2 b\n":                                           "",
+		"## Stories\n### S1: a\n### S2: b\n":                               "",
+		"## 第一阶段：登录\n## 第二阶段：支付\n":                                         "1 登录, 2 支付",
+		"## 第1周：登录\n## 第2周：支付\n":                                           "1 登录, 2 支付",
+		"## Phase 1: alone\n":                                              "",
+		"## Epic 1: a\n## Epic 2: b\n### Phase 1\n### Phase 2\n":           "",
+		"## Roll-out\n### Phase 1: beta\n### Phase 2: all\n":               "",
+		"## Iteration 1: a\n## Iteration 2: b\n":                           "1 a, 2 b",
+		"- **Phase 1**: a\n- **Phase 2**: b\n":                             "1 a, 2 b",
+
+		// Items, HTML and tables.
+		"- [x] **Sprint 1: Accounts**\n    Sign in.\n\n- [ ] **Sprint 2: Orders**\n":                     "1 Accounts, 2 Orders",
+		"1. **Sprint 1** — a\n2. **Sprint 2** — b\n":                                                     "1 a, 2 b",
+		"- **Sprint 1** depends on the bank.\n":                                                          "",
+		"- Sprint 1: a\n  - S1-1\n- Sprint 2: b\n":                                                       "1 a, 2 b",
+		"- [x] Sprint 1\n- [ ] Sprint 2\n":                                                               "1, 2",
+		"Sprint 1: a\n- S1-1\n\nSprint 2: b\n- S2-1\n":                                                   "1 a, 2 b",
+		"<h2>Sprint 1: a</h2>\n<p>text</p>\n<h2 id=\"b\">Sprint 2: <b>b</b></h2>\n":                      "1 a, 2 b",
+		"<summary><strong>Sprint 1</strong></summary>\n\n<summary>Sprint 2: b</summary>":                 "1, 2 b",
+		"## <a name=\"a\"></a>Sprint 1: a\n":                                                             "1 a",
+		"| Sprint | Goal |\n|---|---|\n| A | x |\n| B | y |\n| TBD | z |\n":                              "A x, B y",
+		"| Sprint |\n|---|\n| **0 — Setup** |\n| **1 — Login (50 %)** |\n| 2 – 3 |\n":                    "0 Setup, 1 Login",
+		"| № | Цели спринта |\n|---|---|\n| 1 | a |\n| 2 | b |\n":                                        "1 a, 2 b",
+		"| # | Task |\n|---|---|\n| 1 | a |\n":                                                           "",
+		"| Sprint | Goal |\n|---|---|\n| 1 | x |\n| 2 | y |\n| 3 | z |\n\n## Sprint 3: c\n## Sprint 2\n": "1 x, 2 y, 3 c",
+
+		// Scopes, further headings of a sprint, and the progress.
+		"## Sprints 1–2: the scope\n## Sprint 1: a\n## Sprint 2: b\n":                                      "1 a, 2 b",
+		"## Sprint F1–F2\n## Sprint F1: a\n## Sprint F2: b\n":                                              "1 a, 2 b",
+		"## Sprint 1 — Accounts\n\n## Sprint 1 — Retrospective\n\n## Sprint 2 — Orders\n":                  "1 Accounts, 2 Orders",
+		"## Sprint 1 Planning\n## Sprint 1: Accounts\n## Sprint 1 Review\n## Sprint 2\n":                   "1 Accounts, 2",
+		"## Sprint 1: COMPLETED (2025-05-01)\n## Sprint 2: DONE\n## Sprint 3 ✅\n## Sprint 4 - in progress": "1, 2, 3, 4",
+		"## Sprint 1: a — COMPLETED\n## Sprint 2: b (done)\n## Sprint 3: c [x]\n## Sprint 4: d ✅ DONE\n":   "1 a, 2 b, 3 c, 4 d",
+		"## Sprint 1 ✅ COMPLETED: a\n## [DONE] Sprint 2: b\n## ✅ DONE — Sprint 3: c\n## 冲刺 4：支付（已完成）\n":    "1 a, 2 b, 3 c, 4 支付",
+		"## Sprint 1: Get things done\n## Sprint 2: To do list\n## Sprint 3: Done list\n":                  "1 Get things done, 2 To do list, 3 Done list",
 	} {
 		if got := listed(document); got != want {
 			t.Errorf("%q:\ngot  %q\nwant %q", document, got, want)
@@ -134,6 +206,7 @@ func FuzzSprints(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Add("**Sprint 1:** a\n\n| Sprint |\n|-|\n| 1 |\n| 2 |\n\nSprint I\n---\n##冲刺十\n")
+	f.Add("- [x] **Sprint F1: a**\n<h2>Sprint B</h2>\n\n| № | Sprint |\n|-|-|\n| 1.5 | II |\n\n## UI-S0: a\n## Phase 2 — DONE (x)\n")
 	f.Fuzz(func(t *testing.T, document string) {
 		sprints, repeated := markdown.Read(document, nil).Sprints()
 		named, _ := markdown.Read(document, []string{"goals", "=risks", "sprint 1", "冲刺"}).Sprints()
@@ -142,6 +215,7 @@ func FuzzSprints(f *testing.F) {
 		}
 		n := strings.Count(document, "\n") + 1
 		var numbers []int
+		var labels []string
 		for i, sp := range sprints {
 			if sp.Number != named[i].Number || sp.Title != named[i].Title || sp.Line != named[i].Line {
 				t.Errorf("%+v, but %+v with other names of sections", sp, named[i])
@@ -149,14 +223,14 @@ func FuzzSprints(f *testing.F) {
 			if sp.Number < 0 || sp.Line < 0 || sp.End <= sp.Line || sp.End > n || slices.Contains(numbers, sp.Number) {
 				t.Errorf("sprint %+v of %d lines after %v", sp, n, numbers)
 			}
-			if i > 0 && sp.Line <= sprints[i-1].Line {
-				t.Errorf("sprint %+v before %+v", sp, sprints[i-1])
+			if slices.ContainsFunc(sprints[:i], func(other markdown.Sprint) bool { return other.Line == sp.Line }) {
+				t.Errorf("sprint %+v where another is in %+v", sp, sprints)
 			}
-			numbers = append(numbers, sp.Number)
+			numbers, labels = append(numbers, sp.Number), append(labels, sp.Name())
 		}
 		for _, again := range repeated {
-			if !slices.Contains(numbers, again) {
-				t.Errorf("%d is repeated, but not in %v", again, numbers)
+			if !slices.Contains(labels, again) {
+				t.Errorf("%s is repeated, but not in %v", again, labels)
 			}
 		}
 	})

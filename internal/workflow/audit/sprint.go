@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -11,7 +10,7 @@ import (
 )
 
 // sprintLabel names a sprint in a finding.
-func sprintLabel(sp markdown.Sprint) lang.Text { return lang.T("Sprint %d", sp.Number) }
+func sprintLabel(sp markdown.Sprint) lang.Text { return lang.T("Sprint %s", sp.Name()) }
 
 var (
 	// storyHead begins the heading, item or row of a sprint's story.
@@ -44,7 +43,7 @@ func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 	}
 	return slices.DeleteFunc(d.storiesIn(markdown.Sprint{Line: -1, End: len(d.Lines)}), func(st story) bool {
 		number, rest, _ := strings.Cut(strings.ReplaceAll(st.id, ".", "-"), "-")
-		return rest == "" || !strings.EqualFold(number, "S"+strconv.Itoa(sp.Number))
+		return rest == "" || !strings.EqualFold(number, "S"+sp.Name())
 	})
 }
 

@@ -1,7 +1,6 @@
 package audit_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +22,7 @@ func agree(t *testing.T, plan string) {
 		}
 		_, items, _ := strings.Cut(x.Problem, ": ")
 		for _, item := range strings.Split(items, ", ") {
-			if strings.HasPrefix(item, "Sprint ") && !slices.ContainsFunc(sprints, func(sp workflow.Sprint) bool { return item == fmt.Sprint("Sprint ", sp.Number) }) {
+			if strings.HasPrefix(item, "Sprint ") && !slices.ContainsFunc(sprints, func(sp workflow.Sprint) bool { return item == "Sprint "+sp.Name() }) {
 				t.Errorf("%q: the scope has %v, the audit says %q", plan, sprints, x.Problem)
 			}
 		}

@@ -1,7 +1,7 @@
 package intake
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -23,7 +23,7 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 			if !ok || len(numbers) == 0 || slices.ContainsFunc(out, func(s workflow.Sprint) bool { return s.Number == numbers[0] }) {
 				continue
 			}
-			out = append(out, pendingSprint(numbers[0], fieldText(o, "title", "name", "goal")))
+			out = append(out, pendingSprint(workflow.Sprint{Number: numbers[0], Title: fieldText(o, "title", "name", "goal")}))
 		}
 	}
 	return out
@@ -34,18 +34,16 @@ func sprintObjects(object map[string]any) (out []workflow.Sprint) {
 func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) {
 	sprints, twice := markdown.Read(document, nil).Sprints()
 	for _, sp := range sprints {
-		out = append(out, pendingSprint(sp.Number, sp.Title))
+		out = append(out, pendingSprint(workflow.Sprint{Number: sp.Number, Label: sp.Label, Title: sp.Title}))
 	}
-	for _, n := range twice {
-		repeated = append(repeated, lang.T("Sprint %d has two headings; only the first counts, so renumber the other", n))
+	for _, name := range twice {
+		repeated = append(repeated, lang.T("Sprint %s has two headings; only the first counts, so renumber the other", name))
 	}
 	return out, repeated
 }
 
-// pendingSprint returns a sprint not yet built.
-func pendingSprint(number int, title string) workflow.Sprint {
-	if title == "" {
-		title = fmt.Sprintf("Sprint %d", number)
-	}
-	return workflow.Sprint{Number: number, Title: visible.Fit(title, 200), Status: workflow.SprintPending}
+// pendingSprint returns a sprint as not yet built.
+func pendingSprint(s workflow.Sprint) workflow.Sprint {
+	s.Title, s.Status = visible.Fit(cmp.Or(s.Title, "Sprint "+s.Name()), 200), workflow.SprintPending
+	return s
 }
