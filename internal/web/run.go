@@ -3,6 +3,7 @@ package web
 import (
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 
@@ -176,4 +177,12 @@ func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, de
 		out = append(out, row)
 	}
 	return out
+}
+
+// sprintTitle returns the title of a sprint behind the number of the list; other names come with it.
+func sprintTitle(l lang.Language, s workflow.Sprint) string {
+	if s.Label == "" || !s.Titled() {
+		return s.Title
+	}
+	return l.Say("Sprint %s: %s", s.Label, s.Title)
 }

@@ -120,7 +120,7 @@ func (t *sessionText) printSession(cwd, where string) error {
 	if len(s.Sprints) > 0 {
 		t.term.Styled(terminal.Bold, t.term.Lang.Say("\nSprints"))
 		for _, sp := range s.Sprints {
-			t.term.Printf("  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+			t.term.Printf("  %s  %s: %s\n", sp.Name(), sp.Title, sp.Status)
 		}
 	}
 	t.term.Styled(terminal.Bold, t.term.Lang.Say("\nHistory"))

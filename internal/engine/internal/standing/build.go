@@ -2,6 +2,7 @@ package standing
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -80,6 +81,16 @@ func (s *Standing) DefaultScope() []int {
 		return open
 	}
 	return s.SprintNumbers()
+}
+
+// SprintName returns the name of a sprint in the plan.
+func (s *Standing) SprintName(number int) string {
+	for _, sprint := range s.Session.Sprints {
+		if sprint.Number == number {
+			return sprint.Name()
+		}
+	}
+	return strconv.Itoa(number)
 }
 
 // SprintNumbers returns the numbers of all sprints of the plan.

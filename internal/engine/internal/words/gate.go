@@ -162,7 +162,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.addQuoted(s.Say("It says:"), s.Draft.Lines)
 		var sprints []string
 		for _, sp := range s.Session.Sprints {
-			sprints = append(sprints, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
+			sprints = append(sprints, sprintTitle(s.Language, sp))
 		}
 		d.addList(s.Say("Its sprints:"), sprints)
 		d.addList(s.Say("To look at:"), describeGaps(s.Language, rec))

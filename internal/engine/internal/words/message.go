@@ -48,7 +48,7 @@ func Place(s *standing.Standing) string {
 	case workflow.Completed:
 		place = s.Say("complete")
 		if open := s.Unbuilt(); len(open) > 0 {
-			place = s.Say("complete, but for %s", sprintList(s.Language, open))
+			place = s.Say("complete, but for %s", sprintList(s, open))
 		}
 	case workflow.Cancelled:
 		place = s.Say("cancelled")
@@ -229,7 +229,7 @@ func devMessage(s *standing.Standing) string {
 	var b strings.Builder
 	b.WriteString(s.Say("The plan has %s:\n", s.Count(len(s.Session.Sprints), "sprint")))
 	for _, sp := range s.Session.Sprints {
-		b.WriteString(s.Say("- Sprint %d: %s — %s\n", sp.Number, visible.Line(sp.Title), sp.Status))
+		b.WriteString(s.Say("- Sprint %s: %s — %s\n", sp.Name(), visible.Line(sp.Title), sp.Status))
 	}
 	if len(s.Session.OpenSprints(workflow.SprintDone)) == len(s.Session.Sprints) {
 		b.WriteString(s.Say("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all."))
@@ -239,7 +239,7 @@ func devMessage(s *standing.Standing) string {
 	if open := s.Session.OpenSprints(workflow.SprintPending); len(open) > 0 {
 		example = open[0]
 	}
-	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", example))
+	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %s”", s.SprintName(example)))
 	return b.String()
 }
 
@@ -247,7 +247,7 @@ func completedMessage(s *standing.Standing) string {
 	var b strings.Builder
 	open := s.Unbuilt()
 	if len(open) > 0 {
-		b.WriteString(s.Say("Everything in scope is done; %s not built yet. The documents are in `%s`:\n", sprintsAre(s.Language, open), s.Tasks))
+		b.WriteString(s.Say("Everything in scope is done; %s not built yet. The documents are in `%s`:\n", sprintsAre(s, open), s.Tasks))
 	} else {
 		b.WriteString(s.Say("All stages are done. The documents are in `%s`:\n", s.Tasks))
 	}
@@ -268,7 +268,7 @@ func completedMessage(s *standing.Standing) string {
 		b.WriteString("\n" + risk + "\n")
 	}
 	if len(open) > 0 {
-		b.WriteString(s.Say("\n**You can now** reopen %s to go on with %s, or leave it at that.", s.Builder(), sprintList(s.Language, open)))
+		b.WriteString(s.Say("\n**You can now** reopen %s to go on with %s, or leave it at that.", s.Builder(), sprintList(s, open)))
 		return b.String()
 	}
 	b.WriteString(s.Say("\n**You can now** review and commit them, or reopen a stage to change something."))

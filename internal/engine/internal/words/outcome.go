@@ -48,7 +48,7 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 	default:
 		b.WriteString(s.Say("The %s is in", from.DocumentIn(s.Language)))
 		if len(rec.Scope) > 0 {
-			b.WriteString(s.Say(" for %s", sprintList(s.Language, rec.Scope)))
+			b.WriteString(s.Say(" for %s", sprintList(s, rec.Scope)))
 		}
 		b.WriteString(s.Say(": `%s`.", work))
 		if resolved > 0 {

@@ -6,35 +6,54 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // sprintsAre says "sprint 2 is", "sprints 2, 3 are".
-func sprintsAre(l lang.Language, numbers []int) string {
+func sprintsAre(s *standing.Standing, numbers []int) string {
 	if len(numbers) == 1 {
-		return l.Say("%s is", sprintList(l, numbers))
+		return s.Say("%s is", sprintList(s, numbers))
 	}
-	return l.Say("%s are", sprintList(l, numbers))
+	return s.Say("%s are", sprintList(s, numbers))
 }
 
 // sprintList returns the names of sprints, for example "sprints 2, 3".
-func sprintList(l lang.Language, numbers []int) string {
-	if len(numbers) == 1 {
-		return l.Say("sprint %s", Numbers(numbers))
+func sprintList(s *standing.Standing, numbers []int) string {
+	names := make([]string, len(numbers))
+	for i, n := range numbers {
+		names[i] = s.SprintName(n)
 	}
-	return l.Say("sprints %s", Numbers(numbers))
+	if len(numbers) == 1 {
+		return s.Say("sprint %s", listShort(names))
+	}
+	return s.Say("sprints %s", listShort(names))
+}
+
+// sprintTitle returns the name of a sprint with its title.
+func sprintTitle(l lang.Language, sp workflow.Sprint) string {
+	if !sp.Titled() {
+		return l.Say("Sprint %s", sp.Name())
+	}
+	return l.Say("Sprint %s: %s", sp.Name(), Quoted(sp.Title, 120))
 }
 
 // Numbers lists numbers, with an end if there are many.
 func Numbers(numbers []int) string {
-	more := ""
-	if len(numbers) > 30 {
-		numbers, more = numbers[:30], ", …"
-	}
 	parts := make([]string, len(numbers))
 	for i, n := range numbers {
 		parts[i] = strconv.Itoa(n)
 	}
-	return strings.Join(parts, ", ") + more
+	return listShort(parts)
+}
+
+// listShort joins texts, with an end if there are many.
+func listShort(parts []string) string {
+	const most = 30
+	if len(parts) > most {
+		return strings.Join(parts[:most], ", ") + ", …"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Quoted sets the assistant's words off from the server's: in quotation
