@@ -277,7 +277,7 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	sub.EnterEdit(s.Language, rec)
 	rec.Iteration++
 	if s.Stage.Kind == workflow.KindPlan {
-		s.Session.SetSprints(sub.Assessment.Sprints)
+		r.disk.SetSprints(ctx, s, sub.Assessment.Document, sub.Assessment.Sprints)
 	}
 	audited, findings, _ := serverFindings(s.Stage, rec)
 	s.Session.Note(workflow.Transition{

@@ -113,6 +113,9 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 	policy := s.Policy
 	st = st.Under(policy)
 	unchanged, undone := sub.SameAsBefore(s), r.disk.TakenBack(ctx, s, a.Document)
+	if st.Kind == workflow.KindPlan {
+		r.disk.KeepSprints(ctx, s)
+	}
 	if err := sub.Keep(ctx, tx, r.disk, s, r.engine.Now()); err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 	}
 	switch {
 	case st.Kind == workflow.KindPlan:
-		s.Session.SetSprints(a.Sprints)
+		r.disk.SetSprints(ctx, s, a.Document, a.Sprints)
 	case st.Kind == workflow.KindBuild && !scoping:
 		rec.Scope = sub.Scope
 		s.Session.MarkSprints(sub.Scope, workflow.SprintImplemented)

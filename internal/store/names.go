@@ -49,10 +49,7 @@ func findMisnamed(s *workflow.Session) (key, value string) {
 	c.checkName("task_name", s.TaskName)
 	c.checkCount("revision", s.Revision, s.ReworkCount)
 	c.checkLine("artifacts", s.Artifacts...)
-	for _, sprint := range s.Sprints {
-		c.checkLine("sprints", string(sprint.Status))
-		c.checkCount("sprints", sprint.Number)
-	}
+	c.checkSprints("sprints", s.Sprints)
 	c.checkPolicies("policy", s.Policy)
 	c.checkCommands("verify", s.VerifyCommands)
 	c.checkDefinition(s.Workflow)
@@ -160,10 +157,19 @@ func (c *checker) checkDefinition(d *workflow.Definition) {
 	}
 }
 
+func (c *checker) checkSprints(key string, sprints []workflow.Sprint) {
+	for _, sprint := range sprints {
+		c.checkLine(key, string(sprint.Status), sprint.Label)
+		c.checkLine(key, sprint.Criteria...)
+		c.checkCount(key, sprint.Number)
+	}
+}
+
 func (c *checker) checkRecord(r *workflow.Record) {
 	c.checkLine("stages.status", string(r.Status), string(r.Verdict), r.WorkTree)
 	c.checkCount("stages.iteration", r.Iteration)
 	c.checkCount("stages.scope", r.Scope...)
+	c.checkSprints("stages.earlier_sprints", r.EarlierSprints)
 	for _, ref := range r.Refs() {
 		c.checkRef("stages", ref)
 	}

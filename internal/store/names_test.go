@@ -18,7 +18,7 @@ const fullID = "0c0c0c0c-3d55-4c0e-9a4e-5b8c8f0a7d22"
 // prose are the texts of a session that may have several lines, because people, models and commands write them:
 // whatever prints one in a line makes it one. All others are refused with a line end.
 var prose = []string{
-	"cwd", "objective", "sprints.title", "verify.command", "verify.instead",
+	"cwd", "objective", "sprints.title", "stages.earlier_sprints.title", "verify.command", "verify.instead",
 	"stages.claude_result_ref.summary", "stages.codex_result_ref.summary", "stages.final_result_ref.summary", "stages.approved_scope.summary", "stages.artifact.text.summary",
 	"stages.candidates.because", "stages.score_note", "stages.objections", "stages.returned", "stages.gaps", "stages.found_gaps", "stages.feedback", "stages.needs",
 	"stages.findings.id", "stages.findings.severity", "stages.findings.file", "stages.findings.problem", "stages.findings.fix", "stages.findings.status", "stages.findings.check",

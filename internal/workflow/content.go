@@ -226,7 +226,9 @@ type Sprint struct {
 	Label  string       `json:"label,omitempty"`
 	Title  string       `json:"title"`
 	Status SprintStatus `json:"status"`
-	Extra  Extra        `json:",unknown"`
+	// Criteria are the ids of its criteria; only in the sprints of an earlier plan.
+	Criteria []string `json:"criteria,omitempty"`
+	Extra    Extra    `json:",unknown"`
 }
 
 // Name returns the label or the number.

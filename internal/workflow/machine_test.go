@@ -286,9 +286,9 @@ func TestUnknownKeysSurviveAtEveryLevel(t *testing.T) {
 
 func TestSetSprintsKeepsStatusOfUnchangedOnes(t *testing.T) {
 	s := &workflow.Session{}
-	s.SetSprints([]workflow.Sprint{{Number: 1, Title: "a"}, {Number: 2, Title: "b"}})
+	s.SetSprints(nil, []workflow.Sprint{{Number: 1, Title: "a"}, {Number: 2, Title: "b"}})
 	s.MarkSprints([]int{1, 2}, workflow.SprintDone)
-	s.SetSprints([]workflow.Sprint{{Number: 1, Title: "a"}, {Number: 2, Title: "other"}, {Number: 3, Title: "c"}})
+	s.SetSprints(s.Sprints, []workflow.Sprint{{Number: 1, Title: "a"}, {Number: 2, Title: "other"}, {Number: 3, Title: "c"}})
 	if !slices.Equal(s.OpenSprints(workflow.SprintPending), []int{2, 3}) || !slices.Equal(s.OpenSprints(workflow.SprintDone), []int{1}) {
 		t.Errorf("%+v", s.Sprints)
 	}

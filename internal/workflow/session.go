@@ -106,6 +106,9 @@ type Record struct {
 	ChangeRequests []ChangeRequest `json:"change_requests,omitempty"`
 	// Scope lists the sprints of the latest dev submission.
 	Scope []int `json:"scope,omitempty"`
+	// EarlierSprints are the sprints of the plan approved before, with their criteria, if any of them was built; a
+	// reopened plan is compared with them.
+	EarlierSprints []Sprint `json:"earlier_sprints,omitempty"`
 	// ApprovedScope is the scope approved by a person before the stage builds.
 	ApprovedScope *ContentRef `json:"approved_scope,omitempty"`
 	Approved      bool        `json:"approved"`
@@ -197,20 +200,6 @@ func (s *Session) OpenSprints(status SprintStatus) []int {
 		}
 	}
 	return out
-}
-
-// SetSprints replaces the sprints by those of a new plan. A sprint with the same number and title
-// as before keeps the status.
-func (s *Session) SetSprints(plan []Sprint) {
-	for i := range plan {
-		plan[i].Status = SprintPending
-		for _, old := range s.Sprints {
-			if old.Number == plan[i].Number && old.Title == plan[i].Title {
-				plan[i].Status, plan[i].Extra = old.Status, old.Extra
-			}
-		}
-	}
-	s.Sprints = plan
 }
 
 // MarkSprints sets the status of the sprints with these numbers.

@@ -176,6 +176,11 @@ func (c *Criteria) LeftOut() []string {
 	return c.selectIDs(func(c Criterion) bool { return c.leftOut })
 }
 
+// OfSprint returns the ids that the plan assigns to a sprint.
+func (c *Criteria) OfSprint(number int) []string {
+	return c.selectIDs(func(c Criterion) bool { return slices.Contains(c.Sprints, number) })
+}
+
 // Unassigned returns the ids that no sprint of the plan names and that the plan does not leave out;
 // none if the plan assigns none at all.
 func (c *Criteria) Unassigned() []string {

@@ -260,7 +260,7 @@ func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
 	if len(s.Session.History) > 0 || len(s.Session.Sprints) > 0 || !planned || w.Index(s.Session.CurrentStage) < w.Index(plan.ID) {
 		return
 	}
-	s.Session.SetSprints(intake.Read(plan, d.readKept(ctx, s.Session.Record(plan.ID))).Sprints)
+	s.Session.SetSprints(nil, intake.Read(plan, d.readKept(ctx, s.Session.Record(plan.ID))).Sprints)
 }
 
 // GatherCriteria reads the criteria of a session from the documents, if a report owes them or a decision is about
@@ -271,6 +271,12 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	if !s.Session.CurrentState.Active() || !needsCriteria {
 		return
 	}
+	s.Criteria = criteriaOf(d.gatherSources(ctx, s))
+}
+
+// gatherSources reads the documents that define criteria or assign them.
+func (d *Disk) gatherSources(ctx context.Context, s *standing.Standing) verdict.Sources {
+	judges := s.Stage.Gate == workflow.GateVerdict
 	src := sourcesOf(s)
 	for _, st := range s.Workflow.Stages {
 		rec := s.Session.Record(st.ID)
@@ -301,10 +307,40 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 			break
 		}
 	}
+	return src
+}
+
+// criteriaOf reads the criteria of documents.
+func criteriaOf(src verdict.Sources) *verdict.Criteria {
 	if src.Plan != "" { // may define criteria if no other document does
 		src.Requirements = append(src.Requirements, src.Plan)
 	}
-	s.Criteria = verdict.ReadCriteria(src)
+	return verdict.ReadCriteria(src)
+}
+
+// KeepSprints keeps the sprints of the last approved plan with their criteria, if any of them was built, before the
+// first round of a new one is recorded.
+func (d *Disk) KeepSprints(ctx context.Context, s *standing.Standing) {
+	if s.Replanning() {
+		return
+	}
+	rec := s.Session.Current()
+	rec.EarlierSprints = nil
+	if len(s.Session.OpenSprints(workflow.SprintPending)) < len(s.Session.Sprints) {
+		rec.EarlierSprints = standing.WithCriteria(s.Session.Sprints, criteriaOf(d.gatherSources(ctx, s)))
+	}
+}
+
+// SetSprints replaces the sprints of a session by those of a new plan with this text.
+func (d *Disk) SetSprints(ctx context.Context, s *standing.Standing, plan string, sprints []workflow.Sprint) {
+	earlier := s.Session.Current().EarlierSprints
+	if len(earlier) == 0 {
+		s.Session.SetSprints(s.Session.Sprints, sprints)
+		return
+	}
+	src := d.gatherSources(ctx, s)
+	src.Plan = plan
+	s.Session.SetSprints(earlier, standing.WithCriteria(sprints, criteriaOf(src)))
 }
 
 // sourcesOf returns the sources of criteria without their texts.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 // AsksScope reports whether the session is at a build stage with a plan: the person chooses the sprints to build.
@@ -81,6 +82,37 @@ func (s *Standing) DefaultScope() []int {
 		return open
 	}
 	return s.SprintNumbers()
+}
+
+// WithCriteria returns sprints with the ids of their criteria.
+func WithCriteria(sprints []workflow.Sprint, criteria *verdict.Criteria) []workflow.Sprint {
+	out := slices.Clone(sprints)
+	for i := range out {
+		out[i].Criteria = criteria.OfSprint(out[i].Number)
+	}
+	return out
+}
+
+// Replanning reports whether the plan has had a round since it was last approved.
+func (s *Standing) Replanning() bool {
+	for _, e := range slices.Backward(s.Session.History) {
+		switch {
+		case e.FromStage() != s.Stage.ID:
+		case e.Action == workflow.ActionSubmit && e.ToStage() == s.Stage.ID:
+			return true
+		case s.Workflow.Index(e.ToStage()) > s.Workflow.Index(s.Stage.ID):
+			return false
+		}
+	}
+	return false
+}
+
+// PlanChanges returns what the waiting plan changes of the sprints that were built.
+func (s *Standing) PlanChanges() []workflow.SprintChange {
+	if s.Stage.Kind != workflow.KindPlan {
+		return nil
+	}
+	return workflow.CompareSprints(s.Session.Current().EarlierSprints, WithCriteria(s.Session.Sprints, s.Criteria))
 }
 
 // SprintName returns the name of a sprint in the plan.

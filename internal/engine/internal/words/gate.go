@@ -158,11 +158,12 @@ func digestOf(s *standing.Standing, draft string) digest {
 		if len(s.Session.Sprints) == 0 && st.Kind == workflow.KindPlan {
 			d.add(s.Say("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work."))
 		}
+		d.add(planChanges(s))
 		d.add(Coverage(s))
 		d.addQuoted(s.Say("It says:"), s.Draft.Lines)
 		var sprints []string
 		for _, sp := range s.Session.Sprints {
-			sprints = append(sprints, sprintTitle(s.Language, sp))
+			sprints = append(sprints, sprintTitle(s.Language, sp, 120))
 		}
 		d.addList(s.Say("Its sprints:"), sprints)
 		d.addList(s.Say("To look at:"), describeGaps(s.Language, rec))

@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 // sprintsAre says "sprint 2 is", "sprints 2, 3 are".
@@ -30,12 +31,42 @@ func sprintList(s *standing.Standing, numbers []int) string {
 	return s.Say("sprints %s", listShort(names))
 }
 
-// sprintTitle returns the name of a sprint with its title.
-func sprintTitle(l lang.Language, sp workflow.Sprint) string {
+// sprintTitle returns the name of a sprint with its title, of which at most limit characters.
+func sprintTitle(l lang.Language, sp workflow.Sprint, limit int) string {
 	if !sp.Titled() {
 		return l.Say("Sprint %s", sp.Name())
 	}
-	return l.Say("Sprint %s: %s", sp.Name(), Quoted(sp.Title, 120))
+	return l.Say("Sprint %s: %s", sp.Name(), Quoted(sp.Title, limit))
+}
+
+// planChanges names what a reopened plan changes of the sprints that were built.
+func planChanges(s *standing.Standing) string {
+	const short, most = 24, 10
+	changes := s.PlanChanges()
+	var out []string
+	for i, c := range changes {
+		if i == most {
+			out = append(out, s.Say("… and %d more", len(changes)-i))
+			break
+		}
+		was, gained := sprintTitle(s.Language, c.Was, short), verdict.List(c.Gained)
+		switch {
+		case c.Now == nil:
+			out = append(out, s.Say("%s is no longer in the plan", was))
+		case c.Now.Title != c.Was.Title:
+			out = append(out, s.Say("%s is now %s: not built", was, sprintTitle(s.Language, *c.Now, short)))
+		case c.IsSame():
+			out = append(out, s.Say("%s is now sprint %s: still built", was, c.Now.Name()))
+		case c.Now.Name() != c.Was.Name():
+			out = append(out, s.Say("%s is now sprint %s and gains %s: not built", was, c.Now.Name(), gained))
+		default:
+			out = append(out, s.Say("%s gains %s: not built", was, gained))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return s.Say("**What was built:** %s.", strings.Join(out, "; "))
 }
 
 // Numbers lists numbers, with an end if there are many.
