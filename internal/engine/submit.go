@@ -76,7 +76,11 @@ func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcom
 
 // examine adds the server's own findings to a submission, before any lock is taken.
 func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission.Submission) (err error) {
-	if sub.Scope, err = r.req.Scope(s, sub.Assessment.Scope); err != nil {
+	covered, unknown := sub.Assessment.Covers(s.Session.Sprints)
+	if unknown != "" && st.Kind == workflow.KindBuild {
+		return request.UnknownSprint(s, unknown)
+	}
+	if sub.Scope, err = r.req.Scope(s, covered); err != nil {
 		return err
 	}
 	guard := r.engine.person.In(r.project)

@@ -2,6 +2,7 @@ package request
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
@@ -102,8 +103,7 @@ func (q *Request) Scope(s *standing.Standing, named []int) ([]int, error) {
 		}
 		for _, n := range q.Sprints {
 			if !slices.Contains(known, n) {
-				return nil, fault.New(fault.InvalidArgument, "the plan has no sprint %d", n).
-					WithHint("its sprints are: %s", words.Numbers(known))
+				return nil, UnknownSprint(s, strconv.Itoa(n))
 			}
 		}
 		return sortNumbers(q.Sprints), nil
@@ -113,6 +113,11 @@ func (q *Request) Scope(s *standing.Standing, named []int) ([]int, error) {
 		return sortNumbers(named), nil
 	}
 	return s.DefaultScope(), nil
+}
+
+// UnknownSprint is the refusal of a sprint that is not in the plan.
+func UnknownSprint(s *standing.Standing, name string) error {
+	return fault.New(fault.InvalidArgument, "the plan has no sprint %s", name).WithHint("its sprints are: %s", words.Numbers(s.SprintNumbers()))
 }
 
 func sortNumbers(numbers []int) []int {

@@ -185,6 +185,23 @@ func TestScopeAsModelsWriteIt(t *testing.T) {
 	}
 }
 
+// TestScopeByName reads the scope of a report about a plan whose sprints have other names than numbers.
+func TestScopeByName(t *testing.T) {
+	lettered := []workflow.Sprint{{Number: 1, Label: "A"}, {Number: 2, Label: "B"}, {Number: 3, Label: "F1"}, {Number: 4}}
+	numbered := []workflow.Sprint{{Number: 1}, {Number: 2}}
+	for raw, want := range map[string]string{
+		`["A"]`: "[1] , [] A", `"Sprint A and B"`: "[1 2] , [] A", `["Sprint B", 4]`: "[2 4] , [4] ", `["F1"]`: "[3] , [1] ", `[2]`: "[2] , [2] ",
+		`[{"name": "Sprint B"}]`: "[2] , [] B", `["C"]`: "[] C, [] C", `"all"`: "[] , [] ",
+	} {
+		a := intake.Read(stageOf(workflow.Dev), `{"implementation":"d","sprints":`+raw+`}`)
+		byLetter, lacks := a.Covers(lettered)
+		byNumber, lacksToo := a.Covers(numbered)
+		if got := fmt.Sprint(byLetter, " ", lacks, ", ", byNumber, " ", lacksToo); got != want || !a.Defect.Empty() {
+			t.Errorf("%s: %s, want %s; %q", raw, got, want, a.Defect)
+		}
+	}
+}
+
 func TestMarkdownQuestionsAsPeopleWriteThem(t *testing.T) {
 	for text, want := range map[string]string{
 		"## 9. Clarifying Questions\n\n1. Who?":                "q1 Who?",

@@ -36,6 +36,7 @@ type Assessment struct {
 	Sprints []workflow.Sprint
 	// Scope lists the sprint numbers that a dev submission says it covers.
 	Scope []int
+	named []string // the scope in the words of the report
 	// Defect is set when the text is plainly a JSON envelope that cannot be read, and continues the
 	// words "the JSON …". Document is then the raw text.
 	Defect lang.Text
@@ -79,8 +80,9 @@ func Read(stage workflow.Stage, text string) Assessment {
 		}
 	}
 	if stage.Kind == workflow.KindBuild {
-		a.Scope = intList(env.object["sprints"])
-		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) {
+		a.named = scopeTexts(env.object["sprints"])
+		a.Scope = numbersIn(a.named)
+		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) && len(lettersIn(a.named)) == 0 {
 			a.Defect = lang.T(`names "sprints" that are not numbers`)
 		}
 	}

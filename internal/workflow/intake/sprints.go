@@ -3,6 +3,8 @@ package intake
 import (
 	"cmp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
@@ -40,6 +42,44 @@ func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) 
 		repeated = append(repeated, lang.T("Sprint %s has two headings; only the first counts, so renumber the other", name))
 	}
 	return out, repeated
+}
+
+// Covers returns the numbers of the sprints that a report is about, as it names them, or a name that the plan lacks.
+func (a Assessment) Covers(plan []workflow.Sprint) (numbers []int, unknown string) {
+	for _, text := range a.named {
+		before := len(numbers)
+		for _, word := range namesIn(text) {
+			if at := slices.IndexFunc(plan, func(s workflow.Sprint) bool { return s.Label != "" && s.Label == word }); at >= 0 {
+				numbers = append(numbers, plan[at].Number)
+			}
+		}
+		if len(numbers) == before {
+			numbers = append(numbers, numbersIn([]string{text})...)
+		}
+	}
+	if letters := lettersIn(a.named); len(numbers) == 0 && len(letters) > 0 {
+		return nil, letters[0]
+	}
+	return numbers, ""
+}
+
+// namesIn splits a text into the words that may be names of sprints.
+func namesIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '.' && r != '_'
+	})
+}
+
+// lettersIn returns the names of sprints that are a letter.
+func lettersIn(texts []string) (out []string) {
+	for _, text := range texts {
+		for _, word := range namesIn(text) {
+			if len(word) == 1 && word >= "A" && word <= "Z" {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
 }
 
 // pendingSprint returns a sprint as not yet built.

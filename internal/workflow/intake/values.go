@@ -107,7 +107,10 @@ var (
 
 // intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3", alone, listed,
 // or as the keys of an object.
-func intList(v any) []int {
+func intList(v any) []int { return numbersIn(scopeTexts(v)) }
+
+// scopeTexts returns the texts of a value with numbers or names.
+func scopeTexts(v any) []string {
 	list, isList := v.([]any)
 	if !isList {
 		list = []any{v}
@@ -121,6 +124,10 @@ func intList(v any) []int {
 		}
 		texts = append(texts, scalarText(item))
 	}
+	return texts
+}
+
+func numbersIn(texts []string) []int {
 	var out []int
 	for _, text := range texts {
 		for _, m := range numberOrRange.FindAllStringSubmatch(text, -1) {
