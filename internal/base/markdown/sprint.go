@@ -42,7 +42,7 @@ func newUnit(words, ordinal, before string) unit {
 var (
 	units = []unit{
 		newUnit(aSprint, ``, sectionNumber+spanBefore),
-		newUnit(`(?:phase|fase|этап|фаза|阶段|フェーズ|단계)`, ``, sectionNumber),
+		newUnit(`(?:phase|fase|étape|этап|фаза|阶段|フェーズ|단계)`, ``, sectionNumber),
 		{pattern.New(`^[^\p{L}\p{N}]*((?:[A-Z]{1,4}-)?S\d{1,3})(?:$|[*_]*[:：]|[*_]*\s+[-–—|])`), pattern.New(`S\d`)},
 		newUnit(`(?:milestone|meilenstein|hito|jalon|marco|里程碑|マイルストーン|마일스톤)`, ``, sectionNumber),
 		newUnit(`(?:chunk|increment|cycle|wave|batch|inkrement)`, ``, sectionNumber),
@@ -70,6 +70,7 @@ var (
 		"迭代": true, "迭代编号": true, "迭代序号": true, "迭代名称": true, "所属迭代": true,
 		"спринт": true, "スプリント": true, "스프린트": true, "itération": true, "iteración": true, "iteração": true,
 	}
+	phaseColumn = map[string]bool{"phase": true, "phases": true, "fase": true, "étape": true, "阶段": true, "フェーズ": true, "단계": true, "этап": true}
 	numberWords = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 		"eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"}
 	ordinalWords = []string{"", "first", "second", "third", "fourth", "fifth", "sixth"}

@@ -57,7 +57,7 @@ func (d *Document) Sprints() (sprints []Sprint, repeated []string) {
 
 // choose returns the sprints from the most telling of the places.
 func (d *Document) choose(names []named, marks []mark) (found []named, repeated []string) {
-	rows := d.rowNames()
+	rows := d.rowNames(units[0], sprintColumn)
 	for _, place := range [][2]int{{1, BoldKnown}, {BoldOther, BoldOther}, {boldItem, boldItem}, {plainLine, plainLine}} {
 		at := slices.DeleteFunc(slices.Clone(names), func(n named) bool { return n.level < place[0] || n.level > place[1] })
 		at, twice := firstOfEach(withoutStrays(withoutTitle(at, marks)))
@@ -90,10 +90,10 @@ func mergeRows(found, rows []named) []named {
 
 // otherUnits returns the parts that a plan without sprints has instead: at least two, and the outermost. A plan
 // made of stories or epics has none.
-func (d *Document) otherUnits(units [][]named, marks []mark) (found []named, repeated []string) {
+func (d *Document) otherUnits(lines [][]named, marks []mark) (found []named, repeated []string) {
 	outermost := plainLine - 1
 	asides := slices.DeleteFunc(slices.Clone(d.Heads), func(h Heading) bool { return !asideName.MatchString(h.Text) })
-	for _, names := range units {
+	for _, names := range lines {
 		names = slices.DeleteFunc(names, func(n named) bool {
 			return n.level > outermost || slices.ContainsFunc(asides, func(h Heading) bool { return h.Line < n.line && n.line < h.End && h.Level < n.level })
 		})
@@ -106,11 +106,18 @@ func (d *Document) otherUnits(units [][]named, marks []mark) (found []named, rep
 			found, repeated, outermost = at, twice, level
 		}
 	}
+	if len(found) == 0 {
+		if found = d.rowNames(units[1], phaseColumn); len(found) < 2 {
+			return nil, nil
+		}
+	}
 	stories := slices.DeleteFunc(slices.Clone(d.Heads), func(h Heading) bool { return h.Level > outermost || !storyName.MatchString(h.Text) })
 	if len(stories) > 1 {
 		return nil, nil
 	}
-	d.endSections(found, marks)
+	if len(found[0].rows) == 0 {
+		d.endSections(found, marks)
+	}
 	return found, repeated
 }
 
@@ -403,17 +410,17 @@ func numbered(found []named) []Sprint {
 
 // rowNames reads the sprints of a table, if possible of a table with sprints in the first column, because
 // a table of risks only mentions them.
-func (d *Document) rowNames() []named {
+func (d *Document) rowNames(u unit, columns map[string]bool) []named {
 	for _, leading := range []bool{true, false} {
 		for _, t := range d.Tables {
-			column := slices.IndexFunc(t.Header, func(h string) bool { return sprintColumn[NameOf(h)] })
-			if column < 0 && numberColumn.MatchString(t.Header[0]) && slices.ContainsFunc(t.Header[1:], units[0].any.MatchString) {
+			column := slices.IndexFunc(t.Header, func(h string) bool { return columns[NameOf(h)] })
+			if column < 0 && numberColumn.MatchString(t.Header[0]) && slices.ContainsFunc(t.Header[1:], u.any.MatchString) {
 				column = 0
 			}
 			if column < 0 || leading != (column == 0) || MatchesName(NameOf(t.Header[0]), []string{"risk", "risks", "风险"}) {
 				continue
 			}
-			if out := t.namesIn(column); len(out) > 0 {
+			if out := t.namesIn(u, column); len(out) > 0 {
 				return out
 			}
 		}
@@ -424,11 +431,11 @@ func (d *Document) rowNames() []named {
 // numberColumn is the head of a column of numbers.
 var numberColumn = pattern.New(`(?i)^\W*(?:#|№|no\.?|nr\.?|n°|nº|序号|编号)\W*$`)
 
-func (t Table) namesIn(column int) (out []named) {
+func (t Table) namesIn(u unit, column int) (out []named) {
 	goal := t.Column("title", "name", "goal", "theme", "focus", "objetivo", "objectif", "ziel", "цель", "цели", "目标", "名称", "主题", "标题")
 	var all []named
 	for _, row := range t.Rows {
-		if name, ok := units[0].readCell(row.Cell(column)); ok {
+		if name, ok := u.readCell(row.Cell(column)); ok {
 			if name.title == "" && column == 0 {
 				name.title = row.Cell(goal)
 			}
