@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 // decide carries out the human's decision at a gate, as read by granted: confirm on a document with the score of
@@ -83,6 +84,9 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: grant.Feedback, Grant: &grant}
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
+	}
+	if yes && !rec.Spent() {
+		note.ByWord = verdict.CountRows(rec.Criteria).ByWord
 	}
 	if needsOthers { // the gate stays until the others have said yes to the same text
 		note.Event, note.Action, note.At = workflow.EventGranted, r.req.Action, r.engine.Now()

@@ -87,6 +87,7 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	verdicts := st.Gate == workflow.GateVerdict
 	if verdicts {
 		r.disk.GatherCriteria(ctx, s)
+		sub.Lines = r.disk.CountLines(s, sub.Report)
 		if sub.JudgeReport(s); sub.Returned() {
 			return ctx.Err()
 		}
@@ -169,7 +170,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited, FindingsOpen: findings, ExitCode: exit,
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s),
 		Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec),
-		Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria),
+		Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria), ByWord: verdict.CountRows(rec.Criteria).ByWord,
 		Edit: words.TakenBack(s.Language, undone),
 	})
 }
@@ -183,6 +184,6 @@ func (r *run) giveBack(ctx context.Context, s *standing.Standing, st workflow.St
 	rec.Policy = &policy
 	return r.fireEvent(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Judged: rec.Judged(), Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
-		Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Returned: rec.Returned,
+		Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Returned: rec.Returned, ByWord: verdict.CountRows(sub.Judgement.Criteria).ByWord,
 	})
 }

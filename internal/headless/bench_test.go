@@ -118,7 +118,7 @@ var (
 	again  = document("Rework report", `{"sprints": [1, 2], "files": ["todo.go"], "resolved": [{"id": "R1", "how": "the task is kept"}]}`)
 	failed = document("Review", `{"verdict": "fail", "findings": [{"id": "R1", "severity": "critical", "file": "todo.go:3", "problem": "tasks are lost", "fix": "keep them", "status": "open"}]}`)
 	passed = document("Review", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "findings": [{"id": "R1", "severity": "critical", "file": "todo.go:3", "problem": "tasks were lost", "status": "fixed"}]}`)
-	tested = document("QA report", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "criteria": [{"id": "AC-1.1", "result": "pass", "evidence": "go test ./... ok"}], "findings": []}`)
+	tested = document("QA report", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "criteria": [{"id": "AC-1.1", "result": "pass", "check": "C1", "evidence": "go test ./... ok"}], "findings": []}`)
 	clean  = document("Review", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "findings": []}`)
 	asking = document("Requirements", `{"quality_score": 60, "questions": [{"id": "q1", "question": "Who uses it?"}, {"id": "q2", "question": "On what?"}]}`)
 )

@@ -144,7 +144,9 @@ type Criterion struct {
 	// Sprint is the sprint of a criterion that is out of scope.
 	Sprint int `json:"sprint,omitempty"`
 	// Proved is true if the server itself ran the checks of a passed row.
-	Proved bool  `json:"proved,omitempty"`
+	Proved bool `json:"proved,omitempty"`
+	// ByWord is true if nothing can be looked up for a passed row: only the report says so.
+	ByWord bool  `json:"by_word,omitempty"`
 	Extra  Extra `json:",unknown"`
 }
 

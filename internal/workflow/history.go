@@ -61,6 +61,9 @@ type Transition struct {
 	Candidates string `json:"candidates,omitempty"`
 	// Returned are the reasons why a report was returned.
 	Returned []string `json:"returned,omitempty"`
+	// ByWord counts the passed rows of a report for which nothing could be looked up, at a submission
+	// or a yes to it.
+	ByWord int `json:"by_word,omitempty"`
 	// Judged is the hash of the findings about a submission; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
 	// Adoption describes the changes accepted by this entry's person.

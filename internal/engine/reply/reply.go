@@ -376,6 +376,7 @@ type RowsView struct {
 	Total      int `json:"total"`
 	Passed     int `json:"passed"`
 	Proved     int `json:"proved,omitempty"`
+	ByWord     int `json:"by_word,omitempty"`
 	Carried    int `json:"carried,omitempty"`
 	Failed     int `json:"failed,omitempty"`
 	NotTested  int `json:"not_tested,omitempty"`
@@ -390,7 +391,7 @@ func newRowsView(rows []workflow.Criterion) *RowsView {
 	if n.Rows == 0 {
 		return nil
 	}
-	out := &RowsView{Total: n.Rows, Passed: n.Passed, Proved: n.Proved, Carried: n.Carried, Failed: n.Failed, NotTested: n.NotTested, OutOfScope: n.OutOfScope}
+	out := &RowsView{Total: n.Rows, Passed: n.Passed, Proved: n.Proved, ByWord: n.ByWord, Carried: n.Carried, Failed: n.Failed, NotTested: n.NotTested, OutOfScope: n.OutOfScope}
 	for _, c := range rows {
 		switch {
 		case c.Result == workflow.ResultFail && len(out.FailedIDs) < maxOwed:

@@ -25,7 +25,7 @@ func English(seed uint64, size int) string { return english.write(seed, size) }
 func Chinese(seed uint64, size int) string { return chinese.write(seed, size) }
 
 // Report returns a document followed by the block of a report that passes: a check, no findings, and a
-// row for each criterion in owed, with evidence of its own.
+// row for each criterion in owed, with evidence of its own that cites the check.
 func Report(document string, owed []string) string {
 	type row struct {
 		ID       string `json:"id"`
@@ -38,7 +38,7 @@ func Report(document string, owed []string) string {
 		Criteria []row            `json:"criteria,omitempty"`
 	}{Checks: []map[string]any{{"id": "C1", "command": "go test ./...", "exit": 0}}, Findings: []string{}}
 	for i, id := range owed {
-		block.Criteria = append(block.Criteria, row{id, "pass", fmt.Sprintf("request %d of %s was answered with 200", i+1, id)})
+		block.Criteria = append(block.Criteria, row{id, "pass", fmt.Sprintf("C1: request %d of %s was answered with 200", i+1, id)})
 	}
 	// Strings and numbers alone: encoding them cannot fail.
 	data, _ := json.Marshal(block)

@@ -21,6 +21,11 @@ type Contract struct {
 	Round   int
 	// Server are the server's own runs of commands.
 	Server []workflow.Evidence
+	// Lines are the numbers of lines of the files that exist among [Report.Files].
+	Lines map[string]int
+	// Told is true if this report was returned because of rows by word only, Taken if the person has
+	// accepted such rows in this run.
+	Told, Taken bool
 	// Proved says how many of the passed rows the server's own runs have to prove.
 	Proved workflow.Proof
 }
@@ -43,11 +48,14 @@ func Judge(r Report, c Contract) Judgement {
 	j := judge{Report: r, Contract: c, before: indexOf(c.Earlier.Criteria, func(c workflow.Criterion) string { return c.ID })}
 	j.out.Checks = j.takeServer()
 	j.checks = indexOf(j.out.Checks, func(c workflow.Check) string { return c.ID })
+	j.readCitable()
 	j.out.Criteria = j.judgeRows()
 	j.out.Findings = j.judgeFindings()
 	j.judgeForm()
 	derived := j.deriveVerdict()
-	j.out.Verdict = worseVerdict(derived, r.Stated)
+	if j.out.Verdict = worseVerdict(derived, r.Stated); j.out.Verdict.Passes() {
+		j.judgeWords()
+	}
 	returned := append(slices.Clone(r.Defects), j.lacking...)
 	switch {
 	case j.out.Verdict == workflow.Fail, j.out.Verdict == workflow.Blocked:
@@ -70,6 +78,8 @@ type judge struct {
 	failed  []workflow.Check
 	// before are the rows of the last report, checks those of this one.
 	before, checks index
+	citable        citable
+	words          []string // the ids of rows by word only
 }
 
 func (j *judge) addLacking(t lang.Text) { j.lacking = append(j.lacking, t) }
@@ -141,14 +151,15 @@ func (j *judge) judgeRows() []workflow.Criterion {
 		switch {
 		case !slices.Contains(workflow.Results(), row.Result):
 			unread = append(unread, row.ID)
-		case row.Result == workflow.ResultPass && isBlank(row.Evidence) && row.Check == "":
+		case isBare(*row):
 			bare = append(bare, row.ID)
 		case row.Result == workflow.ResultNotTested && isBlank(row.Why) && isBlank(row.Evidence):
 			unreasoned = append(unreasoned, row.ID)
 		case row.Result == workflow.ResultOutOfScope && !j.outOfScope(row, known):
 			outside = append(outside, row.ID)
 		}
-		row.Proved = row.Result == workflow.ResultPass && proved
+		passed := row.Result == workflow.ResultPass
+		row.Proved, row.ByWord = passed && proved, passed && !j.isCited(row)
 	}
 	j.lackIDs(unknown, lang.T("no document of this run has the ids %s; use those in `owed`", List(unknown)))
 	j.lackIDs(unread, lang.T("the results of %s are not one of pass, fail, not_tested, out_of_scope", List(unread)))
@@ -157,6 +168,11 @@ func (j *judge) judgeRows() []workflow.Criterion {
 	j.lackIDs(dangling, lang.T("%s name a check that `checks` does not have", List(dangling)))
 	j.lackIDs(outside, lang.T("%s are in scope; out_of_scope takes the number of a `sprint` that is not built yet", List(outside)))
 	return out
+}
+
+// isBare reports whether a row passes without a word.
+func isBare(row workflow.Criterion) bool {
+	return row.Result == workflow.ResultPass && isBlank(row.Evidence) && row.Check == ""
 }
 
 // hasIDs reports whether the documents name criteria.
@@ -174,7 +190,7 @@ func (j *judge) checksOf(row *workflow.Criterion) (proved, known bool) {
 		if at < 0 {
 			return false, false
 		}
-		proved = proved && j.out.Checks[at].Server && j.out.Checks[at].Exit == 0
+		proved = proved && j.out.Checks[at].Server && j.citable.checks[canonicalID(ref)]
 	}
 	return proved, known
 }
@@ -224,9 +240,10 @@ func (j *judge) carryOver(row *workflow.Criterion, known *Criterion) {
 		j.addLacking(lang.T("the text of %s has changed since round %d; test it again", quote(row.ID), row.From))
 		return
 	}
+	row.ByWord = before.ByWord && !j.isCited(row)
 	row.Result, row.Evidence, row.Check = workflow.ResultPass, cmp.Or(row.Evidence, before.Evidence), ""
 	if len(j.failed) > 0 || j.serverFailed() {
-		row.Result, row.Why = workflow.ResultNotTested, fmt.Sprintf("carried over from round %d; a command failed in this one", row.From)
+		row.Result, row.ByWord, row.Why = workflow.ResultNotTested, false, fmt.Sprintf("carried over from round %d; a command failed in this one", row.From)
 	}
 }
 
@@ -355,6 +372,9 @@ func (j *judge) addHolds(derived workflow.Verdict) {
 		hold(lang.T("the kept text of the requirements or the plan was changed since it was handed in"))
 	}
 	j.holdUnproved()
+	if len(j.words) > 0 && !j.Taken {
+		hold(lang.T("by word only, with nothing that can be looked up: %s", List(j.words)))
+	}
 }
 
 // holdRisk adds the untested rows and open findings of a report that owes criteria.
@@ -399,35 +419,6 @@ func (j *judge) holdUnproved() {
 	if j.Owes == workflow.OwesCriteria && n.Proved < least {
 		j.out.Held = append(j.out.Held, lang.T("for %d of %d passed rows the server ran a command; the policy asks for %s", n.Proved, n.Passed, j.Proved))
 	}
-}
-
-// Counts are the numbers of rows by their results.
-type Counts struct {
-	Rows, Passed, Proved, Carried, Failed, NotTested, OutOfScope int
-}
-
-// CountRows counts rows.
-func CountRows(rows []workflow.Criterion) (n Counts) {
-	for _, c := range rows {
-		switch c.Result {
-		case workflow.ResultPass:
-			n.Passed++
-			if c.Proved {
-				n.Proved++
-			}
-			if c.From > 0 {
-				n.Carried++
-			}
-		case workflow.ResultFail:
-			n.Failed++
-		case workflow.ResultOutOfScope:
-			n.OutOfScope++
-		default:
-			n.NotTested++
-		}
-	}
-	n.Rows = len(rows)
-	return n
 }
 
 // maxSame is how many rows may share one evidence without a word about it.

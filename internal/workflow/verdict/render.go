@@ -56,12 +56,14 @@ func Tables(l lang.Language, rec *workflow.Record) string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// describeBasis returns the basis of a passed row: a command run by the server, an earlier round,
-// or a claim.
+// describeBasis returns the basis of a passed row: nothing but the word of the report, an
+// earlier round, a command run by the server, or a claim that can be looked up.
 func describeBasis(l lang.Language, c workflow.Criterion) string {
 	switch {
 	case c.Result != workflow.ResultPass:
 		return ""
+	case c.ByWord:
+		return l.Say("by word only")
 	case c.From > 0:
 		return l.Say("round %d", c.From)
 	case c.Proved:

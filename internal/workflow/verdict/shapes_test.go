@@ -41,12 +41,12 @@ func (h honestReport) contract() Contract {
 	for i, id := range h.ids {
 		prd += fmt.Sprintf("- %s the system does thing %d\n", id, i)
 	}
-	return Contract{Owes: workflow.OwesCriteria, Criteria: ReadCriteria(Sources{Requirements: []string{prd}})}
+	return Contract{Owes: workflow.OwesCriteria, Criteria: ReadCriteria(Sources{Requirements: []string{prd}}), Lines: map[string]int{"relay_test.go": 40}}
 }
 
 func (h honestReport) rows() (out []map[string]any) {
 	for i, id := range h.ids {
-		out = append(out, map[string]any{"id": id, "result": "pass", "evidence": h.evidence(i)})
+		out = append(out, map[string]any{"id": id, "result": "pass", "evidence": h.evidence(i) + " (relay_test.go:12)"})
 	}
 	return out
 }
@@ -82,7 +82,7 @@ var shapes = map[string]func(h honestReport) string{
 		return "Here it is.\n\n" + fenceJSON(h.block(h.rows(), map[string]any{"qa_report": h.body}))
 	},
 	"a fence with fences": func(h honestReport) string {
-		return h.body + "\n\n````json\n" + h.block(append(h.rows()[1:], map[string]any{"id": h.ids[0], "result": "pass", "evidence": "ran ```go test``` twice"}), nil) + "\n````\n"
+		return h.body + "\n\n````json\n" + h.block(append(h.rows()[1:], map[string]any{"id": h.ids[0], "result": "pass", "evidence": "ran ```go test``` twice, relay_test.go:12"}), nil) + "\n````\n"
 	},
 	"fences in a fence": func(h honestReport) string {
 		return "````markdown\n" + h.body + "\n\n" + fenceJSON(h.block(h.rows(), nil)) + "\n````"

@@ -51,7 +51,7 @@ var runners = []struct {
 
 // totalIn returns the test runner that reports a failure in a line; "" for other lines.
 func totalIn(line string) (runner string) {
-	if len(line) > 300 || !strings.ContainsAny(line, "Ffn") {
+	if len(line) > maxLine || !strings.ContainsAny(line, "Ffn") {
 		return ""
 	}
 	for _, r := range runners {
@@ -62,8 +62,10 @@ func totalIn(line string) (runner string) {
 	return ""
 }
 
-// maxTotals bounds the named lines.
-const maxTotals = 10
+const (
+	maxTotals = 10  // named lines
+	maxLine   = 300 // bytes of a line of a test runner
+)
 
 func totalsInFences(doc *markdown.Document) (out []Total) {
 	for i, line := range doc.Lines {
@@ -83,11 +85,16 @@ func FailedTotals(output string) (out []Total) {
 }
 
 func appendTotal(out []Total, line string) []Total {
-	line = strings.TrimRight(ansi.ReplaceAllString(line, ""), " \t\r\n")
+	line = plainLine(line)
 	if runner := totalIn(line); runner != "" && len(out) < maxTotals {
 		out = append(out, Total{runner, strings.TrimSpace(line)})
 	}
 	return out
+}
+
+// plainLine returns a line of an output without colours and the spaces at its end.
+func plainLine(line string) string {
+	return strings.TrimRight(ansi.ReplaceAllString(line, ""), " \t\r\n")
 }
 
 // ansi matches the colours of terminals.

@@ -11,6 +11,8 @@
 //   - A report of a verdict stage always owes its rows. A missing row returns the report to the
 //     author, and only a pass derived from rows that nothing contradicts continues (TestJudge,
 //     TestMutationsAreSeen, TestReportsAreReturned).
+//   - A passed row for which nothing can be looked up returns the report once, and then continues only
+//     by a person's yes (TestEvidence, TestWordsAreAskedAboutOnce).
 //   - A stated verdict opens nothing, and can only make the derived one worse (TestJudge).
 package verdict
 

@@ -34,7 +34,9 @@ var owed = []string{"AC-1.1", "AC-1.2", "AC-1.3", "AC-2.1", "AC-2.2"}
 
 // qa returns the contract of a QA report for these requirements.
 func qa() Contract {
-	return Contract{Owes: workflow.OwesCriteria, Criteria: ReadCriteria(Sources{Requirements: []string{requirements}})}
+	return Contract{
+		Owes: workflow.OwesCriteria, Criteria: ReadCriteria(Sources{Requirements: []string{requirements}}), Lines: map[string]int{"session_test.go": 40},
+	}
 }
 
 // review returns the contract of a review.
@@ -48,7 +50,7 @@ func review() Contract {
 func passingRows(ids ...string) []string {
 	var rows []string
 	for _, id := range ids {
-		rows = append(rows, fmt.Sprintf(`{"id": %q, "result": "pass", "evidence": "curl for %s gives 303"}`, id, id))
+		rows = append(rows, fmt.Sprintf(`{"id": %q, "result": "pass", "evidence": "session_test.go:12 for %s gives 303"}`, id, id))
 	}
 	return rows
 }
@@ -104,6 +106,7 @@ func TestJudge(t *testing.T) {
 		c.Criteria = ReadCriteria(src)
 		return c
 	}
+	unnamed := Contract{Owes: workflow.OwesCriteria, Lines: qa().Lines}
 	server := func(exit int) Contract {
 		c := qa()
 		c.Server = []workflow.Evidence{{Command: "go test ./...", ExitCode: exit, Tail: "ok"}}
@@ -130,21 +133,21 @@ func TestJudge(t *testing.T) {
 		"an id in other spelling":  {report(append(passingRows("ac 1.1", "ＡＣ-1.2", "AC‑1.3", "AC_2.1"), all[4]), ""), qa(), "goes on: pass"},
 		"an id with hidden parts":  {report(append(passingRows("AC-1.1\u200b"), all[1:]...), ""), qa(), "goes on: pass"},
 		"an id that is too long":   {report(append(passingRows(strings.Repeat("x", 10_000)), all...), ""), qa(), "returned: the id \"xxxxxxxxxxxxxxxxxxxx\"… is longer than 80 characters; no document of this run has the ids " + strings.Repeat("x", 80) + "; use those in `owed`"},
-		"two results":              {report(with(`{"id": "AC-2.2", "result": "pass", "evidence": "x"}, {"id": "ac2.2", "result": "not_tested", "why": "y"}`), ""), qa(), `returned: "ac2.2" has two results: "pass" and "not_tested"`},
-		"two results, one fails":   {report(with(`{"id": "AC-2.2", "result": "pass", "evidence": "x"}, {"id": "ac2.2", "result": "fail"}`), ""), qa(), `fail: "ac2.2" has two results: "pass" and "fail"`},
-		"one field twice":          {report(with(`{"id": "AC-2.2", "result": "fail", "result": "pass", "evidence": "x"}`), ""), qa(), `returned: the block of JSON has the field "result" twice, at line 10, column 37`},
-		"one field, two spellings": {report(with(`{"id": "AC-2.2", "Result": "pass", "result": "pass", "evidence": "x"}`), ""), qa(), `returned: an object of the block has the field "result" twice, in two spellings`},
+		"two results":              {report(with(`{"id": "AC-2.2", "result": "pass", "evidence": "session_test.go:7"}, {"id": "ac2.2", "result": "not_tested", "why": "y"}`), ""), qa(), `returned: "ac2.2" has two results: "pass" and "not_tested"`},
+		"two results, one fails":   {report(with(`{"id": "AC-2.2", "result": "pass", "evidence": "session_test.go:7"}, {"id": "ac2.2", "result": "fail"}`), ""), qa(), `fail: "ac2.2" has two results: "pass" and "fail"`},
+		"one field twice":          {report(with(`{"id": "AC-2.2", "result": "fail", "result": "pass", "evidence": "session_test.go:7"}`), ""), qa(), `returned: the block of JSON has the field "result" twice, at line 10, column 37`},
+		"one field, two spellings": {report(with(`{"id": "AC-2.2", "Result": "pass", "result": "pass", "evidence": "session_test.go:7"}`), ""), qa(), `returned: an object of the block has the field "result" twice, in two spellings`},
 		"two names for a list":     {report(all, `, "defects": [], "issues": [{"severity": "critical", "problem": "data loss"}]`), qa(), `returned: an object of the block has the field "findings" twice, in two spellings`},
-		"a result and a status":    {report(with(`{"id": "AC-2.2", "result": "pass", "status": "not tested", "evidence": "x"}`), ""), qa(), `returned: "AC-2.2" has two results: "pass" and "not_tested"`},
-		"a result and an outcome":  {report(with(`{"id": "AC-2.2", "result": "pass", "outcome": "failed", "evidence": "x"}`), ""), qa(), `fail: "AC-2.2" has two results: "pass" and "fail"`},
-		"an outcome in words":      {report(with(`{"id": "AC-2.2", "result": "pass", "outcome": "303 and a cookie", "evidence": "x"}`), ""), qa(), "goes on: pass"},
+		"a result and a status":    {report(with(`{"id": "AC-2.2", "result": "pass", "status": "not tested", "evidence": "session_test.go:7"}`), ""), qa(), `returned: "AC-2.2" has two results: "pass" and "not_tested"`},
+		"a result and an outcome":  {report(with(`{"id": "AC-2.2", "result": "pass", "outcome": "failed", "evidence": "session_test.go:7"}`), ""), qa(), `fail: "AC-2.2" has two results: "pass" and "fail"`},
+		"an outcome in words":      {report(with(`{"id": "AC-2.2", "result": "pass", "outcome": "303 and a cookie", "evidence": "session_test.go:7"}`), ""), qa(), "goes on: pass"},
 		"a pass without evidence":  {report(with(`{"id": "AC-2.2", "result": "pass"}`), ""), qa(), "returned: AC-2.2 pass without evidence or a check"},
 		"empty evidence":           {report(with(`{"id": "AC-2.2", "result": "pass", "evidence": " – "}`), ""), qa(), "returned: AC-2.2 pass without evidence or a check"},
-		"an unknown check":         {report(with(`{"id": "AC-2.2", "result": "pass", "check": "C9"}`), ""), qa(), "returned: AC-2.2 name a check that `checks` does not have"},
+		"an unknown check":         {report(with(`{"id": "AC-2.2", "result": "pass", "check": "C9", "evidence": "session_test.go:7"}`), ""), qa(), "returned: AC-2.2 name a check that `checks` does not have"},
 		"a check as evidence":      {report(with(`{"id": "AC-2.2", "result": "pass", "check": "c1"}`), `, "checks": [{"id": "C1", "command": "go test", "exit": "0"}]`), qa(), "goes on: pass"},
-		"results as people write":  {report([]string{`{"id":"AC-1.1","result":"PASS","evidence":"a"}`, `{"id":"AC-1.2","result":"✅ passed","evidence":"b"}`, `{"id":"AC-1.3","result":"✓","evidence":"c"}`, `{"id":"AC-2.1","result":"通过","evidence":"d"}`, `{"id":"AC-2.2","result":true,"evidence":"e"}`}, ""), qa(), "goes on: pass"},
-		"a mark against its word":  {report(with(`{"id": "AC-2.2", "result": "❌ pass", "evidence": "x"}`), ""), qa(), "returned: the results of AC-2.2 are not one of pass, fail, not_tested, out_of_scope"},
-		"no result":                {report(with(`{"id": "AC-2.2", "evidence": "x"}`), ""), qa(), "returned: the results of AC-2.2 are not one of pass, fail, not_tested, out_of_scope"},
+		"results as people write":  {report([]string{`{"id":"AC-1.1","result":"PASS","evidence":"session_test.go:1"}`, `{"id":"AC-1.2","result":"✅ passed","evidence":"session_test.go:2"}`, `{"id":"AC-1.3","result":"✓","evidence":"session_test.go:3"}`, `{"id":"AC-2.1","result":"通过","evidence":"session_test.go:4"}`, `{"id":"AC-2.2","result":true,"evidence":"session_test.go:5"}`}, ""), qa(), "goes on: pass"},
+		"a mark against its word":  {report(with(`{"id": "AC-2.2", "result": "❌ pass", "evidence": "session_test.go:7"}`), ""), qa(), "returned: the results of AC-2.2 are not one of pass, fail, not_tested, out_of_scope"},
+		"no result":                {report(with(`{"id": "AC-2.2", "evidence": "session_test.go:7"}`), ""), qa(), "returned: the results of AC-2.2 are not one of pass, fail, not_tested, out_of_scope"},
 		"a failed row":             {report(with(`{"id": "AC-2.2", "result": "fail", "evidence": "500"}`), `, "verdict": "pass"`), qa(), "fail: "},
 		"failed, and rows missing": {report([]string{`{"id": "AC-2.2", "result": "fail", "evidence": "500"}`}, ""), qa(), "fail: rows are missing: AC-1.1, AC-1.2, AC-1.3, AC-2.1"},
 		"not tested":               {report(with(`{"id": "AC-2.2", "result": "not_tested", "why": "no browser"}`), ""), qa(), "held pass_with_risk: not tested: AC-2.2"},
@@ -188,9 +191,9 @@ func TestJudge(t *testing.T) {
 		"a review with a failure":   {report(nil, `, "checks": [{"command": "make", "exit": -1}], "findings": []`), review(), "held pass: check \"C1\", `make`, ended with exit code -1"},
 		"a review with a bad row":   {report([]string{`{"id": "AC-1.1", "result": "fail"}`}, `, "no_checks": "docs only", "findings": []`), review(), "fail: "},
 
-		"no criteria are named": {report(passingRows("login"), `, "checks": [{"command": "make", "exit": 0}]`), Contract{Owes: workflow.OwesCriteria}, "goes on: pass"},
-		"nor were commands run": {report(passingRows("login"), `, "no_checks": "no machine"`), Contract{Owes: workflow.OwesCriteria}, "held pass: no document names criteria, and nothing was run: no machine"},
-		"nor is that said":      {report(passingRows("login"), ""), Contract{Owes: workflow.OwesCriteria}, `returned: neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`},
+		"no criteria are named": {report(passingRows("login"), `, "checks": [{"command": "make", "exit": 0}]`), unnamed, "goes on: pass"},
+		"nor were commands run": {report(passingRows("login"), `, "no_checks": "no machine"`), unnamed, "held pass: no document names criteria, and nothing was run: no machine"},
+		"nor is that said":      {report(passingRows("login"), ""), unnamed, `returned: neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`},
 
 		"a verdict of its own":      {"```json\n{\"verdict\": \"fail\"}\n```\n\n" + report(all, ""), qa(), "fail: "},
 		"commands of their own":     {"```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"make\", \"exit\": 2}]}\n```\n\n" + report(all, ""), qa(), "held pass: check \"C1\", `make`, ended with exit code 2"},
@@ -242,7 +245,7 @@ func TestRecordedFailureKeepsOpenFindings(t *testing.T) {
 func TestMergeUnread(t *testing.T) {
 	t.Parallel()
 	all := passingRows(owed...)
-	partly := append(append([]string{}, all[:4]...), `{"id": "AC-2.2", "result": "partly failed", "evidence": "x"}`)
+	partly := append(append([]string{}, all[:4]...), `{"id": "AC-2.2", "result": "partly failed", "evidence": "session_test.go:7"}`)
 	for _, pair := range [][2][]string{{all, partly}, {partly, all}} {
 		merged, _ := Merge(Read(report(pair[0], ""), nil), Read(report(pair[1], ""), nil), workflow.Claude, workflow.Codex, nil)
 		if got := outcome(Judge(merged, qa())); got != "returned: the results of AC-2.2 are not one of pass, fail, not_tested, out_of_scope" {

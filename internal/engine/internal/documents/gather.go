@@ -122,7 +122,7 @@ func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work string
 	draft.Edit, draft.Text = &standing.Edit{Lines: standing.EditedLines(scored, document)}, document
 	if s.Stage.Gate == workflow.GateVerdict {
 		d.GatherCriteria(ctx, s)
-		draft.Text = s.Revise(scored, document).Document
+		draft.Text = s.Revise(scored, document, d.CountLines(s, verdict.Read(document, s.Stage.Keys))).Document
 	}
 	draft.Edit.SHA256 = workflow.Hash([]byte(draft.Text))
 }

@@ -191,6 +191,7 @@ func (s *Standing) Evidence() *workflow.Evidence {
 func (s *Standing) Contract() verdict.Contract {
 	c := verdict.Contract{
 		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Session.Current(), Proved: s.Policy.Proved,
+		Told: toldOfWords(s.Session), Taken: wordsTaken(s.Session.History),
 	}
 	for _, e := range slices.Backward(s.Session.History) { // the last judged report
 		returned := e.Event == workflow.EventReturned || e.Event == workflow.EventExhausted
@@ -202,6 +203,28 @@ func (s *Standing) Contract() verdict.Contract {
 	return c
 }
 
+// toldOfWords reports whether the report of the current stage was returned because of rows by word
+// only, and none was judged since.
+func toldOfWords(s *workflow.Session) bool {
+	for _, e := range slices.Backward(s.History) {
+		switch {
+		case e.Action != workflow.ActionSubmit || e.FromStage() != s.CurrentStage:
+		case e.Event != workflow.EventReturned && e.Event != workflow.EventExhausted:
+			return false
+		case e.ByWord > 0:
+			return true
+		}
+	}
+	return false
+}
+
+// wordsTaken reports whether a person has said yes to rows by word only.
+func wordsTaken(history []workflow.Transition) bool {
+	return slices.ContainsFunc(history, func(e workflow.Transition) bool {
+		return e.Grant != nil && e.Event != workflow.EventGranted && e.ByWord > 0
+	})
+}
+
 // Owed returns the ids of the criteria for which the report of the current stage owes a row.
 func (s *Standing) Owed() []string {
 	working := s.Session.CurrentState == workflow.Generating || s.Session.CurrentState == workflow.Refining
@@ -211,9 +234,10 @@ func (s *Standing) Owed() []string {
 	return s.Criteria.Owed()
 }
 
-// Revise judges the edited text of the report at the gate.
-func (s *Standing) Revise(judged, edited string) verdict.Revision {
+// Revise judges the edited text of the report at the gate. lines are as in [verdict.Contract].
+func (s *Standing) Revise(judged, edited string, lines map[string]int) verdict.Revision {
 	c := s.Contract()
+	c.Told, c.Lines = true, lines // an edit is the person's own, and not returned
 	if e := s.Evidence(); e != nil {
 		c.Server = append(c.Server, *e)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 // OfEdit reads a document or plan edited at the gate. It takes the text, and the sprints of the headings: the
@@ -56,7 +57,7 @@ func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, t
 	if err != nil {
 		return nil, err
 	}
-	r := s.Revise(judged, text)
+	r := s.Revise(judged, text, disk.CountLines(s, verdict.Read(text, s.Stage.Keys)))
 	if len(r.Refused) > 0 {
 		return nil, fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", s.Draft.Path, lang.Join(r.Refused, "; ")).
 			WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")

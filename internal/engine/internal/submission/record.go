@@ -20,7 +20,7 @@ import (
 // JudgeReport derives the verdict of a report from the rows and the server's own runs.
 func (sub *Submission) JudgeReport(s *standing.Standing, server ...workflow.Evidence) {
 	c := s.Contract()
-	c.Server = server
+	c.Server, c.Lines = server, sub.Lines
 	sub.Judgement = verdict.Judge(sub.Report, c)
 }
 

@@ -26,6 +26,8 @@ type Submission struct {
 	// Report is a verdict stage's, Judgement its verdict and reasons.
 	Report    verdict.Report
 	Judgement verdict.Judgement
+	// Lines are as in [verdict.Contract].
+	Lines map[string]int
 	// The server's own findings.
 	Scope    []int
 	Audit    *workflow.Audit

@@ -93,7 +93,7 @@ func scored(score int) string {
 	return fmt.Sprintf("# PRD %d\n\nText.\n\n```json\n{\"quality_score\": %d}\n```\n", score, score)
 }
 
-const qaReport = "# QA\n\nAll good.\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"make\", \"exit\": 0}], \"criteria\": [{\"id\": \"AC-1\", \"result\": \"%s\", \"evidence\": \"303\", \"why\": \"x\"}], \"findings\": []}\n```\n"
+const qaReport = "# QA\n\nAll good.\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"make\", \"exit\": 0}], \"criteria\": [{\"id\": \"AC-1\", \"result\": \"%s\", \"evidence\": \"303, C1\", \"why\": \"x\"}], \"findings\": []}\n```\n"
 
 // TestRead checks which texts are a document, and which of two drafts the stage goes on with.
 func TestRead(t *testing.T) {
@@ -150,7 +150,7 @@ func TestRead(t *testing.T) {
 // TestKeep checks which texts of a submission are stored, and when one is word for word that of before.
 func TestKeep(t *testing.T) {
 	t.Parallel()
-	const tables = "<!-- results: made from the block of JSON below; edit the block -->\n\n## Criteria\n\n| Id | Criterion | Result | Basis | Evidence |\n|---|---|---|---|---|\n| AC-1 |  | pass | not run | 303; x |\n\n" +
+	const tables = "<!-- results: made from the block of JSON below; edit the block -->\n\n## Criteria\n\n| Id | Criterion | Result | Basis | Evidence |\n|---|---|---|---|---|\n| AC-1 |  | pass | not run | 303, C1; x |\n\n" +
 		"## Checks\n\n| Id | Command | Exit code | Run by | Output |\n|---|---|---|---|---|\n| C1 | `make` | 0 | the report |  |\n\n<!-- end of the results -->\n\n"
 	for name, tt := range map[string]struct {
 		stage   workflow.StageID

@@ -78,6 +78,11 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 	if g.Decision == workflow.DecisionOverride {
 		said = s.Say("The risk is accepted and recorded. ") + said
 	}
+	if from.Gate == workflow.GateVerdict {
+		if text := Rows(s.Language, s.Session.Record(from.ID).Criteria); text != "" {
+			said = strings.TrimSpace(said) + s.Say(" %s.", text)
+		}
+	}
 	if n := len(s.Session.Handed()); n > 0 && s.Session.CurrentState.Active() {
 		said += s.Say(" Comments for the next stage: %d.", n)
 	}

@@ -13,34 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// Rows counts the rows of a report: "5 criteria: 4 passed (3 by the server's own command), 1 not
-// tested"; "" if it has none.
-func Rows(l lang.Language, rows []workflow.Criterion) string {
-	n := verdict.CountRows(rows)
-	if n.Rows == 0 {
-		return ""
-	}
-	passed := l.Say("%d passed", n.Passed)
-	if n.Proved > 0 {
-		passed = l.Say("%d passed (%d by the server's own command)", n.Passed, n.Proved)
-	}
-	parts := []string{}
-	add := func(count int, text string) {
-		if count > 0 {
-			parts = append(parts, text)
-		}
-	}
-	add(n.Failed, l.Say("%d failed", n.Failed))
-	add(n.Passed, passed)
-	add(n.Carried, l.Say("%d of them carried over", n.Carried))
-	add(n.NotTested, l.Say("%d not tested", n.NotTested))
-	add(n.OutOfScope, l.Say("%d out of scope", n.OutOfScope))
-	criteria := l.Say("%d criteria", n.Rows)
-	if n.Rows == 1 {
-		criteria = l.Say("1 criterion")
-	}
-	return l.Say("%s: %s", criteria, strings.Join(parts, l.Say(", ")))
-}
+// Rows counts the rows of a report; "" if it has none.
+func Rows(l lang.Language, rows []workflow.Criterion) string { return verdict.CountRows(rows).Text(l) }
 
 // unpassedRows returns the rows of a report without a pass, the failed ones first, each with the evidence or the
 // reason.
