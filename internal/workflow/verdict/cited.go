@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -99,8 +100,8 @@ func (r Report) Files() (out []string) {
 	return out
 }
 
-// citable are the things that the evidence of a report can cite: checks that succeeded, and the tests named in
-// their output.
+// citable are the things that the evidence of a report can cite: checks that succeeded and did not
+// run without a test, and the tests named in their output.
 type citable struct {
 	checks map[string]bool // by canonical id, with and without the engine
 	tests  []string
@@ -109,7 +110,7 @@ type citable struct {
 func (j *judge) readCitable() {
 	j.citable.checks = map[string]bool{}
 	for _, c := range j.out.Checks {
-		ran := c.Exit == 0
+		ran := c.Exit == 0 && ranNone(c.Output) == ""
 		ids := []string{c.ID}
 		if _, bare, ok := strings.Cut(c.ID, ":"); ok { // an evidence names it as its own engine did
 			ids = append(ids, bare)
@@ -186,4 +187,9 @@ func (j *judge) judgeWords() {
 	}
 	j.addLacking(lang.T("nothing can be looked up for %s: cite a check with exit 0, a test in its output, or a file with its line; "+
 		"handed in again without, they stand by word only and the human decides", List(words)))
+	for _, c := range j.out.Checks {
+		if none := ranNone(c.Output); c.Exit == 0 && none != "" {
+			j.addLacking(lang.T("check %s ran no test: “%s”", quote(c.ID), visible.Fit(none, 160)))
+		}
+	}
 }
