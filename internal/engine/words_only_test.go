@@ -86,6 +86,9 @@ func TestWordsAreAskedAboutOnce(t *testing.T) {
 	if text := b.artifact(b.stored().TaskName, "05-qa-report.md"); !strings.Contains(text, "| pass | by word only | seen |") || !strings.Contains(text, "Risk accepted") {
 		t.Errorf("the artifact does not say so: %s", text)
 	}
+	if r = b.do(request.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "2 passed, none of them by a command that the server ran, 1 of them by word only") {
+		t.Errorf("the status does not say so: %s", r.UserMessage)
+	}
 	// The person has said yes to words in this run.
 	b.do(request.Request{Action: workflow.ActionReopen, Stage: "dev"})
 	b.toQA(2)

@@ -39,9 +39,14 @@ func CountRows(rows []workflow.Criterion) (n Counts) {
 	return n
 }
 
-// Text names the numbers: "5 criteria: 4 passed (3 by the server's own command), 1 not tested"; "" if
-// there are no rows.
-func (n Counts) Text(l lang.Language) string {
+// Text names the numbers: "5 criteria: 4 passed, none of them by a command that the server ran, 1 not
+// tested"; "" if there are no rows.
+func (n Counts) Text(l lang.Language) string { return n.text(l, true) }
+
+// Short is [Counts.Text] for a line with little room: it does not say what the passed rows stand on.
+func (n Counts) Short(l lang.Language) string { return n.text(l, false) }
+
+func (n Counts) text(l lang.Language, basis bool) string {
 	if n.Rows == 0 {
 		return ""
 	}
@@ -52,13 +57,12 @@ func (n Counts) Text(l lang.Language) string {
 		}
 	}
 	add(n.Failed, l.Say("%d failed", n.Failed))
-	passed := l.Say("%d passed", n.Passed)
-	if n.Proved > 0 {
-		passed = l.Say("%d passed (%d by the server's own command)", n.Passed, n.Proved)
+	add(n.Passed, l.Say("%d passed", n.Passed))
+	if basis && n.Passed > 0 {
+		parts = append(parts, n.describeRuns(l))
+		add(n.ByWord, l.Say("%d of them by word only", n.ByWord))
+		add(n.Carried, l.Say("%d of them carried over", n.Carried))
 	}
-	add(n.Passed, passed)
-	add(n.ByWord, l.Say("%d of them by word only", n.ByWord))
-	add(n.Carried, l.Say("%d of them carried over", n.Carried))
 	add(n.NotTested, l.Say("%d not tested", n.NotTested))
 	add(n.OutOfScope, l.Say("%d out of scope", n.OutOfScope))
 	criteria := l.Say("%d criteria", n.Rows)
@@ -66,4 +70,17 @@ func (n Counts) Text(l lang.Language) string {
 		criteria = l.Say("1 criterion")
 	}
 	return l.Say("%s: %s", criteria, strings.Join(parts, l.Say(", ")))
+}
+
+// describeRuns says how many of the passed rows rest on a command that the server ran.
+func (n Counts) describeRuns(l lang.Language) string {
+	switch {
+	case n.Proved == 0 && n.Passed == 1:
+		return l.Say("not by a command that the server ran")
+	case n.Proved == 0:
+		return l.Say("none of them by a command that the server ran")
+	case n.Proved == n.Passed:
+		return l.Say("by a command that the server ran")
+	}
+	return l.Say("%d of them by a command that the server ran", n.Proved)
 }

@@ -23,11 +23,15 @@ const (
 // none.
 func Tables(l lang.Language, rec *workflow.Record) string {
 	var b strings.Builder
-	table := func(title string, head []string, rows [][]string) {
+	table := func(title, said string, head []string, rows [][]string) {
 		if len(rows) == 0 {
 			return
 		}
-		b.WriteString("\n## " + title + "\n\n" + tableRow(head) + strings.Repeat("|---", len(head)) + "|\n")
+		b.WriteString("\n## " + title + "\n\n")
+		if said != "" {
+			b.WriteString(l.Say("%s.", said) + "\n\n")
+		}
+		b.WriteString(tableRow(head) + strings.Repeat("|---", len(head)) + "|\n")
 		for _, cells := range rows {
 			b.WriteString(tableRow(cells))
 		}
@@ -50,9 +54,9 @@ func Tables(l lang.Language, rec *workflow.Record) string {
 		}
 		checks = append(checks, []string{c.ID, "`" + c.Command + "`", strconv.Itoa(c.Exit), by, lastLine(c.Output)})
 	}
-	table(l.Say("Criteria"), []string{l.Say("Id"), l.Say("Criterion"), l.Say("Result"), l.Say("Basis"), l.Say("Evidence")}, rows)
-	table(l.Say("Findings"), []string{l.Say("Id"), l.Say("Severity"), l.Say("File"), l.Say("Problem"), l.Say("Fix"), l.Say("Status")}, findings)
-	table(l.Say("Checks"), []string{l.Say("Id"), l.Say("Command"), l.Say("Exit code"), l.Say("Run by"), l.Say("Output")}, checks)
+	table(l.Say("Criteria"), CountRows(rec.Criteria).Text(l), []string{l.Say("Id"), l.Say("Criterion"), l.Say("Result"), l.Say("Basis"), l.Say("Evidence")}, rows)
+	table(l.Say("Findings"), "", []string{l.Say("Id"), l.Say("Severity"), l.Say("File"), l.Say("Problem"), l.Say("Fix"), l.Say("Status")}, findings)
+	table(l.Say("Checks"), "", []string{l.Say("Id"), l.Say("Command"), l.Say("Exit code"), l.Say("Run by"), l.Say("Output")}, checks)
 	return strings.TrimPrefix(b.String(), "\n")
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -30,6 +31,19 @@ func TestCounts(t *testing.T) {
 	got := CountRows([]workflow.Criterion{pass, proved, carried, failed, {Result: workflow.ResultNotTested}, {Result: workflow.ResultOutOfScope}, {Result: "maybe"}})
 	if want := (Counts{Rows: 7, Passed: 3, Proved: 1, Carried: 1, Failed: 1, NotTested: 2, OutOfScope: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for want, n := range map[string]Counts{
+		"": {}, "1 criterion: 1 not tested": {Rows: 1, NotTested: 1}, "1 criterion: 1 passed, not by a command that the server ran": {Rows: 1, Passed: 1},
+		"3 criteria: 3 passed, none of them by a command that the server ran":                                                              {Rows: 3, Passed: 3},
+		"3 criteria: 3 passed, by a command that the server ran":                                                                           {Rows: 3, Passed: 3, Proved: 3},
+		"9 criteria: 1 failed, 5 passed, 2 of them by a command that the server ran, 1 of them by word only, 1 not tested, 2 out of scope": {Rows: 9, Failed: 1, Passed: 5, Proved: 2, ByWord: 1, NotTested: 1, OutOfScope: 2},
+	} {
+		if got := n.Text(lang.English); got != want {
+			t.Errorf("%+v: %q, want %q", n, got, want)
+		}
+	}
+	if got, want := got.Short(lang.English), "7 criteria: 1 failed, 3 passed, 2 not tested, 1 out of scope"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

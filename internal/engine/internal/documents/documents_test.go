@@ -263,7 +263,7 @@ func TestSaveArtifact(t *testing.T) {
 		}, "> **Risk accepted** on 0001-01-01: it had not reached its gate in 1 round and the human let it go on. Their words: “ship it”\n\n# PRD\n"},
 		"report": {workflow.QA, report, func(b *bench, _ round, _ *workflow.Grant) {
 			b.s.Session.Current().Criteria = []workflow.Criterion{{ID: "AC-1", Result: workflow.ResultPass, Evidence: "303"}}
-		}, "# QA\n\nAll good.\n\n## Criteria\n\n| Id | Criterion | Result | Basis | Evidence |\n|---|---|---|---|---|\n| AC-1 |  | pass | not run | 303 |\n"},
+		}, "# QA\n\nAll good.\n\n## Criteria\n\n1 criterion: 1 passed, not by a command that the server ran.\n\n| Id | Criterion | Result | Basis | Evidence |\n|---|---|---|---|---|\n| AC-1 |  | pass | not run | 303 |\n"},
 		"review":           {workflow.Review, "# Review\n", func(b *bench, _ round, _ *workflow.Grant) { b.submit(workflow.Dev, "# Work\n") }, "# Review\n\n---\n\n<!-- the implementation report that was reviewed -->\n\n# Work\n"},
 		"without artifact": {workflow.Dev, "# Work\n", nil, "-"},
 	} {

@@ -35,7 +35,7 @@ func leadLine(s *standing.Standing, figures string) (text string) {
 	case st.Gate == workflow.GateVerdict && rec.Spent():
 		text = s.Say("The report of the %s is still incomplete", s.Word(st.Role))
 	case rec.Doubted() && len(rec.Criteria) > 0:
-		text = s.Say("%s: %s", s.Word(st.Role), Rows(s.Language, rec.Criteria))
+		text = s.Say("%s: %s", s.Word(st.Role), verdict.CountRows(rec.Criteria).Short(s.Language))
 	case rec.Doubted():
 		text = s.Say("The %s states a pass, but %s against it", s.Word(st.Role), countObjections(s))
 	case st.Gate == workflow.GateVerdict:

@@ -261,6 +261,9 @@ func completedMessage(s *standing.Standing) string {
 		}
 		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), changed))
 	}
+	if text := Rows(s.Language, s.Session.Current().Criteria); text != "" && s.Call.Describing() { // else told with the report
+		b.WriteString("\n" + s.Say("%s: %s", s.Word(s.Stage.Role), text) + "\n")
+	}
 	if s.Session.ReworkCount > 0 {
 		b.WriteString("\n" + s.Say("The work went back to the developer %s.\n", s.Count(s.Session.ReworkCount, "time")))
 	}

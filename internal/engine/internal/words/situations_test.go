@@ -282,7 +282,7 @@ func TestSentences(t *testing.T) {
 		"others":          {words.Others(l, []string{"a", "b", "c", "d", "e"}), "\n\nThis is the one that you have started. Others are active, too: a, b, c, d, e."},
 		"command":         {words.Command(workflow.VerifyCommand{Command: "make", SetBy: workflow.SetByEnvironment}).String(), "`make` (a variable)"},
 		"no verdict":      {story.Verdict(l, ""), ""},
-		"rows":            {words.Rows(l, []workflow.Criterion{{Result: workflow.ResultPass, Proved: true}, {Result: workflow.ResultPass, From: 1}, {Result: workflow.ResultFail}, {Result: workflow.ResultNotTested}, {Result: workflow.ResultOutOfScope}}), "5 criteria: 1 failed, 2 passed (1 by the server's own command), 1 of them carried over, 1 not tested, 1 out of scope"},
+		"rows":            {words.Rows(l, []workflow.Criterion{{Result: workflow.ResultPass, Proved: true}, {Result: workflow.ResultPass, From: 1}, {Result: workflow.ResultFail}, {Result: workflow.ResultNotTested}, {Result: workflow.ResultOutOfScope}}), "5 criteria: 1 failed, 2 passed, 1 of them by a command that the server ran, 1 of them carried over, 1 not tested, 1 out of scope"},
 		"policy": {fmt.Sprint(words.PolicyChanges(workflow.Default(), map[workflow.StageID]workflow.Policy{"po": {Gate: "auto", GateScore: ptr(90)}},
 			map[workflow.StageID]workflow.Policy{"po": {Gate: "strict", GateScore: ptr(95), Quorum: 2}})), "[po: auto,  90 → strict,  95, quorum 2]"},
 	} {
