@@ -35,13 +35,14 @@ const (
 // claimedScore returns the score that a submission states for itself: the lowest if it states
 // several, whether in fields, in the document or around it. note says so, or why a stated value is
 // not a score.
-func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
+func claimedScore(e envelope, text, around string) (score *float64, note lang.Text) {
 	var c claims
 	for _, value := range e.scores {
 		c.addField(value)
 	}
+	c.readText(around)
 	if e.object != nil {
-		text = textAround(text, e.start, e.end)
+		text, _ = unwrapText(strings.Join(partsAround(text, e.places), "\n\n"))
 	}
 	c.readText(text)
 	if e.object != nil && !e.inText {

@@ -13,18 +13,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
-// envelope is the JSON object of a submission with the place in the text.
+// envelope is the facts of a submission from all of its blocks of JSON.
 type envelope struct {
 	object   map[string]any // nil when there is none
 	document string
-	// inText is true when the document is the text around an object with mere facts about it.
-	inText     bool
-	start, end int
+	// inText is true when the document is the text around objects with mere facts about it.
+	inText bool
+	// places are the objects in the text, with their fences.
+	places []place
 	// scores are the values of all score fields.
 	scores []string
 	// defect says why an object that is plainly the envelope could not be read.
 	defect lang.Text
 }
+
+// place is a part of a text.
+type place struct{ start, end int }
 
 // An object with a document below tinyDocument bytes, inside a text of more
 // than largeAround others, counts as an example of the format.
@@ -59,49 +63,71 @@ func (f *finder) headingFrom(i int) bool {
 	return len(f.headings) > 0 && f.headings[len(f.headings)-1][0] >= i
 }
 
-// findEnvelope returns the last envelope in the text; an object with a document is preferred to one
-// with only facts about it.
+// findEnvelope returns what the blocks of JSON in the text state: the document of the last one that has one, and of
+// facts stated twice the last; all scores.
 func findEnvelope(stage workflow.Stage, text string) envelope {
-	var withDocument, factsOnly envelope
+	var out envelope
+	var facts []envelope
 	f := finder{stage: stage, text: text, headings: heading.FindAllStringIndex(text, -1)}
-	defect := lang.Text{}
 	for _, b := range jsonblock.Find(text, hasOurs(stage), ourField) {
 		if b.Object == nil {
-			if defect.Empty() {
-				defect = f.describeDefect(b)
+			if out.defect.Empty() {
+				out.defect = f.describeDefect(b)
 			}
 			continue
 		}
-		e, ok := f.asEnvelope(b)
+		e, role := f.asEnvelope(b)
 		switch {
-		case !ok:
-		case e.inText:
-			factsOnly = e
-		default:
-			withDocument = e
+		case role == isExample:
+			continue
+		case role == isDocument:
+			out.object, out.document = e.object, e.document
+		case role == isFacts:
+			facts = append(facts, e)
+		}
+		out.scores = append(out.scores, e.scores...)
+		if role != isRemark {
+			out.places = append(out.places, e.places...)
 		}
 	}
-	switch {
-	case withDocument.object != nil:
-		withDocument.document = trimFence(withDocument.document)
-		return withDocument.withFactsOf(factsOnly)
-	case factsOnly.object != nil:
-		return factsOnly
+	out.inText = out.object == nil && len(facts) > 0
+	if out.inText || out.object != nil {
+		out.defect = lang.Text{}
 	}
-	return envelope{defect: defect}
+	for _, e := range slices.Backward(facts) {
+		out.object = withMissing(out.object, e.object)
+	}
+	if out.inText {
+		out.document = f.documentAround(out.places)
+	}
+	out.document, _ = unwrapText(out.document)
+	return out
 }
 
-// withFactsOf returns the envelope with the missing facts from the other one.
-func (e envelope) withFactsOf(other envelope) envelope {
-	e.object = maps.Clone(e.object)
-	for k, v := range other.object {
-		if e.object[k] == nil {
-			e.object[k] = v
+// withMissing returns an object with the fields that it lacks from another.
+func withMissing(object, other map[string]any) map[string]any {
+	out := maps.Clone(other)
+	for k, v := range object {
+		if v != nil {
+			out[k] = v
 		}
 	}
-	e.scores = append(e.scores, other.scores...)
-	return e
+	return out
 }
+
+// documentAround returns the document in the text around blocks of facts. Other words there are to the reader.
+func (f *finder) documentAround(blocks []place) string {
+	parts := partsAround(f.text, blocks)
+	isContent := func(part string) bool { return heading.MatchString(part) }
+	if !slices.ContainsFunc(parts, isContent) {
+		longest := slices.MaxFunc(append(parts, ""), func(a, b string) int { return len(a) - len(b) })
+		isContent = func(part string) bool { return part == longest }
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return !isContent(part) && !noWords.MatchString(part) }), "\n\n")
+}
+
+// noWords matches a table or a fence, which no words to the reader have.
+var noWords = pattern.New("(?m)^[ \t]*(?:\\||```|~~~)")
 
 // OnlyJSON reports whether a text is nothing but a JSON value, fenced or not.
 func OnlyJSON(text string) bool {
@@ -135,52 +161,73 @@ func (f *finder) describeDefect(b jsonblock.Block) lang.Text {
 // heading matches a Markdown heading: a text with one is a document, not prose around an envelope.
 var heading = pattern.New(`(?m)^#{1,4} \S`)
 
-// asEnvelope decides whether an object found in the text is the submission's
-// envelope or an example inside the document.
-func (f *finder) asEnvelope(b jsonblock.Block) (envelope, bool) {
+// role is what an object of JSON in a text is.
+type role int
+
+const (
+	isExample  role = iota // of the product or of the format
+	isRemark               // a score in the midst of a document, which stays there
+	isFacts                // about the document around it
+	isDocument             // with the document in a field
+)
+
+// asEnvelope returns the content of an object found in the text, and what it is.
+func (f *finder) asEnvelope(b jsonblock.Block) (envelope, role) {
 	object, text := unwrap(canonicalizeFields(b.Object)), f.text
-	e := envelope{object: object, start: b.Start, end: b.End, scores: scoresIn(b.Data)}
+	e := envelope{object: object, places: []place{{b.Start, b.End}}, scores: scoresIn(b.Data)}
 	around := len(text) - len(b.Raw)
 	inDocument := f.headingBefore(b.Start) || f.headingFrom(b.End)
 	document, ok := documentOf(f.stage, object)
 	if ok {
 		smallPart := inDocument && len(document) < around
 		dwarfed := smallPart || around > largeAround
-		isExample := dwarfed && len(document) < tinyDocument
+		small := dwarfed && len(document) < tinyDocument
 		isMost := len(b.Raw)*2 >= len(text)
 		hasFacts := hasAny(object, strongMeta) || hasAny(object, weakMeta)
-		plausible := isMost || hasFacts
 		e.document = document
-		return e, plausible && !isExample
+		if small || !isMost && !hasFacts {
+			return e, isExample
+		}
+		if placeholder.MatchString(document) {
+			e.scores = nil // the form, shown before the document
+		}
+		return e, isDocument
 	}
 	// Facts about a document stand before or behind it; in the middle, with another heading after
-	// them, they are an example.
+	// them, they are an example, unless they have nothing but a score and the like.
+	isPure := onlyKnown(object)
 	facts := hasAny(object, factKeys[f.stage.Kind])
-	if isBlank(text[b.End:]) { // there these are facts too
+	if isBlank(text[b.End:]) || isPure { // there these are facts too
+		score := f.stage.Kind == workflow.KindDocument && len(e.scores) > 0
+		facts = facts || score
+	}
+	if isBlank(text[b.End:]) {
 		gaps := f.stage.Kind == workflow.KindDocument && object["gaps"] != nil
 		facts = facts || gaps || len(ReadResolved(object["resolved"])) > 0
 	}
-	midst := f.headingFrom(b.End) && !isBlank(text[:b.Start])
-	e.inText = true
-	e.document = textAround(text, b.Start, b.End)
-	return e, facts && !midst
+	midst := f.headingFrom(b.End) && f.headingBefore(b.Start)
+	switch {
+	case !facts, midst && !isPure:
+		return e, isExample
+	case midst:
+		return e, isRemark
+	}
+	return e, isFacts
 }
+
+// placeholder matches a text in the place of a document.
+var placeholder = pattern.New(`^(?:.{0,80}(?:…|\.\.\.)|<[^>\n]{0,80}>)$`)
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// textAround returns the text around an object.
-func textAround(text string, start, end int) string {
-	return strings.TrimSpace(strings.TrimSpace(text[:start]) + "\n\n" + strings.TrimSpace(text[end:]))
-}
-
-var markdownFence = pattern.New("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
-
-// trimFence removes one Markdown fence around a whole document.
-func trimFence(text string) string {
-	if m := markdownFence.FindStringSubmatch(text); m != nil {
-		if body, closed := strings.CutSuffix(text[len(m[0]):], "\n"+m[1]); closed {
-			return strings.TrimSpace(body)
+// partsAround returns the parts of a text around places in it.
+func partsAround(text string, places []place) (out []string) {
+	at := 0
+	for _, p := range append(slices.Clone(places), place{len(text), len(text)}) {
+		if part := strings.TrimSpace(text[min(at, len(text)):min(p.start, len(text))]); part != "" {
+			out = append(out, part)
 		}
+		at = p.end
 	}
-	return text
+	return out
 }

@@ -31,6 +31,19 @@ func keysOf(st workflow.Stage) []string {
 	return st.Keys
 }
 
+// otherKeys are fields in which models hand in a document of a kind, though no prompt names them.
+var otherKeys = map[workflow.Kind][]string{
+	workflow.KindPlan:    {"plan_updated"},
+	workflow.KindBuild:   {"dev_result", "result", "code"},
+	workflow.KindVerdict: {"review_result", "code_review", "qa_result", "result"},
+}
+
+// distinctKeys are those no object of something else has.
+var distinctKeys = []string{"plan_updated", "dev_result", "review_result", "code_review", "qa_result"}
+
+// Keys returns all fields in which the document of a stage is handed in, the best first.
+func Keys(st workflow.Stage) []string { return slices.Concat(keysOf(st), otherKeys[st.Kind]) }
+
 // genericKeys hold a document only in an object that is plainly an envelope: API examples use the
 // same words.
 var genericKeys = []string{"final_result", "document", "result", "draft", "content", "output", "markdown", "text"}
@@ -52,9 +65,8 @@ var factKeys = map[workflow.Kind][]string{
 var known = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "clarifying_questions", "open_questions", "status"}}
-	for _, keys := range documentKeys() {
-		lists = append(lists, keys)
-	}
+	lists = slices.AppendSeq(lists, maps.Values(documentKeys()))
+	lists = slices.AppendSeq(lists, maps.Values(otherKeys))
 	for _, k := range slices.Concat(lists...) {
 		out[jsonblock.Name(k)] = k
 	}
@@ -73,6 +85,16 @@ func canonicalizeFields(object map[string]any) map[string]any {
 		}
 	}
 	return object
+}
+
+// onlyKnown reports whether all fields of an object are ours.
+func onlyKnown(object map[string]any) bool {
+	for k := range object {
+		if known()[jsonblock.Name(k)] == "" && !slices.Contains(scoreFields, jsonblock.Name(k)) {
+			return false
+		}
+	}
+	return true
 }
 
 // unwrap looks into an object that has none of our documents for the one object in it that has:
@@ -114,13 +136,13 @@ func hasDocument(object map[string]any) bool {
 			return true
 		}
 	}
-	return false
+	return hasAny(object, distinctKeys)
 }
 
 // documentOf returns the document field of an object: the stage's own, else the field of another
 // stage, else a generic one if facts stand beside it.
 func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
-	keys := slices.Clone(keysOf(st))
+	keys := Keys(st)
 	for _, id := range slices.Sorted(maps.Keys(documentKeys())) {
 		for _, k := range documentKeys()[id] {
 			// "review" or "plan" of another stage is too common a word to trust.
@@ -129,12 +151,12 @@ func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
 			}
 		}
 	}
-	for _, k := range keys {
+	for _, k := range append(keys, distinctKeys...) {
 		if d, ok := asText(object[k]); ok {
 			return d, true
 		}
 	}
-	if !hasAny(object, strongMeta) && len(object) > 1 {
+	if !hasAny(object, strongMeta) && len(object) > 1 && !onlyKnown(object) {
 		return "", false
 	}
 	for _, k := range genericKeys {

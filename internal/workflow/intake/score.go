@@ -7,9 +7,6 @@
 package intake
 
 import (
-	"encoding/json"
-	"strings"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -56,7 +53,7 @@ func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, po
 
 // Read reads a submission for a stage.
 func Read(stage workflow.Stage, text string) Assessment {
-	text = Plain(text)
+	text, around := unwrapText(text)
 	env := findEnvelope(stage, text)
 
 	a := Assessment{Document: text, Defect: env.defect}
@@ -66,7 +63,7 @@ func Read(stage workflow.Stage, text string) Assessment {
 	if env.object != nil {
 		a.Document = env.document
 	}
-	a.Claimed, a.ScoreNote = claimedScore(env, text)
+	a.Claimed, a.ScoreNote = claimedScore(env, text, around)
 	a.Estimated, a.Missing = Estimate(stage.RubricName(), a.Document)
 	a.Gaps = stringList(env.object["gaps"])
 	a.Questions = readQuestions(env.object)
@@ -89,19 +86,6 @@ func Read(stage workflow.Stage, text string) Assessment {
 	a.Resolved = ReadResolved(env.object["resolved"])
 	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
 	return a
-}
-
-// Plain removes the wrapping of a text: a byte order mark, JSON quotes
-// around the whole, or one Markdown fence around the whole.
-func Plain(text string) string {
-	text = strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"))
-	if strings.HasPrefix(text, `"`) {
-		var inner string
-		if json.Unmarshal([]byte(text), &inner) == nil && strings.TrimSpace(inner) != "" {
-			text = strings.TrimSpace(inner)
-		}
-	}
-	return trimFence(text)
 }
 
 // Merge adds the gaps and questions of the other of two submissions to the one taken.

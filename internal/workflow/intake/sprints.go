@@ -14,7 +14,7 @@ import (
 
 // sprintObjects reads the sprints of a plan in structured JSON.
 func sprintObjects(object map[string]any) (out []workflow.Sprint) {
-	for _, v := range []any{object["sprints"], object["sprint_plan"], object["plan"]} {
+	for _, v := range []any{object["sprints"], object["sprint_plan"], object["plan_updated"], object["plan"]} {
 		if inner, ok := v.(map[string]any); ok {
 			v = inner["sprints"]
 		}

@@ -22,7 +22,7 @@ type block struct {
 }
 
 // named matches a field of a block. An object without any is a sample of the product's own data.
-var named = pattern.New(`(?i)["'“]?(?:criteria|findings|checks|no_checks|verdict|needs|[a-z]+_report|review)["'”]?\s*[:：]`)
+var named = pattern.New(`(?i)["'“]?(?:criteria|findings|checks|no_checks|verdict|needs|[a-z]+_(?:report|result|review)|review)["'”]?\s*[:：]`)
 
 // maxBlocks bounds the blocks read from a report.
 const maxBlocks = 100

@@ -116,7 +116,7 @@ func (sub *Submission) addDraft(ctx context.Context, p *project.Project, st work
 		return err
 	}
 	if st.Gate == workflow.GateVerdict {
-		r := verdict.Read(intake.Plain(text), st.Keys)
+		r := verdict.Read(intake.Plain(text), intake.Keys(st))
 		if r.Blank() {
 			return fault.New(fault.InvalidArgument, "%s_result is the form as it was laid out, with nothing filled in", engine).
 				WithHint("fill in the block of JSON as the role_prompt shows it, and submit again")

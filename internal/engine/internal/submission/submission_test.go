@@ -117,6 +117,8 @@ func TestRead(t *testing.T) {
 		"too large":       {workflow.PO, nil, list{{Engine: claude, Text: strings.Repeat("字", project.MaxDocument/3+1)}}, "invalid_argument: claude_result has 5242881 bytes"},
 		"broken JSON":     {workflow.PO, nil, list{{Engine: claude, Text: "{\"prd\": \"# PRD\", \"quality_score\": 95"}}, "invalid_argument: the JSON in claude_result breaks off before its closing brace | write the document as Markdown"},
 		"facts alone":     {workflow.PO, nil, list{{Engine: claude, Text: "```json\n{\"quality_score\": 95}\n```\n"}}, "invalid_argument: claude_result holds no document | submit the document for stage \"po\""},
+		"another field":   {workflow.QA, nil, list{{Engine: codex, Text: `{"qa_result": "# QA", "verdict": "pass"}`}}, "# QA pass codex: it is the only one"},
+		"an only field":   {workflow.Review, nil, list{{Engine: codex, Text: `{"code_review": "# R"}`}}, "# R pass codex: it is the only one"},
 		"the better":      {workflow.PO, nil, list{{Engine: codex, Text: scored(95)}, {Engine: claude, Text: scored(91)}}, "# PRD 95\n\nText. 95 codex: its score is higher"},
 		"the first":       {workflow.PO, nil, list{{Engine: codex, Text: scored(91)}, {Engine: claude, Text: scored(95)}}, "# PRD 95\n\nText. 95 claude: its score is higher"},
 		"equal":           {workflow.PO, nil, list{{Engine: codex, Text: scored(91)}, {Engine: claude, Text: scored(91)}}, "# PRD 91\n\nText. 91 claude: both are equal and it is the first"},
