@@ -66,8 +66,12 @@ var spoken = map[string]lang.Text{
 		"edit it there and submit again, or name a file of the project with --claude-result-path or --codex-result-path"),
 	"%s_result is the form as it was laid out, with nothing filled in": lang.T(
 		"the result of %s is the form as it was laid out, with nothing filled in"),
-	"the JSON in %s_result %s":                    lang.T("the JSON in the result of %s %s"),
-	"%s_result holds no document":                 lang.T("the result of %s holds no document"),
+	"the JSON in %s_result %s":    lang.T("the JSON in the result of %s %s"),
+	"%s_result holds no document": lang.T("the result of %s holds no document"),
+	"%s_result names the file %s and is not the document itself": lang.T(
+		"the result of %s names the file %s and is not the document itself"),
+	"pass the file as %s_result_path, or submit its text; nothing was changed": lang.T(
+		"name the file with --%s-result-path, or hand in its text; nothing was changed"),
 	"%s_result and %s_result_path are both given": lang.T("--%s-result and --%s-result-path are both given"),
 	"fill in the block of JSON as the role_prompt shows it, and submit again": lang.T(
 		"fill in the block of JSON as bmad-mcp task resume shows it, and submit again"),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -117,6 +118,9 @@ func (sub *Submission) addDraft(ctx context.Context, p *project.Project, st work
 	}
 	if st.Gate == workflow.GateVerdict {
 		r := verdict.Read(intake.Plain(text), intake.Keys(st))
+		if err := refusePointer(engine, r.Body); err != nil {
+			return err
+		}
 		if r.Blank() {
 			return fault.New(fault.InvalidArgument, "%s_result is the form as it was laid out, with nothing filled in", engine).
 				WithHint("fill in the block of JSON as the role_prompt shows it, and submit again")
@@ -135,7 +139,19 @@ func (sub *Submission) addDraft(ctx context.Context, p *project.Project, st work
 		return fault.New(fault.InvalidArgument, "%s_result holds no document", engine).
 			WithHint("submit the document for stage %q in the form its role_prompt gives", st.ID)
 	}
+	if err := refusePointer(engine, a.Document); err != nil {
+		return err
+	}
 	sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: a})
+	return nil
+}
+
+// refusePointer refuses a text that only names a file.
+func refusePointer(engine workflow.Engine, document string) error {
+	if file := intake.FileIn(document); file != "" {
+		return fault.New(fault.InvalidArgument, "%s_result names the file %s and is not the document itself", engine, visible.Fit(file, 200)).
+			WithHint("pass the file as %s_result_path, or submit its text; nothing was changed", engine)
+	}
 	return nil
 }
 
