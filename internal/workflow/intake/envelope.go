@@ -21,8 +21,8 @@ type envelope struct {
 	inText bool
 	// places are the objects in the text, with their fences.
 	places []place
-	// scores are the values of all score fields.
-	scores []string
+	// scores are the values of all score fields, remarks those of blocks in the midst of the document.
+	scores, remarks []string
 	// defect says why an object that is plainly the envelope could not be read.
 	defect lang.Text
 }
@@ -85,10 +85,12 @@ func findEnvelope(stage workflow.Stage, text string) envelope {
 		case role == isFacts:
 			facts = append(facts, e)
 		}
-		out.scores = append(out.scores, e.scores...)
-		if role != isRemark {
-			out.places = append(out.places, e.places...)
+		if role == isRemark {
+			out.remarks = append(out.remarks, e.scores...)
+			continue
 		}
+		out.scores = append(out.scores, e.scores...)
+		out.places = append(out.places, e.places...)
 	}
 	out.inText = out.object == nil && len(facts) > 0
 	if out.inText || out.object != nil {
@@ -123,7 +125,8 @@ func (f *finder) documentAround(blocks []place) string {
 		longest := slices.MaxFunc(append(parts, ""), func(a, b string) int { return len(a) - len(b) })
 		isContent = func(part string) bool { return part == longest }
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return !isContent(part) && !noWords.MatchString(part) }), "\n\n")
+	parts = slices.DeleteFunc(parts, func(part string) bool { return !isContent(part) && !noWords.MatchString(part) })
+	return strings.TrimSpace(strings.TrimSuffix(strings.Join(parts, "\n\n"), "\n\n---")) // a rule before the facts
 }
 
 // noWords matches a table or a fence, which no words to the reader have.
@@ -193,26 +196,26 @@ func (f *finder) asEnvelope(b jsonblock.Block) (envelope, role) {
 		}
 		return e, isDocument
 	}
-	// Facts about a document stand before or behind it; in the middle, with another heading after
-	// them, they are an example, unless they have nothing but a score and the like.
-	isPure := onlyKnown(object)
-	facts := hasAny(object, factKeys[f.stage.Kind])
-	if isBlank(text[b.End:]) || isPure { // there these are facts too
-		score := f.stage.Kind == workflow.KindDocument && len(e.scores) > 0
-		facts = facts || score
+	return e, f.factsRole(b, e)
+}
+
+// factsRole returns what an object without a document is. Facts stand before or behind the document; in the
+// middle, with headings on both sides, they are an example, or a remark if they have nothing but our fields.
+func (f *finder) factsRole(b jsonblock.Block, e envelope) role {
+	isLast, isPure := isBlank(f.text[b.End:]), onlyKnown(e.object)
+	isFact := hasAny(e.object, factKeys[f.stage.Kind])
+	if f.stage.Kind == workflow.KindDocument {
+		isFact = isFact || (isLast || isPure) && len(e.scores) > 0 || isLast && e.object["gaps"] != nil
 	}
-	if isBlank(text[b.End:]) {
-		gaps := f.stage.Kind == workflow.KindDocument && object["gaps"] != nil
-		facts = facts || gaps || len(ReadResolved(object["resolved"])) > 0
-	}
+	isFact = isFact || isLast && len(ReadResolved(e.object["resolved"])) > 0
 	midst := f.headingFrom(b.End) && f.headingBefore(b.Start)
 	switch {
-	case !facts, midst && !isPure:
-		return e, isExample
+	case !isFact, midst && !isPure:
+		return isExample
 	case midst:
-		return e, isRemark
+		return isRemark
 	}
-	return e, isFacts
+	return isFacts
 }
 
 // placeholder matches a text in the place of a document.

@@ -90,7 +90,7 @@ func canonicalizeFields(object map[string]any) map[string]any {
 // onlyKnown reports whether all fields of an object are ours.
 func onlyKnown(object map[string]any) bool {
 	for k := range object {
-		if known()[jsonblock.Name(k)] == "" && !slices.Contains(scoreFields, jsonblock.Name(k)) {
+		if known()[jsonblock.Name(k)] == "" && !statesScore(k) {
 			return false
 		}
 	}

@@ -25,6 +25,11 @@ func TestWhichScoreCounts(t *testing.T) {
 		{`{"prd_draft":"# D","quality_score":95}` + "\n\nQuality Score: 70/100", 70, "the lowest, 70"},
 		{"Quality score: 30.\n\n" + fence(`{"prd_draft":"# D","quality_score":95}`), 30, "the lowest, 30"},
 		{`{"prd_draft":"# D","quality_score":95,"score":41}`, 41, "(95, 41)"},
+		{fence(`{"prd_draft":"# D, the first","quality_score":70}`) + "\n\nRevised:\n\n" + fence(`{"prd_updated":"# D, the second","quality_score":92}`), 70, "(70, 92); the lowest, 70"},
+		{fence(`{"prd_draft":"<the document>","quality_score":70}`) + "\n\nMine:\n\n" + fence(`{"prd_updated":"# D","quality_score":92}`), 92, ""},
+		{doc + fence(`{"quality_score":92,"gaps":[]}`) + "\n\n" + fence(`{"quality_score":70}`), 70, "(92, 70)"},
+		{doc + fence(`{"quality_score":70}`) + "\n\n## Second round\n\nMore.\n\n" + fence(`{"quality_score":92}`), 70, "(92, 70)"},
+		{fence(`{"quality_score":70}`) + "\n\n" + doc + fence(`{"quality_score":92}`), 70, "(70, 92)"},
 		// Fields.
 		{`{"prd_draft":"# D","quality_score":{"total":"99","score":10}}`, 10, "(99, 10)"},
 		{`{"prd_draft":"# D","quality_score":{"total":92,"business":30,"technical":28}}`, 92, ""},
@@ -83,9 +88,9 @@ func TestWhichScoreCounts(t *testing.T) {
 		{doc + "质量评分：-5分", -1, "-5 is not a score from 0 to 100"},
 		{`{"prd_draft":"# D","quality_score":"−5"}`, -1, "−5 is not a score from 0 to 100"},
 		{`{"prd_draft":"# D","quality_score":{"total":150}}`, -1, "150 is not a score from 0 to 100"},
-		// A score in front matter is none.
-		{"---\nquality_score: 95\n---\n" + doc, -1, "not the stated score"},
-		{"---\nquality_score: 95\n---\n" + doc + "质量评分：91/100", 91, ""},
+		// Front matter is facts like any YAML.
+		{"---\ntitle: Relay\nquality_score: 95\n---\n" + doc, 95, ""},
+		{"---\nquality_score: 95\n---\n" + doc + "质量评分：91/100", 91, "(95, 91)"},
 		{doc + "总分：150/100", -1, "150/100 is not a score from 0 to 100"},
 		// A total has its maximum in a line of its own.
 		{doc + "总分：92/100", 92, ""},
@@ -115,6 +120,75 @@ func TestWhichScoreCounts(t *testing.T) {
 		}
 		if got != tt.want || tt.note == "" && !a.ScoreNote.Empty() || !strings.Contains(a.ScoreNote.String(), tt.note) {
 			t.Errorf("%q: got %v (%q), want %v (%q)", tt.text, got, a.ScoreNote, tt.want, tt.note)
+		}
+	}
+}
+
+// TestWaysToStateAScore: a score counts in whatever way it is stated, alone and beside a higher one, which the note
+// then says.
+func TestWaysToStateAScore(t *testing.T) {
+	const doc, higher = "# PRD\n\nThe relay keeps every event.\n\n", tick + "json\n{\"quality_score\": 95}\n" + tick
+	for _, way := range []string{
+		// Lines with other names.
+		"Score: 60/100", "**Score:** 60/100", "- Score: 60/100", "1. Score: 60/100", "## Score: 60/100", "Final score: 60/100", "Final Score: 60", "Overall Score: 60/100",
+		"**Overall score**: 60", "**Total Score: 60/100**", "Self-assessment: 60/100", "Self-assessment: 60", "Self-assessment score — 60/100", "Rating: 60/100",
+		"Quality: 60/100", "Quality rating: 60", "Total: 60/100", "📊 Score: 60/100 ✅", "<b>Score: 60/100</b>", "**Document score:** 60 out of 100", "Score: 60/100 (revised)",
+		"Score: 60/100. The goals are vague.", "Score (0–100): 60", "Score: 60 of 100", "Score: 60 points out of 100", "Score → 60/100", "Estimated score: 60/100", "Score = 60/100", "SCORE: 60 / 100",
+		"最终得分：60", "质量分：60/100", "质量评价：60/100", "评分 60/100", "整体质量评分：60",
+		"评分：60", "评分：60/100", "**评分**：60 分", "自评：60/100", "自评分：60", "最终评分：60/100", "综合评分：60 分", "得分：60/100", "总分：60/100", "总得分：60 分 / 100 分",
+		// With the usual name.
+		"Quality Score 60/100", "The quality score of this draft is 60/100.", "The quality score of this draft is 60.", "My quality score for this PRD: 60/100", "Quality score at 60/100",
+		"The quality score stands at 60", "Quality score is still at 60", "Quality-Score: 60", "Quality Score: ~60", "Quality score: about 60", "Quality Score\n=============\n\n60/100", "Quality Score:\n60/100", "**Quality Score**\n\n60/100", "本文档质量评分为 60 分", "质量评分现为 60", "质量得分：60",
+		// Sentences.
+		"I rate this draft 60/100.", "I would score this document 60 out of 100.", "I'd give this PRD a 60/100.", "This draft scores 60/100.", "The document is now at 60/100.",
+		"Self-assessed at 60/100.", "我给这份文档打 60 分。", "本文档得 60 分。", "我自评为 60/100。",
+		// Tables and sections.
+		"| Score | 60/100 |", "| Item | Value |\n|---|---|\n| Overall | 60/100 |", "| Part | Max | Score |\n|---|---|---|\n| **Total** | 100 | **60/100** |",
+		"| Metric | Score |\n|---|---|\n| **Overall Score** | 60 |", "| Part | Weight | Score |\n|---|---|---|\n| **Total** | 100% | **60/100** |", "| Document | Quality Score |\n|---|---|\n| PRD | 60/100 |",
+		"## Quality Score\n\n| Part | Score |\n|---|---|\n| Goals | 28/30 |\n| **Total** | **60/100** |", "## Quality Score\n\n- Goals: 28/30\n- Total: 60", "## Self-Assessment\n\nTotal: 60",
+		"## 5. Quality Score (by the author)\n\n**60/100**", "## 质量评分\n\n- 目标：28/30\n- 总分：60",
+		// Later than something.
+		"Quality Score: 60 / 100 (after revision)", "Quality Score: 60/100 (after the second review)", "Quality score: 60/100 after round 2", "质量评分：60/100（修订后）",
+		"**Changelog:**\n- v1.1: goals added\n\n**Quality Score**: 60/100", "## Change log\n\n- v1: quality score: 40/100\n\nOverall score: 60/100",
+		// Blocks.
+		tick + "YAML\nquality_score: 60\n" + tick, tick + "yaml\nquality_score: 60\n" + tick, tick + "yml\nscore: 60\ngaps:\n  - none\n" + tick, tick + "json\n{\"quality_score\": 60}\n" + tick + "\n\nRevised:",
+		tick + "json\n{\"score\": 60, \"gaps\": []}\n" + tick, tick + "json\n{\"overall_score\": \"60/100\"}\n" + tick, `{"quality_score": {"total": 60}}`,
+	} {
+		for place, text := range map[string]string{"alone": doc + way, "above": doc + way + "\n\n" + higher, "below": doc + higher + "\n\n" + way} {
+			a := intake.Read(stageOf(workflow.PO), text)
+			said := strings.Contains(a.ScoreNote.String(), "the lowest, 60, counts")
+			if a.Claimed == nil || *a.Claimed != 60 || said != (place != "alone") {
+				t.Errorf("%s, %q: score %v, note %q", place, way, a.Claimed, a.ScoreNote)
+			}
+		}
+	}
+}
+
+// TestNoScores: figures of the product, targets and small numbers are not the document's score, beside it
+// too. note is a part of what is said of them.
+func TestNoScores(t *testing.T) {
+	const doc, stated = "# PRD\n\nThe relay keeps every event.\n\n", "\n\n" + tick + "json\n{\"quality_score\": 95}\n" + tick
+	for _, tt := range []struct{ text, note string }{
+		{"Lighthouse score: 60/100", ""}, {"- Risk score: 12", ""}, {"- Score: 12", ""}, {"| Score | 12 |", ""}, {"Credit score: 60/100", ""}, {"Total: 85%", ""},
+		{"| Part | Share |\n|---|---|\n| Total | 100% |", ""}, {"Total: 60/100 tests pass", ""}, {"The final score is 3 to 1.", ""}, {"## Scoring\n\n- Total: 60", ""}, {"Quality: good", ""},
+		{"Quality score 2 is the next version.", ""}, {"The rider gives the driver 4 of 5 stars.", ""}, {"总分：60", ""}, {"用户给司机打 60 分。", ""}, {"评分规则：每题 60 分", ""},
+		{"The quality score of the gate is 60/100.", "not the stated score"}, {"I would give the previous draft 60/100.", "not the stated score"}, {"This draft is expected to reach 60/100.", "not the stated score"},
+		{"Quality score: 60 after the open points are closed", "under a condition"}, {"> This draft scores 60/100.", ""}, {"The form has “I rate this draft 60/100.”", "quotation"},
+		{"## History\n\n- Quality score: 60/100\n\n| Score | 60/100 |", "not the stated score"}, {tick + "yaml\nscore: 60\nmodel: x\n" + tick, ""},
+		{tick + "json\n{\"quality_score\": 60, \"model\": \"x\"}\n" + tick + "\n\n## End\n\nx", "an example"}, {tick + "json\n{\"prd_draft\": \"…\", \"quality_score\": 60}\n" + tick + "\n\n# PRD\n\nx", "an example"},
+		{"Quality Score: 0.92", "0.92 looks like a score of 10 or of 1"}, {"Quality Score: 9.2", "9.2 looks like"}, {"质量评分：9", "9 looks like"}, {`{"quality_score": 0.92}`, "0.92 looks like"}, {`{"quality_score": "9.2"}`, "9.2 looks like"},
+		{"Score: 9.2/10", "9.2/10 is not a score"},
+	} {
+		if a := intake.Read(stageOf(workflow.PO), doc+tt.text); a.Claimed != nil || tt.note == "" && !a.ScoreNote.Empty() || !strings.Contains(a.ScoreNote.String(), tt.note) {
+			t.Errorf("%q: score %v, note %q", tt.text, a.Claimed, a.ScoreNote)
+		}
+		if a := intake.Read(stageOf(workflow.PO), doc+tt.text+stated); a.Claimed == nil || *a.Claimed != 95 {
+			t.Errorf("%q beside one: score %v, note %q", tt.text, a.Claimed, a.ScoreNote)
+		}
+	}
+	for text, want := range map[string]float64{"Quality Score: 5/100": 5, "Quality Score: 9%": 9, "Quality Score: 0": 0, "Quality Score: 10": 10} {
+		if a := intake.Read(stageOf(workflow.PO), doc+text); a.Claimed == nil || *a.Claimed != want {
+			t.Errorf("%q: score %v, note %q", text, a.Claimed, a.ScoreNote)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,12 @@ import (
 // scoreFields are the fields with a score.
 var scoreFields = []string{"quality_score", "score", "overallscore", "totalscore", "finalscore"}
 
+// statesScore reports whether a field states a score.
+func statesScore(field string) bool {
+	field = jsonblock.Name(field)
+	return slices.Contains(scoreFields, field) || known()[field] == "quality_score"
+}
+
 // scoreParts are the fields that state the whole of a score written as an object.
 var scoreParts = []string{"total", "score", "value", "overall", "final", "current", "actual", "now"}
 
@@ -23,7 +28,7 @@ var scoreParts = []string{"total", "score", "value", "overall", "final", "curren
 // a score.
 func scoresIn(text string) (out []string) {
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	outer := ""
+	inScore := false
 	for len(out) < maxItems {
 		t, err := dec.ReadToken()
 		depth := dec.StackDepth()
@@ -34,17 +39,12 @@ func scoresIn(text string) (out []string) {
 			continue // no name of a field
 		}
 		key := jsonblock.Name(t.String())
-		key = cmp.Or(known()[key], key)
-		states := key == "quality_score"
-		switch depth {
-		case 1:
-			states = states || slices.Contains(scoreFields, key)
-		case 2:
-			inScore := slices.Contains(scoreFields, outer) && slices.Contains(scoreParts, key)
-			states = states || inScore
-		}
+		states := known()[key] == "quality_score"
 		if depth == 1 {
-			outer = key
+			states = statesScore(key)
+			inScore = states
+		} else if inScore && slices.Contains(scoreParts, key) {
+			states = true
 		}
 		switch kind := dec.PeekKind(); {
 		case kind == '{' && depth == 1:

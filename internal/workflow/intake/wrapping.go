@@ -102,7 +102,11 @@ var unescapedObject = pattern.New(`\{\s*"`)
 
 // isEscaped reports whether a text is one line because the line ends in it are escaped.
 func isEscaped(text string) bool {
-	return !strings.Contains(text, "\n") && escapedBreak.MatchString(text) && !unescapedObject.MatchString(text)
+	if strings.Contains(text, "\n") {
+		return false
+	}
+	first, object := escapedBreak.FindStringIndex(text), unescapedObject.FindStringIndex(text)
+	return first != nil && (object == nil || first[0] < object[0]) // and not the break in an object's text
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "", `\t`, "\t", `\"`, `"`)
@@ -139,7 +143,8 @@ func withoutFence(text string) (body, around string) {
 // and the words around it.
 func isWrapped(info, inside, around string) bool {
 	sections := len(heading.FindAllStringIndex(inside, 2))
-	switch strings.ToLower(info) {
+	language, _, _ := strings.Cut(strings.ToLower(info), " ")
+	switch language {
 	case "markdown", "md":
 		return around == "" || sections > 0 && len(inside) > len(around)
 	case "", "text", "txt", "plaintext":
