@@ -40,7 +40,7 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 		if rec.FinalResultRef != nil {
 			on.SHA256 = rec.FinalResultRef.SHA256
 		}
-		if settled = settleQuestions(rec, given); met && settled.answered+settled.open+len(grant.Comments) == 0 {
+		if settled = settleQuestions(rec, given); met && settled.answered+settled.open+len(grant.Comments)+len(rec.LaterQuestions()) == 0 {
 			event = workflow.EventSkipped
 		}
 		if err := r.fireEvent(ctx, s, event, workflow.Transition{Iteration: rec.Iteration, Grant: &grant, Skipped: settled.skipped}); err != nil {

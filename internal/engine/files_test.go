@@ -148,6 +148,52 @@ func TestWhatEveryReplySays(t *testing.T) {
 	}
 }
 
+// TestQuestionsForTheNextRound checks that of many or long questions the first are put to the person, that the reply
+// says how many are left, and that these come in the next round by themselves, at any score.
+func TestQuestionsForTheNextRound(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		asked, long, first int
+	}{
+		"few":       {20, 10, 20},
+		"many":      {25, 10, 20},
+		"long":      {20, 300, 13},
+		"very long": {3, 3000, 1},
+	} {
+		b := newBench(t)
+		b.do(start("x"))
+		var list []string
+		for i := range tt.asked {
+			list = append(list, fmt.Sprintf("%d: %s?", i, strings.Repeat("x", tt.long)))
+		}
+		document := func(score int, questions []string) request.Request {
+			text, _ := json.Marshal(map[string]any{"prd_draft": fmt.Sprint("# P ", score), "quality_score": score, "questions": questions})
+			return submit(workflow.PO, string(text))
+		}
+		for left, round := tt.asked, 1; left > 0; round++ {
+			score, repeated := 70, list
+			if round > 1 {
+				score, repeated = 90+round, list[tt.asked-left:tt.asked-left+1]
+			}
+			r := b.at("po/clarifying", document(score, repeated))
+			n := min(left, tt.first)
+			left -= n
+			if got := strings.Count(r.UserMessage, "?“") + strings.Count(r.UserMessage, "?”"); len(r.Questions) != n || got != n {
+				t.Errorf("%s, round %d: %d questions in the reply and %d in the message, want %d", name, round, len(r.Questions), got, n)
+			}
+			if more := fmt.Sprintf("There are %d more;", left); strings.Contains(r.UserMessage, more) != (left > 0) {
+				t.Errorf("%s, round %d, %d left: %s", name, round, left, r.UserMessage)
+			}
+			answers := map[string]string{}
+			for _, q := range r.Questions {
+				answers[q.ID] = "yes"
+			}
+			b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: answers}})
+		}
+		b.at("po/awaiting_confirmation", document(95, nil))
+	}
+}
+
 // TestPartOfTheAnswers checks that some questions may stay open; the round goes on and says so.
 func TestPartOfTheAnswers(t *testing.T) {
 	b := newBench(t)

@@ -223,7 +223,7 @@ func TestListKeepsItsFolder(t *testing.T) {
 	for i := range questions {
 		questions[i] = fmt.Sprintf("%d %s?", i, strings.Repeat("long question ", 30))
 	}
-	text, err := json.Marshal(map[string]any{"prd_draft": "# P", "quality_score": 60, "questions": questions})
+	text, err := json.Marshal(map[string]any{"prd_draft": "# P", "quality_score": 60, "questions": questions, "gaps": questions})
 	if err != nil {
 		t.Fatal(err)
 	}

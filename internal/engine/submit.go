@@ -124,7 +124,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 	if err := sub.Keep(ctx, tx, r.disk, s, r.engine.Now()); err != nil {
 		return err
 	}
-	first := rec.Iteration == 0
+	first := rec.Iteration == 0 || len(rec.LaterQuestions()) > 0 // these are put at any score too
 	rec.Iteration++
 	if sub.Returned() {
 		return r.giveBack(ctx, s, st, sub, policy)
@@ -147,7 +147,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 	rec.FoundGaps = slices.DeleteFunc(slices.Clone(rec.Gaps), func(gap string) bool { return slices.Contains(a.Gaps, gap) })
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
-		for _, q := range rec.OpenQuestions() {
+		for _, q := range slices.Concat(rec.OpenQuestions(), rec.LaterQuestions()) {
 			rec.Gaps = append(rec.Gaps, s.Say("open question: %s", q.Question))
 		}
 		rec.DropOpenQuestions()

@@ -66,10 +66,14 @@ const (
 	QuestionSkipped QuestionStatus = "skipped"
 	// QuestionLeftOpen: the person answered others, but not this one.
 	QuestionLeftOpen QuestionStatus = "left_open"
+	// QuestionLater: there were too many at once, and this one is put to the person in the next round.
+	QuestionLater QuestionStatus = "later"
 )
 
 // Open reports whether the question still waits for the person.
 func (q Question) Open() bool { return q.Status == "" }
+
+func (q Question) unsettled() bool { return q.Open() || q.Status == QuestionLater }
 
 // Candidate is one of several engines' drafts for the same round.
 type Candidate struct {

@@ -219,7 +219,7 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	rec := workflow.Record{
-		Questions: []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionAnswered}}, Asked: []workflow.Question{{ID: "q0"}}, Extra: workflow.Extra{"draft": []byte(`"text"`)},
+		Questions: []workflow.Question{{ID: "q1"}, {ID: "q2", Status: workflow.QuestionAnswered}, {ID: "q4", Status: workflow.QuestionLater}}, Asked: []workflow.Question{{ID: "q0"}}, Extra: workflow.Extra{"draft": []byte(`"text"`)},
 		FinalResultRef: &workflow.ContentRef{FilePath: "f"}, ApprovedScope: &workflow.ContentRef{FilePath: "s"},
 	}
 	names := func(list []workflow.Question) (out string) {
@@ -228,7 +228,7 @@ func TestRecords(t *testing.T) {
 		}
 		return out
 	}
-	if got := fmt.Sprint(names(rec.OpenQuestions()), names(rec.SettledQuestions()), rec.KnowsQuestion("q0"), rec.KnowsQuestion("q2"), rec.KnowsQuestion("q3"), " ", rec.InlineDraft(), len(rec.Refs())); got != "q1q0q2true true false text2" {
+	if got := fmt.Sprint(names(rec.OpenQuestions()), names(rec.SettledQuestions()), rec.KnowsQuestion("q0"), rec.KnowsQuestion("q2"), rec.KnowsQuestion("q3"), names(rec.LaterQuestions()), " ", rec.InlineDraft(), len(rec.Refs())); got != "q1q0q2true true falseq4 text2" {
 		t.Errorf("questions and texts: %s", got)
 	}
 	entry := func(e workflow.Event, stage string) workflow.Transition {

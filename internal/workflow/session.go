@@ -335,15 +335,21 @@ func (r *Record) OpenQuestions() []Question {
 	return slices.DeleteFunc(slices.Clone(r.Questions), func(q Question) bool { return !q.Open() })
 }
 
-// SettledQuestions returns the questions that were put to the person and no longer wait.
-func (r *Record) SettledQuestions() []Question {
-	settled := slices.DeleteFunc(slices.Clone(r.Questions), Question.Open)
-	return append(slices.Clone(r.Asked), settled...)
+// LaterQuestions returns the questions for the next round.
+func (r *Record) LaterQuestions() []Question {
+	return slices.DeleteFunc(slices.Clone(r.Questions), func(q Question) bool { return q.Status != QuestionLater })
 }
 
-// DropOpenQuestions removes the questions waiting for the person: they were not put to anyone, or
+// SettledQuestions returns the questions that were put to the person and no longer wait.
+func (r *Record) SettledQuestions() []Question {
+	return append(slices.Clone(r.Asked), slices.DeleteFunc(slices.Clone(r.Questions), Question.unsettled)...)
+}
+
+// DropOpenQuestions removes the questions waiting for the person or the next round: they were not put to anyone, or
 // the document that they are about is worked over.
-func (r *Record) DropOpenQuestions() { r.Questions = slices.DeleteFunc(r.Questions, Question.Open) }
+func (r *Record) DropOpenQuestions() {
+	r.Questions = slices.DeleteFunc(r.Questions, Question.unsettled)
+}
 
 // KnowsQuestion reports whether id was ever asked in this stage.
 func (r *Record) KnowsQuestion(id string) bool {

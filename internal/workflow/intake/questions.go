@@ -9,9 +9,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// MaxQuestions bounds the questions of one submission; a person stops reading long before.
-const MaxQuestions = 20
-
 func readQuestions(object map[string]any) []workflow.Question {
 	var out []workflow.Question
 	for _, k := range []string{"questions", "clarification_questions", "clarifying_questions", "open_questions"} {
@@ -94,9 +91,7 @@ func markdownQuestions(document string) []workflow.Question {
 
 // withIDs gives missing ids and replaces repeated ones, so that every answer has one question.
 func withIDs(questions []workflow.Question) []workflow.Question {
-	if len(questions) > MaxQuestions {
-		questions = questions[:MaxQuestions]
-	}
+	questions = questions[:min(len(questions), maxItems)]
 	used := map[string]bool{}
 	for i := range questions {
 		q := &questions[i]
@@ -123,9 +118,9 @@ func FreshIDs(questions []workflow.Question, taken func(id string) bool) {
 	}
 }
 
-// mergeQuestions appends the questions of b that a does not ask already; an id that both use for
+// MergeQuestions appends the questions of b that a does not ask already; an id that both use for
 // different questions gets a new one.
-func mergeQuestions(a, b []workflow.Question) []workflow.Question {
+func MergeQuestions(a, b []workflow.Question) []workflow.Question {
 	out := append([]workflow.Question{}, a...)
 	texts, ids := map[string]bool{}, map[string]bool{}
 	for _, q := range a {

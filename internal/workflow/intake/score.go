@@ -91,6 +91,6 @@ func Read(stage workflow.Stage, text string) Assessment {
 // Merge adds the gaps and questions of the other of two submissions to the one taken.
 func Merge(winner, other Assessment) Assessment {
 	winner.Gaps = mergeTexts(winner.Gaps, other.Gaps)
-	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
+	winner.Questions = MergeQuestions(winner.Questions, other.Questions)
 	return winner
 }

@@ -91,7 +91,7 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	if st.Gate == workflow.GateVerdict {
 		sub.enterReport(l, rec)
 	}
-	rec.Questions = append(rec.Questions, freshQuestions(rec, a.Questions)...)
+	enterQuestions(rec, a.Questions)
 	rec.Feedback = ""
 	rec.SettleRequests(a.Resolved, rec.Iteration)
 }
@@ -142,6 +142,31 @@ func (sub *Submission) newCandidates(l lang.Language, rec *workflow.Record, st w
 	}
 	out[sub.taken].Taken, out[sub.taken].Because = true, sub.why.In(l)
 	return out
+}
+
+// Of more questions than a person reads, or a reply holds, the first are put at once.
+const (
+	maxQuestions    = 20
+	maxQuestionText = 4000 // bytes of all
+)
+
+// enterQuestions puts questions to the person, after those left for this round. The ones beyond the limits are
+// left for the next.
+func enterQuestions(rec *workflow.Record, asked []workflow.Question) {
+	waited := rec.LaterQuestions()
+	rec.Questions = slices.DeleteFunc(rec.Questions, func(q workflow.Question) bool { return q.Status == workflow.QuestionLater })
+	for i := range waited {
+		waited[i].Status = ""
+	}
+	asked = freshQuestions(rec, intake.MergeQuestions(waited, asked))
+	size := 0
+	for i, q := range asked {
+		size += len(q.Question) + len(q.Context) + len(strings.Join(q.Options, ""))
+		if i >= maxQuestions || i > 0 && size > maxQuestionText {
+			asked[i].Status = workflow.QuestionLater
+		}
+	}
+	rec.Questions = append(rec.Questions, asked...)
 }
 
 // freshQuestions gives a question with the id of an earlier one a new id, to keep the answers of all rounds apart.

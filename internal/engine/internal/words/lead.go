@@ -26,6 +26,8 @@ func Lead(s *standing.Standing) string {
 func leadLine(s *standing.Standing, figures string) (text string) {
 	st, rec := s.Stage, s.Session.Current()
 	switch {
+	case s.Session.CurrentState == workflow.Clarifying && len(rec.LaterQuestions()) > 0:
+		text = s.Say("%s from the %s, and %d in the next round. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), len(rec.LaterQuestions()), capitalize(figures))
 	case s.Session.CurrentState == workflow.Clarifying:
 		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), capitalize(figures))
 	case s.Draft.Edit != nil:

@@ -134,6 +134,9 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 		}
 		b.WriteString("\n")
 	}
+	if later := len(rec.LaterQuestions()); later > 0 {
+		b.WriteString("\n" + s.Say("There are %d more; you are asked these in the next round.", later) + "\n")
+	}
 	if s.Route() == standing.ByOwnAct {
 		text := b.String() + "\n" + ownAct(s)
 		if s.Met() {
