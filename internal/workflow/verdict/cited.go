@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // place is a file named by an evidence, with the line; 0 for the file as a whole.
@@ -116,7 +117,7 @@ func (j *judge) readCitable() {
 			ids = append(ids, bare)
 		}
 		for _, id := range ids {
-			key := canonicalID(id)
+			key := criteria.Key(id)
 			if known, twice := j.citable.checks[key]; !twice || known {
 				j.citable.checks[key] = ran
 			}
@@ -134,12 +135,12 @@ func (j *judge) readCitable() {
 // nothing by themselves.
 func (j *judge) isCited(row *workflow.Criterion) bool {
 	for _, id := range splitRefs(row.Check) {
-		if j.citable.checks[canonicalID(id)] {
+		if j.citable.checks[criteria.Key(id)] {
 			return true
 		}
 	}
 	for token := range tokensIn(row.Evidence) {
-		if len(token) <= maxID && strings.ContainsFunc(token, unicode.IsLetter) && j.citable.checks[canonicalID(token)] {
+		if len(token) <= maxID && strings.ContainsFunc(token, unicode.IsLetter) && j.citable.checks[criteria.Key(token)] {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // Contract lists the rows that a report owes. It is known before the report is read.
@@ -190,7 +191,7 @@ func (j *judge) checksOf(row *workflow.Criterion) (proved, known bool) {
 		if at < 0 {
 			return false, false
 		}
-		proved = proved && j.out.Checks[at].Server && j.citable.checks[canonicalID(ref)]
+		proved = proved && j.out.Checks[at].Server && j.citable.checks[criteria.Key(ref)]
 	}
 	return proved, known
 }
