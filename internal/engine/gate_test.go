@@ -162,7 +162,7 @@ func TestFillerIsHeldByTheAudit(t *testing.T) {
 		b.scoreBy(workflow.ScoringAudited)
 		b.do(start("Build a self-hosted webhook relay that stores webhooks of payment providers and delivers them"))
 		r := b.at("po/refining", submit(workflow.PO, string(data)+"\nQuality Score: 96\n"))
-		if r.Audit.Score >= 60 || !strings.Contains(fmt.Sprint(r.Gaps), words) {
+		if r.Audit.Score >= 90 || !strings.Contains(fmt.Sprint(r.Gaps), words) {
 			t.Errorf("%s: %+v\n%v", file, r.Audit, r.Gaps)
 		}
 	}

@@ -25,7 +25,7 @@ type fillerRow struct {
 	File      string           `yaml:"file"`
 	Stage     workflow.StageID `yaml:"stage"`
 	Objective string           `yaml:"objective"`
-	// Alone is false if only the objective shows that the document is filler.
+	// NeedsObjective is true if only the objective shows that the document is filler.
 	NeedsObjective bool `yaml:"needs_objective"`
 }
 
@@ -43,9 +43,8 @@ func readFillerCorpus(t *testing.T) fillerCorpus {
 // contentChecks are the checks of the rubrics that look at the words of a text.
 var contentChecks = []string{"FILLER", "JARGON", "ANNOUNCED", "DISOWNED", "OFF-OBJECTIVE"}
 
-// TestFiller audits both sides of the corpus: filler stays below 60 with its objective, and
-// without it below every gate; honest documents lose nothing to the checks for filler, with
-// or without an objective.
+// TestFiller audits both sides of the corpus: what is filler by its words stays below 60, what is by the objective alone
+// below every gate; honest documents lose nothing to the checks for filler, with or without an objective.
 func TestFiller(t *testing.T) {
 	c := readFillerCorpus(t)
 	if len(c.Filler) < 20 || len(c.Honest) < 20 {
@@ -68,19 +67,14 @@ func TestFiller(t *testing.T) {
 		}
 		return o
 	}
-	held, heldAlone, passed := 0, 0, 0
+	passed := 0
 	for _, row := range c.Filler {
-		with, alone := auditRow(row, objective(row)), auditRow(row, "")
-		if with.Score < 60 {
-			held++
-		} else {
-			t.Errorf("filler %s: %s", row.File, show(with))
+		a, most := auditRow(row, ""), 60.0
+		if row.NeedsObjective {
+			a, most = auditRow(row, objective(row)), 90
 		}
-		switch {
-		case alone.Score < 60:
-			heldAlone++
-		case !row.NeedsObjective:
-			t.Errorf("filler %s without an objective: %s", row.File, show(alone))
+		if a.Score >= most {
+			t.Errorf("filler %s: %s", row.File, show(a))
 		}
 	}
 	for _, row := range c.Honest {
@@ -91,5 +85,5 @@ func TestFiller(t *testing.T) {
 			passed++
 		}
 	}
-	t.Logf("filler below 60: %d of %d, without an objective %d; honest documents not charged: %d of %d", held, len(c.Filler), heldAlone, passed, len(c.Honest))
+	t.Logf("%d documents of filler; honest documents not charged: %d of %d", len(c.Filler), passed, len(c.Honest))
 }

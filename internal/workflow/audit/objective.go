@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
 )
 
@@ -33,6 +35,8 @@ const (
 	// abroad is the percentage if both are in different languages, of the units in the lexicon;
 	// leastKnown is how many there have to be.
 	abroad, leastKnown = 12, 2
+	// named is how many of the missing words a finding says.
+	named = 3
 	// said is how often an earlier document must have a unit for it to count, be it as a concept.
 	said = 2 * 0.85
 )
@@ -40,7 +44,8 @@ const (
 // findOffObjective finds a document that speaks of something else than the objective, the person's
 // answers, and the earlier documents.
 func findOffObjective(c check, s *document) *miss {
-	if s.prose().size < leastCompared || len(byWords.importantUnits(s.wanted.Objective, byWords.generic())) == 0 {
+	s.wanted.Objective = subjectOf(s.wanted.Objective)
+	if s.prose().size < leastCompared || s.wanted.Objective == "" {
 		return nil
 	}
 	// Most documents speak of it plainly in their beginning, and without the concepts, which take long to read.
@@ -54,7 +59,39 @@ func findOffObjective(c check, s *document) *miss {
 	if of.speaks || !of.isComparable() {
 		return nil
 	}
-	return &miss{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}
+	return &miss{line: -1, items: of.missing[:min(len(of.missing), named)], name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}
+}
+
+// pointer matches what stands for a subject in an objective: an issue, a file or an address.
+var pointer = pattern.New(`(?i)https?://\S+|\w*#\d+|\b[A-Z][A-Z0-9]{1,9}-\d+\b|@?(?:[\w.-]+/)+[\w-]+\.\w{1,5}\b` +
+	`|(?:^|\s)@?\.{0,2}/?(?:[\w.-]+/)+(?:\s|$)|@?\b[\w-]+\.(?:md|mdx|txt|rst|adoc|docx?|pdf|ya?ml|json|toml|go|py|tsx?|jsx|rs|java|kt|rb|php|cs|cpp|c|h|sql|html|css|vue)\b`)
+
+// leastSubject is how many words an objective that points needs besides to say something of its own.
+const leastSubject = 3
+
+// subjectOf returns what an objective says about its subject; "" if it says nothing, as "fix it" or "continue with
+// #42" do.
+func subjectOf(objective string) string {
+	bare := lists().unspaced.Replace(pointer.ReplaceAllString(objective, " "))
+	pointed := bare != objective
+	bare = strings.Join(slices.DeleteFunc(strings.Fields(bare), func(w string) bool {
+		points := lists().pointing[strings.ToLower(strings.TrimFunc(w, unicode.IsPunct))]
+		pointed = pointed || points
+		return points
+	}), " ")
+	said := 0.0
+	for _, u := range byWords.importantUnits(bare, byWords.generic()) {
+		switch {
+		case u.Chinese:
+			said += wordsOf(1)
+		case utf8.RuneCountInString(u.Text) > 1:
+			said++
+		}
+	}
+	if said == 0 || pointed && said < leastSubject {
+		return ""
+	}
+	return bare
 }
 
 // beginning is how much of a document is looked at first, in bytes.

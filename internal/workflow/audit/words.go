@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,9 @@ type wordLists struct {
 	spoken    map[string][]string
 	languages []string
 	generic   string // words, with space between them
+	// pointing are the words with which an objective points, unspaced those of scripts without spaces.
+	pointing map[string]bool
+	unspaced *strings.Replacer
 	// filler are the classes of filler by name, fillerOf the entries of a word in them.
 	filler   map[string]fillerClass
 	fillerOf map[string][]fillerWord
@@ -76,15 +80,25 @@ func readLists() (*wordLists, error) {
 		Criterion    [][]string          `yaml:"criterion"`
 		ChineseSteps []string            `yaml:"chinese_steps"`
 		Generic      []string            `yaml:"generic"`
+		Pointing     map[string][]string `yaml:"pointing"`
 	}
 	if err := readList("languages.yaml", &raw); err != nil {
 		return nil, err
 	}
 	l := &wordLists{
 		Story: raw.Story, Criterion: raw.Criterion, chineseSteps: newBlanker(raw.ChineseSteps, ""),
-		spoken: map[string][]string{}, generic: strings.Join(raw.Generic, " "),
+		spoken: map[string][]string{}, generic: strings.Join(raw.Generic, " "), pointing: map[string]bool{},
 		filler: map[string]fillerClass{}, fillerOf: map[string][]fillerWord{},
 	}
+	var unspaced []string
+	for language, words := range raw.Pointing {
+		if slices.Contains([]string{"zh", "ja", "ko"}, language) {
+			unspaced = append(unspaced, words...)
+		}
+		maps.Copy(l.pointing, setOf(words))
+	}
+	slices.SortFunc(unspaced, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	l.unspaced = newBlanker(unspaced, " ")
 	l.languages = slices.Sorted(maps.Keys(raw.Living))
 	for _, language := range l.languages {
 		for w := range setOf(raw.Living[language]) {
