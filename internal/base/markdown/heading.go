@@ -27,8 +27,9 @@ var (
 	boldLine  = pattern.New(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
 	numbering = pattern.New(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+|` +
 		`[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*)`)
-	nonFunction = strings.NewReplacer("non-functional", "nonfunctional", "non functional", "nonfunctional",
-		"非功能性", "nonfunctional", "非功能", "nonfunctional")
+	// inNames has the signs that stand for a word in the name of a section, and the negations that belong to one.
+	inNames = strings.NewReplacer("&", " and ", "/", " and ", "+", " and ", "\u00ad", "", "\u200b", "",
+		"非功能性", "nonfunctional", "非功能", "nonfunctional", "非目标", "nongoals")
 )
 
 // HashHeading reads a heading with #.
@@ -130,18 +131,19 @@ func newHeading(line, level int, s, rest string) Heading {
 // Unnumbered returns a heading without the number.
 func Unnumbered(text string) string { return numbering.ReplaceAllString(text, "") }
 
-// NameOf normalizes a heading: no numbering, emphasis or signs, lower case, single spaces.
+// NameOf normalizes a heading: no numbering, emphasis, dashes or signs, "and" for "&" and "/", lower case, single spaces.
+// A name that denies another, as "Non-goals", has no space behind "non".
 func NameOf(s string) string {
 	s = strings.Trim(strings.TrimSpace(s), "*_`#:： ")
-	s = Unnumbered(s)
-	s = nonFunction.Replace(strings.ToLower(s))
+	s = inNames.Replace(strings.ToLower(Unnumbered(s)))
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '/' || r == '-' {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return ' '
 	}, s)
-	return strings.Join(strings.Fields(s), " ")
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.TrimPrefix(strings.ReplaceAll(" "+s, " non ", " non"), " ")
 }
 
 // MatchesName reports whether a heading's name contains one of the names as whole words, or equals it

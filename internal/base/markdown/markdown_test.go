@@ -174,3 +174,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestNames: signs and dashes within the name of a section are no part of it, and a negation is.
+func TestNames(t *testing.T) {
+	for heading, want := range map[string]string{
+		"## 2.1 Vision & Goals": "vision and goals", "Goals/Objectives": "goals and objectives", "Goals + Metrics": "goals and metrics",
+		"Non-Functional Requirements": "nonfunctional requirements", "Non\u2011Functional Requirements": "nonfunctional requirements", "NON FUNCTIONAL": "nonfunctional",
+		"Non–Goals": "nongoals", "Non-goals / Out-of-Scope": "nongoals and out of scope", "User-Stories": "user stories", "Use\u00ad cases": "use cases",
+		"Success Criteria *(mandatory)*": "success criteria mandatory", "非功能性需求": "nonfunctional需求", "非目标": "nongoals", "**Scope — what is in**": "scope what is in", "Canon rules": "canon rules",
+	} {
+		if got := markdown.NameOf(heading); got != want {
+			t.Errorf("%q: %q, want %q", heading, got, want)
+		}
+	}
+}

@@ -28,12 +28,12 @@ func (d *Document) Sections(names []string) []Heading {
 	return out
 }
 
-// Omissions are the names of sections with parts left unbuilt. Words from names of features, too ("Save for
+// Omissions are the names, as [NameOf] gives them, of sections with parts left unbuilt. Words from names of features, too ("Save for
 // later"), only count as a whole heading.
 var Omissions = []string{
-	"out of scope", "out-of-scope", "not in scope", "non-goals", "won t have", "=left out",
+	"out of scope", "not in scope", "nongoals", "won t have", "=left out",
 	"=later", "=for later", "=later releases", "=later versions", "=future", "=future work", "=future scope", "=future releases", "=future versions", "=backlog",
-	"范围之外", "范围外", "不在范围", "=超出范围", "=不做", "=不做什么", "=不包含", "=不包括", "=不实现", "非目标", "=暂不", "暂不实现", "暂不支持", "暂不包含",
+	"范围之外", "范围外", "不在范围", "=超出范围", "=不做", "=不做什么", "=不包含", "=不包括", "=不实现", "=暂不", "暂不实现", "暂不支持", "暂不包含",
 	"=后续", "=后续版本", "=后续迭代", "=后续规划", "=后续计划", "=以后", "=以后版本", "=未来", "=未来版本", "=未来规划", "=未来工作",
 }
 
