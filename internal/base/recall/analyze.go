@@ -292,6 +292,9 @@ var traditional = sync.OnceValue(func() map[rune]rune {
 	return out
 })
 
+// Simplified returns a text with its Chinese in simplified characters.
+func Simplified(text string) string { return simplify([]rune(text)) }
+
 func simplify(run []rune) string {
 	return strings.Map(func(r rune) rune {
 		if s, ok := traditional()[r]; ok {

@@ -8,7 +8,7 @@ import (
 
 // version begins a packed index. Raise it if texts are taken apart in another way than before
 // (TestPackedVersion), or if the form changes.
-const version = "recall 1\n"
+const version = "recall 2\n"
 
 // digest tells the contents of documents apart.
 type digest [sha256.Size]byte

@@ -146,7 +146,7 @@ func TestKeptIsIgnored(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	docs := append(distractors(5), judgedNotes(f, "testdata")[:5]...)
 	kept := built(docs).Pack()
-	const head = len("recall 1\n") + 32
+	const head = len("recall 2\n") + 32
 	for _, data := range [][]byte{nil, kept[head:], kept[head : len(kept)/2], []byte("\x01\x01a")} {
 		f.Add(data, docs[0].Text)
 	}

@@ -70,7 +70,7 @@ func TestPackedVersion(t *testing.T) {
 			x.Put(Doc{Key: fmt.Sprint(name, x.Len()), Text: line})
 		}
 	}
-	const want = "recall 1\n a8d52b3ccf7d01c310c36ddf6c472c63e64f5f38cc48fe6eb82fd66ddb5c91ed"
+	const want = "recall 2\n 6e9ed9e8d734655cdda87cc59fda4e87594b54bd5fb22bb8feafed40bc1a4640"
 	if got := fmt.Sprintf("%s %x", version, sha256.Sum256(x.Pack()[len(version)+sha256.Size:])); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
