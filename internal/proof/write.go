@@ -131,6 +131,7 @@ func stageOf(s *workflow.Session, st workflow.Stage, rec *workflow.Record) Stage
 				out.Audit.Critical++
 			case "major":
 				out.Audit.Major++
+			case workflow.SeverityQuestion:
 			default:
 				out.Audit.Minor++
 			}

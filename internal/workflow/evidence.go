@@ -20,7 +20,7 @@ type Audit struct {
 type AuditFinding struct {
 	// ID names the rule, for example "AC-MISSING".
 	ID string `json:"id"`
-	// Severity is critical, major or minor.
+	// Severity is critical, major or minor; or question, of a rule that may be wrong here, and takes no points.
 	Severity string `json:"severity"`
 	// Line counts from 1; 0 is the document as a whole.
 	Line    int    `json:"line,omitempty"`
@@ -31,6 +31,12 @@ type AuditFinding struct {
 	Points float64 `json:"points"`
 	Extra  Extra   `json:",unknown"`
 }
+
+// SeverityQuestion is the severity of a finding that asks.
+const SeverityQuestion = "question"
+
+// Asks reports whether the finding only asks.
+func (f AuditFinding) Asks() bool { return f.Severity == SeverityQuestion }
 
 // Evidence is the result of a verify command.
 type Evidence struct {

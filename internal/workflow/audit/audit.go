@@ -44,6 +44,15 @@ func tooLong(document string, l lang.Language) []finding {
 	}, problem}}
 }
 
+// unknownLanguage returns the finding about a document whose sections and words are not judged.
+func unknownLanguage(l lang.Language) finding {
+	problem := l.Say("our check knows English and Chinese; of this document it judges what needs no language")
+	return finding{workflow.AuditFinding{
+		ID: "LANGUAGE", Severity: workflow.SeverityQuestion, Problem: problem,
+		Fix: l.Say("read it with more care, or have it written in English or Chinese"),
+	}, problem}
+}
+
 // Audit judges a document by the rubric, in the context of the run.
 func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	s := &document{text: readText(readablePart(body), r.sectionNames()), earlier: map[workflow.StageID]*text{}, wanted: b}
@@ -53,8 +62,12 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 		}
 	}
 	found := tooLong(body, b.Language)
+	foreign := s.isForeign()
+	if foreign {
+		found = append(found, unknownLanguage(b.Language))
+	}
 	for _, c := range r.checks {
-		if !c.appliesTo(s) {
+		if !c.appliesTo(s) || foreign && c.needsWords() {
 			continue
 		}
 		if l := kinds[c.Kind].find(c, s); l != nil {

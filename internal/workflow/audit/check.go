@@ -1,6 +1,10 @@
 package audit
 
-import "github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+)
 
 // check is one rule of a rubric. The kind decides which of the parameters it may have.
 type check struct {
@@ -25,6 +29,11 @@ type check struct {
 	Full int
 	// UnlessTitle exempts documents whose title has one of the words.
 	UnlessTitle []string
+}
+
+// needsWords reports whether the check goes by words, which have to be of a known language.
+func (c check) needsWords() bool {
+	return kinds[c.Kind].worded || c.Kind == "has" && slices.Contains([]string{"priorities", "results", "findings"}, c.What)
 }
 
 func (c check) appliesTo(s *document) bool {

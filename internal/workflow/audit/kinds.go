@@ -11,28 +11,30 @@ type kind struct {
 	keys, needs []string
 	// whats are the values of "what", if the kind has this key.
 	whats []string
+	// worded marks a kind that goes by words of English and Chinese; of the kind "has", some whats do.
+	worded bool
 	// find returns what is missing or wrong; nil if nothing is.
 	find func(check, *document) *miss
 }
 
 // kinds are the possible checks of a rubric.
 var kinds = map[string]kind{
-	"section":      {keys: []string{"name", "also", "ids"}, needs: []string{"name"}, find: findSection},
-	"figures":      {keys: []string{"name", "also"}, needs: []string{"name"}, find: findFigures},
+	"section":      {worded: true, keys: []string{"name", "also", "ids"}, needs: []string{"name"}, find: findSection},
+	"figures":      {worded: true, keys: []string{"name", "also"}, needs: []string{"name"}, find: findFigures},
 	"placeholders": {keys: []string{"words"}, find: findPlaceholders},
 	"copied":       {keys: []string{"words"}, needs: []string{"words"}, find: findCopied},
-	"criteria":     {find: findStoriesWithoutCriteria},
-	"vague":        {keys: []string{"words"}, needs: []string{"words"}, find: findVague},
-	"phrases":      {keys: []string{"words"}, needs: []string{"words"}, find: findPhrases},
+	"criteria":     {worded: true, find: findStoriesWithoutCriteria},
+	"vague":        {worded: true, keys: []string{"words"}, needs: []string{"words"}, find: findVague},
+	"phrases":      {worded: true, keys: []string{"words"}, needs: []string{"words"}, find: findPhrases},
 	"unique":       {keys: []string{"ids"}, needs: []string{"ids"}, find: findDuplicates},
 	"trace":        {keys: []string{"ids", "from", "only", "through", "alone"}, needs: []string{"ids", "from"}, find: findUntraced},
-	"questions":    {keys: []string{"name", "also"}, needs: []string{"name"}, find: findOpenQuestions},
-	"counts":       {find: findWrongCounts},
-	"tests":        {find: findContradictedTests},
+	"questions":    {worded: true, keys: []string{"name", "also"}, needs: []string{"name"}, find: findOpenQuestions},
+	"counts":       {worded: true, find: findWrongCounts},
+	"tests":        {worded: true, find: findContradictedTests},
 	"short":        {keys: []string{"min"}, needs: []string{"min"}, find: findShort},
 	"sprints":      {find: findNoSprints},
-	"sprint":       {keys: []string{"words"}, needs: []string{"words"}, find: findSprintsWithout},
-	"sprint_story": {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"any", "acceptance", "size"}, find: findSprintStories},
+	"sprint":       {worded: true, keys: []string{"words"}, needs: []string{"words"}, find: findSprintsWithout},
+	"sprint_story": {worded: true, keys: []string{"what"}, needs: []string{"what"}, whats: []string{"any", "acceptance", "size"}, find: findSprintStories},
 	"has":          {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"commands", "files", "results", "specifics", "priorities", "ids", "findings"}, find: findHas},
 	"filler":       {keys: []string{"what", "at", "full"}, needs: []string{"what", "at"}, whats: []string{"placeholder", "jargon", "announced"}, find: findFiller},
 	"disowned":     {find: findDisowned},

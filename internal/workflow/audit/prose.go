@@ -269,6 +269,40 @@ func (p *prose) mainLanguage() (name string) {
 	return name
 }
 
+// leastSmall is how many small words, or letters of another script, tell a language.
+const leastSmall = 4
+
+// isForeign reports whether a document is in a language that the rules do not know: neither English nor Chinese.
+func (d *text) isForeign() bool {
+	latin, han, kana, other := 0, 0, 0, 0
+	for _, l := range d.Said {
+		for _, r := range l {
+			switch {
+			case r < utf8.RuneSelf:
+				if isLetter(r) {
+					latin++
+				}
+			case isHan(r):
+				han++
+			case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+				kana++
+			case unicode.Is(unicode.Latin, r):
+				latin++
+			case unicode.IsLetter(r):
+				other++
+			}
+		}
+	}
+	// A sign of another script says as much as two or three letters.
+	if kana > han/5 && 2*(kana+han) > latin || 2*other > latin+2*han {
+		return kana+other > leastSmall
+	}
+	p := d.prose()
+	small := p.countSmallWords()
+	main := p.mainLanguage()
+	return 3*p.words > 2*p.han && main != "" && main != "en" && small[main] >= leastSmall && small[main] > small["en"]+1
+}
+
 // word is a word of alphabets with the facts for checks, found once for a document that may have it
 // a hundred times.
 type word struct {

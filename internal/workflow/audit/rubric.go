@@ -242,8 +242,10 @@ func (c *check) completeParameters(name string, line int) error {
 	case c.ID == "":
 		return mistakeAt(name, line, "the check has no id")
 	case c.Severity == "":
-		return mistakeAt(name, line, "the check %s has no severity; valid are critical, major, minor", c.ID)
-	case c.Points == 0 && c.Each == 0:
+		return mistakeAt(name, line, "the check %s has no severity; valid are critical, major, minor, question", c.ID)
+	case c.Severity == workflow.SeverityQuestion && c.Points+c.Each > 0:
+		return mistakeAt(name, line, "the check %s is a question, which takes no points", c.ID)
+	case c.Severity != workflow.SeverityQuestion && c.Points+c.Each == 0:
 		return mistakeAt(name, line, "the check %s has neither points nor each", c.ID)
 	case c.Problem == "" || c.Fix == "":
 		return mistakeAt(name, line, "the check %s needs a problem and a fix", c.ID)
@@ -292,8 +294,8 @@ func (c *check) checkValue(key string) error {
 	switch {
 	case key == "id" && !checkID.MatchString(c.ID):
 		return lang.Errorf("%q is not an id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)
-	case key == "severity" && !slices.Contains([]string{"critical", "major", "minor"}, c.Severity):
-		return lang.Errorf("%q is not a severity; valid are critical, major, minor", c.Severity)
+	case key == "severity" && !slices.Contains([]string{"critical", "major", "minor", workflow.SeverityQuestion}, c.Severity):
+		return lang.Errorf("%q is not a severity; valid are critical, major, minor, question", c.Severity)
 	case key == "only" && c.Only != "must":
 		return lang.Errorf("%q is not known; the only value is must", c.Only)
 	}

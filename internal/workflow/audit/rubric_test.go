@@ -62,6 +62,7 @@ func TestRubricMistakes(t *testing.T) {
 		`po.yaml, line 3: id: "bell" is not an id; use capitals`:                               strings.Replace(good, "NO-BELL", "bell", 1),
 		"po.yaml, line 3: the check NO-BELL of kind section needs name":                        strings.Replace(good, "    name: Bell\n", "", 1),
 		"po.yaml, line 3: the check NO-BELL has neither points nor each":                       strings.Replace(good, "    points: 1.5\n", "", 1),
+		"po.yaml, line 3: the check NO-BELL is a question, which takes no points":              strings.Replace(good, "minor", "question", 1),
 		"po.yaml, line 3: the check NO-BELL has no severity":                                   strings.Replace(good, "    severity: minor\n", "", 1),
 		"po.yaml, line 3: the check NO-BELL needs a problem and a fix":                         strings.Replace(good, "    fix: ring it\n", "", 1),
 		"po.yaml, line 10: the check NO-BELL is there twice":                                   good + strings.TrimPrefix(good, "stage: po\nchecks:\n"),
@@ -170,6 +171,25 @@ func TestTracing(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestQuestion: a check that asks is shown, below those that cost, and takes nothing.
+func TestQuestion(t *testing.T) {
+	r, err := audit.Parse("po.yaml", nil, stageOf(workflow.PO), []byte(`checks:
+  - {id: ASKED, kind: section, severity: question, name: Bell, problem: no bell, fix: ring it}
+  - {id: CHARGED, kind: section, severity: minor, points: 3, name: Horn, problem: no horn, fix: blow it}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Audit("# Door\n\nIt opens.\n", audit.Background{})
+	if got.Score != 97 || got.Summary != "no horn; no bell" || len(got.Findings) != 2 || !got.Findings[1].Asks() {
+		t.Errorf("%+v", got)
+	}
+	var sarif strings.Builder
+	if err := audit.WriteSARIF(&sarif, audit.Scan{Findings: got.Findings}); err != nil || !strings.Contains(sarif.String(), `"no bell; ring it"`) || !strings.Contains(sarif.String(), `"no horn (−3); blow it"`) {
+		t.Errorf("%v\n%s", err, sarif.String())
 	}
 }
 

@@ -21,7 +21,7 @@ type Scan struct {
 }
 
 // sarifLevel maps a severity to SARIF's levels.
-var sarifLevel = map[string]string{"critical": "error", "major": "warning", "minor": "note"}
+var sarifLevel = map[string]string{"critical": "error", "major": "warning", "minor": "note", workflow.SeverityQuestion: "note"}
 
 // WriteSARIF writes findings in the format SARIF 2.1.0.
 func WriteSARIF(w io.Writer, s Scan) error {
@@ -33,9 +33,13 @@ func WriteSARIF(w io.Writer, s Scan) error {
 			index[f.ID] = len(rules)
 			rules = append(rules, object{"id": f.ID, "shortDescription": object{"text": f.Fix}})
 		}
+		text := fmt.Sprintf("%s; %s", f.Problem, f.Fix)
+		if !f.Asks() {
+			text = fmt.Sprintf("%s (−%g); %s", f.Problem, f.Points, f.Fix)
+		}
 		results = append(results, object{
 			"ruleId": f.ID, "ruleIndex": index[f.ID], "level": sarifLevel[f.Severity],
-			"message": object{"text": fmt.Sprintf("%s (−%g); %s", f.Problem, f.Points, f.Fix)},
+			"message": object{"text": text},
 			"locations": []object{{"physicalLocation": object{
 				"artifactLocation": object{"uri": sarifURI(s.File)},
 				"region":           object{"startLine": max(f.Line, 1)},

@@ -47,7 +47,7 @@ func FuzzAudit(f *testing.F) {
 			}
 			lines := strings.Count(document, "\n") + 1
 			for i, x := range a.Findings {
-				if x.Line < 0 || x.Line > lines || x.Points <= 0 || x.Problem == "" || x.Fix == "" || len(x.Problem) > 300 || len(x.Fix) > 300 || !utf8.ValidString(x.Problem) {
+				if x.Line < 0 || x.Line > lines || (x.Points <= 0) != x.Asks() || x.Problem == "" || x.Fix == "" || len(x.Problem) > 300 || len(x.Fix) > 300 || !utf8.ValidString(x.Problem) {
 					t.Errorf("finding %+v", x)
 				}
 				if i > 0 && (x.Points > a.Findings[i-1].Points || x.Points == a.Findings[i-1].Points && x.Line < a.Findings[i-1].Line) {

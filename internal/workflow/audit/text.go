@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -46,7 +47,7 @@ var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix",
 
 // readText reads a document. names are the section names of a rubric.
 func readText(document string, names []string) *text {
-	d := &text{Document: markdown.Read(document, names)}
+	d := &text{Document: markdown.Read(recall.Simplified(document), names)}
 	d.criterion = markCriteria(d.Document)
 	d.defined = sync.OnceValue(func() []definition { return readDefinitions(d.Document) })
 	d.prose = sync.OnceValue(func() *prose { return readProse(d.Document) })

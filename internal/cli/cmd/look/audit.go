@@ -236,7 +236,11 @@ func printFindings(term *terminal.Terminal, r auditReport) {
 	}
 	fmt.Fprintln(term.Out)
 	for _, f := range r.Findings {
-		term.Printf("%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
+		loss := f.Severity
+		if !f.Asks() {
+			loss += fmt.Sprintf(" −%g", f.Points)
+		}
+		term.Printf("%s:%d %s %s %s\n    %s\n", r.File, max(f.Line, 1), loss, f.ID, f.Problem, f.Fix)
 	}
 }
 

@@ -153,7 +153,7 @@ func againstArchitecture(s *standing.Standing, f workflow.Finding) bool {
 // are called NO-…, for example NO-CRITERIA.
 func skipsSections(a *workflow.Audit) bool {
 	return a != nil && slices.ContainsFunc(a.Findings, func(f workflow.AuditFinding) bool {
-		return strings.HasPrefix(f.ID, "NO-") && f.Severity != "minor"
+		return strings.HasPrefix(f.ID, "NO-") && f.Severity != "minor" && !f.Asks()
 	})
 }
 

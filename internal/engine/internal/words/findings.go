@@ -33,6 +33,9 @@ func Progress(l lang.Language, p *workflow.Progress) string {
 func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 	var out []string
 	for _, f := range a.Findings[:min(len(a.Findings), 10)] {
+		if f.Asks() {
+			continue
+		}
 		out = append(out, l.Say("our check −%s: %s%s; %s", Points(f.Points), visible.Line(f.Problem), nameLine(l, f), visible.Line(f.Fix)))
 	}
 	return out
@@ -45,6 +48,10 @@ func AuditFindings(l lang.Language, a *workflow.Audit) []string {
 	findings := slices.SortedStableFunc(slices.Values(a.Findings), func(a, b workflow.AuditFinding) int { return cmp.Compare(b.Points, a.Points) })
 	var out []string
 	for _, f := range findings[:min(len(findings), maxFindings)] {
+		if f.Asks() {
+			out = append(out, l.Say("asked: %s%s", visible.Fit(f.Problem, 160), nameLine(l, f)))
+			continue
+		}
 		out = append(out, l.Say("−%s: %s%s", Points(f.Points), visible.Fit(f.Problem, 160), nameLine(l, f)))
 	}
 	return out

@@ -227,7 +227,7 @@ func TestSentences(t *testing.T) {
 	g := func(c workflow.Channel) string { return words.GrantNote(l, workflow.Grant{Channel: c}) }
 	draft := at(workflow.PO, workflow.AwaitingConfirmation)
 	numbers := make([]int, 31)
-	audit := &workflow.Audit{Findings: []workflow.AuditFinding{{Problem: "a", Points: 1, Line: 4, Fix: "do a"}, {Problem: "b", Points: 9}}}
+	audit := &workflow.Audit{Findings: []workflow.AuditFinding{{Problem: "a", Points: 1, Line: 4, Fix: "do a"}, {Problem: "b", Points: 9}, {Problem: "c", Severity: workflow.SeverityQuestion}}}
 	both := func(a, b string) string { return a + " | " + b }
 	after := func(event workflow.Event, v workflow.Verdict) *standing.Standing {
 		s := at(workflow.QA, workflow.Refining)
@@ -266,7 +266,7 @@ func TestSentences(t *testing.T) {
 		"viewed, in part": {words.Viewed(draft, "ab", 3), "Nothing was decided. The document, `work.md`:\n\n---\n\nab\n\n… The first 2 of 3 bytes; all of it is in `work.md`.\n\n---\n\nSay **decide** when you are ready: the form asks again. Or say what to change."},
 		"unchanged":       {words.Progress(l, &workflow.Progress{Open: 2, Unchanged: true}), "Findings since the last report: 0 fixed, 2 still open, 0 withdrawn, 0 new. **No change since the last report**: the same findings, and no file of the project differs."},
 		"a no":            {words.NoWords(lang.T("why")).String(), "why, and none was given"},
-		"audit findings":  {strings.Join(words.AuditFindings(l, audit), " | "), "−9: b | −1: a (line 4)"},
+		"audit findings":  {strings.Join(words.AuditFindings(l, audit), " | "), "−9: b | −1: a (line 4) | asked: c"},
 		"audit gaps":      {strings.Join(words.AuditGaps(l, audit), " | "), "our check −1: a (line 4); do a | our check −9: b; "},
 		"leaving":         {both(words.Leaving(l, words.CancelLabel, "because", true)), "Cancel this run? The assistant asks for it | Assistant: “because”"},
 		"leaving, theirs": {both(words.Leaving(l, words.CancelLabel, "because", false)), "Cancel this run? | "},
