@@ -16,11 +16,13 @@ type check struct {
 	Name  string
 	Also  []string
 	Names []string
-	Words []string
-	IDs   []string
-	What  string
-	From  string
-	Only  string
+	// FiguresIn are the names of sections whose figures do as well.
+	FiguresIn []string
+	Words     []string
+	IDs       []string
+	What      string
+	From      string
+	Only      string
 	// Through are ids that may stand for the traced ones.
 	Through []string
 	Alone   float64

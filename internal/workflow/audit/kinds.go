@@ -9,7 +9,7 @@ import (
 type kind struct {
 	// keys are the parameters besides the common ones, needs the required ones.
 	keys, needs []string
-	// whats are the values of "what", if the kind has this key.
+	// whats are the values of "what", if the kind has this key; an empty one if it may be left out.
 	whats []string
 	// worded marks a kind that goes by words of English and Chinese; of the kind "has", some whats do.
 	worded bool
@@ -19,8 +19,8 @@ type kind struct {
 
 // kinds are the possible checks of a rubric.
 var kinds = map[string]kind{
-	"section":      {worded: true, keys: []string{"name", "also", "ids"}, needs: []string{"name"}, find: findSection},
-	"figures":      {worded: true, keys: []string{"name", "also"}, needs: []string{"name"}, find: findFigures},
+	"section":      {worded: true, keys: []string{"name", "also", "ids", "what", "figures_in"}, needs: []string{"name"}, whats: contents, find: findSection},
+	"figures":      {worded: true, keys: []string{"name", "also", "what", "figures_in"}, needs: []string{"name"}, whats: contents, find: findFigures},
 	"placeholders": {keys: []string{"words"}, find: findPlaceholders},
 	"copied":       {keys: []string{"words"}, needs: []string{"words"}, find: findCopied},
 	"criteria":     {worded: true, find: findStoriesWithoutCriteria},

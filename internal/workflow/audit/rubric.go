@@ -229,15 +229,7 @@ func kindOf(n *yaml.Node) (kind string, line int) {
 
 // completeParameters returns an error if a check lacks a required parameter.
 func (c *check) completeParameters(name string, line int) error {
-	for _, n := range append([]string{c.Name}, c.Also...) {
-		mark := ""
-		if strings.HasPrefix(n, "=") {
-			mark = "="
-		}
-		if n = markdown.NameOf(strings.TrimPrefix(n, "=")); n != "" {
-			c.Names = append(c.Names, mark+n)
-		}
-	}
+	c.Names, c.FiguresIn = namesOf(append([]string{c.Name}, c.Also...)), namesOf(c.FiguresIn)
 	switch {
 	case c.ID == "":
 		return mistakeAt(name, line, "the check has no id")
@@ -261,12 +253,26 @@ func (c *check) completeParameters(name string, line int) error {
 	return nil
 }
 
+// namesOf normalizes the names of sections.
+func namesOf(names []string) (out []string) {
+	for _, n := range names {
+		mark := ""
+		if strings.HasPrefix(n, "=") {
+			mark = "="
+		}
+		if n = markdown.NameOf(strings.TrimPrefix(n, "=")); n != "" {
+			out = append(out, mark+n)
+		}
+	}
+	return out
+}
+
 // parameterFor returns the parameter of a key.
 func (c *check) parameterFor(key string) any {
 	return map[string]any{
 		"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix, "name": &c.Name, "what": &c.What,
 		"only": &c.Only, "from": &c.From, "points": &c.Points, "each": &c.Each, "cap": &c.Cap, "alone": &c.Alone,
-		"min": &c.Min, "at": &c.At, "full": &c.Full, "also": &c.Also, "words": &c.Words, "ids": &c.IDs,
+		"min": &c.Min, "at": &c.At, "full": &c.Full, "also": &c.Also, "figures_in": &c.FiguresIn, "words": &c.Words, "ids": &c.IDs,
 		"through": &c.Through, "unless_title": &c.UnlessTitle,
 	}[key]
 }

@@ -18,7 +18,7 @@ func findSection(c check, s *document) *miss {
 			return nil
 		}
 	}
-	if len(c.IDs) > 0 && len(s.definitionsOf(c.IDs...)) > 0 {
+	if len(c.IDs) > 0 && len(s.definitionsOf(c.IDs...)) > 0 || s.hasContentOf(c.What) || s.hasFiguresIn(c.FiguresIn) {
 		return nil
 	}
 	if len(found) == 0 {
@@ -115,19 +115,88 @@ func (d *text) hasFigure(i int) bool {
 	return counted.MatchString(bare) || countedHan.MatchString(bare)
 }
 
-// findFigures looks at sections that are there and filled, but have no figure.
+// findFigures looks at sections that are there and filled: none has a figure, and one has a name that begins as
+// asked for.
 func findFigures(c check, s *document) *miss {
-	sections := s.Sections(c.Names)
-	at := slices.IndexFunc(sections, s.hasContent)
-	if at < 0 {
+	if s.hasContentOf(c.What) || s.hasFiguresIn(slices.Concat(c.Names, c.FiguresIn)) {
 		return nil
 	}
-	h := sections[at]
-	for i := h.Line; i < h.End; i++ {
-		belongs := i > h.Line || h.Rest != ""
-		if belongs && s.hasFigure(i) {
-			return nil
+	for _, h := range s.Sections(c.Names) {
+		if beginsWithName(h.Name, c.Names) && s.hasContent(h) {
+			return &miss{line: h.Line, name: h.Text}
 		}
 	}
-	return &miss{line: h.Line, name: h.Text}
+	return nil
+}
+
+// beginsWithName reports whether one of the names that a heading contains is at its beginning.
+func beginsWithName(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		return strings.HasPrefix(name, strings.TrimPrefix(n, "=")) && markdown.MatchesName(name, []string{n})
+	})
+}
+
+// hasFiguresIn reports whether a section with one of the names has a figure.
+func (d *text) hasFiguresIn(names []string) bool {
+	return slices.ContainsFunc(d.Sections(names), func(h markdown.Heading) bool {
+		for i := h.Line; i < h.End; i++ {
+			if (i > h.Line || h.Rest != "") && d.hasFigure(i) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// contents are what stands for a section without its name.
+var contents = []string{"", "prose", "requirements", "limits"}
+
+var (
+	// obliges matches a requirement, limit a bound of a machine.
+	obliges = pattern.New(`(?i)\b(?:shall|must|should)\b|必须|必需|应当|应该|应能|不得|需要|需支持`)
+	limit   = pattern.New(`(?i)\d[\d,.]*\s*\+?\s*(?:%|ms\b|s\b|sec(?:ond)?s?\b|min(?:ute)?s?\b|hours?\b|[kmgt]i?b\b|(?:rps|qps|tps|fps)\b|px\b|` +
+		`(?:requests|connections|sessions|concurrent)\b|毫秒|秒|分钟|小时|并发|次/)`)
+)
+
+// leastLines is how many lines of a content stand for a section.
+const leastLines = 3
+
+// hasContentOf reports whether a document has what a section would, wherever it stands.
+func (d *text) hasContentOf(what string) bool {
+	lines := 0
+	switch what {
+	case "prose":
+		return d.beginsWithProse()
+	case "requirements":
+		for i, l := range d.Said {
+			_, _, isItem := markdown.Item(l)
+			_, isRow := d.Rows[i]
+			isHTML := strings.HasPrefix(strings.TrimSpace(l), "<")
+			if d.criterion[i] || (isItem || isRow || isHTML || containsAny(l, "SHALL", "MUST")) && obliges.MatchString(l) {
+				lines++
+			}
+		}
+	case "limits":
+		for _, l := range d.Said {
+			if limit.MatchString(l) {
+				lines++
+			}
+		}
+	}
+	return lines >= leastLines
+}
+
+// leastWords is the length of a sentence that tells the subject of a document.
+const leastWords = 8
+
+// beginsWithProse reports whether a sentence stands before the first heading below the title.
+func (d *text) beginsWithProse() bool {
+	end := len(d.Lines)
+	for i, h := range d.Heads {
+		if h.Level <= 6 && (i > 0 || h.Level > 1) {
+			end = h.Line
+			break
+		}
+	}
+	return slices.ContainsFunc(d.prose().sentences, func(s sentence) bool { return s.line < end && s.size() >= leastWords && !d.criterion[s.line] })
 }
