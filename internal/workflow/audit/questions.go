@@ -9,45 +9,97 @@ import (
 )
 
 var (
-	settled     = pattern.New(`(?i)\b(?:answered|resolved|decided|closed|settled|agreed|decision:|answer:)|~~|→|已(?:决|确认|解决|回答|答复|关闭|定|明确|有结论)|答[:：]|结论[:：]`)
-	closedTitle = pattern.New(`(?i)answered|resolved|closed|settled|decisions? taken|none|已`)
+	// settled matches the mark or the words with which an answer begins, and what is struck out.
+	settled = pattern.New(`(?i)(?:^|[.?!:;)–—|>-]\s*|[(\[（【]\s*|\*\*|__|[✅✔☑]\S?\s*)(?:answered|resolved|decided|closed|settled|agreed|done)\b` +
+		`|(?:^[\s>*_+-]*|[.?!;(\[（*_–—]\s*)(?:answers?|decisions?|resolution|resolved|conclusion|outcome|response)(?:\s+[^\s:：]{1,20})?(?:\*\*|__)?\s*[:：]|^[\s*_>+-]*A\d*[.:：]` +
+		`|~~|→|⇒|[✅✔☑]|已(?:决|确认|解决|回答|答复|关闭|定|明确|有结论)|(?:^|[\s（(*_-])(?:答|答案|回答|答复|结论|决定|决议|决策|处理)(?:\*\*|__)?[:：]`)
+	ticked      = pattern.New(`^\s*(?:[-*+]|\d+[.)])\s+\[[xX]\]`)
+	yesOrNo     = pattern.New(`(?i)^\s*(?:[-*+]\s+|\d+[.)]\s+)?[*_]*(?:yes|no|是|否|不需要|需要)\b?[*_]*(?:[,.;:，。；：–—-]|\s*$)`)
+	closedTitle = pattern.New(`(?i)\b(?:answered|resolved|closed|settled|decided|decisions? (?:taken|made)|none)\b|已`)
 	noneLeft    = pattern.New(`(?i)^[\s*_>|.:：(（-]*(?:none\b|no open (?:questions|points|issues)|nothing\b|n/?a\b|无\s*[。.]?$|没有|暂无|$)`)
+	stillOpen   = pattern.New(`(?i)open|pending|tbd|discuss|unclear|unresolved|undecided|^\s*\?+\s*$|未|待`)
 )
+
+// answerColumns are the headers of columns with an answer in them.
+var answerColumns = []string{"answer", "decision", "decided", "resolution", "resolved", "outcome", "response", "status", "答复", "结论", "回答", "答案", "决定", "决议", "处理", "状态"}
 
 // findOpenQuestions counts the questions that a section of open questions still asks.
 func findOpenQuestions(c check, s *document) *miss {
 	var lines []int
 	for _, h := range s.Sections(c.Names) {
-		if closedTitle.MatchString(h.Text) {
-			continue
-		}
-		for i := h.Line; i < h.End; i++ {
-			if s.isOpenQuestion(i, h) {
-				lines = append(lines, i)
-			}
+		if !closedTitle.MatchString(h.Text) {
+			lines = append(lines, s.openQuestions(h, c.Names)...)
 		}
 	}
 	slices.Sort(lines) // of sections in a section
 	return atLines(slices.Compact(lines))
 }
 
-// isOpenQuestion reports whether a line of the section is a question still open.
-func (d *text) isOpenQuestion(i int, h markdown.Heading) bool {
-	l := d.Said[i]
-	if i == h.Line {
-		l = h.Rest
+// openQuestions returns the lines of the questions in a section that no line below them settles. A section of other
+// things too, or a part of it with a heading of its own, has only those with a question mark.
+func (d *text) openQuestions(h markdown.Heading, names []string) (open []int) {
+	alone := beginsWithName(h.Name, names)
+	asked, depth, foreign := -1, 0, 0
+	for i := h.Line; i < h.End; i++ {
+		l := d.Said[i]
+		if i == h.Line {
+			l = h.Rest
+		} else if part := d.headAt(i); part.Text != "" && part.Level <= markdown.BoldKnown {
+			if closedTitle.MatchString(part.Text) {
+				i = part.End - 1
+				continue
+			}
+			if !markdown.MatchesName(part.Name, names) {
+				foreign = part.End
+			}
+		}
+		if d.Code[i] || strings.TrimSpace(l) == "" {
+			continue
+		}
+		at, _, isItem := markdown.Item(l)
+		_, isRow := d.Rows[i]
+		within := asked >= 0 && !isRow && (isItem && at > depth || !isItem && (strings.HasPrefix(l, " ") || !asks(l)))
+		switch {
+		case (within || asked >= 0 && !asks(l)) && (settled.MatchString(l) || yesOrNo.MatchString(l)):
+			open = slices.DeleteFunc(open, func(line int) bool { return line == asked })
+		case within:
+		case !(asks(l) || alone && i >= foreign) || !d.isOpenQuestion(i, l):
+			asked = -1
+		default:
+			asked, depth = i, at
+			open = append(open, i)
+		}
 	}
-	if d.Code[i] || strings.TrimSpace(l) == "" || settled.MatchString(l) || noneLeft.MatchString(l) {
+	return open
+}
+
+// headAt returns the heading in a line, or none.
+func (d *text) headAt(i int) (none markdown.Heading) {
+	for _, h := range d.HeadsIn(i, i+1) {
+		return h
+	}
+	return none
+}
+
+func asks(l string) bool { return strings.ContainsAny(l, "?？") }
+
+// isOpenQuestion reports whether a line of a section is a question that the line itself does not settle.
+func (d *text) isOpenQuestion(i int, l string) bool {
+	if settled.MatchString(l) || ticked.MatchString(l) || noneLeft.MatchString(l) {
 		return false
 	}
 	if row, ok := d.Rows[i]; ok {
-		// A column of answers with something in it settles the row.
-		answer := row.Cell(d.Tables[row.Table].Column("answer", "decision", "resolution", "outcome", "status", "答复", "结论", "回答", "答案", "决定", "处理", "状态"))
-		return !hasSubstance(answer) || answer == "?" || strings.Contains(strings.ToLower(answer), "open") || strings.Contains(answer, "未") || strings.Contains(answer, "待")
+		header := d.Tables[row.Table].Header
+		for column, name := range header {
+			answer := row.Cell(column)
+			if markdown.MatchesName(markdown.NameOf(name), answerColumns) && hasSubstance(answer) && !stillOpen.MatchString(answer) {
+				return false
+			}
+		}
+		return true
 	}
-	depth, body, isItem := markdown.Item(l)
-	if isItem {
+	if depth, body, isItem := markdown.Item(l); isItem {
 		return depth < 2 && !strings.HasPrefix(l, "\t") && len(body) > 3
 	}
-	return i > h.Line && strings.ContainsAny(l, "?？")
+	return asks(l)
 }
