@@ -67,7 +67,7 @@ func hasPlaceholder(l string) bool {
 	switch {
 	case containsAny(lower, "todo", "tbd", "tbc", "fixme", "xxx", "to be ") && hasMarker(l),
 		strings.Contains(lower, "lorem") && lorem.MatchString(l),
-		strings.Contains(l, "[") && bracketed.MatchString(l),
+		strings.Contains(l, "[") && bracketed.MatchString(quoted.ReplaceAllString(l, " ")),
 		strings.Contains(l, "<") && angled.MatchString(l),
 		strings.Contains(l, "{{") && curly.MatchString(l) && !curlyTopic.MatchString(l),
 		strings.Contains(lower, "markdown document") && wholeDoc.MatchString(l),

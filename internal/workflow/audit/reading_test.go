@@ -53,7 +53,7 @@ func TestPlaceholderWords(t *testing.T) {
 	}
 	for _, fine := range []string{
 		"The todo list shows what is due.", "A to-do has a title.", "TODO.md is imported.", "TODO items are sorted by date.", "- TODO lists can be shared", "# TODO", "The word TODO at the start of a line is dropped.",
-		"No TODO is left in the code.", "`TODO: x` is shown as text", "A line \"TODO: milk\" becomes a task", "```\nTODO: x\n```", "<!-- TODO: x -->", "grep for FIXME: none found", "We searched for TODO: nothing",
+		"No TODO is left in the code.", "They see \"Next payment: [date].\"", "`TODO: x` is shown as text", "A line \"TODO: milk\" becomes a task", "```\nTODO: x\n```", "<!-- TODO: x -->", "grep for FIXME: none found", "We searched for TODO: nothing",
 		"[Add a part](#add)", "See [your settings][1]", "`<your-token>` is replaced", "`{{name}}` is filled", "Merge fields such as {{name}} are filled in", "List<String> and Map<K,V>",
 		"待定状态的订单不显示", "订单为待定时", "sizes S, M, L and XXXL", "As a reader, I want to book … and more", "- [ ] write the tests", "The list is to be shown at the top",
 		"Array[name] and [x] done", "Zero TBD entries remain.", "没有待定项",

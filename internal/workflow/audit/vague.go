@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"strings"
+	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
@@ -31,16 +33,26 @@ func findVague(c check, s *document) *miss {
 	return out.orNil()
 }
 
-// findPhrases lists the lines with a phrase that promises much and says nothing.
+// findPhrases lists the lines with a phrase that promises much and says nothing: not quoted, denied or made sharp by a
+// figure, and in no heading.
 func findPhrases(c check, s *document) *miss {
 	words := phrasePattern(c.Words)
-	var lines []int
+	headed := s.LinesOf(nil)
+	for _, h := range s.Heads {
+		headed[h.Line] = h.Rest == ""
+	}
+	var out miss
 	for i, l := range s.Said {
-		if l != "" && words.MatchString(strings.ToLower(l)) && !strings.ContainsAny(s.Lines[i], "0123456789`") {
-			lines = append(lines, i)
+		if l == "" || headed[i] || strings.ContainsAny(s.Lines[i], "0123456789`") {
+			continue
+		}
+		l = strings.ToLower(quoted.ReplaceAllString(l, " "))
+		if at := words.FindStringIndex(l); at != nil && !hasNegation(l[:at[0]]) {
+			out.name = cmp.Or(out.name, strings.TrimFunc(l[at[0]:at[1]], func(r rune) bool { return !unicode.IsLetter(r) }))
+			out.addItem(i, atLine(i))
 		}
 	}
-	return atLines(lines)
+	return out.orNil()
 }
 
 // sharp matches the signs of an exact criterion: a figure, a quotation, a code, a status.
