@@ -325,9 +325,9 @@ func TestLeadIsWhole(t *testing.T) {
 		req  request.Request
 		want string
 	}{
-		{submit(workflow.PO, "# P\n\nQuality Score: 93"), "Approve the product requirements? Score 93, check "},
+		{submit(workflow.PO, "# P\n\nQuality Score: 93"), "Approve the product requirements? Score 93, form "},
 		{confirm(true), ""},
-		{submit(workflow.Architect, "# A\n\nQuality Score: 93"), "Approve the system architecture? Score 93, check "},
+		{submit(workflow.Architect, "# A\n\nQuality Score: 93"), "Approve the system architecture? Score 93, form "},
 	} {
 		req := step.req
 		req.Cwd = b.dir

@@ -161,7 +161,7 @@ func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict, r
 		text += l.Say(", score %g", *score)
 	}
 	if audit != nil {
-		text += l.Say(", our check %g", *audit)
+		text += l.Say(", form %g", *audit)
 	}
 	if verdict != "" {
 		text += l.Say(", %s", verdict)

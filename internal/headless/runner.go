@@ -186,7 +186,7 @@ func (r *run) sayStop(s step) string {
 	case stopPause:
 		return l.Say("the setting pause has each round wait for your word; to resume the run is this word")
 	case stopFloor:
-		return l.Say("our check of %s gives %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, rec.Audit.Score, *r.now.Standing.Policy.AuditFloor)
+		return l.Say("our check of %s gives form %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, rec.Audit.Score, *r.now.Standing.Policy.AuditFloor)
 	case stopRisk:
 		if rec.Spent() {
 			return l.Say("the report of %s is still incomplete and has no verdict; nobody but you can accept that, or ask for another one", stage)

@@ -140,7 +140,7 @@ func runScreen(l lang.Language, p runPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = columnNames(l.Say("Stage"), l.Say("State"), l.Say("Rounds"), l.Say("Score"), l.Say("Our check"), l.Say("Gate"), l.Say("Result"), l.Say("Decided"), l.Say("Artifact")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = columnNames(l.Say("Stage"), l.Say("State"), l.Say("Rounds"), l.Say("Score"), l.Say("Form"), l.Say("Gate"), l.Say("Result"), l.Say("Decided"), l.Say("Artifact")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1060,7 +1060,7 @@ func chartOf(l lang.Language, c chart) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = columnNames(l.Say("Round"), l.Say("Score"), l.Say("Our check")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = columnNames(l.Say("Round"), l.Say("Score"), l.Say("Form")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

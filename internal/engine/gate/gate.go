@@ -71,7 +71,7 @@ func Opens(s *standing.Standing) error {
 	case rec.Score != nil && *rec.Score < *p.GateScore:
 		below = lang.T("the stated score is %s and the gate now needs %s", words.Points(*rec.Score), gate)
 	case audited && rec.Audit.Score < *p.GateScore:
-		below = lang.T("our check gives %s, and the gate now needs %s", words.Points(rec.Audit.Score), gate)
+		below = lang.T("our check gives form %s, and the gate now needs %s", words.Points(rec.Audit.Score), gate)
 	default:
 		return nil
 	}

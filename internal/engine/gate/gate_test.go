@@ -50,7 +50,7 @@ func TestOpens(t *testing.T) {
 		"reached":             {95, 95, workflow.ScoringClaimed, nil, ""},
 		"tightened":           {95, 96, workflow.ScoringClaimed, nil, "gate_pending: the stated score is 95 and the gate now needs 96"},
 		"audited, none there": {95, 95, workflow.ScoringAudited, nil, "gate_pending: the gate asks for an audit now"},
-		"audited, too low":    {95, 95, workflow.ScoringAudited, &workflow.Audit{Score: 94.5}, "gate_pending: our check gives 94.5, and the gate now needs 95"},
+		"audited, too low":    {95, 95, workflow.ScoringAudited, &workflow.Audit{Score: 94.5}, "gate_pending: our check gives form 94.5, and the gate now needs 95"},
 		"audited, reached":    {95, 95, workflow.ScoringAudited, &workflow.Audit{Score: 95}, ""},
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)

@@ -217,7 +217,7 @@ func TestFormShowsWhatIsTrue(t *testing.T) {
 			}})
 			gateOf(t, c)
 			call(t, c, object{"action": "confirm"})
-			for _, want := range []string{fmt.Sprintf("Run “x” · stage 1 of %d, Product Owner", len(workflow.Default().Stages)), "Score 95, check ", "90 needed", "Our check found: ", "Draft: .bmad-task/work/x/po.md (", " bytes)"} {
+			for _, want := range []string{fmt.Sprintf("Run “x” · stage 1 of %d, Product Owner", len(workflow.Default().Stages)), "Score 95, form ", "90 needed", "Our check found: ", "Draft: .bmad-task/work/x/po.md (", " bytes)"} {
 				if !strings.Contains(seen.Message, want) {
 					t.Errorf("no %q in\n%s", want, seen.Message)
 				}
@@ -344,7 +344,7 @@ func TestDraftChangedUnderAnOpenForm(t *testing.T) {
 			if refused || reply["state"] != "generating" || lastEntry(t, dir)["event"] != "confirmed" {
 				t.Errorf("%v, %v", reply, lastEntry(t, dir))
 			}
-			if !strings.HasPrefix(form.Message, "Approve with this change? Score 95, check 13, floor 60; 90 needed\n2 lines were changed since it was scored: “# Something else” and 1 more\n") || !strings.Contains(fmt.Sprint(form.Schema), "Approve with this change") {
+			if !strings.HasPrefix(form.Message, "Approve with this change? Score 95, form 13, floor 60; 90 needed\n2 lines were changed since it was scored: “# Something else” and 1 more\n") || !strings.Contains(fmt.Sprint(form.Schema), "Approve with this change") {
 				t.Errorf("%s\n%v", form.Message, form.Schema)
 			}
 		})

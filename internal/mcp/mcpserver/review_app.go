@@ -37,7 +37,7 @@ var reviewApp string
 var reviewAppWords = map[string]lang.Text{
 	"waiting": lang.T("Waiting for the first step of a run."),
 	"score":   lang.T("Score"),
-	"audit":   lang.T("Our check"),
+	"audit":   lang.T("Form"),
 	"decide":  lang.T("This page decides nothing. Decide in the form of your host, in the dashboard, or in a terminal:"),
 	"comment": lang.T("Comment"),
 	"add":     lang.T("Add the comment"),

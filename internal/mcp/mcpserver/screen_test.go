@@ -26,7 +26,7 @@ var screenRuns = map[string]screenWords{
 	"english": {
 		Language: lang.English,
 		asks:     "3 questions from the Product Owner. Score 74, check ",
-		confirms: "Approve the product requirements? Score 93, check ",
+		confirms: "Approve the product requirements? Score 93, form ",
 		fails:    "The Reviewer failed the work: 1 critical, 1 minor",
 		digest:   []string{"Goal: ", "Score 93 of 100 by the assistant, ", "Changed since round 1: 2 lines added, 0 removed", "Draft: "},
 		again:    "Score 95",

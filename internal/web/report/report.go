@@ -157,7 +157,7 @@ func (p *page) writeStages() {
 			strconv.Itoa(rec.Iteration), formatScore(rec.ClaimedScore), formatScore(audited),
 			cmp.Or(p.plainWords(string(rec.Verdict)), "–"), document})
 	}
-	p.writeTable(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Score"), p.Say("Our check"), p.Say("Verdict"), p.Say("Document")}, rows)
+	p.writeTable(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Score"), p.Say("Form"), p.Say("Verdict"), p.Say("Document")}, rows)
 }
 
 func (p *page) writeRounds() {
@@ -170,7 +170,7 @@ func (p *page) writeRounds() {
 		}
 	}
 	p.writeTable(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"),
-		p.Say("Our check"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
+		p.Say("Form"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
 }
 
 // grantSteps returns the steps of the history with a decision for which test is true.

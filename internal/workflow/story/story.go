@@ -199,7 +199,7 @@ func Result(l lang.Language, e *workflow.Transition) string {
 	case e.Verdict != "":
 		return Verdict(l, e.Verdict)
 	case e.Score != nil && e.AuditScore != nil:
-		return l.Say("score %g, our check %g", *e.Score, *e.AuditScore)
+		return l.Say("score %g, form %g", *e.Score, *e.AuditScore)
 	case e.Score != nil:
 		return l.Say("score %g", *e.Score)
 	}

@@ -26,7 +26,7 @@ func printReply(term *terminal.Terminal, r engine.Outcome, withPrompt, person bo
 			line += term.Lang.Say(", %s", s.Verdict)
 		}
 		if s.Audit != nil {
-			line += term.Lang.Say(", our check %g", *s.Audit)
+			line += term.Lang.Say(", form %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
 			means := story.Means(term.Lang, &workflow.Grant{Channel: g.Channel, TookMS: g.TookMS}, g.Unvouched)

@@ -226,9 +226,9 @@ func readDocument(ctx context.Context, term *terminal.Terminal, name string) (st
 
 func printFindings(term *terminal.Terminal, r auditReport) {
 	if r.Min > 0 {
-		term.Say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
+		term.Say("%s: form %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
 	} else {
-		term.Say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
+		term.Say("%s: form %g of 100 as %s", r.File, r.Score, r.Stage)
 	}
 	if len(r.Findings) == 0 {
 		term.Say("nothing found")

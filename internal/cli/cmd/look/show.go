@@ -199,7 +199,7 @@ func scoreText(l lang.Language, r *workflow.Record) string {
 		parts = append(parts, l.Say("score %g", *r.Score))
 	}
 	if r.Audit != nil {
-		parts = append(parts, l.Say("our check %g", r.Audit.Score))
+		parts = append(parts, l.Say("form %g", r.Audit.Score))
 		if p := r.Policy; p != nil && p.AuditFloor != nil && r.Audit.Score < *p.AuditFloor {
 			parts = append(parts, l.Say("below the floor of %g", *p.AuditFloor))
 		}
@@ -316,13 +316,17 @@ func commentsText(l lang.Language, g *workflow.Grant) string {
 func (t *sessionText) printSeen(st workflow.Stage, r *workflow.Record) {
 	heading := func(name lang.Text) { t.term.Styled(terminal.Bold, t.term.Lang.Say("\n%s: %s", st.Label, name)) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
-		heading(lang.T("our check: %g of 100", r.Audit.Score))
+		heading(lang.T("form by our check: %g of 100", r.Audit.Score))
 		for _, f := range r.Audit.Findings {
 			line := ""
 			if f.Line > 0 {
 				line = t.term.Lang.Say("line %d: ", f.Line)
 			}
-			t.term.Say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
+			loss := "?"
+			if !f.Asks() {
+				loss = fmt.Sprintf("−%g", f.Points)
+			}
+			t.term.Say("  %s  %s  %s%s; %s", loss, f.ID, line, f.Problem, f.Fix)
 		}
 	}
 	if e := r.Evidence; e != nil {

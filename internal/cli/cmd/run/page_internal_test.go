@@ -37,7 +37,7 @@ func TestPageLines(t *testing.T) {
 		facts.takeEvent(e)
 	}
 	want := `build-a-list
-✓ po         score 95, our check 97
+✓ po         score 95, form 97
 ▶ architect  round 2 · codex
     Write \u001b[2Jdocs/設計.md, which has a rather long name
 · sm

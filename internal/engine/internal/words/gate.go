@@ -150,7 +150,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.add(takenBack(s))
 		d.addEdits(s)
 		if s.BelowFloor() {
-			d.add(s.Say("**Score %s of 100 by our check, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), visible.Line(rec.Audit.Summary)))
+			d.add(s.Say("**Form %s of 100 by our check, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), visible.Line(rec.Audit.Summary)))
 		} else {
 			d.addSpare(Audit(s.Language, rec.Audit))
 		}

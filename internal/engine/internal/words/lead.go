@@ -86,9 +86,9 @@ func auditFigure(s *standing.Standing) string {
 	case a == nil:
 		return ""
 	case s.BelowFloor():
-		return s.Say("check %s, floor %s", Points(a.Score), Points(*s.Policy.AuditFloor))
+		return s.Say("form %s, floor %s", Points(a.Score), Points(*s.Policy.AuditFloor))
 	}
-	return s.Say("check %s", Points(a.Score))
+	return s.Say("form %s", Points(a.Score))
 }
 
 // joinParts joins the non-empty parts.

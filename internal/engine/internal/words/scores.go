@@ -48,9 +48,9 @@ func describeScore(s *standing.Standing) string {
 	if p.Scoring == workflow.ScoringAudited {
 		needed = s.Say("%s of both", needed)
 	}
-	text := s.Say("%s, %s by our check; %s.", claim, Points(rec.Audit.Score), needed)
+	text := s.Say("%s, form %s by our check; %s.", claim, Points(rec.Audit.Score), needed)
 	if s.BelowFloor() {
-		text = s.Say("%s, **%s by our check (floor %s)**; %s.", claim, Points(rec.Audit.Score), Points(*p.AuditFloor), needed)
+		text = s.Say("%s, **form %s by our check (floor %s)**; %s.", claim, Points(rec.Audit.Score), Points(*p.AuditFloor), needed)
 	}
 	if rec.Audit.Summary != "" {
 		text += "\n" + s.Say("Our check found: %s.", visible.Line(rec.Audit.Summary))
@@ -64,9 +64,9 @@ func Audit(l lang.Language, a *workflow.Audit) string {
 	case a == nil:
 		return ""
 	case a.Summary == "":
-		return l.Say("Score %s of 100 by our check.", Points(a.Score))
+		return l.Say("Form %s of 100 by our check.", Points(a.Score))
 	}
-	return l.Say("Score %s of 100 by our check: %s.", Points(a.Score), visible.Line(a.Summary))
+	return l.Say("Form %s of 100 by our check: %s.", Points(a.Score), visible.Line(a.Summary))
 }
 
 var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}
@@ -101,7 +101,7 @@ func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
 	if c.Verdict != "" {
 		return claim
 	}
-	return joinParts(s.Language, claim, s.Say("check %s", Points(c.AuditScore)))
+	return joinParts(s.Language, claim, s.Say("form %s", Points(c.AuditScore)))
 }
 
 // HistoryCandidates returns the comparison of drafts as the history records it.

@@ -122,8 +122,8 @@ func TestScores(t *testing.T) {
 		"estimated":        {workflow.Record{EstimatedScore: ptr(70), Score: ptr(70)}, "No score was stated; our estimate is 70 of 100; a stated 95 needed."},
 		"unusable claim":   {workflow.Record{EstimatedScore: ptr(70), Score: ptr(70), ScoreNote: "“120” is above 100"}, "“120” is above 100; our estimate is 70 of 100; a stated 95 needed."},
 		"an older server":  {workflow.Record{Score: ptr(91.5)}, "Score 91.5 of 100; 95 needed."},
-		"with an audit":    {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95), Audit: &workflow.Audit{Score: 60}}, "Score 95 of 100 by the assistant, 60 by our check; 95 needed."},
-		"the audit's find": {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95), Audit: &workflow.Audit{Score: 60, Summary: "no goals"}}, "60 by our check; 95 needed.\nOur check found: no goals."},
+		"with an audit":    {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95), Audit: &workflow.Audit{Score: 60}}, "Score 95 of 100 by the assistant, form 60 by our check; 95 needed."},
+		"the audit's find": {workflow.Record{ClaimedScore: ptr(95), Score: ptr(95), Audit: &workflow.Audit{Score: 60, Summary: "no goals"}}, "form 60 by our check; 95 needed.\nOur check found: no goals."},
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.GateScore = ptr(95)
