@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -292,14 +293,15 @@ var traditional = sync.OnceValue(func() map[rune]rune {
 	return out
 })
 
-// Simplified returns a text with its Chinese in simplified characters.
-func Simplified(text string) string { return simplify([]rune(text)) }
+func simplify(run []rune) string { return Simplified(string(run)) }
 
-func simplify(run []rune) string {
+// Simplified returns a text with its Chinese in simplified characters.
+func Simplified(text string) string {
+	simple := traditional()
 	return strings.Map(func(r rune) rune {
-		if s, ok := traditional()[r]; ok {
-			return s
+		if r < 0x2e80 {
+			return r
 		}
-		return r
-	}, string(run))
+		return cmp.Or(simple[r], r)
+	}, text)
 }

@@ -16,7 +16,11 @@ func (d *text) wordCount() (written, different int) {
 		if d.Code[i] {
 			continue
 		}
-		for _, s := range sentenceEnd.Split(l, -1) {
+		sentences := []string{l}
+		if containsAny(l, ". ", "! ", "? ", "。", "！", "？", "；") {
+			sentences = sentenceEnd.Split(l, -1)
+		}
+		for _, s := range sentences {
 			n := countWords(s)
 			all += n
 			key := lettersOf(blankIDs(s))
