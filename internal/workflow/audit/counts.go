@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
@@ -76,20 +77,29 @@ func (s *document) countOf(noun string) int {
 		}
 		return len(s.distinctStories())
 	case "functional requirements", "功能需求":
-		return len(distinctIDs(s.promisedDefinitions([]string{"FR"})))
+		return s.countIDs("FR")
 	case "requirements":
 		return 0 // of an unnamed kind
 	case "acceptance criteria", "criteria", "验收标准":
-		return len(distinctIDs(s.definitionsOf("AC")))
+		return s.countIDs("AC")
 	}
 	return len(s.planned())
+}
+
+// countIDs counts the ids with some letters, each once.
+func (s *document) countIDs(letters string) int {
+	ids := map[string]bool{}
+	for _, n := range s.nodesOf(letters) {
+		ids[n.Family+criteria.FormatNumber(n.Number)] = true
+	}
+	return len(ids)
 }
 
 // distinctStories returns the stories with an id, each once: if there are no ids, the number is a guess.
 func (s *document) distinctStories() []string {
 	var out []string
 	for _, st := range s.userStories() {
-		if st.form != 'l' || len(st.number) > 0 {
+		if st.node >= 0 {
 			out = append(out, st.id)
 		}
 	}

@@ -45,10 +45,10 @@ func (s *document) hasEvidence(what string) bool {
 	case "results":
 		return some(results) || slices.ContainsFunc(s.Tables, countsTests)
 	case "ids":
-		return len(s.definitionsOf("US", "FR")) > 0
+		return len(s.nodesOf("US", "FR", "AC", "NFR")) > 0
 	case "priorities":
-		defs := s.definitionsOf("US", "FR")
-		return len(defs) == 0 || slices.ContainsFunc(readPriorities(s.text, defs), func(t string) bool { return t != "" })
+		nodes := s.nodesOf("US", "FR")
+		return len(nodes) == 0 || slices.ContainsFunc(readPriorities(s.text, nodes), func(t string) bool { return t != "" })
 	case "findings":
 		return len(s.reportedFindings()) > 0 || some(noIssues)
 	}

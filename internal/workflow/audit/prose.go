@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
@@ -92,7 +93,7 @@ func (r *proseReader) readLine(i int) {
 
 func (r *proseReader) addText(line int, l string) {
 	r.starts = append(r.starts, lineStart{r.buf.Len(), line})
-	if _, rest, ok := leadingID(l); ok {
+	if rest, ok := criteria.CutID(l); ok {
 		l = rest
 	}
 	r.buf.WriteString(strings.TrimSpace(strings.ReplaceAll(l, "`", " ")))

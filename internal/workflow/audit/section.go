@@ -18,7 +18,7 @@ func findSection(c check, s *document) *miss {
 			return nil
 		}
 	}
-	if len(c.IDs) > 0 && len(s.definitionsOf(c.IDs...)) > 0 || s.hasContentOf(c.What) || s.hasFiguresIn(c.FiguresIn) {
+	if len(c.IDs) > 0 && len(s.nodesOf(c.IDs...)) > 0 || s.hasContentOf(c.What) || s.hasFiguresIn(c.FiguresIn) {
 		return nil
 	}
 	if len(found) == 0 {

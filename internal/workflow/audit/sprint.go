@@ -100,6 +100,9 @@ func (d *text) storiesIn(sp markdown.Sprint) []story {
 // ofSprint is a bold label about the sprint again, behind the last story.
 var ofSprint = pattern.New(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
 
+// namedStory is a story with a number.
+var namedStory = pattern.New(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
+
 // bareID is the id at the beginning of a text.
 var bareID = pattern.New(`^[A-Za-z0-9.-]+`)
 

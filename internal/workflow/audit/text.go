@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // text is a document with the facts for several checks. Lines count from 0 here and from 1 in
@@ -18,58 +18,33 @@ type text struct {
 	*markdown.Document
 	// criterion is true for each line that states an acceptance criterion.
 	criterion []bool
-	// defined returns the definitions of ids, prose the sentences, named the mentioned ids, planned
-	// the sprints of a plan; each is read at the first call, by whichever check.
-	defined func() []definition
+	// read returns the stories, requirements and criteria, prose the sentences, planned the sprints of a plan; each is
+	// read at the first call, by whichever check.
+	read    func() *criteria.Document
 	prose   func() *prose
-	named   func() mentions
 	planned func() []markdown.Sprint
-	// mapped returns the lines of sections that only list ids, omitted the lines of sections on
-	// omissions.
-	mapped, omitted func() []bool
 }
 
 // story is a user story with its lines.
 type story struct {
 	id        string
 	nth       int // the place among the stories without an id
-	number    []int
+	node      int // in the document, -1 for one without an id
 	line, end int
 	form      byte
 }
 
-// mapping are headings of sections in which ids are named and not explained.
-var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases",
-	"release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope",
-	"追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表",
-	"summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history",
-	"修订", "变更记录", "变更历史"}
-
 // readText reads a document. names are the section names of a rubric.
 func readText(document string, names []string) *text {
 	d := &text{Document: markdown.Read(recall.Simplified(document), names)}
-	d.criterion = markCriteria(d.Document)
-	d.defined = sync.OnceValue(func() []definition { return readDefinitions(d.Document) })
+	d.read = sync.OnceValue(func() *criteria.Document { return criteria.ReadDocument(d.Document) })
+	d.criterion = markCriteria(d.read())
 	d.prose = sync.OnceValue(func() *prose { return readProse(d.Document) })
 	d.planned = sync.OnceValue(func() []markdown.Sprint {
 		sprints, _ := d.Sprints()
 		return sprints
 	})
-	d.mapped = sync.OnceValue(func() []bool { return d.LinesOf(d.Sections(mapping)) })
-	d.omitted = sync.OnceValue(func() []bool { return d.LinesOf(d.Sections(markdown.Omissions)) })
-	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
 	return d
-}
-
-// definitionsOf returns the lines that explain ids of the prefixes, in the order of the document.
-func (d *text) definitionsOf(prefixes ...string) []definition {
-	var out []definition
-	for _, def := range d.defined() {
-		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
-			out = append(out, def)
-		}
-	}
-	return out
 }
 
 // maxRead is how much of a document is read, in bytes: more than anybody would read, and a second

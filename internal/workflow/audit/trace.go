@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,73 +9,86 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // findUntraced lists the ids explained in an earlier document and never named in this one.
 func findUntraced(c check, s *document) *miss {
 	from := s.earlier[workflow.StageID(c.From)]
-	here := s.named()
 	if from == nil {
-		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.hasPrefix) {
+		if c.Alone > 0 && !s.namesAny(c.IDs) {
 			return &miss{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}
 		}
 		return nil
 	}
-	var defs []definition
-	for _, prefix := range c.IDs {
-		// Stories stand in if a document has no requirements.
-		if defs = from.promisedDefinitions([]string{prefix}); len(defs) > 0 {
+	var promised []criteria.Node
+	for _, letters := range c.IDs { // stories stand in if a document has no requirements
+		if promised = from.nodesOf(letters); len(promised) > 0 {
 			break
 		}
 	}
 	if c.Only == "must" {
-		defs = essentialDefinitions(from, defs)
+		promised = essentialNodes(from, promised)
 	}
-	if s.earlier[s.wanted.Plan] != nil && c.From != string(s.wanted.Plan) {
-		defs = s.inScope(defs)
+	if plan := s.earlier[s.wanted.Plan]; plan != nil && c.From != string(s.wanted.Plan) {
+		promised = s.inScope(from, plan, promised)
 	}
-	bodies := map[string][]string{}
-	for _, def := range defs {
-		bodies[def.id.String()] = append(bodies[def.id.String()], def.body)
-	}
-	promised := distinctIDs(defs)
+	named := from.namedIn(s.text, nil)
 	out := miss{want: strconv.Itoa(len(promised))}
-	for _, id := range promised {
-		if !here.has(id) && !servedThrough(c.Through, bodies[id.String()], here) {
-			out.addItem(-1, plainText(id.String()))
+	for _, n := range promised {
+		if !named[n.Line] && !s.servedThrough(c.Through, from.Lines[n.Line]) {
+			out.addItem(-1, plainText(nodeLabel(n)))
 		}
 	}
 	return out.orNil()
 }
 
-// promisedDefinitions returns the definitions of a document, except those that it leaves out.
-func (d *text) promisedDefinitions(prefixes []string) []definition {
-	omitted := d.omitted()
-	return slices.DeleteFunc(d.definitionsOf(prefixes...), func(def definition) bool { return omitted[def.line] })
+// namesAny reports whether the document names an id with some letters.
+func (d *text) namesAny(letters []string) bool {
+	return pattern.New(`\b(?:` + strings.Join(letters, "|") + `)[-_]?\d`).MatchString(strings.Join(d.Lines, "\n"))
 }
 
-// servedThrough reports whether the ids in a definition's own line stand for it here: a requirement
-// of US-1 is met in the stories of US-1.
-func servedThrough(through, bodies []string, here mentions) bool {
-	if len(through) == 0 {
-		return false
+// namedIn returns the lines of the nodes that lines of another document name; nil means all lines.
+func (d *text) namedIn(other *text, lines []int) map[int]bool {
+	if lines == nil {
+		for i := range other.Lines {
+			lines = append(lines, i)
+		}
 	}
-	for _, body := range bodies {
-		for other := range idsIn(body) {
-			if slices.Contains(through, other.prefix) && here.has(other.id()) {
-				return true
-			}
+	out := map[int]bool{}
+	for i, named := range d.read().Named(other.Document, lines) {
+		if named {
+			out[d.read().Nodes[i].Line] = true
+		}
+	}
+	return out
+}
+
+// servedThrough reports whether the ids in a requirement's own line stand for it: a requirement of US-1 is met in the
+// stories of US-1.
+func (s *document) servedThrough(through []string, line string) bool {
+	for _, id := range idToken.FindAllString(line, -1) {
+		letters := strings.TrimRight(id, "-_.0123456789")
+		if slices.Contains(through, letters) && s.mentions(id) {
+			return true
 		}
 	}
 	return false
+}
+
+// mentions reports whether the document has an id anywhere.
+func (d *text) mentions(id string) bool {
+	return slices.ContainsFunc(d.Lines, func(l string) bool {
+		return strings.ContainsAny(l, "0123456789") && slices.ContainsFunc(idToken.FindAllString(l, -1), func(other string) bool { return criteria.Key(other) == criteria.Key(id) })
+	})
 }
 
 // priority is a tag, for example "(Must)", "| Should |" or "Priority: P0".
 var priority = pattern.New(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须` +
 	`|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
 
-// readPriorities returns the priority of each definition, from the line or the heading.
-func readPriorities(d *text, defs []definition) []string {
+// readPriorities returns the priority of each node, from the line, the one below that names it, or the heading.
+func readPriorities(d *text, nodes []criteria.Node) []string {
 	byHeading := make(map[int]string)
 	for _, h := range d.Heads {
 		if m := headPriority.FindStringSubmatch(h.Text); m != nil {
@@ -83,40 +97,49 @@ func readPriorities(d *text, defs []definition) []string {
 			}
 		}
 	}
-	out := make([]string, len(defs))
-	for i, def := range defs {
-		out[i] = byHeading[def.line]
-		if m := priority.FindStringSubmatch(d.Lines[def.line]); m != nil {
+	out := make([]string, len(nodes))
+	for i, n := range nodes {
+		out[i] = byHeading[n.Line]
+		if m := priority.FindStringSubmatch(d.Lines[n.Line]); m != nil {
 			out[i] = strings.ToLower(m[1])
+			continue
+		}
+		for line := n.Line + 1; line < min(n.End, n.Line+12); line++ {
+			if l := d.Lines[line]; priorityLabel.MatchString(l) {
+				if m := priority.FindStringSubmatch(l); m != nil {
+					out[i] = strings.ToLower(m[1])
+				}
+			}
 		}
 	}
 	return out
 }
 
+var priorityLabel = pattern.New(`(?i)^[\s>*_+-]*(?:priority|优先级|priorität|priorité|prioridad|prioridade|優先度|우선순위)\b?`)
+
 var headPriority = pattern.New(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
-// essentialDefinitions keeps the definitions that the first release cannot do without; all of them
-// if the document gives no priorities.
-func essentialDefinitions(d *text, defs []definition) []definition {
-	tag := readPriorities(d, defs)
+// essentialNodes keeps the nodes that the first release cannot do without; all of them if the document gives no
+// priorities.
+func essentialNodes(d *text, nodes []criteria.Node) []criteria.Node {
+	tag := readPriorities(d, nodes)
 	for _, level := range [][]string{{"must", "p0", "必须", "必需", "必做", "high", "高"}, {"p1"}} {
-		var out []definition
-		for i, def := range defs {
+		var out []criteria.Node
+		for i, n := range nodes {
 			if slices.Contains(level, tag[i]) {
-				out = append(out, def)
+				out = append(out, n)
 			}
 		}
 		if len(out) > 0 {
 			return out
 		}
 	}
-	return defs
+	return nodes
 }
 
 // inScope keeps the criteria of the sprints that this document is about, if it names some of the
 // plan's sprints and not all.
-func (s *document) inScope(defs []definition) []definition {
-	plan := s.earlier[s.wanted.Plan]
+func (s *document) inScope(from, plan *text, nodes []criteria.Node) []criteria.Node {
 	sprints := plan.planned()
 	about := map[int]bool{}
 	for _, l := range s.Said {
@@ -132,47 +155,40 @@ func (s *document) inScope(defs []definition) []definition {
 			}
 		}
 	}
-	var lines []string
+	lines := []int{}
 	covered := 0
 	for _, sp := range sprints {
 		if about[sp.Number] {
 			covered++
-			lines = append(lines, plan.Lines[sp.Line:sp.End]...)
+			for i := sp.Line; i < sp.End; i++ {
+				lines = append(lines, i)
+			}
 		}
 	}
 	if covered == 0 || covered == len(sprints) {
-		return defs
+		return nodes
 	}
-	planned := mentionsIn(lines)
-	return slices.DeleteFunc(slices.Clone(defs), func(d definition) bool { return !planned.has(d.id) })
+	planned := from.namedIn(plan, lines)
+	return slices.DeleteFunc(slices.Clone(nodes), func(n criteria.Node) bool { return !planned[n.Line] })
 }
 
 var sprintNamed = pattern.New(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(?:–|-|to|and|至|到|、|和)\s*(\d{1,3}))?`)
 
-// findDuplicates lists ids explained twice in the same way: two headings, two items or two rows of
-// one section.
+// findDuplicates lists ids explained twice below one heading.
 func findDuplicates(c check, s *document) *miss {
-	section := s.SectionOf()
-	seen := map[string]int{}
-	var out miss
+	first := map[string]criteria.Node{}
 	listed := map[string]bool{}
-	for _, def := range s.definitionsOf(c.IDs...) {
-		if def.form == 'p' || s.listsOthers(def.line) {
-			continue
-		}
-		where := strconv.Itoa(section[def.line])
-		if row, ok := s.Rows[def.line]; ok {
-			where = "t" + strconv.Itoa(row.Table)
-		}
-		key := def.id.String() + string(def.form) + where
-		first, twice := seen[key]
-		if !twice {
-			seen[key] = def.line
-			continue
-		}
-		if !listed[def.id.String()] {
-			listed[def.id.String()] = true
-			out.addItem(def.line, lang.T("%s (lines %d and %d)", def.id, first+1, def.line+1))
+	var out miss
+	for _, n := range s.nodesOf(c.IDs...) {
+		key := fmt.Sprint(n.Parent, n.Family, n.Number, string(n.Form))
+		before, twice := first[key]
+		switch {
+		case n.Family == "":
+		case !twice:
+			first[key] = n
+		case !listed[key]:
+			listed[key] = true
+			out.addItem(n.Line, lang.T("%s (lines %d and %d)", n.Written, before.Line+1, n.Line+1))
 		}
 	}
 	return out.orNil()

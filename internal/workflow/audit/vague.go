@@ -2,11 +2,13 @@ package audit
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // findVague lists the criteria with a word that two testers would read differently, and nothing in
@@ -24,8 +26,8 @@ func findVague(c check, s *document) *miss {
 		}
 		if m := words.FindString(l); m != "" {
 			place := atLine(i)
-			if def, ok := definitionAt(s.Document, i); ok {
-				place = plainText(def.id.String())
+			if at := slices.IndexFunc(s.read().Nodes, func(n criteria.Node) bool { return n.Line == i && n.Written != "" }); at >= 0 {
+				place = plainText(nodeLabel(s.read().Nodes[at]))
 			}
 			out.addItem(i, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
 		}

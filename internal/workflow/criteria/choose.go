@@ -45,7 +45,8 @@ func isCountable(n Node, c class) bool {
 	case foreignFamilies[first], c&isOther != 0:
 		return false
 	}
-	return !vagueFamilies[first] || c&isWanted != 0 || n.Kind == Criterion
+	ofSprint := first == "S" && len(n.Number) > 1 // "S1-2", the second story of Sprint 1
+	return !vagueFamilies[first] || ofSprint || c&isWanted != 0 || n.Kind == Criterion
 }
 
 // dropGuessed drops what only the name of the document makes a criterion, if others have ids.

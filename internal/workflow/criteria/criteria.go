@@ -85,6 +85,8 @@ type Document struct {
 	titleLine int
 	// repeated are the numbers that stories of several epics have.
 	repeated map[string]bool
+	// stories has the story of each node.
+	stories []int
 	// byKey has the owed nodes by the forms of their ids, -1 for those of several.
 	byKey map[string]int
 }

@@ -3,6 +3,8 @@ package criteria
 import (
 	"strings"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 )
 
 // TestDefinedCriteria: which ids a document defines, and which it only names.
@@ -60,6 +62,80 @@ func TestSameIDs(t *testing.T) {
 	for _, pair := range [][2]string{{"AC-1.1", "AC-11"}, {"AC-1", "AC-10"}, {"S1-4", "S14"}, {"US-1/AC1", "US-11/AC"}, {"AC-1.1", "FR-1.1"}, {"AC-1.0", "AC-1"}} {
 		if Key(pair[0]) == Key(pair[1]) {
 			t.Errorf("%q and %q are the same: %s", pair[0], pair[1], Key(pair[0]))
+		}
+	}
+}
+
+// TestNamed: which ids a text names, alone, in lists and in ranges.
+func TestNamed(t *testing.T) {
+	for text, ids := range map[string][2]string{
+		"FR-1":                   {"FR-1", "FR-2"},
+		"FR-1 to FR-4":           {"FR-1 FR-2 FR-3 FR-4", "FR-5"},
+		"FR-1–FR-4":              {"FR-3", "FR-5"},
+		"FR-1..4":                {"FR-4", "FR-5"},
+		"FR-1, 2 and 3":          {"FR-2 FR-3", "FR-4"},
+		"FR-1、2、5":               {"FR-2 FR-5", "FR-3"},
+		"FR-1 至 FR-3":            {"FR-2", "FR-4"},
+		"FR-2/3":                 {"FR-2 FR-3", "FR-1"},
+		"**FR-1** to **FR-3**":   {"FR-2", "FR-4"},
+		"AC-1.1 to AC-1.4":       {"AC-1.3", "AC-2.1"},
+		"AC-1.1 to 4":            {"AC-1.4", "AC-1.5"},
+		"AC-1.1 to AC-9.3":       {"AC-4.7 AC-9.3", "AC-9.4"},
+		"AC-2.x":                 {"AC-2.1 AC-2.9", "AC-1.1"},
+		"AC-2":                   {"AC-2.1", "AC-3.1"},
+		"FR1 and FR_2":           {"FR-1 FR-2", "FR-3"},
+		"功能需求 3、需求4":             {"FR-3 FR-4", "FR-1"},
+		"`FR-7`)":                {"FR-7", "FR-1"},
+		"NFR-1, XFR-2, FRED-3":   {"NFR-1", "FR-1 FR-2 FR-3"},
+		"FR-10":                  {"FR-10", "FR-1"},
+		"FR-1 (200 ms), FR-3":    {"FR-1 FR-3", "FR-2 FR-200"},
+		"the year 2026 and 3, 4": {"", "FR-3 FR-4"},
+	} {
+		for i, want := range []bool{true, false} {
+			for id := range strings.FieldsSeq(ids[i]) {
+				d := Read("- " + id + ": it rings\n")
+				if len(d.Nodes) != 1 {
+					t.Fatalf("%s is no id: %+v", id, d.Nodes)
+				}
+				if got := d.Named(markdown.Read(text, nil), []int{0})[0]; got != want {
+					t.Errorf("%q names %s: %v, want %v", text, id, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestBeginnings: which beginnings of lines define an id.
+func TestBeginnings(t *testing.T) {
+	for text, want := range map[string]string{
+		"- **FR-1** (Must) It rings":              "FR-1",
+		"- FR-1: It rings":                        "FR-1",
+		"- **FR-1**, must: it rings":              "FR-1",
+		"### FR-1 Ringing":                        "FR-1",
+		"### Ringing [US-1] – Must":               "US-1",
+		"- Ringing (US-1)":                        "",
+		"### 3.1 FR-1: Ringing":                   "FR-1",
+		"**FR-1** It rings":                       "FR-1",
+		"FR-1: It rings":                          "FR-1",
+		"- [ ] AC-1.1 `/metrics` is there":        "AC-1.1",
+		"- **AC-7.1** `/metrics` exposes":         "AC-7.1",
+		"1. FR-1 It rings":                        "FR-1",
+		"| Id | x |\n|---|---|\n| FR-1 | y |":     "FR-1",
+		"| # | x |\n|---|---|\n| 1 | FR-1 y |":    "FR-1",
+		"| a | b |\n|---|---|\n| AC-1.1 | US-1 |": "",
+		"- FR-1, FR-2":                            "",
+		"- FR-1 to FR-4: done":                    "",
+		"- FR-1":                                  "",
+		"FR-1 is met by the relay":                "",
+		"Stories US-1 and US-2":                   "",
+		"```\n- FR-1: x\n```":                     "",
+	} {
+		var got []string
+		for _, d := range Read(text).Owed() {
+			got = append(got, d.Written)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -179,7 +179,7 @@ func behindBrackets(rest string) string {
 var (
 	brackets = pattern.New(`^\s?(?:\[[^\]]{1,40}\]|\([^)]{1,40}\))`)
 	// bracketed is an id behind the title of a heading: "Ring the bell [US-1]".
-	bracketed = pattern.New(`[\[(（]([A-Z]{1,6}-?\d{1,4}(?:\.\d{1,4})?)[\])）]\s*$`)
+	bracketed = pattern.New(`[\[(（]([A-Z]{1,6}-?\d{1,4}(?:\.\d{1,4})?)[\])）](?:\s*[-—–,:]?\s*[\pL ]{1,20})?\s*$`)
 )
 
 func readBracketed(l line) (id Identifier, rest string, ok bool) {

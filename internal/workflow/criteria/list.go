@@ -128,6 +128,18 @@ func (r *reader) readListed(l line) bool {
 	body := strip(l.body)
 	struck := strings.HasPrefix(body, "~~")
 	if id, rest, ok := r.identify(l); ok && !struck {
+		first := stem(id.Family)
+		if l.form == Paragraph && s.depth >= depthOfLabel && !criterionFamilies[first] {
+			r.list = nil
+			return false
+		}
+		if l.form == Heading && storyFamilies[first] { // the criteria of one story
+			s.criterion, s.base = -1, -1
+			n := Node{Kind: Story, Form: Heading, Identifier: id, Title: clipTitle(firstSentence(rest)), Line: l.at}
+			n.Text = r.textOf(l, rest)
+			r.add(n, l.depth())
+			return true
+		}
 		if s.criterion >= 0 && r.nodes[s.criterion].placed && l.form == Item && s.base >= 0 && l.indent > s.base+1 {
 			return true
 		}

@@ -22,7 +22,7 @@ var (
 // kindOfWord is the kind of the nodes that a word and a number name.
 var kindOfWord = map[string]Kind{
 	"story": Story, "stories": Story, "feature": Story, "用户故事": Story, "故事": Story, "功能": Story, "用例": Story, "historia": Story, "história": Story,
-	"requirement": Requirement, "requirements": Requirement, "需求": Requirement, "anforderung": Requirement, "exigence": Requirement, "requisito": Requirement, "要件": Requirement,
+	"requirement": Requirement, "requirements": Requirement, "需求": Requirement, "功能需求": Requirement, "anforderung": Requirement, "exigence": Requirement, "requisito": Requirement, "要件": Requirement,
 	"epic": Epic, "史诗": Epic,
 }
 
@@ -98,6 +98,8 @@ func (x *index) namesOf(i int) (out []name) {
 		families = append(families, storyLetters)
 	case n.Family == "" && n.Kind == Story:
 		families = []string{storyLetters, "US"}
+	case n.Kind == Requirement && (n.Family == "FR" || n.Family == "REQ" || n.Family == "RF" || n.Family == "R"):
+		families = append(families, requirementLetters)
 	case n.Kind == Epic:
 		families = append(families, epicLetters)
 	case n.Family == "" && n.Kind == Requirement:

@@ -22,6 +22,7 @@ const (
 // places is qualified by the place.
 func (d *Document) nameNodes() {
 	d.numberPlaced()
+	d.noteStories()
 	d.noteRepeatedStories()
 	uses := map[string]int{}
 	for i := range d.Nodes {
@@ -263,4 +264,39 @@ func (d *Document) noteKeys(i int, exact bool) {
 			d.byKey[key] = -1
 		}
 	}
+}
+
+// Story returns the index of the story that a node stands below, or that the number of a criterion names: -1 if there
+// is none.
+func (d *Document) Story(i int) int { return d.stories[i] }
+
+// noteStories finds the story of each node.
+func (d *Document) noteStories() {
+	byNumber := map[string]int{}
+	for i, n := range d.Nodes {
+		if number := FormatNumber(n.Number); n.Kind == Story && number != "" {
+			if _, known := byNumber[number]; !known {
+				byNumber[number] = i
+			}
+		}
+	}
+	d.stories = make([]int, len(d.Nodes))
+	for i, n := range d.Nodes {
+		d.stories[i] = -1
+		for at := n.Parent; at >= 0; at = d.Nodes[at].Parent {
+			if d.Nodes[at].Kind == Story {
+				d.stories[i] = at
+				break
+			}
+		}
+		if at, ok := byNumber[FormatNumber(n.Number[:max(0, len(n.Number)-1)])]; ok && n.Kind == Criterion && !n.placed && d.stories[i] < 0 {
+			d.stories[i] = at
+		}
+	}
+}
+
+// CutID returns what follows an id at the beginning of a text.
+func CutID(s string) (rest string, ok bool) {
+	_, rest, ok = readID(strip(Narrow(s)))
+	return rest, ok
 }

@@ -63,6 +63,12 @@ func (r *reader) readRow(i int, row markdown.Row) {
 				continue
 			}
 		}
+		if kind == Story && c == 0 && !hasWords(rest) && r.listsCriteria(row.Table) {
+			n := Node{Kind: Criterion, Form: Row, Line: i, placed: true}
+			n.Text = clipText(strings.Join(row.Cells[1:], " "))
+			r.addBelow(n, FormatNumber(id.Number), depthOfRow)
+			return
+		}
 		n := Node{Kind: kind, Form: Row, Identifier: id, Line: i, restated: r.describesOther(row.Table)}
 		n.Text = clipText(strings.Join(append([]string{rest}, row.Cells[c+1:]...), " "))
 		n.Title = clipTitle(firstSentence(n.Text))
@@ -84,6 +90,18 @@ func (r *reader) readRow(i int, row markdown.Row) {
 func (r *reader) inScenario() bool {
 	at := r.list.criterion
 	return at >= 0 && r.nodes[at].placed && r.nodes[at].Form != Row
+}
+
+// listsCriteria reports whether the rows of a table are criteria of the stories that they name, and not stories.
+func (r *reader) listsCriteria(table int) bool {
+	t := r.doc.Tables[table]
+	criteria := max(t.Column(acceptance...), t.Column("criterion", "criteria"))
+	for i, header := range t.Header {
+		if i > 0 && i != criteria && markdown.MatchesName(markdown.NameOf(header), textColumns) {
+			return false
+		}
+	}
+	return criteria > 0
 }
 
 // addBelow adds a node below the story that its line names.
