@@ -44,28 +44,68 @@ func Look(ctx context.Context, folder string) (*Tree, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	t, err := r.lookAt(ctx, folder, 0)
+	return t, explain(err, folder)
+}
+
+// explain words the failure of a look for people.
+func explain(err error, folder string) error {
 	var failed *Failure
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fault.New(fault.Storage, "git status took longer than %s in %s", timeLimit, folder).WithHint("see what it does there")
+		return fault.New(fault.Storage, "git status took longer than %s in %s", timeLimit, folder).WithHint("see what it does there")
 	case errors.As(err, &failed):
-		return nil, fault.New(fault.Storage, "git status failed in %s: %s", folder, visible.Line(failed.Said)).WithHint("see what it says there")
+		return fault.New(fault.Storage, "git status failed in %s: %s", folder, visible.Line(failed.Said)).WithHint("see what it says there")
 	}
-	return t, err
+	return err
 }
 
 // lookAt describes the part of a repository in a folder.
 func (r *repository) lookAt(ctx context.Context, folder string, depth int) (*Tree, error) {
+	found, err := r.survey(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{Head: found.head, Changed: found.changed}
+	for _, e := range found.indexed {
+		if !e.submodule {
+			continue
+		}
+		inside, err := lookAt(ctx, filepath.Join(folder, filepath.FromSlash(e.name)), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		for _, change := range inside {
+			t.Changed = append(t.Changed, change[:3]+e.name+"/"+change[3:])
+		}
+	}
+	return t, nil
+}
+
+// survey is what git says about the part of a repository in a folder, with paths from the folder.
+type survey struct {
+	head    string
+	changed []string // in the form of [Tree.Changed]
+	indexed []indexed
+}
+
+// indexed is an entry of git's index.
+type indexed struct {
+	name, id  string
+	submodule bool
+	unmerged  bool
+}
+
+func (r *repository) survey(ctx context.Context, folder string) (*survey, error) {
 	temp, err := os.MkdirTemp("", "bmad-git-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	t := &Tree{}
-	if t.Head, err = r.headCommit(); err != nil {
+	out := &survey{}
+	if out.head, err = r.headCommit(); err != nil {
 		return nil, err
 	}
-	c, err := r.newView(ctx, temp, t.Head)
+	c, err := r.newView(ctx, temp, out.head)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +121,7 @@ func (r *repository) lookAt(ctx context.Context, folder string, depth int) (*Tre
 	}
 	for entry := range strings.SplitSeq(status, "\x00") {
 		if len(entry) > 3 {
-			t.Changed = append(t.Changed, entry[:3]+strings.TrimPrefix(entry[3:], strings.TrimSuffix(prefix, "\n")))
+			out.changed = append(out.changed, entry[:3]+strings.TrimPrefix(entry[3:], strings.TrimSuffix(prefix, "\n")))
 		}
 	}
 	files, err := c.runForOutput(ctx, "ls-files", "--stage", "-z")
@@ -90,18 +130,12 @@ func (r *repository) lookAt(ctx context.Context, folder string, depth int) (*Tre
 	}
 	for entry := range strings.SplitSeq(files, "\x00") {
 		about, name, _ := strings.Cut(entry, "\t")
-		if !strings.HasPrefix(about, "160000 ") || !filepath.IsLocal(filepath.FromSlash(name)) {
-			continue
-		}
-		inside, err := lookAt(ctx, filepath.Join(folder, filepath.FromSlash(name)), depth+1)
-		if err != nil {
-			return nil, err
-		}
-		for _, change := range inside {
-			t.Changed = append(t.Changed, change[:3]+name+"/"+change[3:])
+		parts := strings.Fields(about) // mode, id and stage
+		if len(parts) == 3 && filepath.IsLocal(filepath.FromSlash(name)) {
+			out.indexed = append(out.indexed, indexed{name: name, id: parts[1], submodule: parts[0] == "160000", unmerged: parts[2] != "0"})
 		}
 	}
-	return t, nil
+	return out, nil
 }
 
 // lookAt returns the changes in a submodule, or none if it is not checked out.
