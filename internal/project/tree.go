@@ -18,6 +18,8 @@ const maxTree = 50000
 // of people and assistants.
 var notWork = []string{"node_modules", "vendor", "target", "dist", "build", "out", "coverage", "__pycache__", "venv"}
 
+func isOutput(folder string) bool { return slices.Contains(notWork, folder) }
+
 // Fingerprint hashes path, size and modification time of the project's files, "" if that fails.
 // Hidden folders, the output of tools and documents, which maps files to the time when they were
 // first handed in, do not count: writing a report does not change the work. same is the fingerprint
@@ -31,7 +33,7 @@ func (p *Project) Fingerprint(documents map[string]time.Time, last time.Time) (n
 		}
 		base := path.Base(name)
 		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(base, ".") || slices.Contains(notWork, base)) {
+			if name != "." && (strings.HasPrefix(base, ".") || isOutput(base)) {
 				return fs.SkipDir
 			}
 			return nil
