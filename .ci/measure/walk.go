@@ -52,6 +52,11 @@ func (b *bench) walk(s *server, after func() error) error {
 		submit("review", "10-review-second.md"),
 		submit("qa", "11-qa.md"),
 	} {
+		if arguments["stage"] == "dev" { // without a change the pass would wait
+			if err := os.WriteFile(filepath.Join(s.cmd.Dir, "built.txt"), []byte("built\n"), 0o600); err != nil {
+				return err
+			}
+		}
 		if err := s.task(arguments); err != nil {
 			return err
 		}

@@ -224,9 +224,14 @@ type editor struct {
 
 func (e editor) Ask(context.Context, gate.Question) (gate.Response, error) { return e.says, nil }
 
-// edits has the person edit the draft that an action decides on.
+// edits has the person edit the draft that an action decides on, and the developer build what they hand in.
 func (w world) edits(t *testing.T, step crashStep) {
 	t.Helper()
+	if step.req.Stage == string(workflow.Dev) {
+		if err := w.disk.Dir(w.path).Replace("thing.txt", []byte("built")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	e, ok := step.req.Ask.(editor)
 	if !ok {
 		return

@@ -24,6 +24,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
+	tree := ""
 	s, err := r.changeSession(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
 		if grant, err = granted(ctx, s.AtGate()); err != nil {
@@ -31,6 +32,9 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 		}
 		if edit, err = r.findEdit(ctx, s.AtGate(), grant); err != nil {
 			return err
+		}
+		if grant.Decision != workflow.DecisionChanges && s.Workflow.KeepsTree(from, false) {
+			tree = r.disk.Tree(ctx, s.Session)
 		}
 		return r.signDecision(ctx, s.Session, &grant)
 	}, func(tx store.Tx, s *standing.Standing) error {
@@ -41,7 +45,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 				return err
 			}
 		}
-		return r.carryOut(ctx, tx, s, grant, edit)
+		return r.carryOut(ctx, tx, s, grant, edit, tree)
 	})
 	if err != nil {
 		return Outcome{}, err
@@ -64,8 +68,9 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 }
 
 // carryOut moves the session by a decision. It runs under the session's lock, on the revision of the decision.
-// edit is the draft if it was edited after it was scored, else nil.
-func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission) error {
+// edit is the draft if it was edited after it was scored, else nil. tree stands for the project's files, if the step
+// records them.
+func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission, tree string) error {
 	rec, yes := s.Session.Current(), grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
 		r.disk.Forget(s)
@@ -115,7 +120,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		return err
 	}
 	rec.Approved = true
-	note.VerifyCommands = permission.AcceptVerify(s)
+	note.VerifyCommands, note.Tree = permission.AcceptVerify(s), tree
 	return r.fireEvent(ctx, s, event, note)
 }
 

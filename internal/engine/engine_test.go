@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,7 +59,9 @@ type bench struct {
 	workflow string
 	// chinese is true if no reply may have a sentence in English.
 	chinese bool
-	people  engine.Personas
+	// idle is true if nothing is built at the stage dev.
+	idle   bool
+	people engine.Personas
 	// acting is the person on whose behalf the engine acts.
 	acting workflow.Person
 	notes  engine.Notes
@@ -158,6 +161,13 @@ func (b *bench) try(req request.Request) (*reply.Reply, error) {
 	out, err := b.engine.Do(ctx, req)
 	reply := out.Reply
 	refusedInChinese(b.t, err)
+	if reply != nil && reply.Stage == workflow.Dev && reply.State == workflow.Generating && slices.Contains([]workflow.Action{workflow.ActionApprove, workflow.ActionConfirm}, req.Action) && !b.idle {
+		built := filepath.Join(b.dir, "thing.txt")
+		put(b.t, built, fmt.Sprint(reply.Revision))
+		if err := os.Chtimes(built, benchStart, benchStart); err != nil {
+			b.t.Fatal(err)
+		}
+	}
 	if reply != nil {
 		if b.chinese {
 			repliedInChinese(b.t, reply)

@@ -39,10 +39,11 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.Generating)
 	b.replace(`"current_stage": "architect"`, `"current_stage": "qa"`)
-	r := b.at("qa/completed", submit(workflow.QA, passes("# Q")))
+	r := b.at("qa/awaiting_approval", submit(workflow.QA, passes("# Q"))) // no plan was approved, so nothing is known of the work
 	if r.Integrity != "changed" || strings.Count(r.UserMessage, "\n") == 0 || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:** the run is at qa/generating, but its newest entry led to architect/generating") {
 		t.Errorf("%q\n%s", r.Integrity, r.UserMessage)
 	}
+	b.at("qa/completed", approve(true, ""))
 	for _, req := range []request.Request{{Action: workflow.ActionStatus}, {Action: workflow.ActionReopen, Stage: "po"}, {Action: workflow.ActionResume}} {
 		if r := b.do(req); r.Integrity != "changed" || strings.Count(r.UserMessage, "Changed by other hands") != 1 {
 			t.Errorf("%s: %q\n%s", req.Action, r.Integrity, r.UserMessage)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
@@ -43,6 +44,9 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	}
 	if err := e.keeper.maySign(ctx); err != nil {
 		return Outcome{}, err
+	}
+	if w.KeepsTree(w.First(), true) {
+		s.History[0].Tree = documents.On(p).Tree(ctx, s)
 	}
 	signer := e.keeper.signer(ctx)
 	projectID := e.keeper.projectID(ctx, p, signer, "")

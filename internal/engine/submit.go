@@ -107,8 +107,23 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	if verdicts {
 		sub.JudgeReport(s, guard.Runs(ctx, r.req.Tell, s, sub.Evidence, sub.Report.Checks)...)
 		sub.Judgement.Held = append(sub.Judgement.Held, permission.Opposes(s, sub.Evidence, sub.Judgement.Verdict)...)
+		r.judgeTree(ctx, s, sub)
 	}
 	return ctx.Err()
+}
+
+// judgeTree has a pass wait for the person if nothing was built, or if that is unknown. They are asked once.
+func (r *run) judgeTree(ctx context.Context, s *standing.Standing, sub *submission.Submission) {
+	if _, builds := s.Workflow.OfKind(workflow.KindBuild); !builds || !sub.Judgement.Verdict.Passes() || workflow.AcceptsUntouched(s.Session, workflow.NothingChanged) {
+		return
+	}
+	found, why := r.disk.CompareTree(ctx, s.Session, r.req.Sources(r.project, s))
+	if found == "" || workflow.AcceptsUntouched(s.Session, found) {
+		return
+	}
+	_, planned := workflow.TreeBefore(s.Session)
+	sub.Untouched = found
+	sub.Judgement.Held = append(sub.Judgement.Held, words.Untouched(found, planned, why))
 }
 
 // recordSubmission records a submission in the session and fires the outcome.
@@ -171,7 +186,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s),
 		Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec),
 		Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria), ByWord: verdict.CountRows(rec.Criteria).ByWord,
-		Edit: words.TakenBack(s.Language, undone),
+		Edit: words.TakenBack(s.Language, undone), Untouched: sub.Untouched,
 	})
 }
 

@@ -208,7 +208,8 @@ func TestUnreadableRepository(t *testing.T) {
 	}
 }
 
-// TestHiddenChanges: work in a hidden folder is work, as the repository shows.
+// TestHiddenChanges: work in a hidden folder is work, as the repository shows. Without one, the server asks whether
+// that is all.
 func TestHiddenChanges(t *testing.T) {
 	acts := wholeRun()
 	acts["dev"] = []act{{text: report}}
@@ -220,7 +221,7 @@ func TestHiddenChanges(t *testing.T) {
 	}
 	b.options.Look, b.options.Flags.Dirty = git.Look, false
 	out := b.start("Build a to-do list")
-	b.at(out, headless.Done, "qa/completed")
+	b.at(out, headless.Person, "review/awaiting_approval")
 	if len(out.After.Changed) != 1 || len(out.Before.Changed) != 0 {
 		t.Errorf("before %v, after %v", out.Before, out.After)
 	}

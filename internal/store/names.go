@@ -217,7 +217,7 @@ func (c *checker) checkRecord(r *workflow.Record) {
 func (c *checker) checkEntry(e *workflow.Transition) {
 	c.checkLine("history", string(e.Action), string(e.Event), e.From, e.To, string(e.Verdict), e.Project)
 	c.checkLine("history.by", e.By, e.Subject, e.Name)
-	c.checkLine("history.sha256", e.SHA256, e.Standing, e.Judged, e.Prev, e.Signature, e.Commit)
+	c.checkLine("history.sha256", e.SHA256, e.Standing, e.Judged, e.Prev, e.Signature, e.Commit, e.Tree, string(e.Untouched))
 	for name, hash := range e.Parts {
 		c.checkLine("history.parts", name, hash)
 	}

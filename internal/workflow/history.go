@@ -70,6 +70,10 @@ type Transition struct {
 	Adoption *Adoption `json:"adoption,omitempty"`
 	// Commit is the checked-out commit, if the step is about a plan or a report.
 	Commit string `json:"commit,omitempty"`
+	// Tree stands for the project's files, if later work is compared with them.
+	Tree string `json:"tree,omitempty"`
+	// Untouched is the reason why a pass waits, if the project seems to be as it was before the work.
+	Untouched Untouched `json:"untouched,omitempty"`
 	// Parts are the hashes of the parts of the session changed by the step.
 	Parts map[string]string `json:"parts,omitempty"`
 	// Found describes the changes by other hands before this entry.
@@ -82,6 +86,27 @@ type Transition struct {
 	Prev      string `json:"prev,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	Extra     Extra  `json:",unknown"`
+}
+
+// Untouched is the reason why a pass waits for the person although a report speaks for it: nothing may have been built.
+type Untouched string
+
+// The reasons.
+const (
+	// NothingChanged: the project is as it was before the work began.
+	NothingChanged Untouched = "nothing_changed"
+	// ChangeUnknown: the project cannot be compared.
+	ChangeUnknown Untouched = "unknown"
+)
+
+// UntouchedAt returns the reason for which the newest submission of a stage waited, "" if there is none.
+func UntouchedAt(history []Transition, stage StageID) Untouched {
+	for _, e := range slices.Backward(history) {
+		if e.FromStage() == stage && e.bringsDocument() && e.Event != EventEdited {
+			return e.Untouched
+		}
+	}
+	return ""
 }
 
 // FromStage returns the stage of From; "" for the start.

@@ -309,6 +309,9 @@ func (s *Session) Evidence(st Stage) *Evidence {
 func (s *Session) FailedWork(st Stage) bool {
 	r := s.Record(st.ID)
 	failed := slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Exit != 0 })
+	if UntouchedAt(s.History, st.ID) == NothingChanged {
+		return true
+	}
 	return r.Verdict == Fail || failed || s.Evidence(st).Failed() || len(OpenFindings(r.Findings)) > 0
 }
 

@@ -181,6 +181,11 @@ func TestRunInEveryProtocol(t *testing.T) {
 					t.Fatalf("%v: refused %v, at %s, want %s: %v", step.args["action"], refused, got, step.place, reply)
 				}
 				id = reply["session_id"].(string)
+				if step.place == "dev/generating" {
+					if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
 			if _, err := os.Stat(filepath.Join(dir, ".claude", "specs", "deng-lu-fu-wu", "05-qa-report.md")); err != nil {
 				t.Error(err)

@@ -27,7 +27,9 @@ type demoStep struct {
 	said, did string
 	// file is the sample document to write into the project, and to submit by path.
 	file string
-	args map[string]any
+	// builds are files of the work, with a line each instead of the code.
+	builds []string
+	args   map[string]any
 	// form has the human's input if the call shows a form.
 	form map[string]any
 	// place is the stage and state after the step, for example "po/generating", if the script fills in the
@@ -54,7 +56,8 @@ func demoSteps(l lang.Language) []demoStep {
 		{did: l.Say("shows the draft and calls confirm"), args: confirm, form: yes, place: "sm/generating"},
 		{did: l.Say("plans the sprints"), file: "sm-1.md", args: submit("sm", "sm-1.md"), place: "sm/awaiting_approval"},
 		{did: l.Say("shows the plan and calls approve"), args: approve, form: yes, place: "dev/generating"},
-		{said: l.Say("Start development."), did: l.Say("writes the code and its report"), file: "dev-1.md", args: submit("dev", "dev-1.md"), place: "review/generating"},
+		{said: l.Say("Start development."), did: l.Say("writes the code and its report"), file: "dev-1.md",
+			builds: []string{"cmd/todo/main.go", "internal/list/list.go", "internal/file/file.go"}, args: submit("dev", "dev-1.md"), place: "review/generating"},
 		{did: l.Say("reviews it, and fails it"), file: "review-1.md", args: submit("review", "review-1.md"), place: "review/awaiting_approval"},
 		{did: l.Say("shows the report and calls approve"), args: approve,
 			form: map[string]any{"decision": "request_changes",
@@ -148,6 +151,14 @@ func (p *demoPerson) playStep(ctx context.Context, client *mcpserver.Client, dir
 			return false, fault.From(err)
 		}
 		if err := os.WriteFile(filepath.Join(drafts, step.file), data, 0o600); err != nil {
+			return false, fault.From(err)
+		}
+	}
+	for _, name := range step.builds {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750); err != nil {
+			return false, fault.From(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("package "+filepath.Base(filepath.Dir(name))+"\n"), 0o600); err != nil {
 			return false, fault.From(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
@@ -63,6 +64,10 @@ func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, t
 			WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
 	}
 	r.Held = append(r.Held, permission.Opposes(s, s.Session.Current().Evidence, r.Judgement.Verdict)...)
+	if u := workflow.UntouchedAt(s.Session.History, s.Stage.ID); u != "" && r.Judgement.Verdict.Passes() {
+		_, planned := workflow.TreeBefore(s.Session)
+		r.Held = append(r.Held, words.Untouched(u, planned, lang.Text{}))
+	}
 	read := assessReport(r.Report)
 	return &Submission{
 		Assessment: read, Report: r.Report, Judgement: r.Judgement, Evidence: s.Session.Current().Evidence, WorkTree: s.Session.Current().WorkTree,

@@ -37,6 +37,8 @@ type Submission struct {
 	Unlisted bool
 	// WorkTree is the fingerprint now, SameTree the one of an unchanged project.
 	WorkTree, SameTree string
+	// Untouched is the reason why a pass waits because nothing may have been built.
+	Untouched workflow.Untouched
 	// Edits is the folder with edits of the working copy not in the submission.
 	Edits string
 

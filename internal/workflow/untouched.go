@@ -1,0 +1,44 @@
+package workflow
+
+import "slices"
+
+// KeepsTree reports whether a step of the workflow records the project's files, to compare the later work with: the
+// yes to a plan or, without one, the start. The stage is that of the step, the first one for a start.
+func (w *Definition) KeepsTree(st Stage, isStart bool) bool {
+	plan, planned := w.OfKind(KindPlan)
+	_, builds := w.OfKind(KindBuild)
+	if isStart {
+		return builds && (!planned || plan.Gate != GateApproval)
+	}
+	return builds && st.Kind == KindPlan
+}
+
+// TreeBefore returns the project's files before the work, "" if they are not known. planned is true if they are those
+// at the newest yes to a plan.
+func TreeBefore(s *Session) (tree string, planned bool) {
+	w := s.Definition()
+	for _, e := range slices.Backward(s.History) {
+		if st, _ := w.Stage(e.FromStage()); st.Kind == KindPlan && e.Event == EventApproved {
+			return e.Tree, true
+		}
+	}
+	if len(s.History) == 0 {
+		return "", false
+	}
+	return s.History[0].Tree, false
+}
+
+// AcceptsUntouched reports whether a person has said yes to a pass that waited for this reason.
+func AcceptsUntouched(s *Session, u Untouched) bool {
+	var waits Untouched
+	for _, e := range s.History {
+		if !isMove(e) {
+			continue
+		}
+		if waits == u && e.Grant != nil && (e.Event == EventApproved || e.Event == EventFinished) {
+			return true
+		}
+		waits = e.Untouched
+	}
+	return false
+}
