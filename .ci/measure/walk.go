@@ -4,10 +4,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
 )
 
 // walk takes the server through a run of six stages with questions, a change request and a rework, on
@@ -52,9 +56,14 @@ func (b *bench) walk(s *server, after func() error) error {
 		submit("review", "10-review-second.md"),
 		submit("qa", "11-qa.md"),
 	} {
-		if arguments["stage"] == "dev" { // without a change the pass would wait
-			if err := os.WriteFile(filepath.Join(s.cmd.Dir, "built.txt"), []byte("built\n"), 0o600); err != nil {
-				return err
+		if arguments["stage"] == "dev" { // without them the report would come back, and the pass would wait
+			build, _ := workflow.Default().Stage(workflow.Dev)
+			report, _ := arguments["codex_result"].(string)
+			for _, name := range append(intake.Read(build, report).Files, "built.txt") {
+				at := filepath.Join(s.cmd.Dir, filepath.FromSlash(name))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o750), os.WriteFile(at, []byte("built\n"), 0o600)); err != nil {
+					return err
+				}
 			}
 		}
 		if err := s.task(arguments); err != nil {

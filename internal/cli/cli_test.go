@@ -26,6 +26,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
 )
 
 func TestMain(m *testing.M) {
@@ -248,7 +249,20 @@ func copySubmissions(name, to string) error {
 	if err := os.MkdirAll(to, 0o750); err != nil {
 		return err
 	}
-	return os.CopyFS(to, os.DirFS(from))
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	build, _ := workflow.Default().Stage(workflow.Dev)
+	reports, err := filepath.Glob(filepath.Join(from, "*-dev-*.md"))
+	for _, report := range reports {
+		text, readErr := os.ReadFile(report)
+		err = errors.Join(err, readErr)
+		for _, name := range intake.Read(build, string(text)).Files { // what the reports say was built
+			at := filepath.Join(filepath.Dir(to), filepath.FromSlash(name))
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(at), 0o750), os.WriteFile(at, nil, 0o600))
+		}
+	}
+	return err
 }
 
 // scripts is the folder of the scripts.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +27,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
 )
 
 var ctx = context.Background()
@@ -146,6 +146,16 @@ func (b *bench) restart() {
 	})
 }
 
+// build writes a file of the work, at a time that is the same in every test.
+func (b *bench) build(name, text string) {
+	b.t.Helper()
+	built := filepath.Join(b.dir, filepath.FromSlash(name))
+	put(b.t, built, text)
+	if err := os.Chtimes(built, benchStart, benchStart); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func (b *bench) try(req request.Request) (*reply.Reply, error) {
 	b.t.Helper()
 	if req.Cwd == "" && req.Places == nil {
@@ -158,15 +168,20 @@ func (b *bench) try(req request.Request) (*reply.Reply, error) {
 		req.Workflow = b.workflow
 	}
 	req.By = "test"
+	if req.Action == workflow.ActionSubmit && req.Stage == string(workflow.Dev) && !b.idle {
+		build, _ := workflow.Default().Stage(workflow.Dev)
+		for _, result := range req.Results {
+			for _, name := range intake.Read(build, result.Text).Files { // what the report says was built
+				b.build(name, "built")
+			}
+		}
+	}
 	out, err := b.engine.Do(ctx, req)
 	reply := out.Reply
 	refusedInChinese(b.t, err)
-	if reply != nil && reply.Stage == workflow.Dev && reply.State == workflow.Generating && slices.Contains([]workflow.Action{workflow.ActionApprove, workflow.ActionConfirm}, req.Action) && !b.idle {
-		built := filepath.Join(b.dir, "thing.txt")
-		put(b.t, built, fmt.Sprint(reply.Revision))
-		if err := os.Chtimes(built, benchStart, benchStart); err != nil {
-			b.t.Fatal(err)
-		}
+	decided := req.Action == workflow.ActionApprove || req.Action == workflow.ActionConfirm
+	if reply != nil && reply.Stage == workflow.Dev && reply.State == workflow.Generating && decided && !b.idle {
+		b.build("thing.txt", fmt.Sprint(reply.Revision))
 	}
 	if reply != nil {
 		if b.chinese {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
@@ -98,6 +99,13 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	if requirements, ok := s.Workflow.Requirements(); ok && requirements.ID == st.ID && s.Session.CriteriaReader > 0 {
 		sub.Unlisted = !verdict.Names(sub.Assessment.Document)
 	}
+	if from := s.Stage; from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) {
+		sub.Absent = r.project.Absent(ctx, sub.Assessment.Files)
+		if len(sub.Absent) > 0 && s.Session.Returns() == 0 {
+			sub.Judgement.Returned = []lang.Text{words.AbsentFiles(sub.Absent)}
+			return ctx.Err()
+		}
+	}
 	if err := sub.TakesUp(s.Session.Current()); err != nil { // of two drafts, the chosen one
 		return err
 	}
@@ -108,6 +116,9 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 		sub.JudgeReport(s, guard.Runs(ctx, r.req.Tell, s, sub.Evidence, sub.Report.Checks)...)
 		sub.Judgement.Held = append(sub.Judgement.Held, permission.Opposes(s, sub.Evidence, sub.Judgement.Verdict)...)
 		r.judgeTree(ctx, s, sub)
+		if absent := r.project.Absent(ctx, workflow.AbsentFiles(s.Session)); len(absent) > 0 && sub.Judgement.Verdict.Passes() {
+			sub.Judgement.Held = append(sub.Judgement.Held, words.AbsentFiles(absent))
+		}
 	}
 	return ctx.Err()
 }
@@ -186,7 +197,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s),
 		Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec),
 		Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria), ByWord: verdict.CountRows(rec.Criteria).ByWord,
-		Edit: words.TakenBack(s.Language, undone), Untouched: sub.Untouched,
+		Edit: words.TakenBack(s.Language, undone), Untouched: sub.Untouched, Absent: sub.Absent,
 	})
 }
 

@@ -172,3 +172,40 @@ func TestNothingBuiltWithoutAPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsentFiles checks that a report with files that do not exist is returned once, and that the next gate has the
+// names if the report insists.
+func TestAbsentFiles(t *testing.T) {
+	t.Parallel()
+	const claims = "# D\n\n## Files\n\n- `cmd/todo/main.go`\n- `internal/store/store.go`\n"
+	const names = "the report names files that do not exist: cmd/todo/main.go, internal/store/store.go"
+	begin := func() *bench {
+		b := newBench(t)
+		b.to(workflow.Dev, workflow.Generating)
+		b.idle = true
+		if r := b.at("dev/refining", submit(workflow.Dev, claims)); !strings.Contains(r.UserMessage, names) {
+			t.Errorf("returned without the names: %s", r.UserMessage)
+		}
+		return b
+	}
+
+	insists := begin()
+	insists.at("review/generating", submit(workflow.Dev, claims))
+	if r := insists.at("review/awaiting_approval", submit(workflow.Review, passes("# R"))); !strings.Contains(r.UserMessage, "- "+names) {
+		t.Errorf("the gate does not name them: %s", r.UserMessage)
+	}
+	insists.at("qa/generating", approve(true, ""))
+	insists.at("qa/completed", submit(workflow.QA, passes("# Q")))
+
+	builds := begin()
+	put(t, filepath.Join(builds.dir, "cmd/todo/main.go"), "package main")
+	put(t, filepath.Join(builds.dir, "app/internal/store/store.go"), "package store") // below another folder
+	builds.at("review/generating", submit(workflow.Dev, claims))
+	builds.at("qa/generating", submit(workflow.Review, passes("# R")))
+
+	late := begin()
+	late.at("review/generating", submit(workflow.Dev, claims))
+	put(t, filepath.Join(late.dir, "cmd/todo/main.go"), "package main")
+	put(t, filepath.Join(late.dir, "internal/store/store.go"), "package store")
+	late.at("qa/generating", submit(workflow.Review, passes("# R")))
+}

@@ -212,12 +212,16 @@ func TestUnreadableRepository(t *testing.T) {
 // that is all.
 func TestHiddenChanges(t *testing.T) {
 	acts := wholeRun()
-	acts["dev"] = []act{{text: report}}
+	const hidden = ".lists/first.txt"
+	acts["dev"] = []act{{text: strings.Replace(report, "todo.go", hidden, 1)}}
 	b := newBench(t, acts)
 	before := &headless.Tree{Head: "abc"}
 	git := &repository{[]*headless.Tree{before}}
 	acts["dev"][0].meanwhile = func() {
-		git.trees = []*headless.Tree{{Head: "abc", Changed: []string{"?? .github/workflows/test.yml"}}}
+		git.trees = []*headless.Tree{{Head: "abc", Changed: []string{"?? " + hidden}}}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(b.dir, hidden)), 0o700), os.WriteFile(filepath.Join(b.dir, hidden), nil, 0o600)); err != nil {
+			t.Error(err)
+		}
 	}
 	b.options.Look, b.options.Flags.Dirty = git.Look, false
 	out := b.start("Build a to-do list")

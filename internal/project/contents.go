@@ -239,3 +239,31 @@ func contentID(ctx context.Context, tree fs.FS, name string, sum hash.Hash) (str
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
+
+// Absent returns those of the files that are nowhere in the project. A name can leave out folders before it. It returns
+// none if there are too many files to look at.
+func (p *Project) Absent(ctx context.Context, names []string) []string {
+	out := slices.DeleteFunc(slices.Clone(names), p.Dir.Exists)
+	if len(out) == 0 {
+		return nil
+	}
+	n := 0
+	err := fs.WalkDir(p.Dir.Tree(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch n++; {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case n > 2*maxTree:
+			return fs.ErrInvalid
+		case d.IsDir() && slices.Contains([]string{".git", ".bmad-task", "node_modules"}, d.Name()):
+			return fs.SkipDir
+		}
+		out = slices.DeleteFunc(out, func(named string) bool { return strings.HasSuffix("/"+name, "/"+named) })
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return out
+}

@@ -48,6 +48,10 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 		}
 	case GateApproval:
 		return EventPlanned
+	case GateNone:
+		if r.Returned {
+			return EventReturned
+		}
 	case GateVerdict:
 		switch {
 		case r.Returned && r.Exhausted:

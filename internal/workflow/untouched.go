@@ -42,3 +42,19 @@ func AcceptsUntouched(s *Session, u Untouched) bool {
 	}
 	return false
 }
+
+// AbsentFiles returns the files that the newest report of a build named although they did not exist, unless a person
+// has let a gate pass since.
+func AbsentFiles(s *Session) []string {
+	w := s.Definition()
+	for _, e := range slices.Backward(s.History) {
+		st, _ := w.Stage(e.FromStage())
+		switch {
+		case st.Kind == KindBuild && e.Event == EventDelivered:
+			return e.Absent
+		case e.Grant != nil && e.Event == EventApproved:
+			return nil
+		}
+	}
+	return nil
+}

@@ -34,6 +34,8 @@ type Assessment struct {
 	// Scope lists the sprint numbers that a dev submission says it covers.
 	Scope []int
 	named []string // the scope in the words of the report
+	// Files are named by a report of a build as made or changed.
+	Files []string
 	// Defect is set when the text is plainly a JSON envelope that cannot be read, and continues the
 	// words "the JSON …". Document is then the raw text.
 	Defect lang.Text
@@ -78,7 +80,7 @@ func Read(stage workflow.Stage, text string) Assessment {
 	}
 	if stage.Kind == workflow.KindBuild {
 		a.named = scopeTexts(env.object["sprints"])
-		a.Scope = numbersIn(a.named)
+		a.Scope, a.Files = numbersIn(a.named), readFiles(env.object["files"], a.Document)
 		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) && len(lettersIn(a.named)) == 0 {
 			a.Defect = lang.T(`names "sprints" that are not numbers`)
 		}

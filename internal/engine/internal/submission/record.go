@@ -87,6 +87,9 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 		rec.Candidates = sub.newCandidates(l, rec, st)
 	}
 	rec.Audit, rec.Evidence, rec.Progress = sub.Audit, sub.Evidence, nil
+	if st.Kind == workflow.KindBuild {
+		rec.Returned = nil
+	}
 	rec.Resolved = a.Resolved
 	if st.Gate == workflow.GateVerdict {
 		sub.enterReport(l, rec)

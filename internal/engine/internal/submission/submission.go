@@ -39,6 +39,8 @@ type Submission struct {
 	WorkTree, SameTree string
 	// Untouched is the reason why a pass waits because nothing may have been built.
 	Untouched workflow.Untouched
+	// Absent are the files that the report of a build names and that do not exist.
+	Absent []string
 	// Edits is the folder with edits of the working copy not in the submission.
 	Edits string
 

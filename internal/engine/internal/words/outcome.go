@@ -228,6 +228,10 @@ func Refinement(s *standing.Standing, later string) string {
 		how = "Answer with the whole new version."
 	}
 	if len(rec.Returned) > 0 && s.Session.Moved().Event == workflow.EventReturned {
+		if st.Kind == workflow.KindBuild {
+			return "You are still the " + st.Role + ". Your report was returned: `returned` names the problem. It is at draft.path. Build what is missing, or correct the report. " + how +
+				" Then hand in the whole report again."
+		}
 		said := "You are still the " + st.Role + ". Your report was returned: `returned` lists what it lacks. It is at draft.path, and has to end with its block of JSON. " + how +
 			" Correct the block and hand in the whole report again; test what the new rows need, and change nothing else."
 		if s.Call.Action == workflow.ActionResume { // perhaps the conversation has not seen the form

@@ -1,6 +1,8 @@
 package words
 
 import (
+	"strings"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -21,4 +23,15 @@ func Untouched(u workflow.Untouched, planned bool, why lang.Text) lang.Text {
 		return lang.T("it is unknown whether anything has changed in the project since the plan was approved: %s", why)
 	}
 	return lang.T("it is unknown whether anything has changed in the project since the run began: %s", why)
+}
+
+// maxAbsent bounds the names in one sentence.
+const maxAbsent = 10
+
+// AbsentFiles names the files of a report of a build that do not exist.
+func AbsentFiles(names []string) lang.Text {
+	if more := len(names) - maxAbsent; more > 0 {
+		return lang.T("the report names files that do not exist: %s, and %d more", strings.Join(names[:maxAbsent], ", "), more)
+	}
+	return lang.T("the report names files that do not exist: %s", strings.Join(names, ", "))
 }
