@@ -209,3 +209,21 @@ func TestAbsentFiles(t *testing.T) {
 	put(t, filepath.Join(late.dir, "internal/store/store.go"), "package store")
 	late.at("qa/generating", submit(workflow.Review, passes("# R")))
 }
+
+// TestRoundsInTheArtifact checks that after a rework the artifact of the review still names what was built before.
+func TestRoundsInTheArtifact(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.to(workflow.Dev, workflow.Generating)
+	b.do(submit(workflow.Dev, "# D first\n\n## Files\n\n- `a.go`\n- `b.go`\n"))
+	b.do(submit(workflow.Review, "# R\nStatus: fail"))
+	b.at("dev/refining", approve(false, "mend it"))
+	b.do(submit(workflow.Dev, "# D second\n\n## Files\n\n- `a.go`\n"))
+	b.at("qa/generating", submit(workflow.Review, passes("# R")))
+	text := b.artifact("build-a-thing", "04-dev-reviewed.md")
+	for _, want := range []string{"## Rounds of the work", "- Round 1: `.bmad-task/temp/", ": `a.go`, `b.go`\n- Round 2: `.bmad-task/temp/", "# D second"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}

@@ -224,7 +224,7 @@ func (c *checker) checkEntry(e *workflow.Transition) {
 	for _, m := range e.Keys {
 		c.checkLine("history.keys", string(m.Key), m.Subject, m.Name)
 	}
-	c.checkLine("history.absent", e.Absent...)
+	c.checkLine("history.files", append(e.Files, e.Absent...)...)
 	c.checkCount("history.iteration", e.Iteration)
 	if e.FindingsOpen != nil {
 		c.checkCount("history.findings_open", *e.FindingsOpen)

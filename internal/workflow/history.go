@@ -74,6 +74,8 @@ type Transition struct {
 	Tree string `json:"tree,omitempty"`
 	// Untouched is the reason why a pass waits, if the project seems to be as it was before the work.
 	Untouched Untouched `json:"untouched,omitempty"`
+	// Files are named by a report of a build as made or changed.
+	Files []string `json:"files,omitempty"`
 	// Absent are the files that a report of a build names and that do not exist.
 	Absent []string `json:"absent,omitempty"`
 	// Parts are the hashes of the parts of the session changed by the step.

@@ -78,13 +78,33 @@ func (d *Disk) composeArtifact(ctx context.Context, s *standing.Standing, st wor
 			if err != nil {
 				return "", err
 			}
-			body = appendReport(body, appended, report)
+			body = appendReport(body+listRounds(s, st.Appends), appended, report)
 		}
 	}
 	if grant != nil && grant.Decision == workflow.DecisionOverride {
 		body = words.OverrideNote(s.Language, st, rec, *grant) + body
 	}
 	return body, nil
+}
+
+// listRounds names the report and the files of every round of a build, since only the newest report is in the artifact;
+// "" for one round.
+func listRounds(s *standing.Standing, build workflow.StageID) string {
+	var lines []string
+	for _, e := range s.Session.History {
+		if e.FromStage() != build || e.Event != workflow.EventDelivered {
+			continue
+		}
+		line := s.Documents.Say("- Round %d: `%s`", e.Iteration, e.Path)
+		if len(e.Files) > 0 {
+			line += ": `" + strings.Join(e.Files, "`, `") + "`"
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) < 2 {
+		return ""
+	}
+	return "\n## " + s.Documents.Say("Rounds of the work") + "\n\n" + strings.Join(lines, "\n") + "\n"
 }
 
 // appendReport returns a document with the one of another stage behind it.
