@@ -197,7 +197,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s),
 		Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec),
 		Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria), ByWord: verdict.CountRows(rec.Criteria).ByWord,
-		Edit: words.TakenBack(s.Language, undone), Untouched: sub.Untouched, Absent: sub.Absent,
+		Edit: words.TakenBack(s.Language, undone), Untouched: sub.Untouched, Files: a.Files, Absent: sub.Absent,
 	})
 }
 
