@@ -13,7 +13,7 @@ import (
 
 // claim is "the 5 user stories below", "all 14 criteria", "共 6 个用户故事".
 var (
-	claim = pattern.New(`(?i)\b(?:the|and|all|these|following|total of|contains|has|have|lists?|defines|describes` +
+	claim = pattern.New(`(?i)\b(?:the|and|all|following|total of|contains|has|have|lists?|defines|describes` +
 		`|covers?|includes|into|with|are|comprises)\s+(?:the\s+|all\s+|following\s+)?(\d{1,3}|two|three|four|five` +
 		`|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|eighteen` +
 		`|twenty)\s+(?:[a-z-]+\s+)??(user stories|functional requirements|acceptance criteria|criteria|sprints` +

@@ -18,7 +18,8 @@ func findSection(c check, s *document) *miss {
 			return nil
 		}
 	}
-	if len(c.IDs) > 0 && len(s.nodesOf(c.IDs...)) > 0 || s.hasContentOf(c.What) || s.hasFiguresIn(c.FiguresIn) {
+	stories := slices.Contains(c.IDs, "US") && len(s.userStories()) > 0
+	if stories || len(c.IDs) > 0 && len(s.nodesOf(c.IDs...)) > 0 || s.hasContentOf(c.What) || s.hasFiguresIn(c.FiguresIn) {
 		return nil
 	}
 	if len(found) == 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
 // sprintLabel names a sprint in a finding.
@@ -29,6 +30,9 @@ func isStory(head string) bool { return storyHead.MatchString(head) && !notStory
 // ones anywhere whose ids have the row's number, as in S2-1.
 func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 	for _, line := range sp.Rows {
+		if out = append(out, d.cellStories(line)...); len(out) > 0 {
+			continue
+		}
 		for _, cell := range d.Rows[line].Cells {
 			for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(",，;；、<", r) }) {
 				part = strings.TrimSpace(strings.TrimPrefix(part, "br>"))
@@ -47,6 +51,18 @@ func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 	})
 }
 
+// cellStories reads the stories that a row names in a column of stories.
+func (d *text) cellStories(line int) (out []story) {
+	row := d.Rows[line]
+	cell := row.Cell(d.Tables[row.Table].Column("stories", "story ids", "user stories", "tasks", "items", "故事", "用户故事", "任务"))
+	for part := range strings.FieldsFuncSeq(cell, func(r rune) bool { return strings.ContainsRune(",，;；、", r) }) {
+		if id := strings.TrimSpace(part); strings.ContainsAny(id, "0123456789") {
+			out = append(out, story{id: id, node: -1, line: line, end: line + 1, form: 't'})
+		}
+	}
+	return out
+}
+
 // ownNumber is a cell with the number of a sprint, or with a figure.
 var ownNumber = pattern.New(`(?i)^\W*(?:\d|sprint|iteration|冲刺|迭代)`)
 
@@ -58,27 +74,39 @@ func (d *text) sprintStories(sp markdown.Sprint) []story {
 	return d.storiesIn(sp)
 }
 
+// headedStories reads the stories and tasks that begin with a heading: as the reader finds them, else by their form.
+func (d *text) headedStories(sp markdown.Sprint) (out []story) {
+	for i, n := range d.read().Nodes {
+		task := n.Kind == criteria.Story || n.Kind == criteria.Requirement
+		if task && n.Written != "" && n.Form == criteria.Heading && sp.Line < n.Line && n.Line < sp.End {
+			out = append(out, story{id: nodeLabel(n), node: i, line: n.Line, end: min(n.End, sp.End), form: 'h'})
+		}
+	}
+	for _, h := range d.HeadsIn(sp.Line+1, sp.End) {
+		if found := len(out) > 0 && out[0].node >= 0; !found && isStory(h.Text) {
+			out = append(out, story{id: idOf(h.Text), node: -1, line: h.Line, form: 'h', end: min(h.End, sp.End)})
+		}
+	}
+	endAtNext(out)
+	for k, st := range out {
+		for j := st.line + 1; j < st.end; j++ {
+			if ofSprint.MatchString(d.Lines[j]) {
+				out[k].end = j
+				break
+			}
+		}
+	}
+	return out
+}
+
 // storiesIn reads the stories of a section: the sub-headings with an id, else the rows, else the
 // items.
 func (d *text) storiesIn(sp markdown.Sprint) []story {
-	var heads, rows, items []story
-	for _, h := range d.HeadsIn(sp.Line+1, sp.End) {
-		if isStory(h.Text) {
-			heads = append(heads, story{id: idOf(h.Text), line: h.Line, form: 'h', end: min(h.End, sp.End)})
-		}
-	}
+	heads := d.headedStories(sp)
 	if len(heads) > 0 {
-		endAtNext(heads)
-		for k, st := range heads {
-			for j := st.line + 1; j < st.end; j++ {
-				if ofSprint.MatchString(d.Lines[j]) {
-					heads[k].end = j
-					break
-				}
-			}
-		}
 		return heads
 	}
+	var rows, items []story
 	for i := sp.Line + 1; i < sp.End; i++ {
 		row, isRow := d.Rows[i]
 		_, body, isItem := markdown.Item(d.Lines[i])

@@ -24,7 +24,7 @@ func (d *Document) chooseNodes(sections []class) {
 		case n.Family != "" && !n.placed && n.listed && !known[n.Family]:
 			d.Nodes[i].placed, d.Nodes[i].Title, d.Nodes[i].Identifier = true, "", Identifier{}
 			d.Nodes[i].Text = clipText(n.Written + " " + n.Text)
-		case n.Family != "" && !n.placed && (!known[n.Family] || !isCountable(n, c)):
+		case n.Family != "" && !n.placed && (!known[n.Family] && !ofSprint(n) || !isCountable(n, c)):
 			dropped[i] = true
 		case n.Family == "" && !n.placed && n.Kind == Requirement && n.Written != "" && n.Form == Item && c&isWanted == 0:
 			dropped[i] = true
@@ -45,9 +45,11 @@ func isCountable(n Node, c class) bool {
 	case foreignFamilies[first], c&isOther != 0:
 		return false
 	}
-	ofSprint := first == "S" && len(n.Number) > 1 // "S1-2", the second story of Sprint 1
-	return !vagueFamilies[first] || ofSprint || c&isWanted != 0 || n.Kind == Criterion
+	return !vagueFamilies[first] || ofSprint(n) || c&isWanted != 0 || n.Kind == Criterion
 }
+
+// ofSprint reports whether an id is one of a sprint's story or task: "S1-2", "T1.2".
+func ofSprint(n Node) bool { return (n.Family == "S" || n.Family == "T") && len(n.Number) == 2 }
 
 // dropGuessed drops what only the name of the document makes a criterion, if others have ids.
 func (d *Document) dropGuessed(dropped []bool) {
