@@ -29,6 +29,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	dashboard "github.com/bmad-mcp/bmad-mcp/internal/web"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
@@ -182,12 +183,29 @@ func (w *world) play(folder, run string, steps ...string) *reply.Reply {
 			}
 		default:
 			req.Action, req.Stage = workflow.ActionSubmit, word
-			req.Results = []request.Result{{Engine: workflow.Claude, Text: w.sample(run, rest)}}
+			text := w.sample(run, rest)
+			req.Results = []request.Result{{Engine: workflow.Claude, Text: text}}
+			if word == string(workflow.Dev) {
+				w.build(folder, at.SessionID, text)
+			}
 		}
 		at = w.do(folder, req)
 	}
 	w.own(folder, at.SessionID)
 	return at
+}
+
+// build writes the files that a report of the developer names, and one that differs in each run.
+func (w *world) build(folder, session, report string) {
+	w.t.Helper()
+	stage, _ := workflow.Default().Stage(workflow.Dev)
+	for _, name := range append(intake.Read(stage, report).Files, "built.txt") {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+		w.put(path, "built in "+session+"\n")
+	}
 }
 
 // own removes the text that a run has in its own language: its audits, and its question.
