@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 // Question asks a person to decide at a gate, or for answers.
@@ -43,6 +44,8 @@ type Question struct {
 	// Questions are the open ones, if the person is asked for answers. If the gate of the document is met, Choices
 	// then has the choice to take the document without answers.
 	Questions []workflow.Question
+	// Criteria are those of the document to decide on, if it is the one that defines them.
+	Criteria []verdict.Criterion
 }
 
 // DraftLine names the document, for people, and the size if a form has room for it.
@@ -123,6 +126,9 @@ func Ask(s *standing.Standing) Question {
 		Bound: Bind(s), Language: s.Language, TaskName: s.Session.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
 		Text: words.Facts(s), Choices: Choices(s), Page: s.Call.Page,
 		Edited: s.Draft.Edit != nil, Barred: words.Barred(s), Document: s.Draft.Text,
+	}
+	if s.Criteria.InHand() {
+		q.Criteria = s.Criteria.All
 	}
 	if doc := s.Waiting(); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size
