@@ -270,10 +270,11 @@ func (l disownLanguage) candidateRules(clauses []string) []int {
 func findDisowned(_ check, s *document) *miss {
 	findings := s.reportedFindings() // of the work, not of the report
 	topic := s.prose().topicWords()
+	bounds := s.LinesOf(s.Sections(boundaries))
 	var out miss
 	for _, sentence := range s.prose().sentences {
 		_, found := slices.BinarySearch(findings, sentence.line)
-		if found || len(sentence.raw) > 2000 || !disownsDocument(sentence.raw, topic) {
+		if found || bounds[sentence.line] || len(sentence.raw) > 2000 || !disownsDocument(sentence.raw, topic) {
 			continue
 		}
 		out.name = cmp.Or(out.name, clip(sentence.raw, 100))
@@ -281,6 +282,9 @@ func findDisowned(_ check, s *document) *miss {
 	}
 	return out.orNil()
 }
+
+// boundaries are sections on what a product is not, and on what its document takes for granted.
+var boundaries = []string{"assumptions", "scope", "constraints", "limitations", "假设", "前提", "范围", "约束", "限制"}
 
 // quoted matches words of somebody else, or a text of the product.
 var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)

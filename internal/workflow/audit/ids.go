@@ -77,6 +77,9 @@ func markCriteria(d *criteria.Document) []bool {
 			end = min(end, d.Nodes[i+1].Line)
 		}
 		for line := n.Line; line < max(end, n.Line+1); line++ {
+			if n.Form == criteria.Item && strings.TrimSpace(d.Lines[line]) == "" {
+				break
+			}
 			out[line] = !markdown.IsTableRule(d.Lines[line]) && strings.TrimSpace(d.Lines[line]) != ""
 		}
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
@@ -39,13 +40,18 @@ func (d *text) readStories() []story {
 		return out
 	}
 	for i, l := range d.Said {
-		if containsAny(l, "s a", "s the", "作为") && asA.MatchString(l) && !emptyStory.MatchString(l) {
+		if containsAny(l, "s a", "s the", "作为") && asA.MatchString(d.withNext(i)) && !emptyStory.MatchString(l) {
 			nth := len(out) + 1
 			out = append(out, story{id: "story " + strconv.Itoa(nth), node: -1, nth: nth, line: i, end: d.sectionEnd(i), form: 'l'})
 		}
 	}
 	endAtNext(out)
 	return out
+}
+
+// withNext returns a line without emphasis, with the two lines below it: a story may take three.
+func (d *text) withNext(i int) string {
+	return strings.ReplaceAll(strings.Join(d.Said[i:min(len(d.Said), i+3)], " "), "*", "")
 }
 
 // sectionEnd returns the end of the innermost section around a line.
