@@ -8,8 +8,13 @@ import (
 // htmlReader reads the headings, list items and tables that a document writes in HTML, as renderers of Markdown do. It
 // knows only the tags of these, and takes what it does not know as text.
 type htmlReader struct {
-	doc  *Document
-	list int // how many lists are open
+	doc *Document
+	// line is the text of the current line, and prefix the marks before it; changed is true if the line has tags that
+	// stand for marks.
+	line    strings.Builder
+	prefix  string
+	changed bool
+	list    int // how many lists are open
 	// row is the line of the current row, -1 outside of rows; cells are the cells of it, in a cell if inCell is true.
 	row    int
 	cells  []string
@@ -42,55 +47,39 @@ func (d *Document) readHTML() {
 
 // readLine reads one line, tag by tag.
 func (r *htmlReader) readLine(i int, said string) {
-	line, prefix := strings.Builder{}, ""
-	changed := r.table >= 0
-	for said != "" {
+	r.line.Reset()
+	r.prefix, r.changed = "", r.table >= 0
+	for {
 		before, name, closing, after, ok := nextTag(said)
-		r.text(&line, before)
+		r.text(before)
 		if !ok {
 			break
 		}
 		said = after
-		first := strings.TrimSpace(line.String()) == "" && prefix == ""
 		switch {
-		case name == "table" && !closing && r.table < 0:
-			r.doc.Tables = append(r.doc.Tables, Table{Line: i})
-			r.table, changed = len(r.doc.Tables)-1, true
-		case name == "table" && closing:
-			r.endRow()
-			r.table = -1
+		case name == "table":
+			r.tableTag(i, closing)
 		case r.table >= 0:
-			r.tableTag(i, name, closing)
-		case name == "ul" || name == "ol":
-			if changed = true; closing {
-				r.list = max(0, r.list-1)
-			} else {
-				r.list++
-			}
-		case name == "li" && !closing && first:
-			prefix, changed = strings.Repeat("  ", min(max(0, r.list-1), 20))+"- ", true
-		case len(name) == 2 && name[0] == 'h' && '1' <= name[1] && name[1] <= '6' && !closing && first:
-			prefix, changed = strings.Repeat("#", int(name[1]-'0'))+" ", true
-		case name == "td" || name == "tr" || name == "th":
+			r.cellTag(i, name, closing)
 		default:
-			line.WriteByte(' ')
+			r.blockTag(name, closing)
 		}
 	}
-	if changed {
-		text := strings.TrimSpace(line.String())
-		if text != "" || prefix == "" {
-			text = prefix + text
+	if r.changed {
+		text := strings.TrimSpace(r.line.String())
+		if text != "" {
+			text = r.prefix + text
 		}
 		r.doc.Said[i], r.doc.Lines[i] = text, text
 	}
 }
 
 // text adds text to the cell that is open, or to the line.
-func (r *htmlReader) text(line *strings.Builder, s string) {
+func (r *htmlReader) text(s string) {
 	s = html.UnescapeString(s)
 	switch {
 	case r.table < 0:
-		line.WriteString(s)
+		r.line.WriteString(s)
 	case r.inCell:
 		if at := len(r.cells) - 1; len(r.cells[at]) < 4000 {
 			r.cells[at] += " " + s
@@ -98,8 +87,38 @@ func (r *htmlReader) text(line *strings.Builder, s string) {
 	}
 }
 
-// tableTag reads a tag in a table.
-func (r *htmlReader) tableTag(i int, name string, closing bool) {
+// blockTag reads a tag outside of tables. Headings and items are those that begin a line.
+func (r *htmlReader) blockTag(name string, closing bool) {
+	begins := !closing && r.prefix == "" && strings.TrimSpace(r.line.String()) == ""
+	switch {
+	case name == "ul" || name == "ol":
+		if r.changed = true; closing {
+			r.list = max(0, r.list-1)
+		} else {
+			r.list++
+		}
+	case begins && name == "li":
+		r.prefix, r.changed = strings.Repeat("  ", min(max(0, r.list-1), 20))+"- ", true
+	case begins && len(name) == 2 && name[0] == 'h' && '1' <= name[1] && name[1] <= '6':
+		r.prefix, r.changed = strings.Repeat("#", int(name[1]-'0'))+" ", true
+	default:
+		r.line.WriteByte(' ')
+	}
+}
+
+// tableTag reads the tag at the beginning or end of a table. Tables in tables are a part of them.
+func (r *htmlReader) tableTag(i int, closing bool) {
+	if closing {
+		r.endRow()
+		r.table = -1
+	} else if r.table < 0 {
+		r.doc.Tables = append(r.doc.Tables, Table{Line: i})
+		r.table, r.changed = len(r.doc.Tables)-1, true
+	}
+}
+
+// cellTag reads a tag in a table.
+func (r *htmlReader) cellTag(i int, name string, closing bool) {
 	switch name {
 	case "tr":
 		r.endRow()
@@ -146,26 +165,28 @@ func nextTag(s string) (before, name string, closing bool, after string, ok bool
 			return s, "", false, "", false
 		}
 		open += at
-		end := strings.IndexByte(s[open:], '>')
-		if end < 0 {
-			return s, "", false, "", false
-		}
-		inside := s[open+1 : open+end]
-		inside, closing = strings.CutPrefix(inside, "/")
-		name := inside
-		if stop := strings.IndexAny(inside, " \t/"); stop >= 0 {
-			name = inside[:stop]
+		inside, closing := strings.CutPrefix(s[open+1:], "/")
+		name := inside[:min(len(inside), maxTagName+1)]
+		if stop := strings.IndexAny(name, " \t/>"); stop >= 0 {
+			name = name[:stop]
 		}
 		if isTagName(name) {
-			return s[:open], strings.ToLower(name), closing, s[open+end+1:], true
+			_, after, ok = strings.Cut(inside, ">")
+			if !ok {
+				return s, "", false, "", false
+			}
+			return s[:open], strings.ToLower(name), closing, after, true
 		}
 		at = open + 1
 	}
 }
 
+// maxTagName is how long the name of a tag may be, in bytes.
+const maxTagName = 12
+
 // isTagName reports whether a name may be one of a tag.
 func isTagName(s string) bool {
-	if s == "" || len(s) > 12 {
+	if s == "" || len(s) > maxTagName {
 		return false
 	}
 	for i := range len(s) {

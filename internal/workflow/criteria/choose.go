@@ -10,36 +10,34 @@ import (
 func (d *Document) chooseNodes(sections []class) {
 	dropped, instead := make([]bool, len(d.Nodes)), map[int]int{}
 	known := d.knownFamilies(sections)
-	for i, n := range d.Nodes {
-		c := sections[n.Line]
+	for i := range d.Nodes {
+		n, c := &d.Nodes[i], sections[d.Nodes[i].Line]
+		n.restated = n.restated || c&isRestating != 0
+		n.struck = n.struck || n.Parent >= 0 && d.Nodes[n.Parent].struck || n.Kind != Section && c&isOmitted == 0 && deferredText.MatchString(n.Title)
+		isUnknown := n.Family != "" && !strong(n.Family) && !known[stem(n.Family)] && !ofSprint(*n)
 		switch {
-		case n.Parent >= 0 && d.Nodes[n.Parent].struck:
-			d.Nodes[i].struck, dropped[i] = true, n.Kind != Section
 		case n.Kind == Section:
-		case c&(isOmitted|isNaming) != 0:
+		case n.struck || c&isOmitted != 0:
 			dropped[i] = true
-		case deferredText.MatchString(n.Title):
-			d.Nodes[i].struck, dropped[i] = true, true
 		case n.listed && n.marked:
-		case n.Family != "" && !n.placed && n.listed && !known[n.Family]:
-			d.Nodes[i].placed, d.Nodes[i].Title, d.Nodes[i].Identifier = true, "", Identifier{}
-			d.Nodes[i].Text = clipText(n.Written + " " + n.Text)
-		case n.Family != "" && !n.placed && (!known[n.Family] && !ofSprint(n) || !isCountable(n, c)):
-			dropped[i] = true
-		case n.Family == "" && !n.placed && n.Kind == Requirement && n.Written != "" && n.Form == Item && c&isWanted == 0:
-			dropped[i] = true
+		case isUnknown && n.listed:
+			n.placed, n.Title, n.Text, n.Identifier = true, "", clipText(n.Written+" "+n.Text), Identifier{}
+		default:
+			dropped[i] = isUnknown || !isCountable(*n, c)
 		}
-		d.Nodes[i].restated = n.restated || c&isRestating != 0
 	}
 	d.dropGuessed(dropped)
 	d.dropRestated(dropped, instead)
 	d.compact(dropped, instead)
 }
 
-// isCountable reports whether the id of a node may be one of a requirement in a section of a class.
+// isCountable reports whether the id of a node may be one of a requirement in a section of a class. Items with mere
+// numbers, and letters that number other things, too, have to stand where requirements are listed.
 func isCountable(n Node, c class) bool {
 	first := stem(n.Family)
 	switch {
+	case n.Family == "":
+		return n.Kind != Requirement || n.Form != Item || n.Written == "" || c&isWanted != 0
 	case strong(n.Family):
 		return true
 	case foreignFamilies[first], c&isOther != 0:
@@ -64,25 +62,18 @@ func (d *Document) dropGuessed(dropped []bool) {
 	}
 }
 
-// knownFamilies returns the families of requirements: those that recur with other numbers, or whose letters are known.
+// knownFamilies returns the first letters of the families that recur with other numbers.
 func (d *Document) knownFamilies(sections []class) map[string]bool {
-	numbers := map[string]map[string]bool{}
-	inPlace := map[string]bool{}
+	numbers, out := map[string]string{}, map[string]bool{}
 	for _, n := range d.Nodes {
-		c := sections[n.Line]
-		if n.Family == "" || n.placed || c&(isOmitted|isNaming) != 0 || !isCountable(n, c) {
+		if c := sections[n.Line]; n.Family == "" || c&isOmitted != 0 || !isCountable(n, c) {
 			continue
 		}
-		first := stem(n.Family)
-		if numbers[first] == nil {
-			numbers[first] = map[string]bool{}
+		first, number := stem(n.Family), n.Family+FormatNumber(n.Number)
+		if before, seen := numbers[first]; seen && before != number {
+			out[first] = true
 		}
-		numbers[first][n.Family+FormatNumber(n.Number)] = true
-		inPlace[n.Family] = true
-	}
-	out := map[string]bool{}
-	for family := range inPlace {
-		out[family] = strong(family) || len(numbers[stem(family)]) > 1
+		numbers[first] = number
 	}
 	return out
 }
@@ -94,7 +85,6 @@ const maxCompared = 20
 // below one belongs to the first with the id.
 func (d *Document) dropRestated(dropped []bool, instead map[int]int) {
 	byID := map[string][]int{}
-	var order []string
 	for i, n := range d.Nodes {
 		if dropped[i] || n.placed || n.Kind == Section || n.Written == "" || n.Family == "" && n.Kind != Story {
 			continue
@@ -103,13 +93,9 @@ func (d *Document) dropRestated(dropped []bool, instead map[int]int) {
 		if n.Family != "" {
 			key = n.Family + " " + FormatNumber(n.Number)
 		}
-		if byID[key] == nil {
-			order = append(order, key)
-		}
 		byID[key] = append(byID[key], i)
 	}
-	for _, key := range order {
-		same := byID[key]
+	for _, same := range byID {
 		if len(same) == 1 {
 			continue
 		}
@@ -134,19 +120,11 @@ func (d *Document) dropRestated(dropped []bool, instead map[int]int) {
 // repeats reports whether a node says again what an earlier one with the same id says.
 func (d *Document) repeats(i, earlier int) bool {
 	a, b := d.Nodes[i], d.Nodes[earlier]
-	if criterionFamilies[stem(a.Family)] {
+	if kindOf(a.Family) == Criterion {
 		return d.repeatsCriterion(i, earlier)
 	}
-	if a.Form != b.Form {
-		return true // a list of all, and the details
-	}
-	if a.Parent == b.Parent && a.Form == b.Form && a.Form == Heading {
-		return similar(a.Text, b.Text)
-	}
-	if d.insideOther(i) != d.insideOther(earlier) {
-		return true // one is named below another requirement
-	}
-	return similar(a.Text, b.Text)
+	isDetail := a.Form != b.Form || d.insideOther(i) != d.insideOther(earlier) // one is in a list, or named below another
+	return isDetail || similar(a.Text, b.Text)
 }
 
 // repeatsCriterion reports whether a criterion is one of an earlier line again: below the same story, or in a list of
@@ -188,28 +166,18 @@ func similar(a, b string) bool {
 	return 4*both >= 3*len(x)
 }
 
-// wordsOf returns the words of a text, and of Chinese the characters.
+// wordsOf returns the words of a text, and of Chinese, Japanese and Korean the characters.
 func wordsOf(s string) map[string]bool {
 	out := map[string]bool{}
-	word := strings.Builder{}
-	end := func() {
-		if word.Len() > 0 {
-			out[word.String()] = true
-			word.Reset()
+	for word := range strings.FieldsFuncSeq(strings.ToLower(s), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if !strings.ContainsFunc(word, func(c rune) bool { return c >= 0x2E80 }) {
+			out[word] = true
+			continue
 		}
-	}
-	for _, c := range strings.ToLower(s) {
-		switch {
-		case c >= 0x2E80 && unicode.IsLetter(c):
-			end()
+		for _, c := range word {
 			out[string(c)] = true
-		case unicode.IsLetter(c), unicode.IsDigit(c):
-			word.WriteRune(c)
-		default:
-			end()
 		}
 	}
-	end()
 	return out
 }
 
@@ -218,20 +186,20 @@ func (d *Document) compact(dropped []bool, instead map[int]int) {
 	place := make([]int, len(d.Nodes))
 	kept := 0
 	for i := range d.Nodes {
-		if place[i] = -1; !dropped[i] {
+		if !dropped[i] {
 			place[i] = kept
 			kept++
 		}
 	}
 	around := func(i int) int {
-		for steps := 0; i >= 0 && dropped[i] && steps < len(d.Nodes); steps++ {
+		for i >= 0 && dropped[i] {
 			if at, ok := instead[i]; ok {
 				i = at
 			} else {
 				i = d.Nodes[i].Parent
 			}
 		}
-		if i < 0 || dropped[i] {
+		if i < 0 {
 			return -1
 		}
 		return place[i]
@@ -246,58 +214,63 @@ func (d *Document) compact(dropped []bool, instead map[int]int) {
 	d.Nodes = out
 }
 
-// markLeaves marks the nodes that are owed: those without others below them. FR-1.2 is below FR-1 wherever it stands,
-// and AC-1.2 below US-1.
+// markLeaves marks the nodes that are owed: those without others below them.
 func (d *Document) markLeaves() {
-	owner := map[string]int{}
-	for i, n := range d.Nodes {
-		if n.Kind != Section && n.Kind != Epic && n.Written != "" && !n.placed {
-			key := n.Family + " " + FormatNumber(n.Number)
-			if _, known := owner[key]; !known {
-				owner[key] = i
-			}
-		}
-	}
 	covered := make([]bool, len(d.Nodes))
+	owners := d.owners()
 	for i, n := range d.Nodes {
 		if n.Kind == Section || n.Kind == Epic {
 			continue
 		}
-		for at, steps := n.Parent, 0; at >= 0 && steps < 50 && !covered[at]; at, steps = d.Nodes[at].Parent, steps+1 {
-			k := d.Nodes[at]
-			sibling := stem(k.Family) == stem(n.Family) && len(k.Number) == len(n.Number) && !n.placed
-			inside := k.Kind != Criterion || n.Kind == Criterion && !k.placed
-			covered[at] = inside && !sibling
+		for at := n.Parent; at >= 0 && !covered[at]; at = d.Nodes[at].Parent {
+			covered[at] = covers(n, d.Nodes[at])
 		}
-		if n.placed || n.Family == "" {
-			continue
-		}
-		for parts := len(n.Number) - 1; parts > 0; parts-- {
-			if n.Number[parts] >= letter {
-				continue
-			}
-			whole := FormatNumber(n.Number[:parts])
-			if at, ok := owner[n.Family+" "+whole]; ok && at != i {
-				covered[at] = true
-			}
-			if n.Kind == Criterion {
-				d.coverStory(owner, whole, covered)
-			}
-		}
+		d.coverNumbers(i, owners, covered)
 	}
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		leaf := n.Kind == Criterion || n.Kind == Requirement || n.Kind == Story && (n.Written != "" || n.Family != "")
-		n.Owed = leaf && !covered[i] && (n.Kind != Requirement || n.Written != "" || n.Title != "")
+		hasName := n.Written != "" || n.Title != "" && n.Kind == Requirement
+		n.Owed = !covered[i] && (n.Kind == Criterion || hasName && (n.Kind == Requirement || n.Kind == Story))
 	}
 }
 
-// coverStory marks the story with a number that the number of a criterion begins with.
-func (d *Document) coverStory(owner map[string]int, number string, covered []bool) {
-	for _, family := range []string{"US", "HU", "STORY", ""} {
-		if at, ok := owner[family+" "+number]; ok && d.Nodes[at].Kind == Story {
-			covered[at] = true
-			return
+// covers reports whether a node is a part of one that it stands below. FR-2 is beside FR-1, wherever it stands, and a
+// requirement is not a part of a criterion.
+func covers(n, above Node) bool {
+	isSibling := stem(above.Family) == stem(n.Family) && len(above.Number) == len(n.Number) && !n.placed
+	return !isSibling && (above.Kind != Criterion || n.Kind == Criterion && !above.placed)
+}
+
+// owners returns the first nodes with each id.
+func (d *Document) owners() map[string]int {
+	out := map[string]int{}
+	for i, n := range d.Nodes {
+		key := n.Family + " " + FormatNumber(n.Number)
+		if _, known := out[key]; !known && n.Kind != Section && n.Kind != Epic && n.Written != "" {
+			out[key] = i
+		}
+	}
+	return out
+}
+
+// coverNumbers marks the nodes that the number of another makes a part of them: FR-1.2 is a part of FR-1 wherever it
+// stands, and AC-1.2 one of US-1.
+func (d *Document) coverNumbers(i int, owners map[string]int, covered []bool) {
+	n := d.Nodes[i]
+	families := []string{n.Family}
+	if n.Kind == Criterion {
+		families = append(families, "US", "HU", "STORY", "")
+	}
+	for parts := len(n.Number) - 1; parts > 0 && n.Family != ""; parts-- {
+		if n.Number[parts] >= letter {
+			continue // FR-1a stands beside FR-1
+		}
+		whole := FormatNumber(n.Number[:parts])
+		for _, family := range families {
+			at, ok := owners[family+" "+whole]
+			if ok && at != i && (family == n.Family || d.Nodes[at].Kind == Story) {
+				covered[at] = true
+			}
 		}
 	}
 }

@@ -1,15 +1,19 @@
 package criteria
 
-import "github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+)
 
 // class is the subject of the sections around a line.
 type class byte
 
 const (
-	// isOmitted: parts left unbuilt. isNaming: ids of other places. isRestating: perhaps ids of other places.
-	// isOther: something else than requirements. isWanted: requirements.
+	// isOmitted: parts left unbuilt, or ids of other places. isRestating: perhaps ids of other places. isOther: something
+	// else than requirements. isWanted: requirements.
 	isOmitted class = 1 << iota
-	isNaming
 	isRestating
 	isOther
 	isWanted
@@ -40,22 +44,23 @@ func classify(doc *markdown.Document) []class {
 // maxName is the most that the name of a section has, in bytes; longer ones are sentences.
 const maxName = 90
 
+// nodeWords match the headings of epics, stories, requirements and scenarios.
+var nodeWords = []*pattern.Pattern{storyWord, requirementWord, requirementName, featureWord, epicWord, scenarioWord}
+
+// classOf returns the classes of a section.
 func classOf(h markdown.Heading) (c class) {
 	if len(h.Name) > maxName {
 		return 0
 	}
-	body := strip(Narrow(h.Text))
+	body := bare(h.Text)
 	id, _, defines := readID(body)
-	defines = defines && strong(id.Family)
-	if text := markdown.Unnumbered(body); defines || storyWord.MatchString(text) || requirementWord.MatchString(text) || requirementName.MatchString(text) || featureWord.MatchString(text) || epicWord.MatchString(text) || scenarioWord.MatchString(text) {
+	text := markdown.Unnumbered(body)
+	if defines && strong(id.Family) || slices.ContainsFunc(nodeWords, func(w *pattern.Pattern) bool { return w.MatchString(text) }) {
 		return 0
 	}
 	match := func(names []string) bool { return markdown.MatchesName(h.Name, names) }
-	if match(omitted) {
+	if match(omitted) || match(naming) && !match(acceptance) {
 		return isOmitted
-	}
-	if match(naming) && !match(acceptance) {
-		return isNaming
 	}
 	if match(restating) {
 		c |= isRestating

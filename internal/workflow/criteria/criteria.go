@@ -96,17 +96,6 @@ func (d *Document) Owed() []Node {
 	return slices.DeleteFunc(slices.Clone(d.Nodes), func(n Node) bool { return !n.Owed })
 }
 
-// Path returns the titles of the sections around a node, the outermost first.
-func (d *Document) Path(n Node) (out []string) {
-	for at := n.Parent; at >= 0; at = d.Nodes[at].Parent {
-		if title := d.Nodes[at].Title; title != "" {
-			out = append(out, title)
-		}
-	}
-	slices.Reverse(out)
-	return out
-}
-
 // maxText is how much of a criterion's text is kept, in bytes, and maxLines how many of its lines are read.
 const (
 	maxText  = 600

@@ -27,8 +27,10 @@ var hostile = map[string]func(n int) string{
 	"open table": func(n int) string {
 		return "<table>\n<tr><th>ID</th><th>Text</th></tr>\n" + numbered("<tr><td>US-%d</td><td>text %d\n", n/30)
 	},
-	"tags":  func(n int) string { return strings.Repeat("</p><", n/5) },
-	"steps": func(n int) string { return "### Story 1: x\n\n" + strings.Repeat("Given a\nWhen b\nThen c\n\n", n/22) },
+	"tags":      func(n int) string { return strings.Repeat("</p><", n/5) },
+	"open tags": func(n int) string { return "- " + strings.Repeat("<", n) },
+	"no tags":   func(n int) string { return strings.Repeat("<", n) + ">" },
+	"steps":     func(n int) string { return "### Story 1: x\n\n" + strings.Repeat("Given a\nWhen b\nThen c\n\n", n/22) },
 	"scenarios": func(n int) string {
 		return "### Requirement: x\n\n" + strings.Repeat("#### Scenario: the same\n- WHEN a\n- THEN b\n", n/44)
 	},
@@ -36,6 +38,9 @@ var hostile = map[string]func(n int) string{
 	"announcements": func(n int) string { return strings.Repeat("**Acceptance Criteria:**\n", n/25) },
 	"story rows": func(n int) string {
 		return "| Story | AC |\n|---|---|\n" + numbered("| US-%d | AC-%d | it does |\n", n/26)
+	},
+	"rows of their own": func(n int) string {
+		return "| Story | ID | Text |\n|---|---|---|\n" + numbered("| Story %[1]d | US-%[1]d | it does |\n", n/32)
 	},
 	"struck":          func(n int) string { return strings.Repeat("- ~~FR-1: x~~\n", n/14) },
 	"levels of codes": func(n int) string { return strings.Repeat("```gherkin\nScenario: a\nGiven b\n```\n", n/38) },
@@ -65,7 +70,7 @@ func checkNodes(t *testing.T, text string) {
 	d := Read(text)
 	seen := map[string]bool{}
 	for i, n := range d.Nodes {
-		if n.Parent >= i && n.Form != Row || n.Parent >= len(d.Nodes) || n.Line < 0 || n.Line >= len(d.Lines) {
+		if n.Parent == i || n.Parent > i && n.Form != Row || n.Parent >= len(d.Nodes) || n.Line < 0 || n.Line >= len(d.Lines) {
 			t.Fatalf("node %d: %+v", i, n)
 		}
 		if !n.Owed {

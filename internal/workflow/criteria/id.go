@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 
@@ -27,7 +28,7 @@ var (
 	// have digits before a hyphen, as in "FR-OAUTH2-3".
 	idForm = pattern.New(`^((?:[A-Za-z][A-Za-z0-9]{0,11}[-_])*?)([A-Za-z]{1,12}?)[-_ .]{0,2}(\d{1,6}(?:[.]\d{1,4}){0,3}(?:-\d{1,4})?[a-zA-Z]?)(?:[^\w.\-]|\.?$|\.\D|_|-[^\w])`)
 	// hanForm matches an id in Chinese, Japanese or Korean letters.
-	hanForm = pattern.New(`^((?:功能需求|非功能需求|用户需求|业务需求|系统需求|需求|验收标准|验收条件|验收|用例|要件|機能要件|요구사항|기능)[-_ ]?)(\d{1,4}(?:\.\d{1,4}){0,3})(?:[^\w.]|\.?$|\.\D)`)
+	hanForm = pattern.New(`^(` + oneOf("families of other scripts") + `[-_ ]?)(\d{1,4}(?:\.\d{1,4}){0,3})(?:[^\w.]|\.?$|\.\D)`)
 	// wordForm matches an id with a name in place of the number: "AC-LOGIN".
 	wordForm = pattern.New(`^((?:AC|FR|NFR|REQ|SC|BR|US)-[A-Z0-9]{2,20}(?:-[A-Z0-9]{1,20}){0,3})(?:[^\w-]|$)`)
 	// bareNumber matches a number of two and more parts, which is an id where criteria are listed.
@@ -38,39 +39,33 @@ var (
 
 // strip returns a text without what may stand before an id: marks, boxes, emphasis and tags.
 func strip(s string) string {
+	isMark := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '~' }
 	for {
-		s = strings.TrimLeftFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '<' && r != '~' })
-		if strings.HasPrefix(s, "<") {
-			if end := strings.IndexByte(s, '>'); end > 0 {
-				s = s[end+1:]
-				continue
-			}
-			s = s[1:]
-			continue
+		s = strings.TrimLeftFunc(s, func(r rune) bool { return isMark(r) && r != '<' })
+		if !strings.HasPrefix(s, "<") {
+			return s
 		}
-		if strings.HasPrefix(s, "~") && !strings.HasPrefix(s, "~~") {
-			s = s[1:]
-			continue
+		_, after, ok := strings.Cut(s, ">")
+		if !ok {
+			return strings.TrimLeftFunc(s, isMark)
 		}
-		return s
+		s = after
 	}
 }
+
+// bare returns a text in common characters, without what may stand before an id.
+func bare(s string) string { return strip(Narrow(s)) }
 
 // readID reads the id that begins a text without marks, and returns what follows.
 func readID(s string) (id Identifier, rest string, ok bool) {
 	head := s[:min(len(s), 64)]
 	if m := idForm.FindStringSubmatchIndex(head); m != nil {
-		family := strings.ToUpper(strings.Trim(head[m[2]:m[3]]+head[m[4]:m[5]], "-_"))
-		end := m[7]
-		spaced := head[m[5]] == ' '
-		if spaced && !strong(family) || family == "US" && spaced || wordNumbers[strings.ToLower(family)] {
+		letters := head[:m[5]]
+		family, spaced := strings.ToUpper(strings.Trim(letters, "-_")), head[m[5]] == ' '
+		if (spaced || letters != strings.ToUpper(letters)) && !strong(family) || spaced && family == "US" || wordNumbers[strings.ToLower(family)] {
 			return Identifier{}, "", false
 		}
-		lower := head[m[2]:m[5]] != strings.ToUpper(head[m[2]:m[5]])
-		if lower && !strong(family) {
-			return Identifier{}, "", false
-		}
-		return Identifier{family, parseNumber(strings.ReplaceAll(head[m[6]:m[7]], "-", ".")), strings.ToUpper(head[:m[5]]) + head[m[5]:end]}, s[end:], true
+		return Identifier{family, parseNumber(strings.ReplaceAll(head[m[6]:m[7]], "-", ".")), strings.ToUpper(letters) + head[m[5]:m[7]]}, s[m[7]:], true
 	}
 	if m := wordForm.FindStringSubmatchIndex(head); m != nil {
 		return Identifier{head[:m[3]], nil, head[:m[3]]}, s[m[3]:], true
@@ -162,11 +157,7 @@ var leadingZeros = pattern.New(`(^|[^\d])0+(\d)`)
 // Narrow writes characters of full width as the common ones, and every dash as "-". Invisible characters are
 // dropped.
 func Narrow(s string) string {
-	plain := true
-	for i := 0; plain && i < len(s); i++ {
-		plain = s[i] < 0x80
-	}
-	if plain {
+	if !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf }) {
 		return s
 	}
 	return strings.Map(func(c rune) rune {

@@ -25,13 +25,12 @@ type line struct {
 }
 
 var (
-	anyHeading   = pattern.New(`^\s*(#{1,6})(?:\s+(.*)|)$`)
-	boldLabel    = pattern.New(`^(?:\*\*|__)(.{1,160}?)(?:\*\*|__)(.*)$`)
-	plainLabel   = pattern.New(`^([^:：|.]{2,80})[:：](.*)$`)
-	itemNumber   = pattern.New(`^\s*[(（]?(\d{1,3})[.)、）:：]`)
-	numberAlone  = pattern.New(`^\s{0,12}(\d{1,3})[:：]\s*(\S.*)$`)
-	inlineTag    = pattern.New(`(?i)^<(?:b|strong|span|em|u)\b`)
-	gherkinBegin = pattern.New(`(?i)^\s*(?:#.*|@\S.*|feature:.*|功能[:：].*|scenario(?: outline)?:.*|场景[:：].*|given\s.*|funktionalität:.*|fonctionnalité:.*|característica:.*|funcionalidade:.*)$`)
+	anyHeading  = pattern.New(`^\s*(#{1,6})(?:\s+(.*)|)$`)
+	boldLabel   = pattern.New(`^(?:\*\*|__)(.{1,160}?)(?:\*\*|__)(.*)$`)
+	plainLabel  = pattern.New(`^([^:：|.]{2,80})[:：](.*)$`)
+	itemNumber  = pattern.New(`^\s*[(（]?(\d{1,3})[.)、）:：]`)
+	numberAlone = pattern.New(`^\s{0,12}(\d{1,3})[:：]\s*(\S.*)$`)
+	inlineTag   = pattern.New(`(?i)^<(?:b|strong|span|em|u)\b`)
 )
 
 // splitLine reads the form of a line.
@@ -101,6 +100,14 @@ func (l line) depth() int {
 	return depthOfBold
 }
 
+// depthInList is how deep a line of a list of criteria stands: paragraphs are below the announcement.
+func (l line) depthInList() int {
+	if l.form == Paragraph {
+		return depthOfLabel + 1
+	}
+	return l.depth()
+}
+
 // wordID returns the number behind a word.
 func wordID(form *pattern.Pattern, text string) Identifier {
 	m := form.FindStringSubmatchIndex(text)
@@ -127,45 +134,49 @@ var (
 	linked = pattern.New(`\[([^\[\]]*)\]\([^()]*\)`)
 )
 
-func (r *reader) nextText(i int) int {
-	for j := i + 1; j < min(len(r.doc.Lines), i+4); j++ {
-		if strings.TrimSpace(r.doc.Said[j]) != "" {
-			return j
+// nextText returns the next line with text, or "" if three empty ones follow.
+func (r *reader) nextText(i int) string {
+	for _, text := range r.doc.Said[i+1 : min(len(r.doc.Said), i+4)] {
+		if strings.TrimSpace(text) != "" {
+			return text
 		}
 	}
-	return -1
+	return ""
 }
 
 // identify reads the id at the beginning of a line.
 func (r *reader) identify(l line) (id Identifier, rest string, ok bool) {
 	body := strip(l.body)
-	if l.form == Heading {
-		if id, rest, ok = readID(body); !ok {
-			body = strip(markdown.Unnumbered(l.body))
-		}
-	}
-	if !ok {
+	if id, rest, ok = readID(body); !ok && l.form == Heading {
+		body = strip(markdown.Unnumbered(l.body))
 		id, rest, ok = readID(body)
 	}
-	inList := r.list != nil && (l.form == Item || l.bold)
-	if !ok && (inList || l.form == Item || l.bold) {
+	if counts := r.list != nil || r.sections[l.at]&isWanted != 0; !ok && counts && (l.form == Item || l.bold) {
 		id, rest, ok = readNumber(body)
-		ok = ok && (inList || r.sections[l.at]&isWanted != 0) && hasWords(rest)
+		ok = ok && hasWords(rest)
 	}
 	if !ok {
 		return readBracketed(l)
 	}
-	if listed.MatchString(rest) {
-		return Identifier{}, "", false
+	return id, rest, isDefinition(l, rest)
+}
+
+func isItem(text string) bool {
+	_, _, ok := markdown.Item(text)
+	return ok
+}
+
+// isDefinition reports whether a line with an id at the beginning defines it, by the text behind it.
+func isDefinition(l line, rest string) bool {
+	switch {
+	case listed.MatchString(rest):
+		return false
+	case l.form == Heading || l.bold:
+		return true
+	case l.form == Paragraph && !strings.ContainsAny(behindBrackets(rest), ":)") && !strings.HasPrefix(rest, " - ") && !strings.HasPrefix(rest, "] "):
+		return false
 	}
-	plain := l.form == Paragraph && !l.bold
-	if plain && !strings.ContainsAny(behindBrackets(rest), ":)") && !strings.HasPrefix(rest, " - ") && !strings.HasPrefix(rest, "] ") {
-		return Identifier{}, "", false
-	}
-	if l.form != Heading && !hasWords(rest) && !l.bold {
-		return Identifier{}, "", false
-	}
-	return id, rest, true
+	return hasWords(rest)
 }
 
 // behindBrackets returns the first characters of a text behind an id and what stands in brackets after it.
@@ -193,18 +204,12 @@ func readBracketed(l line) (id Identifier, rest string, ok bool) {
 // hasWords reports whether a text says anything.
 func hasWords(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
 
-func firstSentence(s string) string {
-	if len(s) > 120 {
-		s = s[:runeBoundary(s, 120)]
-	}
-	return s
-}
-
-func runeBoundary(s string, n int) int {
+// firstBytes returns the first characters of a text, of at most n bytes.
+func firstBytes(s string, n int) string {
 	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return min(n, len(s))
+	return s[:min(n, len(s))]
 }
 
 func isGiven(s string) bool { return givenWord.MatchString(strings.TrimLeft(s, "*_ ")) }
@@ -243,7 +248,7 @@ func (r *reader) endsText(l line, j int, text string) bool {
 	if !item {
 		body = trimmed
 	}
-	if _, _, ok := readID(strip(Narrow(body[:runeBoundary(body, 80)]))); ok {
+	if _, _, ok := readID(bare(firstBytes(body, 80))); ok {
 		return true
 	}
 	return l.form == Paragraph && !item && (isGiven(strip(body)) || strings.HasPrefix(body, "**") && !isStep(strip(body)))
@@ -252,9 +257,6 @@ func (r *reader) endsText(l line, j int, text string) bool {
 // BeginsEntry reports whether a line is an item, or a paragraph that begins with an id.
 func BeginsEntry(text string) bool {
 	line := Narrow(text)
-	if _, _, item := markdown.Item(line); item {
-		return true
-	}
 	_, _, ok := readID(strip(line))
-	return ok
+	return ok || isItem(line)
 }

@@ -3,6 +3,7 @@ package criteria
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
@@ -11,20 +12,15 @@ import (
 
 var (
 	// mentionForm matches an id in a text: a word or letters, and the number.
-	mentionForm = pattern.New(`((?:[A-Za-z][A-Za-z0-9]{0,11}[-_]){0,3}[A-Za-z]{1,12}|[\p{Han}\p{Hangul}\p{Katakana}]{2,6})?([-_ .#:：]{0,2})([A-Za-z][.])?(\d{1,6}(?:\.\d{1,4}){0,3}[a-zA-Z]?)`)
+	mentionForm = pattern.New(`((?:[A-Za-z][A-Za-z0-9]{0,11}[-_]){0,3}[A-Za-z]{1,12}|[\p{Han}\p{Hangul}\p{Katakana}]{2,6})?` +
+		`([-_ .#:：]{0,2})([A-Za-z][.])?(\d{1,6}(?:\.\d{1,4}){0,3}[a-zA-Z]?)`)
 	// rangeTo and alsoOf match the text between the ids of a range, and of a list that names the letters once.
-	rangeTo = pattern.New(`(?i)^[*_\x60\s]*(?:to|through|thru|until|bis|à|a|-|~|\.{2,3}|…|至|到)[*_\x60\s]*(?:(?:US[-_ ]?\d[\d.]*[/ ])?[A-Z]{1,12}(?:-[A-Z]{1,12}){0,2}[-_ .]{0,2})?(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
-	alsoOf  = pattern.New(`(?i)^[*_\x60\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|und|et|y|e)[*_\x60\s]*(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
+	rangeTo = pattern.New(`(?i)^[*_\x60\s]*(?:a\b|[-~…]|\.{2,3}|` + oneOf("to") + `)[*_\x60\s]*` +
+		`(?:(?:US[-_ ]?\d[\d.]*[/ ])?[A-Z]{1,12}(?:-[A-Z]{1,12}){0,2}[-_ .]{0,2})?(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
+	alsoOf = pattern.New(`(?i)^[*_\x60\s]*(?:, ?and\b|[,、，&/]|` + oneOf("and") + `)[*_\x60\s]*(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
 	// ofNumbers announces numbers of requirements or criteria.
-	ofNumbers = pattern.New(`(?i)\b(?:requirements?|reqs?|criteri(?:a|on)|acs?|acceptance|covers|satisfies|validates|anforderung|exigence|requisito|requerimiento)|需求|验收|标准|要件|요구사항`)
+	ofNumbers = pattern.New(`(?i)\b` + oneOf("about") + `|` + oneOf("about without spaces"))
 )
-
-// kindOfWord is the kind of the nodes that a word and a number name.
-var kindOfWord = map[string]Kind{
-	"story": Story, "stories": Story, "feature": Story, "用户故事": Story, "故事": Story, "功能": Story, "用例": Story, "historia": Story, "história": Story,
-	"requirement": Requirement, "requirements": Requirement, "需求": Requirement, "功能需求": Requirement, "anforderung": Requirement, "exigence": Requirement, "requisito": Requirement, "要件": Requirement,
-	"epic": Epic, "史诗": Epic,
-}
 
 var lettersOf = map[Kind]string{Story: storyLetters, Requirement: requirementLetters, Epic: epicLetters}
 
@@ -82,6 +78,9 @@ const (
 	requirementLetters = "#requirement"
 )
 
+// plainRequirements are the letters of requirements that a text may name by the word.
+var plainRequirements = []string{"FR", "REQ", "RF", "R"}
+
 // namesOf returns the names of a node.
 func (x *index) namesOf(i int) (out []name) {
 	n := x.doc.Nodes[i]
@@ -98,7 +97,7 @@ func (x *index) namesOf(i int) (out []name) {
 		families = append(families, storyLetters)
 	case n.Family == "" && n.Kind == Story:
 		families = []string{storyLetters, "US"}
-	case n.Kind == Requirement && (n.Family == "FR" || n.Family == "REQ" || n.Family == "RF" || n.Family == "R"):
+	case n.Kind == Requirement && slices.Contains(plainRequirements, n.Family):
 		families = append(families, requirementLetters)
 	case n.Kind == Epic:
 		families = append(families, epicLetters)
@@ -123,11 +122,15 @@ func (d *Document) Named(in *markdown.Document, lines []int) []bool {
 			continue
 		}
 		line := Narrow(in.Written(i)) // nobody who approves a plan sees the comments in it
-		if m := storyWord.FindStringSubmatch(strip(markdown.Unnumbered(bodyOf(line)))); m != nil {
+		body := line
+		if _, item, ok := markdown.Item(line); ok {
+			body = item
+		}
+		if m := storyWord.FindStringSubmatch(strip(markdown.Unnumbered(strip(body)))); m != nil {
 			story = FormatNumber(parseNumber(strings.TrimLeft(m[2], ".-")))
 		}
 		for _, m := range x.mentionsIn(line) {
-			if m.kind == Story || storyFamilies[m.family] {
+			if m.kind == Story || kindOfLetters[m.family] == Story {
 				story = FormatNumber(m.from)
 			}
 			if m.story == "" {
@@ -142,16 +145,6 @@ func (d *Document) Named(in *markdown.Document, lines []int) []bool {
 		x.findTitles(line, out)
 	}
 	return out
-}
-
-func bodyOf(line string) string {
-	if _, body, ok := markdown.Item(line); ok {
-		return body
-	}
-	if _, text, ok := markdown.HashHeading(line); ok {
-		return text
-	}
-	return strings.TrimSpace(line)
 }
 
 // findTitles marks the scenarios whose titles a line has.
@@ -173,7 +166,7 @@ func (x *index) mentionsIn(line string) (out []mention) {
 	if !strings.ContainsAny(line, "0123456789") {
 		return nil
 	}
-	about := -1
+	isAbout := sync.OnceValue(func() bool { return ofNumbers.MatchString(line) })
 	for at := 0; at < len(line); {
 		m := mentionForm.FindStringSubmatchIndex(line[at:])
 		if m == nil {
@@ -185,7 +178,7 @@ func (x *index) mentionsIn(line string) (out []mention) {
 			}
 		}
 		at = m[1]
-		id, ok := x.readMention(line, m, &about)
+		id, ok := x.readMention(line, m, isAbout)
 		if !ok {
 			continue
 		}
@@ -212,7 +205,7 @@ func (x *index) mentionsIn(line string) (out []mention) {
 
 // isCriterionOf reports whether an id is qualified by the one right before it: "US-1/AC2".
 func isCriterionOf(id, before mention, line string, at int) bool {
-	if !criterionFamilies[id.family] || before.to != nil || before.kind != Story && !storyFamilies[before.family] && before.family != "" {
+	if kindOfLetters[id.family] != Criterion || before.to != nil || before.kind != Story && kindOfLetters[before.family] != Story && before.family != "" {
 		return false
 	}
 	gap := line[max(0, at-3):at]
@@ -220,19 +213,12 @@ func isCriterionOf(id, before mention, line string, at int) bool {
 	return end >= 0 && strings.Trim(gap[end+1:], " /.:,-") == ""
 }
 
-// readMention reads one id of a line; about is whether the line is about requirements, -1 if that is not known yet.
-func (x *index) readMention(line string, m []int, about *int) (mention, bool) {
-	group := func(i int) string {
-		if m[2*i] < 0 {
-			return ""
-		}
-		return line[m[2*i]:m[2*i+1]]
-	}
-	if before := line[:m[0]]; before != "" && group(1) == "" && strings.ContainsAny(before[len(before)-1:], ".0123456789") {
-		return mention{}, false
-	}
-	word, number := group(1), parseNumber(group(4))
-	if after := line[m[1]:]; len(number) == 0 || after != "" && markdown.IsWordByte(after[0]) {
+// readMention reads one id of a line, from the parts of its match. isAbout reports whether the line is about requirements.
+func (x *index) readMention(line string, m []int, isAbout func() bool) (mention, bool) {
+	word, number := line[max(0, m[2]):max(0, m[3])], parseNumber(line[m[8]:m[9]])
+	before, after := line[:m[0]], line[m[1]:]
+	isInside := word == "" && before != "" && strings.ContainsAny(before[len(before)-1:], ".0123456789")
+	if isInside || after != "" && markdown.IsWordByte(after[0]) {
 		return mention{}, false
 	}
 	lower := strings.ToLower(word)
@@ -242,22 +228,13 @@ func (x *index) readMention(line string, m []int, about *int) (mention, bool) {
 		}
 	}
 	family := strings.ToUpper(strings.ReplaceAll(word, "_", "-"))
-	if _, ok := x.families[family]; ok && family != "" && !strings.Contains(group(2), ":") {
+	switch {
+	case family != "" && x.families[family] != nil && !strings.Contains(line[m[4]:m[5]], ":"):
 		return mention{family: family, from: number}, true
+	case x.families[""] != nil && len(number) > 1 && isAbout():
+		return mention{from: number}, true
 	}
-	if *about < 0 {
-		*about = 0
-		if ofNumbers.MatchString(line) {
-			*about = 1
-		}
-	}
-	if _, ok := x.families[""]; ok && len(number) > 1 && (word == "" || *about == 1) {
-		return mention{family: "", from: number}, *about == 1
-	}
-	if strings.Contains(line[m[1]:min(len(line), m[1]+1)], "/") && word == "" {
-		return mention{family: "", kind: Story, from: number}, true
-	}
-	return mention{}, false
+	return mention{kind: Story, from: number}, word == "" && strings.HasPrefix(after, "/")
 }
 
 // completeNumber returns a number with the first parts of another: "AC-1.1 to 3" ends at 1.3.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
@@ -109,10 +110,8 @@ func (d *Document) place(i int) string {
 		return ""
 	}
 	switch n := d.Nodes[i]; {
-	case n.Written != "" && n.Family != "" && n.Kind == Story && !strings.HasPrefix(n.Written, "US") && n.Family == "US":
-		return "US" + n.Written
-	case n.Written != "" && n.Family != "":
-		return n.Written
+	case n.Written != "" && n.Family != "" && n.Kind != Section:
+		return n.withLetters()
 	case n.Written != "" && n.Kind != Epic:
 		return d.storyNumber(i)
 	default:
@@ -170,36 +169,45 @@ func (d *Document) noteRepeatedStories() {
 // shortID returns the id of an owed node as it is below the node around it.
 func (d *Document) shortID(i int) string {
 	n := d.Nodes[i]
+	if n.placed {
+		return d.placedID(i)
+	}
 	switch {
-	case !n.placed && n.Written != "" && n.Family == "" && n.Kind == Story:
-		return "Story " + d.storyNumber(i)
-	case !n.placed && n.Written != "" && n.Family == "US" && !startsWithLetter(n.Written):
-		return "US" + n.Written
-	case !n.placed && n.Written != "" && n.Family == "" && n.Kind == Requirement && n.Form == Heading:
-		return "Requirement " + n.Written
-	case !n.placed && n.Written != "":
-		return n.Written
-	case !n.placed:
+	case n.Written == "":
 		return shorten(n.Title, maxTitle+maxPlace)
+	case n.Family == "" && n.Kind == Story:
+		return "Story " + d.storyNumber(i)
+	case n.Family == "" && n.Kind == Requirement && n.Form == Heading:
+		return "Requirement " + n.Written
 	}
-	around := d.around(i)
-	place := d.place(around)
-	if n.Title != "" {
-		return join(place, shorten(n.Title, maxTitle))
-	}
-	number := FormatNumber(n.Number)
-	if around >= 0 && d.Nodes[around].Kind == Requirement && d.Nodes[around].Written != "" && d.Nodes[around].Family == "" {
-		return place + "." + number
-	}
-	label := "AC"
-	if around >= 0 && d.Nodes[around].Family == "US" && n.scenario {
-		label = "AS"
-	}
-	return join(place, label+number)
+	return n.withLetters()
 }
 
-func startsWithLetter(s string) bool {
-	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' || s[0] >= 0x80)
+// placedID returns the id of a criterion without one.
+func (d *Document) placedID(i int) string {
+	n, around := d.Nodes[i], Node{}
+	at := d.around(i)
+	if at >= 0 {
+		around = d.Nodes[at]
+	}
+	place, number := d.place(at), FormatNumber(n.Number)
+	switch {
+	case n.Title != "":
+		return join(place, shorten(n.Title, maxTitle))
+	case around.Kind == Requirement && around.Written != "" && around.Family == "":
+		return place + "." + number
+	case around.Family == "US" && n.scenario:
+		return join(place, "AS"+number)
+	}
+	return join(place, "AC"+number)
+}
+
+// withLetters returns the id as it is written, and that of a "User Story 1" with the letters of stories.
+func (id Identifier) withLetters() string {
+	if id.Family == "US" && !unicode.IsLetter(rune(id.Written[0])) {
+		return "US" + id.Written
+	}
+	return id.Written
 }
 
 func join(place, id string) string {
@@ -236,7 +244,7 @@ func shorten(s string, n int) string {
 }
 
 // leadingWord is a word that a report may put before an id.
-var leadingWord = pattern.New(`(?i)^(?:user story|story|requirement|req|scenario|criterion|us|用户故事|故事|需求|场景)[\s#:_-]*`)
+var leadingWord = pattern.New(`(?i)^(?:` + oneOf("story", "requirement", "scenario", "criterion") + `|req|us)[\s#:_-]*`)
 
 // Find returns the index of the owed node that an id means: as it is given, or in a shorter or longer form that means
 // no other node. It returns -1 if there is none.

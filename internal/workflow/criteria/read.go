@@ -7,42 +7,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 )
 
-// Read reads the nodes of a document.
-func Read(text string) *Document { return ReadDocument(markdown.Read(text, nil)) }
-
-// ReadDocument reads the nodes of a document of Markdown.
-func ReadDocument(doc *markdown.Document) *Document {
-	out := readNodes(doc)
-	out.markLeaves()
-	out.nameNodes()
-	return out
-}
-
-// ReadFormer reads the nodes that a document owed by the rules of former programs, which runs keep that began with
-// them: of AC, FR and US the first family, else the ids in sections of acceptance criteria.
-func ReadFormer(text string) *Document {
-	out := readNodes(markdown.Read(text, nil))
-	out.markFormer()
-	out.nameNodes()
-	return out
-}
-
-// readNodes reads the nodes without their names.
-func readNodes(doc *markdown.Document) *Document {
-	out := &Document{Document: doc, titleLine: -1}
-	if _, at := doc.Title(); at >= 0 && slices.ContainsFunc(doc.Heads[at+1:], func(h markdown.Heading) bool { return h.Level <= 6 }) {
-		out.titleLine = doc.Heads[at].Line
-	}
-	r := reader{doc: doc, sections: classify(doc), titleLine: out.titleLine, stories: map[string]int{}, others: map[int]bool{}}
-	for i := range doc.Lines {
-		r.readLine(i)
-	}
-	r.close(0, len(doc.Lines))
-	out.Nodes = r.nodes
-	out.chooseNodes(r.sections)
-	return out
-}
-
 // Depths of nodes: a heading has ten times its level. Bold lines and paragraphs are below all headings, labels below
 // these, and items below labels, by their indentation.
 const (
@@ -110,7 +74,8 @@ func (r *reader) readLine(i int) {
 	case l.form == Heading:
 		r.add(Node{Kind: Section, Form: Heading, Title: clipTitle(markdown.Unnumbered(l.body)), Line: i}, 10*l.level)
 		if r.aboutCriteria && r.sections[i]&isOther == 0 {
-			r.list = &list{depth: 10 * l.level, indent: -1, base: -1, criterion: -1, guessed: true}
+			r.list = newList(l, l.depth())
+			r.list.guessed = true
 		}
 	}
 }
@@ -120,7 +85,7 @@ func (r *reader) leave(l line) {
 	switch {
 	case l.form == Heading:
 		r.close(10*l.level, l.at)
-		if r.list != nil && (r.list.depth >= 10*l.level || r.list.depth > 60) {
+		if r.list != nil && r.list.depth >= 10*l.level {
 			r.list = nil
 		}
 	case l.form == Item:
@@ -165,7 +130,7 @@ func (r *reader) add(n Node, depth int) int {
 // name reads a line that names an epic, a story, a requirement or a scenario by a word: "Story 1.2: Sign in".
 func (r *reader) name(l line) bool {
 	body := strip(l.body)
-	if !l.bold && l.form == Paragraph && !strings.ContainsAny(body[:min(len(body), 60)], ":：") {
+	if l.form == Paragraph && !l.bold && !strings.Contains(body[:min(len(body), 60)], ":") {
 		return false
 	}
 	if m := scenarioWord.FindStringSubmatch(body); m != nil && (l.form == Heading || l.bold || l.label != "" || m[1] != "") {
@@ -176,44 +141,45 @@ func (r *reader) name(l line) bool {
 		r.addFeature(l, m[1])
 		return true
 	}
-	if r.list != nil && r.list.criterion >= 0 && l.form != Heading && r.list.depth >= depthOfLabel && !l.bold {
-		return false
-	}
 	text := markdown.Unnumbered(body)
-	kind, form := Section, Identifier{}
-	switch {
-	case epicWord.MatchString(text):
-		kind, form = Epic, wordID(epicWord, text)
-	case storyWord.MatchString(text):
-		kind, form = Story, wordID(storyWord, text)
-		if strings.HasPrefix(strings.ToLower(text), "user") {
-			form.Family = "US"
-		}
-	case featureWord.MatchString(text):
-		form = wordID(featureWord, text)
-	case requirementWord.MatchString(text):
-		kind, form = Requirement, wordID(requirementWord, text)
-	case l.form == Heading && requirementName.MatchString(text):
-		kind = Requirement
-	case l.form == Heading && storyName.MatchString(text):
-		kind = Story
-	default:
-		return false
-	}
-	if l.form != Heading && (kind == Epic || kind == Section) {
+	kind, id, ok := readWord(text, l.form == Heading)
+	isListed := r.list != nil && r.list.criterion >= 0 && r.list.depth >= depthOfLabel && l.form != Heading && !l.bold
+	if !ok || isListed {
 		return false
 	}
 	depth := l.depth()
 	r.endList(depth)
-	title := titleBehind(text, form.Written)
-	if form.Written == "" {
+	title := titleBehind(text, id.Written)
+	if id.Written == "" {
 		_, title, _ = strings.Cut(text, ":")
 		title = clipTitle(title)
 	}
-	n := Node{Kind: kind, Form: l.form, Identifier: form, Title: title, Line: l.at}
-	n.Text = r.textOf(l, title)
-	r.add(n, depth)
+	r.add(Node{Kind: kind, Form: l.form, Identifier: id, Title: title, Text: r.textOf(l, title), Line: l.at}, depth)
 	return true
+}
+
+// readWord reads the word and the number at the beginning of a text. Epics and features are named by headings only, and
+// so is what has no number.
+func readWord(text string, heading bool) (kind Kind, id Identifier, ok bool) {
+	switch {
+	case epicWord.MatchString(text):
+		return Epic, wordID(epicWord, text), heading
+	case storyWord.MatchString(text):
+		id = wordID(storyWord, text)
+		if strings.HasPrefix(strings.ToLower(text), "user") {
+			id.Family = "US"
+		}
+		return Story, id, true
+	case featureWord.MatchString(text):
+		return Section, wordID(featureWord, text), heading
+	case requirementWord.MatchString(text):
+		return Requirement, wordID(requirementWord, text), true
+	case requirementName.MatchString(text):
+		return Requirement, id, heading
+	case storyName.MatchString(text):
+		return Story, id, heading
+	}
+	return 0, id, false
 }
 
 // addFeature adds the feature that scenarios stand below, unless a story is around.
@@ -226,32 +192,28 @@ func (r *reader) addFeature(l line, title string) {
 // define reads a line that defines an id.
 func (r *reader) define(l line) bool {
 	body := strip(l.body)
-	if strings.HasPrefix(body, "~~") {
+	if isStruck(body) {
 		r.endList(l.depth())
 		r.add(Node{Kind: Section, Form: l.form, Line: l.at, struck: true}, l.depth())
 		return true
 	}
 	if story, id, rest, ok := readQualified(body); ok && l.form != Heading {
-		n := Node{Kind: Criterion, Form: l.form, Identifier: id, Title: clipTitle(firstSentence(rest)), Line: l.at}
-		n.Text = r.textOf(l, rest)
-		r.addBelow(n, story, l.depth())
+		r.addBelow(r.newNode(l, id, rest, Criterion), story, l.depth())
 		return true
 	}
 	id, rest, ok := r.identify(l)
-	if !ok {
-		return false
+	if ok {
+		r.addDefined(l, id, rest, kindOf(id.Family))
 	}
-	kind := Requirement
-	switch first := stem(id.Family); {
-	case criterionFamilies[first]:
-		kind = Criterion
-	case storyFamilies[first]:
-		kind = Story
-	case epicFamilies[first]:
-		kind = Epic
+	return ok
+}
+
+// kindOf returns the kind of the nodes whose ids have the letters of a family.
+func kindOf(family string) Kind {
+	if kind, ok := kindOfLetters[stem(family)]; ok {
+		return kind
 	}
-	r.addDefined(l, id, rest, kind)
-	return true
+	return Requirement
 }
 
 // addDefined adds a node with an id.
@@ -260,9 +222,12 @@ func (r *reader) addDefined(l line, id Identifier, rest string, kind Kind) int {
 	if kind != Criterion {
 		r.endList(depth)
 	}
-	n := Node{Kind: kind, Form: l.form, Identifier: id, Title: clipTitle(firstSentence(rest)), Line: l.at}
-	n.Text = r.textOf(l, rest)
-	return r.add(n, depth)
+	return r.add(r.newNode(l, id, rest, kind), depth)
+}
+
+// newNode returns the node of a line with an id and the text behind it.
+func (r *reader) newNode(l line, id Identifier, rest string, kind Kind) Node {
+	return Node{Kind: kind, Form: l.form, Identifier: id, Title: clipTitle(firstBytes(rest, 120)), Text: r.textOf(l, rest), Line: l.at}
 }
 
 // near returns the innermost open node that may have criteria, or -1.

@@ -8,82 +8,105 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 )
 
-// isTableHead reports whether a line is the head of a table, or the rule below.
+// isTableHead reports whether a line is the head of a table.
 func (r *reader) isTableHead(i int) bool {
-	if markdown.IsTableRule(r.doc.Lines[i]) {
-		return true
-	}
 	_, found := slices.BinarySearchFunc(r.doc.Tables, i, func(t markdown.Table, line int) int { return t.Line - line })
 	return found
 }
 
 // readRow reads the row of a table.
 func (r *reader) readRow(i int, row markdown.Row) {
-	if r.sections[i]&(isOmitted|isNaming) != 0 || len(row.Cells) == 0 {
-		return
-	}
 	if r.list == nil {
 		r.close(depthOfItem, i)
 	}
-	story := ""
-	for c, cell := range row.Cells[:min(2, len(row.Cells))] {
-		text := strip(Narrow(cell))
-		if strings.HasPrefix(text, "~~") {
-			return
+	c, story := r.findID(row)
+	id, rest, ok := r.readCell(row, c)
+	isProse := c == 1 && story == "" && r.list == nil && hasWords(rest) && !strong(id.Family)
+	switch {
+	case isStruck(bare(row.Cell(0))) || isStruck(bare(row.Cell(1))):
+	case !ok && r.list != nil && !r.inScenario() && hasWords(strings.Join(row.Cells, " ")):
+		r.addPlacedRow(row)
+	case ok && !isProse && !listed.MatchString(rest) && explains(rest, row.Cells[c+1:]):
+		r.addRow(row, id, append([]string{rest}, row.Cells[c+1:]...), story)
+	}
+}
+
+// findID returns the cell that may have the id of a row: the first, or the second behind a number, a priority or the
+// story of a criterion.
+func (r *reader) findID(row markdown.Row) (c int, story string) {
+	id, _, ok := r.readCell(row, 0)
+	if !ok {
+		if m := storyWord.FindStringSubmatch(bare(row.Cell(0))); m != nil {
+			story = m[2]
 		}
-		id, rest, ok := readID(text)
-		if !ok && c == 0 && (r.list != nil || r.sections[i]&isWanted != 0) && r.doc.Tables[row.Table].Column("id", "no", "nr", "number", "编号", "序号", "番号", "번호", "#") == 0 {
-			id, rest, ok = readNumber(text)
-		}
-		if !ok {
-			if m := storyWord.FindStringSubmatch(text); m != nil && c == 0 {
-				story = m[2]
-			}
-			continue
-		}
-		second := c == 1 && story == "" && r.list == nil
-		if c == 0 && !strong(id.Family) && len(row.Cells) > 2 {
-			if other, _, ok := readID(strip(Narrow(row.Cells[1]))); ok && strong(other.Family) {
-				continue // a number or a priority before the id
-			}
-		}
-		explained := hasWords(rest) || hasWords(strings.Join(row.Cells[c+1:], " ")) && !onlyIDs(row.Cells[c+1:])
-		if !explained || listed.MatchString(rest) || second && hasWords(rest) && !strong(id.Family) {
-			return
-		}
-		kind := Requirement
-		if criterionFamilies[stem(id.Family)] || r.list != nil {
-			kind = Criterion
-		} else if storyFamilies[stem(id.Family)] {
-			kind = Story
-		}
-		if kind == Story && c == 0 && len(row.Cells) > 2 { // the row may be about one of the criteria of the story
-			if inner, _, ok := readID(strip(Narrow(row.Cells[1]))); ok && inner.Family != id.Family {
-				story = FormatNumber(id.Number)
-				continue
-			}
-		}
-		if kind == Story && c == 0 && !hasWords(rest) && r.listsCriteria(row.Table) {
-			n := Node{Kind: Criterion, Form: Row, Line: i, placed: true}
-			n.Text = clipText(strings.Join(row.Cells[1:], " "))
-			r.addBelow(n, FormatNumber(id.Number), depthOfRow)
-			return
-		}
-		n := Node{Kind: kind, Form: Row, Identifier: id, Line: i, restated: r.describesOther(row.Table)}
-		n.Text = clipText(strings.Join(append([]string{rest}, row.Cells[c+1:]...), " "))
-		n.Title = clipTitle(firstSentence(n.Text))
-		r.addBelow(n, story, depthOfRow)
+		return 1, story
+	}
+	if len(row.Cells) == 2 {
+		return 0, ""
+	}
+	second, _, both := r.readCell(row, 1)
+	switch {
+	case !both:
+	case !strong(id.Family) && strong(second.Family):
+		return 1, ""
+	case kindOf(id.Family) == Story && second.Family != id.Family:
+		return 1, FormatNumber(id.Number)
+	}
+	return 0, ""
+}
+
+// readCell reads the id that begins a cell. In the first column of a table of requirements it may be a mere number.
+func (r *reader) readCell(row markdown.Row, c int) (id Identifier, rest string, ok bool) {
+	text := bare(row.Cell(c))
+	id, rest, ok = readID(text)
+	if counts := r.list != nil || r.sections[row.Line]&isWanted != 0; !ok && c == 0 && counts && r.doc.Tables[row.Table].Column(idColumns...) == 0 {
+		return readNumber(text)
+	}
+	return id, rest, ok
+}
+
+// explains reports whether the text or the cells behind an id define it.
+func explains(rest string, cells []string) bool {
+	return hasWords(rest) || hasWords(strings.Join(cells, " ")) && !onlyIDs(cells)
+}
+
+// addRow adds the node of a row with an id.
+func (r *reader) addRow(row markdown.Row, id Identifier, texts []string, story string) {
+	n := Node{Kind: kindOf(id.Family), Form: Row, Identifier: id, Text: clipText(strings.Join(texts, " ")), Line: row.Line, restated: r.describesOther(row.Table)}
+	switch {
+	case r.list != nil:
+		n.Kind = Criterion
+	case n.Kind == Story && story == "" && !hasWords(texts[0]) && r.listsCriteria(row.Table):
+		n.Kind, n.Identifier, n.placed = Criterion, Identifier{}, true
+		r.addBelow(n, FormatNumber(id.Number), depthOfRow)
 		return
+	case n.Kind == Epic:
+		n.Kind = Requirement
 	}
-	if r.list != nil && !r.inScenario() && hasWords(strings.Join(row.Cells, " ")) {
-		n := Node{Kind: Criterion, Form: Row, Line: i, placed: true}
-		cells := row.Cells
-		if number, err := strconv.Atoi(strings.Trim(cells[0], "#. ")); err == nil {
-			n.Number, cells = []int{number}, cells[1:]
+	n.Title = clipTitle(firstBytes(n.Text, 120))
+	r.addBelow(n, story, depthOfRow)
+}
+
+// addPlacedRow adds the criterion of a row without an id.
+func (r *reader) addPlacedRow(row markdown.Row) {
+	n, cells := Node{Kind: Criterion, Form: Row, Line: row.Line, placed: true}, row.Cells
+	if number, err := strconv.Atoi(strings.Trim(cells[0], "#. ")); err == nil {
+		n.Number, cells = []int{number}, cells[1:]
+	}
+	n.Text = clipText(strings.Join(cells, " "))
+	r.list.criterion, r.list.begun = r.add(n, depthOfRow), false
+}
+
+// listsCriteria reports whether the rows of a table are criteria of the stories that they name, and not stories.
+func (r *reader) listsCriteria(table int) bool {
+	t := r.doc.Tables[table]
+	column := max(t.Column(acceptance...), t.Column("criterion", "criteria"))
+	for i, header := range t.Header {
+		if i > 0 && i != column && markdown.MatchesName(markdown.NameOf(header), textColumns) {
+			return false
 		}
-		n.Text = clipText(strings.Join(cells, " "))
-		r.list.criterion, r.list.begun = r.add(n, depthOfRow), false
 	}
+	return column > 0
 }
 
 // inScenario reports whether the list is at a scenario, whose tables are examples.
@@ -92,36 +115,24 @@ func (r *reader) inScenario() bool {
 	return at >= 0 && r.nodes[at].placed && r.nodes[at].Form != Row
 }
 
-// listsCriteria reports whether the rows of a table are criteria of the stories that they name, and not stories.
-func (r *reader) listsCriteria(table int) bool {
-	t := r.doc.Tables[table]
-	criteria := max(t.Column(acceptance...), t.Column("criterion", "criteria"))
-	for i, header := range t.Header {
-		if i > 0 && i != criteria && markdown.MatchesName(markdown.NameOf(header), textColumns) {
-			return false
-		}
-	}
-	return criteria > 0
-}
-
-// addBelow adds a node below the story that its line names.
+// addBelow adds a node below the story that its line names, unless it is that story.
 func (r *reader) addBelow(n Node, story string, depth int) {
 	at := r.add(n, depth)
-	if story == "" {
-		return
-	}
-	if known, ok := r.stories[story]; ok {
+	known, ok := r.stories[story]
+	switch {
+	case story == "", ok && known == at:
+	case ok:
 		r.nodes[at].Parent = known
-		return
+	default:
+		r.nodes[at].Parent, r.stories[story] = len(r.nodes), len(r.nodes)
+		r.nodes = append(r.nodes, Node{Kind: Section, Form: Row, Identifier: Identifier{"US", parseNumber(story), story}, Line: n.Line, End: n.Line + 1, Parent: -1})
 	}
-	r.nodes[at].Parent, r.stories[story] = len(r.nodes), len(r.nodes)
-	r.nodes = append(r.nodes, Node{Kind: Section, Form: Row, Identifier: Identifier{"US", parseNumber(story), story}, Line: n.Line, End: n.Line + 1, Parent: -1})
 }
 
 // onlyIDs reports whether cells only name other ids.
 func onlyIDs(cells []string) bool {
 	for _, cell := range cells {
-		for word := range strings.FieldsFuncSeq(strip(Narrow(cell)), func(c rune) bool { return strings.ContainsRune(", ;/&、，；", c) }) {
+		for word := range strings.FieldsFuncSeq(bare(cell), func(c rune) bool { return strings.ContainsRune(", ;/&、，；", c) }) {
 			if _, rest, ok := readID(strip(word)); (!ok || rest != "") && hasWords(word) && !refWord[strings.ToLower(word)] {
 				return false
 			}
@@ -129,8 +140,6 @@ func onlyIDs(cells []string) bool {
 	}
 	return true
 }
-
-var refWord = words("epic story sprint yes no done and to n/a - must should could")
 
 // describesOther reports whether a table is about something else than requirements, and may only name them.
 func (r *reader) describesOther(table int) bool {
