@@ -168,7 +168,7 @@ func (r *run) recordSubmission(ctx context.Context, tx store.Tx, s *standing.Sta
 		rec.Gaps = append(rec.Gaps, words.AuditGaps(s.Language, sub.Audit)...)
 	}
 	if sub.Unlisted && event == workflow.EventScoredBelow {
-		rec.Gaps = append(rec.Gaps, s.Say("no line of it can be read as a criterion: put those of each story below a heading “Acceptance criteria”, each with an id (AC-1.1: …), so that QA has a list to test against"))
+		rec.Gaps = append(rec.Gaps, s.Say("no line of it can be read as a criterion: give those of each story a heading “Acceptance criteria”, and each an id (AC-1.1: …)"))
 	}
 	rec.FoundGaps = slices.DeleteFunc(slices.Clone(rec.Gaps), func(gap string) bool { return slices.Contains(a.Gaps, gap) })
 	if event != workflow.EventQuestioned {

@@ -49,7 +49,8 @@ var (
 		newUnit(`(?:week|woche|semana|semaine|неделя)`, `|[周週]`, sectionNumber),
 	}
 	// sprintRange matches the rest of a heading about several sprints, up to the last number.
-	sprintRange = pattern.New(`(?i)^\s*(?:[-–—~～&+,，、]|to|through|and|至|到|和|与|及)\s*(?:and\s+)?(?:` + aSprint + `|phase|week|milestone)?\s*#?(` + longNumber + `|` + anyNumber + `|(?-i:[A-Z]))`)
+	sprintRange = pattern.New(`(?i)^\s*(?:[-–—~～&+,，、]|to|through|and|至|到|和|与|及)\s*(?:and\s+)?(?:` + aSprint + `|phase|week` +
+		`|milestone)?\s*#?(` + longNumber + `|` + anyNumber + `|(?-i:[A-Z]))`)
 	sprintUnit  = pattern.New(`(?i)^[\s-]*(?:weeks?|wks?|days?|d|w|h|hours?|points?|pts|sp|stor(?:y|ies)|个?(?:周|天|日|工作日|星期|月|点|人|小时|故事)|次|轮)(?:\P{L}|$|[^\x00-\x7f])`)
 	sprintOf    = pattern.New(`(?i)^\s*(?:of|/|／)\s*\d{1,3}\b`)
 	sprintAside = pattern.New(`^\s*(?:[(（][^)）]*[)）]|[\[【][^\]】]*[\]】])`)

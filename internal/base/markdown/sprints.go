@@ -170,15 +170,15 @@ var htmlHeading = pattern.New(`(?i)^\s*(?:<[^>]*>\s*)*?<h([1-6])(?:\s[^>]*)?>(.*
 // sectionAt reads a heading with # or with a line below it, or in HTML. Many people leave out the
 // space behind the #.
 func (d *Document) sectionAt(i int, line string) (level int, text string) {
-	switch {
-	case line[0] == '#':
+	switch line[0] {
+	case '#':
 		written := strings.TrimSpace(d.Written(i))
 		text = strings.TrimLeft(written, "#")
 		if level = len(written) - len(text); level > 6 {
 			return 0, ""
 		}
 		return level, withoutTags(strings.TrimSpace(strings.TrimRight(strings.TrimSpace(text), "#")))
-	case line[0] == '<':
+	case '<':
 		if m := htmlHeading.FindStringSubmatch(d.Written(i)); m != nil {
 			return int(m[1][0] - '0'), withoutTags(m[2])
 		}

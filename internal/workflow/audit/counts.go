@@ -77,19 +77,19 @@ func (s *document) countOf(noun string) int {
 		}
 		return len(s.distinctStories())
 	case "functional requirements", "功能需求":
-		return s.countIDs("FR")
+		return countIDs(s.nodesOf("FR"))
 	case "requirements":
 		return 0 // of an unnamed kind
 	case "acceptance criteria", "criteria", "验收标准":
-		return s.countIDs("AC")
+		return countIDs(s.nodesOf("AC"))
 	}
 	return len(s.planned())
 }
 
-// countIDs counts the ids with some letters, each once.
-func (s *document) countIDs(letters string) int {
+// countIDs counts the ids of nodes, each once.
+func countIDs(nodes []criteria.Node) int {
 	ids := map[string]bool{}
-	for _, n := range s.nodesOf(letters) {
+	for _, n := range nodes {
 		ids[n.Family+criteria.FormatNumber(n.Number)] = true
 	}
 	return len(ids)

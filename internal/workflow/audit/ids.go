@@ -99,3 +99,6 @@ func markCriteria(d *criteria.Document) []bool {
 // criteriaHeader names a column that holds criteria.
 var criteriaHeader = []string{"acceptance criteria", "acceptance criterion", "acceptance", "criteria", "criterion",
 	"accepted when", "done when", "given", "given/when/then", "验收标准", "验收条件", "验收", "标准", "通过条件", "完成条件"}
+
+// announced matches a criterion on the line that announces it.
+var announced = pattern.New(`(?i)^[\s>*_#+-]*(?:acceptance[^:：|]{0,40}|验收[^:：|]{0,10}|接受标准|通过标准)[:：][*_\s]*[^\s*_]`)

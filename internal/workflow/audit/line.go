@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
@@ -45,3 +46,6 @@ var lonePlaceholder = map[string]bool{
 	"待补": true, "待明确": true, "待讨论": true, "待决定": true, "未定": true, "暂缺": true, "稍后补充": true, "后续补充": true,
 	"略": true,
 }
+
+// emptyLabel is a line without content, for example "- Acceptance: TBD".
+var emptyLabel = pattern.New(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)

@@ -49,21 +49,19 @@ func (d *text) openQuestions(h markdown.Heading, names []string) (open []int) {
 				i = part.End - 1
 				continue
 			}
-			if !markdown.MatchesName(part.Name, names) {
-				foreign = part.End
-			}
+			foreign = max(foreign, endUnless(part, names))
 		}
 		if d.Code[i] || strings.TrimSpace(l) == "" {
 			continue
 		}
-		at, _, isItem := markdown.Item(l)
-		_, isRow := d.Rows[i]
-		within := asked >= 0 && !isRow && (isItem && at > depth || !isItem && (strings.HasPrefix(l, " ") || !asks(l)))
+		at, within := d.standsBelow(i, l, depth)
+		within = within && asked >= 0
+		counts := asks(l) || alone && i >= foreign
 		switch {
 		case (within || asked >= 0 && !asks(l)) && (settled.MatchString(l) || yesOrNo.MatchString(l)):
 			open = slices.DeleteFunc(open, func(line int) bool { return line == asked })
 		case within:
-		case !(asks(l) || alone && i >= foreign) || !d.isOpenQuestion(i, l):
+		case !counts || !d.isOpenQuestion(i, l):
 			asked = -1
 		default:
 			asked, depth = i, at
@@ -71,6 +69,21 @@ func (d *text) openQuestions(h markdown.Heading, names []string) (open []int) {
 		}
 	}
 	return open
+}
+
+// standsBelow returns the indentation of a line, and whether it may belong to an item of a depth above it.
+func (d *text) standsBelow(i int, l string, depth int) (indent int, below bool) {
+	indent, _, isItem := markdown.Item(l)
+	_, isRow := d.Rows[i]
+	return indent, !isRow && (isItem && indent > depth || !isItem && (strings.HasPrefix(l, " ") || !asks(l)))
+}
+
+// endUnless returns the end of a part of a section, 0 if it has one of the section's names.
+func endUnless(part markdown.Heading, names []string) int {
+	if markdown.MatchesName(part.Name, names) {
+		return 0
+	}
+	return part.End
 }
 
 // headAt returns the heading in a line, or none.

@@ -30,7 +30,7 @@ func isStory(head string) bool { return storyHead.MatchString(head) && !notStory
 // ones anywhere whose ids have the row's number, as in S2-1.
 func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 	for _, line := range sp.Rows {
-		if out = append(out, d.cellStories(line)...); len(out) > 0 {
+		if out = append(out, cellStories(d.Document, line)...); len(out) > 0 {
 			continue
 		}
 		for _, cell := range d.Rows[line].Cells {
@@ -52,7 +52,7 @@ func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 }
 
 // cellStories reads the stories that a row names in a column of stories.
-func (d *text) cellStories(line int) (out []story) {
+func cellStories(d *markdown.Document, line int) (out []story) {
 	row := d.Rows[line]
 	cell := row.Cell(d.Tables[row.Table].Column("stories", "story ids", "user stories", "tasks", "items", "故事", "用户故事", "任务"))
 	for part := range strings.FieldsFuncSeq(cell, func(r rune) bool { return strings.ContainsRune(",，;；、", r) }) {
@@ -227,6 +227,3 @@ func (s *document) storyHas(what string, st story) bool {
 	}
 	return false
 }
-
-// emptyLabel is a line without content, for example "- Acceptance: TBD".
-var emptyLabel = pattern.New(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)

@@ -10,7 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
-var asA = pattern.New(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
+var asA = pattern.New(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)` +
+	`|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
 
 // label names the story in a finding.
 func (st story) label() lang.Text {
@@ -40,9 +41,9 @@ func (d *text) readStories() []story {
 		return out
 	}
 	for i, l := range d.Said {
-		if containsAny(l, "s a", "s the", "作为") && asA.MatchString(d.withNext(i)) && !emptyStory.MatchString(l) {
+		if containsAny(l, "s a", "s the", "作为") && asA.MatchString(withNext(d.Said, i)) && !emptyStory.MatchString(l) {
 			nth := len(out) + 1
-			out = append(out, story{id: "story " + strconv.Itoa(nth), node: -1, nth: nth, line: i, end: d.sectionEnd(i), form: 'l'})
+			out = append(out, story{id: "story " + strconv.Itoa(nth), node: -1, nth: nth, line: i, end: sectionEnd(d.Document, i), form: 'l'})
 		}
 	}
 	endAtNext(out)
@@ -50,12 +51,12 @@ func (d *text) readStories() []story {
 }
 
 // withNext returns a line without emphasis, with the two lines below it: a story may take three.
-func (d *text) withNext(i int) string {
-	return strings.ReplaceAll(strings.Join(d.Said[i:min(len(d.Said), i+3)], " "), "*", "")
+func withNext(lines []string, i int) string {
+	return strings.ReplaceAll(strings.Join(lines[i:min(len(lines), i+3)], " "), "*", "")
 }
 
 // sectionEnd returns the end of the innermost section around a line.
-func (d *text) sectionEnd(line int) int {
+func sectionEnd(d *markdown.Document, line int) int {
 	end := len(d.Lines)
 	for _, h := range d.Heads {
 		if h.Line > line {
@@ -123,9 +124,6 @@ func (s *document) hasCriteria(st story) bool {
 	}
 	return items >= 2
 }
-
-// announced matches a criterion on the line that announces it.
-var announced = pattern.New(`(?i)^[\s>*_#+-]*(?:acceptance[^:：|]{0,40}|验收[^:：|]{0,10}|接受标准|通过标准)[:：][*_\s]*[^\s*_]`)
 
 // statesCriteria reports whether one of the criteria of a story says something.
 func (s *document) statesCriteria(st story) bool {

@@ -16,7 +16,7 @@ import (
 func findUntraced(c check, s *document) *miss {
 	from := s.earlier[workflow.StageID(c.From)]
 	if from == nil {
-		if c.Alone > 0 && !s.namesAny(c.IDs) {
+		if c.Alone > 0 && !namesAny(s.Lines, c.IDs) {
 			return &miss{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}
 		}
 		return nil
@@ -44,8 +44,8 @@ func findUntraced(c check, s *document) *miss {
 }
 
 // namesAny reports whether the document names an id with some letters.
-func (d *text) namesAny(letters []string) bool {
-	return pattern.New(`\b(?:` + strings.Join(letters, "|") + `)[-_]?\d`).MatchString(strings.Join(d.Lines, "\n"))
+func namesAny(lines []string, letters []string) bool {
+	return pattern.New(`\b(?:` + strings.Join(letters, "|") + `)[-_]?\d`).MatchString(strings.Join(lines, "\n"))
 }
 
 // namedIn returns the lines of the nodes that lines of another document name; nil means all lines.
@@ -69,7 +69,7 @@ func (d *text) namedIn(other *text, lines []int) map[int]bool {
 func (s *document) servedThrough(through []string, line string) bool {
 	for _, id := range idToken.FindAllString(line, -1) {
 		letters := strings.TrimRight(id, "-_.0123456789")
-		if slices.Contains(through, letters) && s.mentions(id) {
+		if slices.Contains(through, letters) && mentions(s.Lines, id) {
 			return true
 		}
 	}
@@ -77,8 +77,8 @@ func (s *document) servedThrough(through []string, line string) bool {
 }
 
 // mentions reports whether the document has an id anywhere.
-func (d *text) mentions(id string) bool {
-	return slices.ContainsFunc(d.Lines, func(l string) bool {
+func mentions(lines []string, id string) bool {
+	return slices.ContainsFunc(lines, func(l string) bool {
 		return strings.ContainsAny(l, "0123456789") && slices.ContainsFunc(idToken.FindAllString(l, -1), func(other string) bool { return criteria.Key(other) == criteria.Key(id) })
 	})
 }

@@ -91,7 +91,8 @@ func (c *claims) addUnqualified(text, number, denominator, rest string) {
 var (
 	// conditional matches words right behind a number that make it one for later.
 	conditional = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:but |and |也|但)?(?:only |just ` +
-		`|仅|只)?(?:if|once|when|provided|assuming|as soon as|after[^)）.;\n]{0,60}\b(?:is|are|was|were|has|have|get|gets|approv|clos)|unless|subject to|should|would|could|如果|若|前提|待|当` +
+		`|仅|只)?(?:if|once|when|provided|assuming|as soon as|after[^)）.;\n]{0,60}\b(?:is|are|was|were|has|have|get|gets|approv|clos)|unless` +
+		`|subject to|should|would|could|如果|若|前提|待|当` +
 		`|以后|之后)`)
 	// aimed matches a word behind a number that makes it no claim, unless another number follows.
 	aimed = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:as |is |the |our |a |this is |为` +

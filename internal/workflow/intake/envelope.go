@@ -77,12 +77,12 @@ func findEnvelope(stage workflow.Stage, text string) envelope {
 			continue
 		}
 		e, role := f.asEnvelope(b)
-		switch {
-		case role == isExample:
+		switch role {
+		case isExample:
 			continue
-		case role == isDocument:
+		case isDocument:
 			out.object, out.document = e.object, e.document
-		case role == isFacts:
+		case isFacts:
 			facts = append(facts, e)
 		}
 		if role == isRemark {

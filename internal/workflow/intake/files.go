@@ -38,50 +38,55 @@ var programs = strings.Fields(`node.js next.js vue.js nuxt.js react.js express.j
 // readFiles returns the files that a report of a build says it has made or changed, as paths from the project: those
 // listed in its block, and those named in its text, where it does not say that they are gone or to come.
 func readFiles(listed any, document string) []string {
-	var out, gone []string
-	add := func(to *[]string, word string) {
-		if name := asFile(word); name != "" && !slices.Contains(*to, name) && len(*to) < maxFiles {
-			*to = append(*to, name)
-		}
-	}
+	var f fileNames
 	for _, name := range stringList(listed) {
 		if len(strings.Fields(name)) == 1 {
-			add(&out, name)
+			add(&f.made, name)
 		}
 	}
 	counts, fenced := false, false
 	for line := range strings.Lines(document) {
 		line = strings.TrimSpace(line)
-		isHeading := strings.HasPrefix(line, "#")
 		switch {
 		case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
 			fenced = !fenced
-			continue
 		case fenced:
-			continue
-		case isHeading:
+		case strings.HasPrefix(line, "#"):
 			counts = madeIn.MatchString(line) && !absent.MatchString(line)
-			continue
-		}
-		words := inCode.FindAllStringSubmatch(line, -1)
-		isListed := counts && (strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "|"))
-		rest := spans.ReplaceAllString(line, "")
-		switch {
-		case removed.MatchString(rest):
-			for _, word := range words {
-				add(&gone, word[1])
-			}
-		case absent.MatchString(rest):
-		case isListed || madeBy.MatchString(line):
-			for _, word := range words {
-				add(&out, word[1])
-			}
-			if isListed && len(words) == 0 && strings.HasPrefix(line, "- ") { // a plain list
-				add(&out, plainly.FindString(line[2:]))
-			}
+		default:
+			f.readLine(line, counts)
 		}
 	}
-	return slices.DeleteFunc(out, func(name string) bool { return slices.Contains(gone, name) })
+	return slices.DeleteFunc(f.made, func(name string) bool { return slices.Contains(f.gone, name) })
+}
+
+// fileNames are the files that a report says it has made or changed, and those that are gone.
+type fileNames struct{ made, gone []string }
+
+// add adds the file that a word names, once.
+func add(to *[]string, word string) {
+	if name := asFile(word); name != "" && !slices.Contains(*to, name) && len(*to) < maxFiles {
+		*to = append(*to, name)
+	}
+}
+
+// readLine reads the names in a line of text. counts is true below a heading of what was made.
+func (f *fileNames) readLine(line string, counts bool) {
+	words := inCode.FindAllStringSubmatch(line, -1)
+	isListed := counts && (strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "|"))
+	rest := spans.ReplaceAllString(line, "")
+	to := &f.made
+	switch {
+	case removed.MatchString(rest):
+		to = &f.gone
+	case absent.MatchString(rest), !isListed && !madeBy.MatchString(line):
+		return
+	case isListed && len(words) == 0 && strings.HasPrefix(line, "- "): // a plain list
+		add(to, plainly.FindString(line[2:]))
+	}
+	for _, word := range words {
+		add(to, word[1])
+	}
 }
 
 // asFile returns the path that a word is, "" if it is none: an address, a pattern, a path of another place, or the name

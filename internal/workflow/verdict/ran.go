@@ -18,7 +18,8 @@ var tallies = []struct {
 		pattern.New(`^ok\s+\S+\s+(?:[\d.]+m?s|\(cached\))|^\s*--- (?:PASS|FAIL): `)},
 	{"gotestsum", "DONE 0 tests in 0.100s", "DONE 12 tests in 0.100s", pattern.New(`^DONE 0 tests`), pattern.New(`^DONE ` + count + ` tests`)},
 	{"pytest", "collected 0 items", "22 passed in 1.20s",
-		pattern.New(`^collected 0 items|^collected .*/ 0 selected|^=*\s*(?:no tests ran|0 passed|` + count + ` (?:skipped|deselected)(?:, \d+ (?:skipped|deselected|warnings?))*) in \d`),
+		pattern.New(`^collected 0 items|^collected .*/ 0 selected|^=*\s*(?:no tests ran|0 passed|` +
+			count + ` (?:skipped|deselected)(?:, \d+ (?:skipped|deselected|warnings?))*) in \d`),
 		pattern.New(`\b` + count + ` (?:passed|failed)\b.*\bin \d`)},
 	{"unittest", "Ran 0 tests in 0.000s", "Ran 12 tests in 0.010s", pattern.New(`^Ran 0 tests|^NO TESTS RAN`), pattern.New(`^Ran ` + count + ` tests?`)},
 	{"jest, vitest", "Tests:       0 total", "Tests:       22 passed, 22 total",

@@ -62,7 +62,8 @@ func demoSteps(l lang.Language) []demoStep {
 		{did: l.Say("shows the report and calls approve"), args: approve,
 			form: map[string]any{"decision": "request_changes",
 				"feedback": l.Say("Lost tasks are not acceptable.")}, place: "dev/refining"},
-		{did: l.Say("fixes the findings of the review"), file: "dev-2.md", builds: []string{"internal/file/file_test.go"}, args: submit("dev", "dev-2.md"), place: "review/generating"},
+		{did: l.Say("fixes the findings of the review"), file: "dev-2.md", builds: []string{"internal/file/file_test.go"},
+			args: submit("dev", "dev-2.md"), place: "review/generating"},
 		{did: l.Say("reviews it again"), file: "review-2.md", args: submit("review", "review-2.md"), place: "qa/generating"},
 		{did: l.Say("tests every criterion"), file: "qa-1.md", args: submit("qa", "qa-1.md"), place: "qa/completed"},
 	}

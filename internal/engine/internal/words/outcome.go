@@ -229,7 +229,8 @@ func Refinement(s *standing.Standing, later string) string {
 	}
 	if len(rec.Returned) > 0 && s.Session.Moved().Event == workflow.EventReturned {
 		if st.Kind == workflow.KindBuild {
-			return "You are still the " + st.Role + ". Your report was returned: `returned` names the problem. It is at draft.path. Build what is missing, or correct the report. " + how +
+			return "You are still the " + st.Role + ". Your report was returned: `returned` names the problem. It is at draft.path. " +
+				"Build what is missing, or correct the report. " + how +
 				" Then hand in the whole report again."
 		}
 		said := "You are still the " + st.Role + ". Your report was returned: `returned` lists what it lacks. It is at draft.path, and has to end with its block of JSON. " + how +
