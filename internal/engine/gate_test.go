@@ -134,7 +134,7 @@ func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	r := b.at("po/awaiting_confirmation", inflated)
-	if r.Audit == nil || r.Audit.Score > 40 || !strings.Contains(r.UserMessage, "Score 95 of 100 by the assistant, **form "+fmt.Sprint(r.Audit.Score)+" by our check (floor 60)**; 90 needed.\nOur check found: ") {
+	if r.Audit == nil || r.Audit.Score > 50 || !strings.Contains(r.UserMessage, "Score 95 of 100 by the assistant, **form "+fmt.Sprint(r.Audit.Score)+" by our check (floor 60)**; 90 needed.\nOur check found: ") {
 		t.Errorf("%+v\n%s", r.Audit, r.UserMessage)
 	}
 	b = newBench(t)

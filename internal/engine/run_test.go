@@ -281,7 +281,7 @@ func TestEstimateOpensNoGate(t *testing.T) {
 	b.do(start("x"))
 	r := b.at("po/refining", submit(workflow.PO, "# Executive Summary"))
 	// By its section it would be 65; the audit finds next to nothing.
-	if !r.ScoreIsEstimate || *r.Score != 13 || r.Audit.Score != 13 || *r.GateScore != 10 {
+	if !r.ScoreIsEstimate || *r.Score != 45 || r.Audit.Score != 45 || *r.GateScore != 10 {
 		t.Errorf("%+v", r)
 	}
 	if !slices.ContainsFunc(r.Gaps, func(g string) bool { return strings.Contains(g, `"quality_score"`) }) ||

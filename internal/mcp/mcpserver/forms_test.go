@@ -344,7 +344,7 @@ func TestDraftChangedUnderAnOpenForm(t *testing.T) {
 			if refused || reply["state"] != "generating" || lastEntry(t, dir)["event"] != "confirmed" {
 				t.Errorf("%v, %v", reply, lastEntry(t, dir))
 			}
-			if !strings.HasPrefix(form.Message, "Approve with this change? Score 95, form 13, floor 60; 90 needed\n2 lines were changed since it was scored: “# Something else” and 1 more\n") || !strings.Contains(fmt.Sprint(form.Schema), "Approve with this change") {
+			if !strings.HasPrefix(form.Message, "Approve with this change? Score 95, form 45, floor 60; 90 needed\n2 lines were changed since it was scored: “# Something else” and 1 more\n") || !strings.Contains(fmt.Sprint(form.Schema), "Approve with this change") {
 				t.Errorf("%s\n%v", form.Message, form.Schema)
 			}
 		})
