@@ -13,3 +13,6 @@ func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /D /S /C "` + command + `"`}
 	return cmd
 }
+
+// wrapper is Gradle's own program in a project, and gradleTest runs the tests by it.
+const wrapper, gradleTest = "gradlew.bat", `.\gradlew.bat test`
