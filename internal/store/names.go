@@ -236,6 +236,9 @@ func (c *checker) checkEntry(e *workflow.Transition) {
 		c.checkLine("history.grant", string(g.Channel), string(g.Assurance), string(g.Decision), string(g.Stage), string(g.Policy), g.SHA256, g.Signature)
 		c.checkLine("history.grant.client", g.Client, g.Subject, g.Name)
 		c.checkCount("history.grant.revision", g.Revision)
+		if g.Offer != nil {
+			c.checkLine("history.grant.offer", g.Offer.Command, g.Offer.SHA256)
+		}
 		for _, comment := range g.Comments {
 			c.checkLine("history.grant.comments", string(comment.Kind))
 			c.checkCount("history.grant.comments", comment.From, comment.To)

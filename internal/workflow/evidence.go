@@ -91,6 +91,8 @@ const (
 	SetByPerson      Setter = "person"
 	SetByProject     Setter = "project"
 	SetByEnvironment Setter = "environment"
+	// SetAtGate is the person's choice at the gate of a plan, for one run.
+	SetAtGate Setter = "gate"
 )
 
 // VerifyCommand is the command that checks the submissions of a stage. It is kept in the session,

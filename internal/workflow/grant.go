@@ -1,6 +1,9 @@
 package workflow
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Channel is the way in which a person's decision arrived.
 type Channel string
@@ -74,6 +77,8 @@ type Grant struct {
 	Feedback  string    `json:"feedback,omitempty"`
 	// Comments are the person's remarks on lines of the draft.
 	Comments []Comment `json:"comments,omitempty"`
+	// Offer is taken with the approval of a plan; nil if there was none, or the person did not take it.
+	Offer *Offer `json:"offer,omitempty"`
 	// Client is the name and version of the program that brought the decision.
 	Client string `json:"client,omitempty"`
 	// The person is the one whose account the program ran under.
@@ -95,6 +100,30 @@ type Grant struct {
 	// Note is the reason why a better channel did not decide.
 	Note  string `json:"note,omitempty"`
 	Extra Extra  `json:",unknown"`
+}
+
+// Offer is a command that the person can let the server run to verify the work of a run.
+type Offer struct {
+	Command string `json:"command"`
+	// SHA256 stands for the command and the files with its instructions, as they were offered.
+	SHA256 string `json:"sha256"`
+	Extra  Extra  `json:",unknown"`
+}
+
+// offerPrefix begins the decision to approve a plan with an offer.
+const offerPrefix = "approve_and_run:"
+
+// Decision names the approval with the offer, for forms and signatures.
+func (o *Offer) Decision() Decision { return Decision(offerPrefix + o.SHA256 + ":" + o.Command) }
+
+// OfferOf returns the offer taken by a decision as [Offer.Decision] names it, nil if it takes none.
+func OfferOf(d Decision) *Offer {
+	text, takes := strings.CutPrefix(string(d), offerPrefix)
+	hash, command, _ := strings.Cut(text, ":")
+	if !takes {
+		return nil
+	}
+	return &Offer{Command: command, SHA256: hash}
 }
 
 // Signature is the statement signed by a passkey, with everything needed to check it again except the decision

@@ -38,6 +38,8 @@ func NewPlan(kept workflow.VerifyCommand, now Configured, at time.Time) Plan {
 		return adoptConfigured(kept, now, at)
 	case process.Same(kept.Command, now.Command):
 		return keepCommand(kept, now, at)
+	case kept.SetBy == workflow.SetAtGate && now.Command == "" && now.By != workflow.SetByPerson: // no file ever named it
+		return Plan{Keep: kept}
 	case now.By == workflow.SetByPerson:
 		return adoptConfigured(kept, now, at)
 	case kept.SetBy == workflow.SetByPerson && (now.Person == nil || *now.Person == ""): // they have taken it out

@@ -39,7 +39,7 @@ func TestPlanVerify(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	now, before, after := began.Add(time.Hour), began.Add(-time.Hour), began.Add(time.Minute)
 	text := func(s string) *string { return &s }
-	const person, project, variable = workflow.SetByPerson, workflow.SetByProject, workflow.SetByEnvironment
+	const person, project, variable, gate = workflow.SetByPerson, workflow.SetByProject, workflow.SetByEnvironment, workflow.SetAtGate
 	kept := func(command string, by workflow.Setter) workflow.VerifyCommand {
 		if command == "" && by == "" {
 			return workflow.VerifyCommand{}
@@ -82,6 +82,11 @@ func TestPlanVerify(t *testing.T) {
 		{"noted, and allowed since", noted(kept("make", project), "make all", false), verify.Configured{Command: "make all", By: project, Allowed: &after}, kept("make all", project), "make (project) -> make all (project)"},
 		{"changed by a variable", kept("make", project), verify.Configured{Command: "true", By: variable}, noted(kept("make", project), "true", false), `make (project), not "true"`},
 		{"a variable that is gone", kept("make", variable), verify.Configured{}, noted(kept("make", variable), "", false), `make (environment), not ""`},
+
+		{"chosen at a gate", kept("make", gate), verify.Configured{}, kept("make", gate), ""},
+		{"chosen at a gate, then configured", kept("make", gate), verify.Configured{Command: "make", By: project}, kept("make", project), "make (gate) -> make (project)"},
+		{"chosen at a gate, and the project names another", kept("make", gate), verify.Configured{Command: "true", By: project}, noted(kept("make", gate), "true", false), `make (gate), not "true"`},
+		{"chosen at a gate, and the person wants none", kept("make", gate), verify.Configured{By: person, Person: text("")}, kept("", person), "make (gate) -> none"},
 
 		{"the person changed theirs", kept("make", person), verify.Configured{Command: "make all", By: person, Person: text("make all")}, kept("make all", person), "make (person) -> make all (person)"},
 		{"the person took theirs out", kept("make", person), verify.Configured{}, kept("", person), "make (person) -> none"},

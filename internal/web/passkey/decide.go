@@ -38,6 +38,9 @@ func StatementOf(session string, g workflow.Grant, answers, nonce string) Statem
 		Session: session, Stage: string(g.Stage), Revision: g.Revision, Decision: string(g.Decision),
 		FeedbackHash: hashText(g.Feedback), CommentsHash: hashComments(g.Comments), AnswersHash: answers, Nonce: nonce,
 	}
+	if g.Offer != nil {
+		s.Decision = string(g.Offer.Decision())
+	}
 	switch g.Decision {
 	case workflow.DecisionOverride: // the gate decides whether a yes overrides it, not the page
 		s.Decision, s.SHA256 = string(workflow.DecisionApprove), g.SHA256
