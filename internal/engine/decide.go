@@ -120,7 +120,12 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		return err
 	}
 	rec.Approved = true
-	note.VerifyCommands, note.Tree = permission.AcceptVerify(s), tree
+	if note.VerifyCommands, note.Tree = permission.AcceptVerify(s), tree; grant.Offer != nil {
+		var err error
+		if note.VerifyCommands, err = r.engine.person.In(r.project).LetRun(ctx, s, *r.accepted); err != nil {
+			return err
+		}
+	}
 	return r.fireEvent(ctx, s, event, note)
 }
 
@@ -191,7 +196,7 @@ func (r *run) askPerson(ctx context.Context, s *standing.Standing, word gate.Wor
 	if !gate.Asks(s, word) {
 		return nil, note, nil
 	}
-	a, err := r.putQuestion(ctx, s, gate.Ask(s))
+	a, err := r.putQuestion(ctx, s, r.gateQuestion(s))
 	switch {
 	case err != nil:
 		return nil, note, err

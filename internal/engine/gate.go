@@ -48,9 +48,15 @@ func (r *run) pendingQuestion(ctx context.Context) (gate.Question, error) {
 	case s.Session.CurrentState == workflow.Clarifying:
 		return gate.AskQuestions(s), nil
 	case s.Session.CurrentState.Gated():
-		return gate.Ask(s), nil
+		return r.gateQuestion(s), nil
 	}
 	return gate.Question{}, words.NothingWaits(s.Session)
+}
+
+// gateQuestion returns the question at the session's gate, with an offer if the project has one.
+func (r *run) gateQuestion(s *standing.Standing) gate.Question {
+	s.Offer = r.engine.person.In(r.project).Offer(s).Offered()
+	return gate.Ask(s)
 }
 
 // newGrant makes the record of an answer, which may have come from anywhere.
@@ -94,6 +100,12 @@ func (r *run) newGateGrant(s *standing.Standing, b gate.Bound, a gate.Response) 
 	g, err := r.newGrant(s, s.Policy.Gate, b, a)
 	if err != nil {
 		return g, err
+	}
+	if g.Offer = a.Offer; g.Offer != nil { // the project's files may have changed since the person was asked
+		r.accepted = r.engine.person.In(r.project).Offer(s)
+		if err := r.accepted.Take(g.Offer, g.Channel); err != nil {
+			return g, err
+		}
 	}
 	return gate.Granted(s, g)
 }

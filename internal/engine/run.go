@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -28,6 +29,8 @@ type run struct {
 	disk   *documents.Disk
 	// viewed is the document of a question left unanswered to read the document.
 	viewed string
+	// accepted is the offer taken by the person with a yes; nil if there is none.
+	accepted *permission.Want
 }
 
 func (e *Engine) newRun(p *project.Project, id string, req request.Request, call int64) *run {

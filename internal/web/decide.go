@@ -142,8 +142,8 @@ func (d *Dashboard) prepareRequest(it *decision) error {
 	if len(q.Questions) > 0 {
 		it.req.Action = workflow.ActionAnswer
 	}
-	offered := slices.ContainsFunc(q.Choices, func(c gate.Choice) bool { return c.Value() == it.Decision }) ||
-		len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
+	_, offered := q.Choose(it.Decision)
+	offered = offered || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
 	switch {
 	case it.SHA256 != q.SHA256:
 		return fault.New(fault.Conflict, "the document is not the one that the page shows: it was changed since").
@@ -215,6 +215,9 @@ func (it *decision) statement() passkey.Statement {
 	if g.Stage == "" {
 		g.Stage = it.session.CurrentStage
 	}
+	if g.Offer = workflow.OfferOf(g.Decision); g.Offer != nil {
+		g.Decision = workflow.DecisionApprove
+	}
 	return passkey.StatementOf(it.session.SessionID, g, passkey.AnswersHash(it.Answers, it.SkipRest), it.Nonce)
 }
 
@@ -240,10 +243,8 @@ func (b browserChannel) Ask(_ context.Context, q gate.Question) (gate.Response, 
 	if it.Decision == string(workflow.DecisionAnswer) {
 		out.Decision = workflow.DecisionAnswer
 	}
-	for _, c := range q.Choices {
-		if c.Value() == it.Decision {
-			out.Decision = c.Decision
-		}
+	if c, ok := q.Choose(it.Decision); ok {
+		out.Decision, out.Offer = c.Decision, c.Offer
 	}
 	return out, nil
 }

@@ -82,7 +82,7 @@ func (p *Person) askDecision(ctx context.Context, q gate.Question) (gate.Respons
 			return Silent(lang.T("not now")), nil
 		}
 	}
-	answer := gate.Response{Decision: choice.Decision, Feedback: p.Words}
+	answer := gate.Response{Decision: choice.Decision, Offer: choice.Offer, Feedback: p.Words}
 	if p.Words != "" || choice.Words == "" {
 		return answer, nil
 	}
@@ -102,7 +102,10 @@ func (p *Person) askChoice(ctx context.Context, q gate.Question) (gate.Choice, e
 	offered, view := "", ""
 	for _, choice := range q.Choices {
 		key := "a"
-		if choice.Decision == workflow.DecisionChanges {
+		switch {
+		case choice.Offer != nil:
+			key = "r"
+		case choice.Decision == workflow.DecisionChanges:
 			key = "c"
 		}
 		offered += key

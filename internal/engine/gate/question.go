@@ -71,19 +71,38 @@ type Bound struct {
 type Choice struct {
 	Decision workflow.Decision
 	Label    string
+	// Short is the label for a host that cuts Label; empty if that fits every host.
+	Short string
 	// Words is the question for the person's words after the choice; empty if it needs none. Without an answer to
 	// it nothing is decided.
 	Words string
 	// Reason is true if the words say why work goes on, and ask for no change.
 	Reason bool
+	// Offer is taken with the decision; nil for none.
+	Offer *workflow.Offer
 }
 
 // Value names the choice to a form: the decision at a gate, or the act itself, for example cancel.
 func (c Choice) Value() string {
+	if c.Offer != nil {
+		return string(c.Offer.Decision())
+	}
 	if c.Decision == workflow.DecisionOverride {
 		return string(workflow.DecisionApprove)
 	}
 	return string(c.Decision)
+}
+
+// Choose returns the choice with a value. An offer other than the present one is among the choices too, as long as a
+// plain yes is: the gate refuses it, and says why.
+func (q Question) Choose(value string) (c Choice, ok bool) {
+	for _, c := range q.Choices {
+		if c.Value() == value {
+			return c, true
+		}
+	}
+	c = Choice{Decision: workflow.DecisionApprove, Offer: workflow.OfferOf(workflow.Decision(value))}
+	return c, c.Offer != nil && slices.ContainsFunc(q.Choices, func(o Choice) bool { return o.Decision == c.Decision })
 }
 
 // Response is the person's answer to a question.
@@ -91,6 +110,8 @@ type Response struct {
 	Channel workflow.Channel
 	// Decision is empty if the person took none; Silence then says why.
 	Decision workflow.Decision
+	// Offer is taken with the decision; nil for none.
+	Offer    *workflow.Offer
 	Feedback string
 	// Comments are the person's remarks on lines of the draft, in any decision on it.
 	Comments []workflow.Comment
@@ -195,7 +216,13 @@ func gateChoices(s *standing.Standing) []Choice {
 		return []Choice{no, yes}
 	case !s.Overrides():
 		no.Words = words.AskChanges.In(s.Language)
-		return []Choice{yes, no}
+		if s.Offer == nil {
+			return []Choice{yes, no}
+		}
+		run := yes
+		run.Label, run.Short = words.OfferLabels(s)
+		run.Offer = s.Offer
+		return []Choice{yes, run, no}
 	}
 	yes.Decision = workflow.DecisionOverride
 	if yes.Reason = s.NeedsReason(); yes.Reason {

@@ -262,21 +262,19 @@ func (c *formChannel) readResponse(f *form, q gate.Question) (gate.Response, err
 	case viewFirst:
 		return gate.Response{Silence: gate.Silence{Why: lang.T("the document is to be read first"), View: true}}, nil
 	}
-	for _, chosen := range q.Choices {
-		if chosen.Value() != filled[decisionField] {
-			continue
-		}
-		a.Decision = chosen.Decision
-		if chosen.Words == "" {
-			return a, nil
-		}
-		// Older forms had a field for the words, which may be filled in.
-		if a.Feedback = filled[wordsField]; a.Feedback == "" {
-			return c.sendForm(q, wordsSheet(q, chosen), &a)
-		}
+	chosen, ok := q.Choose(filled[decisionField])
+	if !ok {
+		return silentResponse(lang.T("the chosen decision is not offered any more"), false), nil
+	}
+	a.Decision, a.Offer = chosen.Decision, chosen.Offer
+	if chosen.Words == "" {
 		return a, nil
 	}
-	return silentResponse(lang.T("the chosen decision is not offered any more"), false), nil
+	// Older forms had a field for the words, which may be filled in.
+	if a.Feedback = filled[wordsField]; a.Feedback == "" {
+		return c.sendForm(q, wordsSheet(q, chosen), &a)
+	}
+	return a, nil
 }
 
 // explainSilence says why no person has answered a form; it returns the zero value if a person may have. If a

@@ -205,6 +205,8 @@ func aboutWant(l lang.Language, w engine.Want) []string {
 		out = append(out, l.Say("Set by a variable of the environment, which a file of the project can set too (.mcp.json)."))
 	case workflow.SetByProject:
 		out = append(out, l.Say("Set by the project (%s).", config.ProjectFile))
+	case workflow.SetAtGate:
+		out = append(out, l.Say("Chosen at the gate of a plan."))
 	}
 	if w.Kind == trust.KindContract {
 		out = append(out, l.Say("Read it first. Once it changes, it does not run until you allow it again; files that it runs in turn are not checked."))

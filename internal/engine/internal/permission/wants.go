@@ -202,6 +202,11 @@ func (w *wanted) addRuns() {
 
 // addRun adds the commands of one run.
 func (w *wanted) addRun(s *workflow.Session, stage workflow.StageID, kept workflow.VerifyCommand) {
+	use := w.language().Say("%s of the run %s", stage, s.TaskName)
+	if kept.SetBy == workflow.SetAtGate { // no settings name it
+		w.addCommand(kept.Command, kept.SetBy, use)
+		use = ""
+	}
 	if kept.Instead == nil || kept.Accepted {
 		return
 	}
@@ -212,7 +217,7 @@ func (w *wanted) addRun(s *workflow.Session, stage workflow.StageID, kept workfl
 		want.Note = w.language().Say("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, words.Command(kept))
 	}
 	if w.permits().Command(kept.Command, kept.SetBy) == nil {
-		w.addCommand(kept.Command, kept.SetBy, w.language().Say("%s of the run %s", stage, s.TaskName))
+		w.addCommand(kept.Command, kept.SetBy, use)
 	}
 }
 

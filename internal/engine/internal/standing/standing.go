@@ -40,6 +40,8 @@ type Standing struct {
 	Unwritten []string
 	// Tasks is the folder of the task's artifacts, with a slash at the end.
 	Tasks string
+	// Offer can be taken with a yes to the plan; nil if there is none. It is gathered for a question only.
+	Offer *workflow.Offer
 	// Altered are the approved texts that were changed since.
 	Altered []workflow.Alteration
 	// Integrity is the result of checking the session. Strict is true if a gate of it takes only

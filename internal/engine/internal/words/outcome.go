@@ -78,6 +78,9 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 	if g.Decision == workflow.DecisionOverride {
 		said = s.Say("The risk is accepted and recorded. ") + said
 	}
+	if g.Offer != nil {
+		said += s.Say(" The server runs `%s` at %s.", g.Offer.Command, offerStages(s))
+	}
 	if from.Gate == workflow.GateVerdict {
 		if text := Rows(s.Language, s.Session.Record(from.ID).Criteria); text != "" {
 			said = strings.TrimSpace(said) + s.Say(" %s.", text)

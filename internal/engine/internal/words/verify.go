@@ -77,6 +77,8 @@ func Command(c workflow.VerifyCommand) lang.Text {
 		by = lang.T("your own file")
 	case workflow.SetByEnvironment:
 		by = lang.T("a variable")
+	case workflow.SetAtGate:
+		by = lang.T("your choice at the gate")
 	}
 	return lang.T("`%s` (%s)", visible.Fit(c.Command, 120), by)
 }

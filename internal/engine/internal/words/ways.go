@@ -1,7 +1,11 @@
 package words
 
 import (
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -138,6 +142,35 @@ func plainLabels(s *standing.Standing) (yes, no string) {
 		return s.Say("Approve: make this change, and nothing else"), s.Say("Request changes, and say which")
 	}
 	return s.Say("Approve: save it and go on"), s.Say("Request changes, and say which")
+}
+
+// OfferLabels returns the labels of the choice to take the offer with a yes: a full one, and a short one.
+func OfferLabels(s *standing.Standing) (full, short string) {
+	full = s.Say("Approve, and let the server run `%s` at %s", s.Offer.Command, offerStages(s))
+	if s.Draft.Edit != nil {
+		full = s.Say("Approve with this change, and let the server run `%s` at %s", s.Offer.Command, offerStages(s))
+	}
+	return full, s.Say("Approve, and run `%s`", s.Offer.Command)
+}
+
+// offerStages names the stages at which an offered command runs.
+func offerStages(s *standing.Standing) string {
+	var labels []string
+	for _, st := range s.Workflow.Stages {
+		if st.Verify {
+			labels = append(labels, st.Label)
+		}
+	}
+	if last := len(labels) - 1; last > 0 {
+		return s.Say("%s and %s", strings.Join(labels[:last], ", "), labels[last])
+	}
+	return strings.Join(labels, "")
+}
+
+// OfferChanged refuses an offer that is no longer what the person was shown.
+func OfferChanged(o workflow.Offer) error {
+	return fault.New(fault.Conflict, "what `%s` runs has changed since the question was asked, or it is not offered any more; nothing was decided", visible.Fit(o.Command, 120)).
+		WithHint("look at the change, and decide once more")
 }
 
 // The questions that ask for a person's words, once they have made a choice that needs them.
