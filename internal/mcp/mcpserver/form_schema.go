@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -44,7 +45,11 @@ type field struct {
 	former bool
 }
 
-type choice struct{ value, label string }
+type choice struct {
+	value, label string
+	// short takes the place of a label that does not fit; without it, the label is cut.
+	short string
+}
 
 // formStyle describes how a client shows forms.
 type formStyle struct {
@@ -106,8 +111,8 @@ func (f formStyle) fieldSchema(of field) map[string]any {
 	values, labels, one := make([]string, len(of.choices)), make([]string, len(of.choices)), make([]map[string]any, len(of.choices))
 	for i, c := range of.choices {
 		values[i], labels[i] = c.value, visible.Line(c.label)
-		if f.unset {
-			labels[i] = visible.Shorten(labels[i], labelLength, "…")
+		if f.unset && visible.Columns(labels[i]) > labelLength {
+			labels[i] = visible.Shorten(cmp.Or(c.short, labels[i]), labelLength, "…")
 		}
 		one[i] = map[string]any{"const": values[i], "title": labels[i]}
 	}

@@ -71,7 +71,7 @@ func headLines(q gate.Question, second string) (first, rest []string) {
 func formChoices(choices []gate.Choice) []choice {
 	out := make([]choice, len(choices))
 	for i, c := range choices {
-		out[i] = choice{c.Value(), c.Label}
+		out[i] = choice{c.Value(), c.Label, c.Short}
 	}
 	return out
 }
@@ -80,12 +80,18 @@ func formChoices(choices []gate.Choice) []choice {
 // afterwards, by wordsSheet.
 func (f formStyle) decisionSheet(q gate.Question) sheet {
 	first, rest := headLines(q, q.Worst)
-	neutral := []choice{{notNow, q.Language.Say("Not now: leave it as it is")}}
+	neutral := []choice{{value: notNow, label: q.Language.Say("Not now: leave it as it is")}}
 	if q.Draft != "" {
-		neutral = slices.Insert(neutral, 0, choice{viewFirst, q.Language.Say("View the document first")})
+		neutral = slices.Insert(neutral, 0, choice{value: viewFirst, label: q.Language.Say("View the document first")})
+	}
+	text := ""
+	for _, c := range q.Choices {
+		if c.Short != "" && f.unset { // what the label has no room for
+			text = c.Label
+		}
 	}
 	return sheet{first: first, rest: rest, fields: []field{
-		{name: decisionField, title: q.Language.Say("Your decision"), choices: f.orderChoices(formChoices(q.Choices), neutral...), required: true},
+		{name: decisionField, title: q.Language.Say("Your decision"), text: text, choices: f.orderChoices(formChoices(q.Choices), neutral...), required: true},
 		{name: wordsField, former: true},
 	}}
 }
@@ -111,19 +117,19 @@ func (f formStyle) answersSheet(q gate.Question) sheet {
 	for i, question := range q.Questions {
 		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.describeQuestion(l, question), most: request.MaxAnswer / 4}
 		if !f.unset {
-			each.choices = []choice{{leaveOpen, l.Say("Leave it open")}}
+			each.choices = []choice{{value: leaveOpen, label: l.Say("Leave it open")}}
 		}
 		if len(question.Options) > 1 {
 			for j, text := range question.Options {
-				each.choices = append(each.choices, choice{optionValue(j), text})
+				each.choices = append(each.choices, choice{value: optionValue(j), label: text})
 			}
 		}
 		if len(each.choices) > 0 {
-			each.choices = append(each.choices, choice{ownWords, l.Say("In my own words")})
+			each.choices = append(each.choices, choice{value: ownWords, label: l.Say("In my own words")})
 		}
 		out.fields = append(out.fields, each)
 	}
-	remaining := []choice{{leaveOpen, l.Say("Leave them open")}, {skipRest, l.Say("Skip them")}}
+	remaining := []choice{{value: leaveOpen, label: l.Say("Leave them open")}, {value: skipRest, label: l.Say("Skip them")}}
 	out.fields = append(out.fields, field{
 		name: restField, title: l.Say("Questions without an answer"),
 		text:    l.Say("what happens to questions that you leave empty"),
@@ -188,6 +194,7 @@ func (f formStyle) folderSheet(l lang.Language, lines string) sheet {
 		first = append([]string{l.Say("May bmad-mcp work in this folder? It keeps its files there.")}, strings.Split(lines, "\n")...)
 	}
 	first = append(first, l.Say("Your assistant has named it; your host does not have it open."))
-	choices := f.orderChoices([]choice{{allowFolder, l.Say("Yes, remember")}, {denyFolder, l.Say("No")}}, choice{notNow, l.Say("Not now")})
+	decide := []choice{{value: allowFolder, label: l.Say("Yes, remember")}, {value: denyFolder, label: l.Say("No")}}
+	choices := f.orderChoices(decide, choice{value: notNow, label: l.Say("Not now")})
 	return sheet{first: first, fields: []field{{name: decisionField, title: l.Say("Your decision"), choices: choices, required: true}}}
 }

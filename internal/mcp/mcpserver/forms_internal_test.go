@@ -79,7 +79,7 @@ func FuzzFormAnswer(f *testing.F) {
 func TestSheetRefuses(t *testing.T) {
 	t.Parallel()
 	s := sheet{fields: []field{
-		{name: "decision", required: true, choices: []choice{{"yes", "Yes"}, {"no", "No"}}}, {name: "more"}, {name: "old", former: true},
+		{name: "decision", required: true, choices: []choice{{value: "yes", label: "Yes"}, {value: "no", label: "No"}}}, {name: "more"}, {name: "old", former: true},
 	}}
 	for content, want := range map[string]string{
 		`{"decision":"yes"}`:                       "map[decision:yes]",
