@@ -113,7 +113,7 @@ func (d *Dashboard) describeChoice(a *asked, out *documentPage, q gate.Question,
 	if c.Reason {
 		row.Needs = a.lang.Say("Say why: your reason is recorded.")
 	}
-	if len(q.Questions) > 0 {
+	if len(q.Questions) > 0 || c.Offer != nil {
 		row.Quiet = true
 	}
 	return row
