@@ -48,6 +48,7 @@ func findMisnamed(s *workflow.Session) (key, value string) {
 	c.refuseIf(!isID || canonical != s.SessionID, "session_id", s.SessionID)
 	c.checkName("task_name", s.TaskName)
 	c.checkCount("revision", s.Revision, s.ReworkCount)
+	c.checkCount("criteria_reader", s.CriteriaReader)
 	c.checkLine("artifacts", s.Artifacts...)
 	c.checkSprints("sprints", s.Sprints)
 	c.checkPolicies("policy", s.Policy)
@@ -226,6 +227,7 @@ func (c *checker) checkEntry(e *workflow.Transition) {
 	}
 	c.checkLine("history.files", append(e.Files, e.Absent...)...)
 	c.checkCount("history.iteration", e.Iteration)
+	c.checkCount("history.by_word", e.ByWord)
 	if e.FindingsOpen != nil {
 		c.checkCount("history.findings_open", *e.FindingsOpen)
 	}
