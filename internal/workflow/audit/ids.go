@@ -9,19 +9,76 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
 )
 
-// idToken matches an id anywhere in a text.
-var idToken = pattern.New(`\b(?:[A-Z][A-Z0-9]{0,8}-){0,3}[A-Z]{1,5}[-_]?\d{1,4}(?:\.\d{1,4}){0,3}[a-z]?\b|(?:功能需求|需求) ?\d+(?:\.\d+)*`)
+// hanID matches an id in Chinese.
+var hanID = pattern.New(`(?:功能需求|需求) ?\d+(?:\.\d+)*`)
+
+// nextID returns the place of the next id in a text: capitals with hyphens, and a number. ok is false if there is none.
+func nextID(s string, at int) (from, to int, ok bool) {
+	for ; at < len(s); at++ {
+		if c := s[at]; c < 'A' || c > 'Z' || at > 0 && markdown.IsWordByte(s[at-1]) {
+			continue
+		}
+		end, digits := at, false
+		for end < len(s) && (s[end] >= 'A' && s[end] <= 'Z' || s[end] >= '0' && s[end] <= '9' || end > at && strings.IndexByte("-_.", s[end]) >= 0) {
+			digits = digits || s[end] <= '9' && s[end] >= '0'
+			end++
+		}
+		for strings.IndexByte("-_.", s[end-1]) >= 0 {
+			end--
+		}
+		letter := end < len(s) && s[end] >= 'a' && s[end] <= 'z' && (end+1 == len(s) || !markdown.IsWordByte(s[end+1]))
+		if letter && s[end-1] <= '9' {
+			end++
+		}
+		if word := end < len(s) && markdown.IsWordByte(s[end]); digits && !word && end-at <= maxID {
+			return at, end, true
+		}
+		at = end - 1
+	}
+	return 0, 0, false
+}
+
+// maxID is more than an id takes, in bytes.
+const maxID = 40
+
+// idsIn returns the ids in a text.
+func idsIn(s string) (out []string) {
+	for at := 0; ; {
+		from, to, ok := nextID(s, at)
+		if !ok {
+			return append(out, hanID.FindAllString(s, -1)...)
+		}
+		out, at = append(out, s[from:to]), to
+	}
+}
 
 func hasID(s string) bool {
-	return strings.ContainsAny(s, "0123456789") && idToken.MatchString(s)
+	if !strings.ContainsAny(s, "0123456789") {
+		return false
+	}
+	_, _, ok := nextID(s, 0)
+	return ok || hanID.MatchString(s)
 }
 
 // blankIDs returns a text with a space in place of each id.
 func blankIDs(s string) string {
-	if !hasID(s) {
+	if !strings.ContainsAny(s, "0123456789") {
 		return s
 	}
-	return idToken.ReplaceAllString(s, " ")
+	var b strings.Builder
+	at := 0
+	for {
+		from, to, ok := nextID(s, at)
+		if !ok {
+			break
+		}
+		b.WriteString(s[at:from] + " ")
+		at = to
+	}
+	if at > 0 {
+		s = b.String() + s[at:]
+	}
+	return hanID.ReplaceAllString(s, " ")
 }
 
 // nodesOf returns the nodes with ids of the letters that a rubric names, in the order of the document: stories by any

@@ -273,10 +273,17 @@ func (p *prose) mainLanguage() (name string) {
 // leastSmall is how many small words, or letters of another script, tell a language.
 const leastSmall = 4
 
+// enoughText is how much of a document shows its script, in bytes.
+const enoughText = 8 << 10
+
 // isForeign reports whether a document is in a language that the rules do not know: neither English nor Chinese.
 func (d *text) isForeign() bool {
 	latin, han, kana, other := 0, 0, 0, 0
+	read := 0
 	for _, l := range d.Said {
+		if read += len(l); read > enoughText {
+			break
+		}
 		for _, r := range l {
 			switch {
 			case r < utf8.RuneSelf:

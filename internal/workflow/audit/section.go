@@ -173,7 +173,7 @@ func (d *text) hasContentOf(what string) bool {
 			_, _, isItem := markdown.Item(l)
 			_, isRow := d.Rows[i]
 			isHTML := strings.HasPrefix(strings.TrimSpace(l), "<")
-			if d.criterion[i] || (isItem || isRow || isHTML || containsAny(l, "SHALL", "MUST")) && obliges.MatchString(l) {
+			if d.criterion()[i] || (isItem || isRow || isHTML || containsAny(l, "SHALL", "MUST")) && obliges.MatchString(l) {
 				lines++
 			}
 		}
@@ -199,5 +199,5 @@ func (d *text) beginsWithProse() bool {
 			break
 		}
 	}
-	return slices.ContainsFunc(d.prose().sentences, func(s sentence) bool { return s.line < end && s.size() >= leastWords && !d.criterion[s.line] })
+	return slices.ContainsFunc(d.prose().sentences, func(s sentence) bool { return s.line < end && s.size() >= leastWords && !d.criterion()[s.line] })
 }

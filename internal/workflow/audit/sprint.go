@@ -219,7 +219,7 @@ func (s *document) storyHas(what string, st story) bool {
 		}
 	}
 	for i := st.line; i < st.end; i++ {
-		criterion := what == "acceptance" && s.criterion[i]
+		criterion := what == "acceptance" && s.criterion()[i]
 		labelled := words.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i])
 		if criterion || labelled {
 			return true

@@ -115,7 +115,7 @@ func (s *document) hasCriteria(st story) bool {
 	items := 0
 	for i := st.line; i < st.end; i++ {
 		substance := hasSubstance(s.Lines[i]) && !hasPlaceholder(s.Said[i])
-		if substance && s.criterion[i] {
+		if substance && s.criterion()[i] {
 			return true
 		}
 		if _, body, ok := markdown.Item(s.Lines[i]); i > st.line && ok && !s.Code[i] && substance && !metaItem.MatchString(body) && len(body) > 12 {

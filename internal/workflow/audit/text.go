@@ -17,7 +17,7 @@ import (
 type text struct {
 	*markdown.Document
 	// criterion is true for each line that states an acceptance criterion.
-	criterion []bool
+	criterion func() []bool
 	// read returns the stories, requirements and criteria, prose the sentences, planned the sprints of a plan; each is
 	// read at the first call, by whichever check.
 	read    func() *criteria.Document
@@ -38,7 +38,7 @@ type story struct {
 func readText(document string, names []string) *text {
 	d := &text{Document: markdown.Read(recall.Simplified(document), names)}
 	d.read = sync.OnceValue(func() *criteria.Document { return criteria.ReadDocument(d.Document) })
-	d.criterion = markCriteria(d.read())
+	d.criterion = sync.OnceValue(func() []bool { return markCriteria(d.read()) })
 	d.prose = sync.OnceValue(func() *prose { return readProse(d.Document) })
 	d.planned = sync.OnceValue(func() []markdown.Sprint {
 		sprints, _ := d.Sprints()

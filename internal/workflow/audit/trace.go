@@ -67,7 +67,7 @@ func (d *text) namedIn(other *text, lines []int) map[int]bool {
 // servedThrough reports whether the ids in a requirement's own line stand for it: a requirement of US-1 is met in the
 // stories of US-1.
 func (s *document) servedThrough(through []string, line string) bool {
-	for _, id := range idToken.FindAllString(line, -1) {
+	for _, id := range idsIn(line) {
 		letters := strings.TrimRight(id, "-_.0123456789")
 		if slices.Contains(through, letters) && mentions(s.Lines, id) {
 			return true
@@ -79,7 +79,7 @@ func (s *document) servedThrough(through []string, line string) bool {
 // mentions reports whether the document has an id anywhere.
 func mentions(lines []string, id string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool {
-		return strings.ContainsAny(l, "0123456789") && slices.ContainsFunc(idToken.FindAllString(l, -1), func(other string) bool { return criteria.Key(other) == criteria.Key(id) })
+		return strings.ContainsAny(l, "0123456789") && slices.ContainsFunc(idsIn(l), func(other string) bool { return criteria.Key(other) == criteria.Key(id) })
 	})
 }
 

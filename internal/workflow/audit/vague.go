@@ -18,7 +18,7 @@ func findVague(c check, s *document) *miss {
 	var out miss
 	for i, l := range s.Said {
 		// Most lines have none of the words, which is cheap to see.
-		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
+		if !s.criterion()[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
 			continue
 		}
 		if sharp.MatchString(blankIDs(s.Lines[i])) {

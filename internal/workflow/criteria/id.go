@@ -157,7 +157,7 @@ var leadingZeros = pattern.New(`(^|[^\d])0+(\d)`)
 // Narrow writes characters of full width as the common ones, and every dash as "-". Invisible characters are
 // dropped.
 func Narrow(s string) string {
-	if !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf }) {
+	if !strings.ContainsFunc(s, mayBeWide) {
 		return s
 	}
 	return strings.Map(func(c rune) rune {
@@ -169,6 +169,20 @@ func Narrow(s string) string {
 		}
 		return Visible(c)
 	}, width.Fold.String(s))
+}
+
+// mayBeWide reports whether a character may have to be changed: letters, and the signs of Chinese, Japanese and Korean
+// between those of punctuation and of compatibility, stay as they are.
+func mayBeWide(c rune) bool {
+	switch {
+	case c < utf8.RuneSelf:
+		return false
+	case c >= 0xA1 && c <= 0x24F && c != 0xAD, c >= 0x400 && c <= 0x52F:
+		return false
+	case c >= 0x3001 && c <= 0xD7FF:
+		return c == 0x301C || c == 0x3030 || c == 0x30A0
+	}
+	return true
 }
 
 // Visible drops invisible characters.
