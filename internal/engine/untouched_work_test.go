@@ -221,7 +221,7 @@ func TestRoundsInTheArtifact(t *testing.T) {
 	b.do(submit(workflow.Dev, "# D second\n\n## Files\n\n- `a.go`\n"))
 	b.at("qa/generating", submit(workflow.Review, passes("# R")))
 	text := b.artifact("build-a-thing", "04-dev-reviewed.md")
-	for _, want := range []string{"## Rounds of the work", "- Round 1: `.bmad-task/temp/", ": `a.go`, `b.go`\n- Round 2: `.bmad-task/temp/", "# D second"} {
+	for _, want := range []string{"## Rounds of the work", "- Round 1, report ", ": `a.go`, `b.go`\n- Round 2, report ", "# D second"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

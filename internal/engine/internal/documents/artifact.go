@@ -95,7 +95,8 @@ func listRounds(s *standing.Standing, build workflow.StageID) string {
 		if e.FromStage() != build || e.Event != workflow.EventDelivered {
 			continue
 		}
-		line := s.Documents.Say("- Round %d: `%s`", e.Iteration, e.Path)
+		// The path of a round has the time of its writing, which another attempt at the same step does not have.
+		line := s.Documents.Say("- Round %d, report %.12s", e.Iteration, e.SHA256)
 		if len(e.Files) > 0 {
 			line += ": `" + strings.Join(e.Files, "`, `") + "`"
 		}
