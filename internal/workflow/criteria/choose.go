@@ -163,7 +163,7 @@ func similar(a, b string) bool {
 			both++
 		}
 	}
-	return 4*both >= 3*len(x)
+	return 4*both >= 3*len(x) && sameNumbers(x, y)
 }
 
 // wordsOf returns the words of a text, and of Chinese, Japanese and Korean the characters.
@@ -288,4 +288,17 @@ func (d *Document) markFormer() {
 			return
 		}
 	}
+}
+
+// sameNumbers reports whether one of two texts has no number that the other lacks.
+func sameNumbers(x, y map[string]bool) bool {
+	lacks := func(a, b map[string]bool) bool {
+		for w := range a {
+			if w[0] <= '9' && !b[w] {
+				return true
+			}
+		}
+		return false
+	}
+	return !lacks(x, y) || !lacks(y, x)
 }

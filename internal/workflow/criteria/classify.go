@@ -59,7 +59,7 @@ func classOf(h markdown.Heading) (c class) {
 		return 0
 	}
 	match := func(names []string) bool { return markdown.MatchesName(h.Name, names) }
-	if match(omitted) || match(naming) && !match(acceptance) {
+	if (match(omitted) || match(naming) && !match(acceptance)) && !isCombined(h.Text) {
 		return isOmitted
 	}
 	if match(restating) {
@@ -72,4 +72,20 @@ func classOf(h markdown.Heading) (c class) {
 		c |= isOther
 	}
 	return c
+}
+
+// parts divides a heading that names several sections.
+var parts = pattern.New(`\s*(?:[/&+,、，|]|\s(?:` + oneOf("and") + `)\s|[与和及])\s*`)
+
+// isCombined reports whether a heading names other sections besides one on omissions: what stands below decides.
+func isCombined(text string) bool {
+	names := parts.Split(Narrow(text), -1)
+	left := 0
+	for _, name := range names {
+		name = markdown.NameOf(name)
+		if name == "" || markdown.MatchesName(name, omitted) || markdown.MatchesName(name, naming) {
+			left++
+		}
+	}
+	return left < len(names)
 }

@@ -226,15 +226,22 @@ func TestForms(t *testing.T) {
 func TestRepeatedIDs(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]form{
-		"below stories with letters":   {"## Story R.0: in\n\n- AC1: a opens\n- AC2: b\n\n## Story R.1: out\n\n- AC1: c closes\n", "US-R.0/AC1|AC2|US-R.1/AC1"},
-		"below sections":               {"# PRD\n\n## Sign in\n\n- AC1: the right one\n\n## Sign out\n\n- AC1: the button\n", "Sign in/AC1|Sign out/AC1"},
-		"below epics that begin anew":  {"## Epic 1: A\n\n### Story 1: a\n\n- AC1: one\n\n## Epic 2: B\n\n### Story 1: b\n\n- AC1: two\n", "US-1.1/AC1|US-2.1/AC1"},
-		"the same text in two stories": {"### Story 1.1: a\n\n- AC1: the page is shown\n\n### Story 1.2: b\n\n- AC1: the page is shown\n", "US-1.1/AC1|US-1.2/AC1"},
-		"families of sections":         {"## Accounts\n\n- FR-1: members sign in\n\n## Orders\n\n- FR-1: an order has a number\n", "Accounts/FR-1|Orders/FR-1"},
-		"twice in one list":            {"## Accounts\n\n- AC1: members sign in\n- AC1: an order has a number\n", "Accounts/AC1|Accounts/AC1 (2)"},
-		"a list, and the details":      {"| ID | Story |\n|---|---|\n| US-1 | sign in |\n| US-2 | sign out |\n\n### US-1: a member signs in\n\n- AC1: a session opens\n\n### US-2: a member signs out\n\nText.\n", "US-2|AC1"},
-		"a coverage map":               {"- FR-1: members sign in\n- FR-2: members order\n\n## FR Coverage Map\n\n- FR-1: Epic 1, the accounts\n- FR-2: Epic 2, the orders\n", "FR-1|FR-2"},
-		"named below a story":          {"- FR-1: members sign in\n- FR-2: members order\n\n### Story 1.1: in\n\n**Acceptance Criteria:**\n\n1. a session opens\n\n**Requirements:**\n\n- FR-1: for the session\n", "FR-1|FR-2|1.1/AC1"},
+		"below stories with letters":    {"## Story R.0: in\n\n- AC1: a opens\n- AC2: b\n\n## Story R.1: out\n\n- AC1: c closes\n", "US-R.0/AC1|AC2|US-R.1/AC1"},
+		"below sections":                {"# PRD\n\n## Sign in\n\n- AC1: the right one\n\n## Sign out\n\n- AC1: the button\n", "Sign in/AC1|Sign out/AC1"},
+		"below epics that begin anew":   {"## Epic 1: A\n\n### Story 1: a\n\n- AC1: one\n\n## Epic 2: B\n\n### Story 1: b\n\n- AC1: two\n", "US-1.1/AC1|US-2.1/AC1"},
+		"the same text in two stories":  {"### Story 1.1: a\n\n- AC1: the page is shown\n\n### Story 1.2: b\n\n- AC1: the page is shown\n", "US-1.1/AC1|US-1.2/AC1"},
+		"families of sections":          {"## Accounts\n\n- FR-1: members sign in\n\n## Orders\n\n- FR-1: an order has a number\n", "Accounts/FR-1|Orders/FR-1"},
+		"twice in one list":             {"## Accounts\n\n- AC1: members sign in\n- AC1: an order has a number\n", "Accounts/AC1|Accounts/AC1 (2)"},
+		"a list, and the details":       {"| ID | Story |\n|---|---|\n| US-1 | sign in |\n| US-2 | sign out |\n\n### US-1: a member signs in\n\n- AC1: a session opens\n\n### US-2: a member signs out\n\nText.\n", "US-2|AC1"},
+		"texts that differ in a number": {"## Module A\n\n- FR-1: at most 5 attempts are allowed\n\n## Module B\n\n- FR-1: at most 50 attempts are allowed\n", "Module A/FR-1|Module B/FR-1"},
+		"several on lines of their own": {"**US-1** as a member I sign in\n\n- Acceptance: a works\n- Acceptance: b works\n", "US-1/AC1|US-1/AC2"},
+		"a heading of several sections": {"## Requirements / out of scope\n\n### Requirements\n\n- FR-1: it sells\n\n### Out of scope\n\n- FR-2: it flies\n", "FR-1"},
+		"words of markers in a text":    {"- FR-1: Cancelled orders are refunded\n- FR-2: (deferred to v2) it flies\n- FR-3: Removed.\n", "FR-1"},
+		"a bare announcement":           {"### Story 1.1: in\n\nAcceptance criteria\n\n- a session opens\n- it ends\n", "1.1/AC1|1.1/AC2"},
+		"a template":                    {"```gherkin\nFeature: [Feature name]\n\nScenario: [Scenario name]\nGiven a\n```\n\n- FR-1: it sells\n", "FR-1"},
+		"ids in Chinese":                {"## 需求\n\n- 需求-1：用户可以登录\n- 需求-2：用户可以退出\n", "需求-1|需求-2"},
+		"a coverage map":                {"- FR-1: members sign in\n- FR-2: members order\n\n## FR Coverage Map\n\n- FR-1: Epic 1, the accounts\n- FR-2: Epic 2, the orders\n", "FR-1|FR-2"},
+		"named below a story":           {"- FR-1: members sign in\n- FR-2: members order\n\n### Story 1.1: in\n\n**Acceptance Criteria:**\n\n1. a session opens\n\n**Requirements:**\n\n- FR-1: for the session\n", "FR-1|FR-2|1.1/AC1"},
 	} {
 		var got []string
 		for _, n := range Read(tt.text).Owed() {
@@ -251,6 +258,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	d := Read("## Story R.0: in\n\n- AC1: a opens\n- AC2: b\n\n## Story R.1: out\n\n- AC1: c closes\n\n### Requirement: Curves\n\n#### Scenario: All are shown\n\n- WHEN a\n- THEN b\n")
 	for id, want := range map[string]string{
+		"All are shown": "Curves/All are shown", "Requirement: Curves/Scenario: All are shown": "Curves/All are shown",
 		"US-R.0/AC1": "US-R.0/AC1", "R.0/AC1": "US-R.0/AC1", "Story R.0 AC1": "US-R.0/AC1", "r.0/ac-1": "US-R.0/AC1", "AC2": "AC2", "US-R.0/AC2": "AC2",
 		"AC1": "", "US-R.2/AC1": "", "curves / all are shown": "Curves/All are shown",
 	} {
@@ -261,5 +269,14 @@ func TestFind(t *testing.T) {
 		if got != want {
 			t.Errorf("%q means %q, want %q", id, got, want)
 		}
+	}
+	kiro, spec := Read(forms["Kiro"].text), Read(forms["spec-kit"].text)
+	for id, d := range map[string]*Document{"AC-1.1": kiro, "Requirement 1.1": kiro, "1/AS1": spec, "US1/AC1": spec, "User Story 1/AS1": spec} {
+		if d.Find(id) < 0 {
+			t.Errorf("%q means nothing", id)
+		}
+	}
+	if d := Read("### Requirement: Größe\n\n#### Scenario: prüfen\n\n- WHEN a\n- THEN b\n"); d.Find("Gro\u0308ße/pru\u0308fen") < 0 {
+		t.Error("a decomposed id means nothing")
 	}
 }

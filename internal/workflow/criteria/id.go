@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
 	"golang.org/x/text/width"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
@@ -58,7 +59,7 @@ func bare(s string) string { return strip(Narrow(s)) }
 
 // readID reads the id that begins a text without marks, and returns what follows.
 func readID(s string) (id Identifier, rest string, ok bool) {
-	head := s[:min(len(s), 64)]
+	head := s[:min(len(s), 100)]
 	if m := idForm.FindStringSubmatchIndex(head); m != nil {
 		letters := head[:m[5]]
 		family, spaced := strings.ToUpper(strings.Trim(letters, "-_")), head[m[5]] == ' '
@@ -132,7 +133,7 @@ func Key(id string) string {
 	var b strings.Builder
 	gap := false
 	var last rune
-	for _, c := range strings.ToLower(Narrow(id)) {
+	for _, c := range strings.ToLower(norm.NFC.String(Narrow(id))) {
 		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) && c != '.' {
 			gap = gap || c == '/' || !strings.ContainsRune("*`\"'“”", c)
 			continue

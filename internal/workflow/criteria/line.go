@@ -82,10 +82,13 @@ func (l *line) readLabel() {
 		l.label, l.rest = strings.Trim(m[1], "*_ "), strings.TrimSpace(m[2])
 		return
 	}
-	if l.form == Heading {
+	if l.form == Heading || l.form == Paragraph && len(body) <= maxBareLabel && isAcceptance(body) {
 		l.label = body
 	}
 }
+
+// maxBareLabel is the most that a label without a mark has, in bytes.
+const maxBareLabel = 40
 
 // depth is how deep a line stands.
 func (l line) depth() int {
@@ -259,4 +262,10 @@ func BeginsEntry(text string) bool {
 	line := Narrow(text)
 	_, _, ok := readID(strip(line))
 	return ok || isItem(line)
+}
+
+// isAcceptance reports whether a label announces criteria.
+func isAcceptance(label string) bool {
+	name := markdown.NameOf(label)
+	return utf8.RuneCountInString(name) <= 80 && markdown.MatchesName(name, acceptance)
 }

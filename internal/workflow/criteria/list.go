@@ -3,7 +3,6 @@ package criteria
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 )
@@ -71,7 +70,11 @@ func (r *reader) announce(l line) bool {
 		r.close(depthOfItem, l.at)
 	}
 	r.list = out
-	if around := r.near(); around >= 0 && r.nodes[around].Kind == Story && hasWords(l.rest) && !isItem(r.nextText(l.at)) {
+	follows := isItem(r.nextText(l.at))
+	if l.form == Item {
+		follows = r.deeperFollows(l)
+	}
+	if around := r.near(); around >= 0 && r.nodes[around].Kind == Story && hasWords(l.rest) && !follows {
 		l.number = -1
 		r.addPlaced(l, l.rest)
 	}
@@ -89,12 +92,6 @@ func (r *reader) defines(l line) bool {
 	return ok || criterionWord.MatchString(l.label)
 }
 
-// isAcceptance reports whether a label announces criteria.
-func isAcceptance(label string) bool {
-	name := markdown.NameOf(label)
-	return utf8.RuneCountInString(name) <= 80 && markdown.MatchesName(name, acceptance)
-}
-
 // endList ends the list of criteria at a node of a depth.
 func (r *reader) endList(depth int) {
 	if r.list != nil && depth < r.list.depth {
@@ -104,6 +101,12 @@ func (r *reader) endList(depth int) {
 
 // addScenario adds a named scenario, a criterion of the node around.
 func (r *reader) addScenario(l line, number, title string) {
+	if title = strings.TrimSpace(title); strings.HasPrefix(title, "[") && strings.HasSuffix(title, "]") || strings.HasPrefix(title, "<") && strings.HasSuffix(title, ">") {
+		if r.list != nil { // a template, with the steps below
+			r.list.background, r.list.criterion = true, -1
+		}
+		return
+	}
 	depth := l.depthInList()
 	if r.list == nil {
 		r.list = newList(l, depth)

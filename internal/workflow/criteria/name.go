@@ -53,6 +53,9 @@ func (d *Document) nameNodes() {
 		taken[Key(n.ID)]++
 		other := d.qualifiedID(i, n.ID)
 		n.keys = append(n.keys, Key(n.ID), Key(strings.TrimPrefix(n.ID, "US-")), Key(other), Key(strings.TrimPrefix(other, "US-")))
+		for _, form := range d.looseForms(i) {
+			n.keys = append(n.keys, Key(form))
+		}
 	}
 	d.byKey = map[string]int{}
 	for _, exact := range []bool{true, false} {
@@ -243,13 +246,33 @@ func shorten(s string, n int) string {
 	return strings.TrimSpace(cut) + "…"
 }
 
+// looseForms returns what else a report may call a node: a scenario by its title, a criterion by the number of its story,
+// as a criterion or scenario, and with or without letters.
+func (d *Document) looseForms(i int) (out []string) {
+	n := d.Nodes[i]
+	number := FormatNumber(n.Number)
+	switch around := d.around(i); {
+	case n.placed && n.Title != "":
+		return []string{n.Title}
+	case n.placed && around >= 0:
+		of := FormatNumber(d.Nodes[around].Number)
+		out = []string{of + "/AC" + number, of + "/AS" + number, d.place(around) + "/AC" + number, "AC-" + of + "." + number}
+	case n.Family == "AC" || n.Family == "" && n.Kind == Story:
+		out = []string{number, "AC-" + number}
+	}
+	return out
+}
+
 // leadingWord is a word that a report may put before an id.
 var leadingWord = pattern.New(`(?i)^(?:` + oneOf("story", "requirement", "scenario", "criterion") + `|req|us)[\s#:_-]*`)
+
+// namedWords are words before the names of a requirement and a scenario.
+var namedWords = pattern.New(`(?i)(^|/)\s*(?:` + oneOf("requirement", "scenario", "story") + `)\s*:\s*`)
 
 // Find returns the index of the owed node that an id means: as it is given, or in a shorter or longer form that means
 // no other node. It returns -1 if there is none.
 func (d *Document) Find(id string) int {
-	for _, form := range []string{id, leadingWord.ReplaceAllString(id, "")} {
+	for _, form := range []string{id, leadingWord.ReplaceAllString(id, ""), namedWords.ReplaceAllString(id, "$1")} {
 		if at, ok := d.byKey[Key(form)]; ok && at >= 0 {
 			return at
 		}

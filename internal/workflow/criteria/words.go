@@ -127,7 +127,7 @@ func strong(family string) bool {
 // Parts of expressions: a number behind a word, as "1", "1.2", "R.0" or "A1"; the colon or dash before a title; and the
 // end of a word, which in Chinese may stand right before the next.
 const (
-	number   = `\s*[#:]?\s*([A-Za-z]?[.-]?\d{1,4}(?:\.\d{1,4}){0,3}[a-z]?)(?:[^\w.]|\.?$|\.\D)`
+	number   = `\s*[#:]?\s*((?:[A-Za-z][.-]?)?\d{1,4}(?:\.\d{1,4}){0,3}[a-z]?)(?:[^\w.]|\.?$|\.\D)`
 	titleEnd = `\s*(?:[:：.—–-]\s*(.*)|$)`
 	wordEnd  = `(?:[^\pL]|$|[\p{Han}])`
 )
@@ -151,7 +151,7 @@ var (
 	groupWord = pattern.New(`(?i)^` + oneOf("group"))
 	endLabel  = pattern.New(`(?i)^` + oneOf("end"))
 	// deferredText begins the text of an id that is not to be built.
-	deferredText = pattern.New(`(?i)^[\s*_:：.(（\[【—–-]*` + oneOf("deferred") + `(?:[^\pL]|$)|[\[(（【]` + oneOf("deferred") + `[\])）】]|^[\s*_:：.—–-]*~~`)
+	deferredText = pattern.New(`(?i)^[\s*_:：.—–-]*` + oneOf("deferred") + `[\s*_]*(?:$|[.:：;,。，)）\]—–-])|^[\s*_:：.—–-]*[(（\[【]` + oneOf("deferred") + `(?:[^\pL]|$)|[\[(（【]` + oneOf("deferred") + `[\])）】]|^[\s*_:：.—–-]*~~`)
 	// listed matches the text behind the first id of a list or range of ids.
 	listed = pattern.New(`(?i)^[*_\x60\s)\]]*(?:[,、，;/&+~…-]|\.{2,3}|or\b|` + oneOf("and", "to") + `)[*_\x60\s(\[]*` +
 		`(?:[A-Za-z]{1,6}[A-Za-z0-9-]{0,12}?[-_ ]?\d|\d{1,4}\b\s*(?:[,、，)\]]|$|and\b|to\b))`)

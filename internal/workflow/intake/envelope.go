@@ -103,6 +103,19 @@ func findEnvelope(stage workflow.Stage, text string) envelope {
 		out.document = f.documentAround(out.places)
 	}
 	out.document, _ = unwrapText(out.document)
+	if !out.inText && out.document != "" {
+		out.scores = append(out.scores, scoresInside(stage, out.document)...)
+	}
+	return out
+}
+
+// scoresInside returns the scores of blocks in a document that came in a field, if they have nothing but our fields.
+func scoresInside(stage workflow.Stage, document string) (out []string) {
+	for _, b := range jsonblock.Find(document, hasOurs(stage), ourField) {
+		if b.Object != nil && onlyKnown(canonicalizeFields(b.Object)) {
+			out = append(out, scoresIn(b.Data)...)
+		}
+	}
 	return out
 }
 
@@ -208,6 +221,7 @@ func (f *finder) factsRole(b jsonblock.Block, e envelope) role {
 		isFact = isFact || (isLast || isPure) && len(e.scores) > 0 || isLast && e.object["gaps"] != nil
 	}
 	isFact = isFact || isLast && len(ReadResolved(e.object["resolved"])) > 0
+	isFact = isFact || isLast && f.stage.Kind == workflow.KindBuild && e.object["files"] != nil && len(e.object) == 1
 	midst := f.headingFrom(b.End) && f.headingBefore(b.Start)
 	switch {
 	case !isFact, midst && !isPure:

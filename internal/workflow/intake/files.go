@@ -39,7 +39,7 @@ var programs = strings.Fields(`node.js next.js vue.js nuxt.js react.js express.j
 // listed in its block, and those named in its text, where it does not say that they are gone or to come.
 func readFiles(listed any, document string) []string {
 	var f fileNames
-	for _, name := range stringList(listed) {
+	for _, name := range listedNames(listed) {
 		if len(strings.Fields(name)) == 1 {
 			add(&f.made, name)
 		}
@@ -58,6 +58,23 @@ func readFiles(listed any, document string) []string {
 		}
 	}
 	return slices.DeleteFunc(f.made, func(name string) bool { return slices.Contains(f.gone, name) })
+}
+
+// listedNames returns the names of a list of files: texts, or objects with a path.
+func listedNames(listed any) []string {
+	names := stringList(listed)
+	list, _ := listed.([]any)
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok {
+			for _, key := range []string{"path", "file", "name"} {
+				if name, ok := object[key].(string); ok {
+					names = append(names, name)
+					break
+				}
+			}
+		}
+	}
+	return names
 }
 
 // fileNames are the files that a report says it has made or changed, and those that are gone.

@@ -18,6 +18,7 @@ func TestFilesOfAReport(t *testing.T) {
 	}{
 		"the block": {"# Report\n\nAll done.\n\n```json\n{\"sprints\": [1], \"files\": [\"cmd/todo/main.go\", \"./web/app.tsx:12\", \"old.go (removed)\", \"*.go\", \"https://example.com/a.js\"]}\n```\n",
 			[]string{"cmd/todo/main.go", "web/app.tsx"}},
+		"a block of files alone":        {"# Report\n\nAll done.\n\n```json\n{\"files\": [{\"path\": \"src/a.go\"}, \"src/b.go\"]}\n```\n", []string{"src/b.go", "src/a.go"}},
 		"a block with one that is gone": {"# Report\n\n`legacy/a.py` was deleted.\n\n```json\n{\"sprints\": [1], \"files\": [\"legacy/a.py\", \"app/b.py\"]}\n```\n", []string{"app/b.py"}},
 		"a table": {"## Stories\n\n| Story | Built | Files | Tests |\n|---|---|---|---|\n| S1 | `todo add` | `cmd/todo/main.go`, `internal/file/file.go` | 6 |\n",
 			[]string{"cmd/todo/main.go", "internal/file/file.go"}},

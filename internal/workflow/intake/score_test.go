@@ -24,6 +24,7 @@ func TestClaimedScore(t *testing.T) {
 		{"json float", `{"prd_draft": "d", "quality_score": 92.5}`, 92.5},
 		{"json string", `{"prd_draft": "d", "quality_score": "95"}`, 95},
 		{"json string of 100", `{"prd_draft": "d", "quality_score": "95/100"}`, 95},
+		{"in the field's own block", "{\"prd_draft\": \"# D\\n\\n## Goals\\n\\n```json\\n{\\\"quality_score\\\": 70}\\n```\\n\", \"quality_score\": 95}", 70},
 		{"spaces", `{ "prd_draft" : "d" , "quality_score"  :  88 }`, 88},
 		{"camel", `{"prd_draft": "d", "qualityScore": 91}`, 91},
 		{"plain", "# D\nQuality Score: 95/100", 95},

@@ -224,7 +224,7 @@ func TestBrokenBlocks(t *testing.T) {
 			}
 		}
 	}
-	many := make([]map[string]any, 10_000)
+	many := make([]map[string]any, 20_001)
 	for i := range many {
 		many[i] = map[string]any{"id": fmt.Sprint("AC-", i), "result": "pass", "evidence": "x"}
 	}
@@ -234,7 +234,7 @@ func TestBrokenBlocks(t *testing.T) {
 		"cut behind a row":  {h.body + "\n\n```json\n" + good[:strings.Index(good, "}")+1] + "\n```\n", `^returned: the block of JSON breaks off: the bracket at line \d+, column \d+ is never closed$`},
 		"two blocks":        {fenceJSON(good) + "\n\n" + fenceJSON(good), `^returned: a second block of JSON stands at line \d+; hand in one`},
 		"two that differ":   {fenceJSON(good) + "\n\n" + fenceJSON(strings.Replace(good, `"pass"`, `"fail"`, 1)), `^fail: a second block`},
-		"10,000 rows":       {fenceJSON(h.block(many, nil)), `^returned: "criteria" has 10000 items; at most 2000 are read`},
+		"20,001 rows":       {fenceJSON(h.block(many, nil)), `^returned: "criteria" has 20001 items; at most 20000 are read`},
 		"a list":            {fenceJSON(`{"criteria": "all pass", "findings": []}`), `^returned: "criteria" is not a list`},
 		"rows of texts":     {fenceJSON(`{"criteria": ["AC-1.1 passes"], "findings": []}`), `^returned: item 1 of "criteria" is not an object`},
 		"no id":             {fenceJSON(`{"criteria": [{"result": "pass", "evidence": "x"}], "findings": []}`), `^returned: row 1 of "criteria" has no id`},

@@ -46,12 +46,21 @@ var runners = []struct {
 	{"phpunit", "Tests: 12, Assertions: 40, Failures: 1.", pattern.New(`^Tests: \d+, Assertions: \d+,.*\b(?:Failures|Errors): ` + count)},
 	{"xcodebuild", "Executed 12 tests, with 1 failure (0 unexpected)", pattern.New(`^\s*Executed \d+ tests?, with ` + count + ` failures?`)},
 	{"deno", "FAILED | 11 passed | 1 failed (12ms)", pattern.New(`^FAILED \| \d+ passed`)},
+	{"the shell", "exit status 1", pattern.New(`^exit (?:status|code) ` + count + `$`)},
+	{"the shell", "bash: go: command not found", pattern.New(`: (?:command )?not found$|^Killed$`)},
+	{"Go", "panic: runtime error: index out of range [3] with length 3", pattern.New(`^panic: |^\S+\.go:\d+:\d+: (?:undefined|cannot use|syntax error)`)},
+	{"Python", "Traceback (most recent call last):", pattern.New(`^Traceback \(most recent call last\)|^(?:E\s+)?ModuleNotFoundError|^INTERNALERROR>|^ERROR: file or directory`)},
+	{"npm", "npm ERR! Test failed.", pattern.New(`^npm (?:ERR!|error)\s`)},
+	{"vitest", " ❯ a.test.ts (2 tests | 1 failed)", pattern.New(`\(\d+ tests? \| ` + count + ` failed\)`)},
+	{"rustc", "error: could not compile `shop`", pattern.New(`^error: could not compile|^error\[E\d+\]|^test \S+ \.\.\. FAILED$`)},
+	{"make", "make: *** [Makefile:3: test] Error 1", pattern.New(`^g?make(?:\[\d+\])?: \*\*\* `)},
+	{"flutter", "Some tests failed.", pattern.New(`^Some tests failed\.|^\s*\S+: FAIL code \d`)},
 	{"cucumber", "14 scenarios (1 failed, 13 passed)", pattern.New(`^\d+ (?:scenarios?|steps?) \(` + count + ` failed`)},
 }
 
 // totalIn returns the test runner that reports a failure in a line; "" for other lines.
 func totalIn(line string) (runner string) {
-	if len(line) > maxLine || !strings.ContainsAny(line, "Ffn") {
+	if len(line) > maxLine || !strings.ContainsAny(line, "FfnxTK*[") {
 		return ""
 	}
 	for _, r := range runners {

@@ -49,8 +49,8 @@ type Report struct {
 
 // Limits of a report; the text of each round has all of it.
 const (
-	maxRows   = 2000 // of each list
-	maxListed = 40   // ids in a sentence
+	maxRows   = 20_000 // of each list
+	maxListed = 40     // ids in a sentence
 )
 
 // Blank reports whether nobody has filled in anything: the report is as [Contract.Form] lays it
