@@ -15,27 +15,35 @@ var hanID = pattern.New(`(?:功能需求|需求) ?\d+(?:\.\d+)*`)
 // nextID returns the place of the next id in a text: capitals with hyphens, and a number. ok is false if there is none.
 func nextID(s string, at int) (from, to int, ok bool) {
 	for ; at < len(s); at++ {
-		if c := s[at]; c < 'A' || c > 'Z' || at > 0 && markdown.IsWordByte(s[at-1]) {
+		if !isCapital(s[at]) || at > 0 && markdown.IsWordByte(s[at-1]) {
 			continue
 		}
-		end, digits := at, false
-		for end < len(s) && (s[end] >= 'A' && s[end] <= 'Z' || s[end] >= '0' && s[end] <= '9' || end > at && strings.IndexByte("-_.", s[end]) >= 0) {
-			digits = digits || s[end] <= '9' && s[end] >= '0'
-			end++
-		}
-		for strings.IndexByte("-_.", s[end-1]) >= 0 {
-			end--
-		}
-		letter := end < len(s) && s[end] >= 'a' && s[end] <= 'z' && (end+1 == len(s) || !markdown.IsWordByte(s[end+1]))
-		if letter && s[end-1] <= '9' {
-			end++
-		}
-		if word := end < len(s) && markdown.IsWordByte(s[end]); digits && !word && end-at <= maxID {
+		end, digits := endOfID(s, at)
+		if inWord := end < len(s) && markdown.IsWordByte(s[end]); digits && !inWord && end-at <= maxID {
 			return at, end, true
 		}
 		at = end - 1
 	}
 	return 0, 0, false
+}
+
+func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isDigit(c byte) bool   { return '0' <= c && c <= '9' }
+
+// endOfID returns the end of the capitals and digits at a place, with a small letter behind them, and whether there are
+// digits.
+func endOfID(s string, at int) (end int, digits bool) {
+	for end = at; end < len(s) && (isCapital(s[end]) || isDigit(s[end]) || strings.IndexByte("-_.", s[end]) >= 0); end++ {
+		digits = digits || isDigit(s[end])
+	}
+	for strings.IndexByte("-_.", s[end-1]) >= 0 {
+		end--
+	}
+	isLetter := end < len(s) && 'a' <= s[end] && s[end] <= 'z' && isDigit(s[end-1])
+	if isLetter && (end+1 == len(s) || !markdown.IsWordByte(s[end+1])) {
+		end++
+	}
+	return end, digits
 }
 
 // maxID is more than an id takes, in bytes.

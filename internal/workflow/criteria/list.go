@@ -145,10 +145,27 @@ func (r *reader) readListed(l line) bool {
 	case Heading:
 		return false
 	case Item:
+		if r.headsSection(l) {
+			r.list = nil
+			return false
+		}
 		r.readListedItem(l, body)
 		return true
 	}
 	return r.readListedText(l, body)
+}
+
+// headsSection reports whether a numbered line is a heading without marks behind a list of bullets: a blank line stands
+// on both sides.
+func (r *reader) headsSection(l line) bool {
+	s := r.list
+	isFirst := s.criterion < 0 || r.nodes[s.criterion].Form != Item
+	apart := r.blank && (l.at+1 == len(r.doc.Said) || strings.TrimSpace(r.doc.Said[l.at+1]) == "")
+	if isFirst || !apart || l.number < 0 || l.indent > 0 || s.depth < depthOfLabel {
+		return false
+	}
+	before := r.doc.Lines[r.nodes[s.criterion].Line]
+	return !itemNumber.MatchString(before)
 }
 
 // readListedID reads a criterion with an id, which may also be a part of the criterion above.

@@ -73,6 +73,9 @@ func explains(rest string, cells []string) bool {
 // addRow adds the node of a row with an id.
 func (r *reader) addRow(row markdown.Row, id Identifier, texts []string, story string) {
 	n := Node{Kind: kindOf(id.Family), Form: Row, Identifier: id, Text: clipText(strings.Join(texts, " ")), Line: row.Line, restated: r.describesOther(row.Table)}
+	if r.list != nil && r.list.depth >= depthOfLabel && n.Kind != Criterion && strong(id.Family) { // behind the list
+		r.list = nil
+	}
 	switch {
 	case r.list != nil:
 		n.Kind = Criterion
