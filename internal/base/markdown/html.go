@@ -19,6 +19,8 @@ type htmlReader struct {
 	row    int
 	cells  []string
 	inCell bool
+	// isHead is true if a cell of the row is a head.
+	isHead bool
 	table  int // the index of the open table, -1 outside of tables
 }
 
@@ -31,6 +33,10 @@ func (d *Document) readHTML() {
 	for i, said := range d.Said {
 		if d.Code[i] || r.table < 0 && strings.IndexByte(said, '<') < 0 {
 			continue
+		}
+		if _, _, ok := HashHeading(said); ok && r.table >= 0 { // a table that nobody has closed
+			r.endRow()
+			r.table = -1
 		}
 		r.readLine(i, said)
 	}
@@ -131,29 +137,37 @@ func (r *htmlReader) cellTag(i int, name string, closing bool) {
 				r.row = i
 			}
 			r.cells = append(r.cells, "")
+			r.isHead = r.isHead || name == "th"
 		}
 	}
 }
 
-// endRow adds the row that was read: the first of a table is the header.
+// endRow adds the row that was read: the first of a table is the header, if it has cells of a head. Of several rows on
+// one line only the first is in the rows by line.
 func (r *htmlReader) endRow() {
 	if r.table >= 0 && r.row >= 0 && len(r.cells) > 0 {
 		for c := range r.cells {
 			r.cells[c] = strings.Join(strings.Fields(r.cells[c]), " ")
 		}
 		t := &r.doc.Tables[r.table]
-		if _, taken := r.doc.Rows[r.row]; t.Header == nil {
+		if t.Header == nil {
 			t.Line = r.row
 			for _, cell := range r.cells {
 				t.Header = append(t.Header, strings.ToLower(cell))
 			}
-		} else if !taken {
-			row := Row{Line: r.row, Cells: r.cells, Table: r.table}
-			t.Rows = append(t.Rows, row)
+			if r.isHead {
+				r.row, r.cells, r.inCell, r.isHead = -1, nil, false, false
+				return
+			}
+			t.Header = make([]string, len(r.cells)) // a table without a head
+		}
+		row := Row{Line: r.row, Cells: r.cells, Table: r.table}
+		t.Rows = append(t.Rows, row)
+		if _, taken := r.doc.Rows[r.row]; !taken {
 			r.doc.Rows[r.row] = row
 		}
 	}
-	r.row, r.cells, r.inCell = -1, nil, false
+	r.row, r.cells, r.inCell, r.isHead = -1, nil, false, false
 }
 
 // nextTag returns the text before the next tag, its name in lower case, and the text after it. A tag that does not

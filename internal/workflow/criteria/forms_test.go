@@ -201,6 +201,12 @@ The kiln SHALL stop if the lid opens.
 
 	"HTML": {"<h2>Requirements</h2>\n<ul>\n<li><b>REQ-1</b>: the kiln keeps a curve</li>\n<li><b>REQ-2</b>: the kiln stops</li>\n</ul>\n<table>\n<tr><th>Id</th>\n<th>Requirement</th></tr>\n<tr>\n<td>REQ-3</td>\n<td>the kiln cools</td>\n</tr>\n</table>\n", "REQ-1|REQ-2|REQ-3"},
 
+	"HTML on one line": {"## Acceptance Criteria\n\n<table><tr><td>AC-1</td><td>valid</td></tr><tr><td>AC-2</td><td>wrong</td></tr></table>\n", "AC-1|AC-2"},
+
+	"an open table": {"<table>\n<tr><th>ID</th><th>Requirement</th></tr>\n<tr><td>REQ-1</td><td>it sells\n\n## Acceptance criteria\n\n- AC-1: it buys\n", "REQ-1|AC-1"},
+
+	"headings without a space": {"##Acceptance Criteria\n\n###AC-1 Valid\n\nx\n\n###AC-2 Wrong\n\ny\n", "AC-1|AC-2"},
+
 	"Chinese":    {"# 窑炉\n\n## 用户故事\n\n### 故事 1.1：选择曲线\n\n**验收标准**：\n\n1. 列表显示所有曲线。\n2. 单位未知的曲线被拒绝。\n\n### 故事 1.2：停止\n\n验收标准：\n\n- 假如正在烧制，当盖子打开，那么加热停止\n- 假如断网，当盖子打开，那么加热停止\n\n## 不做\n\n- 故事 1.3：手动\n", "1.1/AC1|1.1/AC2|1.2/AC1|1.2/AC2"},
 	"French":     {"# Four\n\n### Récit 1 : Choisir\n\n**Critères d'acceptation :**\n- Toutes les courbes sont affichées.\n- Une unité inconnue est refusée.\n\n### Récit 2 : Arrêter\n\n**Critères d'acceptation :**\n- Le chauffage s'arrête.\n", "1/AC1|1/AC2|2/AC1"},
 	"Portuguese": {"# Forno\n\n## Requisitos\n\n### RF-01: Curvas\n\n**Critérios de Aceitação:**\n- [ ] Todas as curvas são mostradas\n- [ ] Unidade desconhecida é recusada\n\n### RF-02: Parar\n\nO forno para.\n", "RF-01/AC1|RF-01/AC2|RF-02"},

@@ -25,7 +25,7 @@ type line struct {
 }
 
 var (
-	anyHeading  = pattern.New(`^\s*(#{1,6})(?:\s+(.*)|)$`)
+	anyHeading  = pattern.New(`^\s*(#{1,6})(?:\s+(.*)|)$|^\s*(#{2,6})([^\s#].*)$`)
 	boldLabel   = pattern.New(`^(?:\*\*|__)(.{1,160}?)(?:\*\*|__)(.*)$`)
 	plainLabel  = pattern.New(`^([^:：|.]{2,80})[:：](.*)$`)
 	itemNumber  = pattern.New(`^\s*[(（]?(\d{1,3})[.)、）:：]`)
@@ -48,7 +48,7 @@ func (r *reader) splitLine(i int) line {
 		return l
 	}
 	if m := anyHeading.FindStringSubmatch(text); trimmed[0] == '#' && m != nil {
-		l.form, l.level, l.body, l.indent = Heading, len(m[1]), strings.TrimRight(strings.TrimSpace(m[2]), "# "), 0
+		l.form, l.level, l.body, l.indent = Heading, len(m[1]+m[3]), strings.TrimRight(strings.TrimSpace(m[2]+m[4]), "# "), 0
 	} else if level := r.underlined(i); level > 0 {
 		l.form, l.level = Heading, level
 	} else if _, body, ok := markdown.Item(text); ok {

@@ -54,7 +54,9 @@ func (r *reader) readLine(i int) {
 	}
 	defer func() { r.blank = false }()
 	if row, ok := r.doc.Rows[i]; ok {
-		r.readRow(i, row)
+		for _, one := range r.rowsOf(row) {
+			r.readRow(i, one)
+		}
 		return
 	}
 	if strings.Contains(r.doc.Said[i], "|") && r.isTableHead(i) {

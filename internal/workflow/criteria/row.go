@@ -14,6 +14,17 @@ func (r *reader) isTableHead(i int) bool {
 	return found
 }
 
+// rowsOf returns the rows of a line: in HTML several may stand on one.
+func (r *reader) rowsOf(first markdown.Row) []markdown.Row {
+	rows := r.doc.Tables[first.Table].Rows
+	from, _ := slices.BinarySearchFunc(rows, first.Line, func(row markdown.Row, line int) int { return row.Line - line })
+	to := from
+	for to < len(rows) && rows[to].Line == first.Line {
+		to++
+	}
+	return rows[from:to]
+}
+
 // readRow reads the row of a table.
 func (r *reader) readRow(i int, row markdown.Row) {
 	if r.list == nil {

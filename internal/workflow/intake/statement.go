@@ -19,7 +19,7 @@ const (
 	kinds = `(?:(?:final|overall|total|current|combined|weighted|average|quality|estimated|document|draft|prd|architecture|plan|self|my|our|the|this|new` +
 		`|updated|revised|最终|综合|总体|整体|当前|质量|本?文档|自我|本稿)[ \t_-]*){0,4}`
 	// names name the document's score where a line says nothing else.
-	names = `(?:score|rating|grade|assessment|total|overall|quality|评分|得分|总分|总评分?|总得分|自评分?|打分|评估|评价|质量分)`
+	names = `(?:score|rating|grade|assessment|total|overall|quality|评分|得分|总分|总评分?|总得分|自评得?分?|打分|评估|评价|质量分)`
 	// ofHundred matches a number of 100.
 	ofHundred = `(\d+(?:\.\d+)?)[ \t]*(?:分?[ \t]*[/／]|out of)[ \t]*(100)\b`
 )
