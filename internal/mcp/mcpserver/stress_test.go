@@ -211,6 +211,11 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	for _, id := range ids {
 		for _, step := range steps {
 			step.args["session_id"] = id
+			if step.args["stage"] == "dev" {
+				if err := os.WriteFile(filepath.Join(dir, id+".txt"), []byte("built"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if action := step.args["action"]; action == "confirm" || action == "approve" {
 				for _, p := range crew { // a decision is for the draft as shown
 					if _, refused, err := p.task(object{"action": "status", "session_id": id}); refused || err != nil {
