@@ -414,7 +414,8 @@ func (d *Document) rowNames(u unit, columns map[string]bool) []named {
 	for _, leading := range []bool{true, false} {
 		for _, t := range d.Tables {
 			column := slices.IndexFunc(t.Header, func(h string) bool { return columns[NameOf(h)] })
-			if column < 0 && numberColumn.MatchString(t.Header[0]) && slices.ContainsFunc(t.Header[1:], u.any.MatchString) {
+			named := slices.ContainsFunc(t.Header[1:], u.any.MatchString) || u.any.MatchString(d.headingAbove(t.Line))
+			if column < 0 && numberColumn.MatchString(t.Header[0]) && named {
 				column = 0
 			}
 			if column < 0 || leading != (column == 0) || MatchesName(NameOf(t.Header[0]), []string{"risk", "risks", "风险"}) {
@@ -428,11 +429,20 @@ func (d *Document) rowNames(u unit, columns map[string]bool) []named {
 	return nil
 }
 
+// headingAbove returns the text of the heading that a line stands below.
+func (d *Document) headingAbove(line int) string {
+	at, _ := slices.BinarySearchFunc(d.Heads, line, func(h Heading, line int) int { return h.Line - line })
+	if at == 0 {
+		return ""
+	}
+	return d.Heads[at-1].Text
+}
+
 // numberColumn is the head of a column of numbers.
 var numberColumn = pattern.New(`(?i)^\W*(?:#|№|no\.?|nr\.?|n°|nº|序号|编号)\W*$`)
 
 func (t Table) namesIn(u unit, column int) (out []named) {
-	goal := t.Column("title", "name", "goal", "theme", "focus", "objetivo", "objectif", "ziel", "цель", "цели", "目标", "名称", "主题", "标题")
+	goal := t.Column("title", "name", "goal", "theme", "focus", "objetivo", "objectif", "ziel", "zielsetzung", "цель", "цели", "目标", "名称", "主题", "标题")
 	var all []named
 	for _, row := range t.Rows {
 		if name, ok := u.readCell(row.Cell(column)); ok {
