@@ -414,7 +414,7 @@ func (d *Document) rowNames(u unit, columns map[string]bool) []named {
 	for _, leading := range []bool{true, false} {
 		for _, t := range d.Tables {
 			column := slices.IndexFunc(t.Header, func(h string) bool { return columns[NameOf(h)] })
-			named := slices.ContainsFunc(t.Header[1:], u.any.MatchString) || u.any.MatchString(d.headingAbove(t.Line))
+			named := slices.ContainsFunc(t.Header[1:], u.any.MatchString) || u.any.MatchString(headingAbove(d.Heads, t.Line))
 			if column < 0 && numberColumn.MatchString(t.Header[0]) && named {
 				column = 0
 			}
@@ -429,13 +429,13 @@ func (d *Document) rowNames(u unit, columns map[string]bool) []named {
 	return nil
 }
 
-// headingAbove returns the text of the heading that a line stands below.
-func (d *Document) headingAbove(line int) string {
-	at, _ := slices.BinarySearchFunc(d.Heads, line, func(h Heading, line int) int { return h.Line - line })
+// headingAbove returns the text of the last of some headings above a line.
+func headingAbove(heads []Heading, line int) string {
+	at, _ := slices.BinarySearchFunc(heads, line, func(h Heading, line int) int { return h.Line - line })
 	if at == 0 {
 		return ""
 	}
-	return d.Heads[at-1].Text
+	return heads[at-1].Text
 }
 
 // numberColumn is the head of a column of numbers.
