@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 // BenchmarkRun makes whole runs of six stages on documents of about 20 kB: how long the
@@ -27,11 +28,14 @@ func BenchmarkRun(b *testing.B) {
 				bench := newBench(b)
 				b.StartTimer()
 				reply := bench.do(start("Build a relay that stores webhooks and delivers them again"))
+				var owed []string // the reply has the first of many
 				for i, stage := range stages {
 					b.StopTimer()
 					text := write(100*run+uint64(i), 20<<10) + "\n## Sprint 1: relay\n\n- S1-1 Store webhooks\n\nQuality Score: 95/100\n"
 					if workflow.StageID(stage) == workflow.Review || workflow.StageID(stage) == workflow.QA {
-						text = specimen.Report(text, reply.Owed)
+						text = specimen.Report(text, owed)
+					} else if i == 0 {
+						owed = verdict.ReadCriteria(verdict.Sources{Requirements: []string{text}}).Owed()
 					}
 					b.StartTimer()
 					began := specimen.Processor()
