@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
@@ -56,12 +57,13 @@ func (b *bench) walk(s *server, after func() error) error {
 		submit("review", "10-review-second.md"),
 		submit("qa", "11-qa.md"),
 	} {
-		if arguments["stage"] == "dev" { // without them the report would come back, and the pass would wait
+		if arguments["stage"] == "dev" { // without files that this run changed, the report would come back, and the pass would wait
 			build, _ := workflow.Default().Stage(workflow.Dev)
 			report, _ := arguments["codex_result"].(string)
 			for _, name := range append(intake.Read(build, report).Files, "built.txt") {
 				at := filepath.Join(s.cmd.Dir, filepath.FromSlash(name))
-				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o750), os.WriteFile(at, []byte("built\n"), 0o600)); err != nil {
+				text := fmt.Sprintf("built at %d\n", time.Now().UnixNano())
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o750), os.WriteFile(at, []byte(text), 0o600)); err != nil {
 					return err
 				}
 			}
