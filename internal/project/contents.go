@@ -259,7 +259,9 @@ func (p *Project) Absent(ctx context.Context, names []string) []string {
 		case d.IsDir() && slices.Contains([]string{".git", ".bmad-task", "node_modules"}, d.Name()):
 			return fs.SkipDir
 		}
-		out = slices.DeleteFunc(out, func(named string) bool { return strings.HasSuffix("/"+name, "/"+named) })
+		if out = slices.DeleteFunc(out, func(named string) bool { return strings.HasSuffix("/"+name, "/"+named) }); len(out) == 0 {
+			return fs.SkipAll
+		}
 		return nil
 	})
 	if err != nil {
