@@ -52,7 +52,15 @@ func (d *Document) Sprints() (sprints []Sprint, repeated []string) {
 	if len(found) == 0 {
 		found, repeated = d.otherUnits(names[1:], marks)
 	}
-	return numbered(found), repeated
+	keys := make([]string, len(found))
+	for i, n := range found {
+		keys[i] = n.key()
+	}
+	sprints = numbered(found)
+	for i, key := range repeated {
+		repeated[i] = sprints[slices.Index(keys, key)].Name()
+	}
+	return sprints, repeated
 }
 
 // choose returns the sprints from the most telling of the places.
@@ -325,6 +333,7 @@ var partOfSprint = pattern.New(`(?i)^(?:sprint )?(?:retro|review|demo\b|planning
 
 // firstOfEach keeps the first of the highest headings for each name: "### Sprint 1 risks" belongs to
 // "## Sprint 1". A heading on a part of a sprint, for example the retrospective, does not begin another sprint.
+// repeated has the keys of the headings that do.
 func firstOfEach(found []named) (sprints []named, repeated []string) {
 	best := map[string]int{} // the highest level for each name
 	for _, n := range found {
@@ -347,7 +356,7 @@ func firstOfEach(found []named) (sprints []named, repeated []string) {
 			n.parts, n.line = append(sprints[i].parts, n.line), sprints[i].line
 			sprints[i] = n
 		case n.level < BoldOther:
-			repeated = append(repeated, n.name())
+			repeated = append(repeated, n.key())
 		}
 	}
 	return sprints, repeated

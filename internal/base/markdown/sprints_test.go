@@ -54,6 +54,7 @@ func TestSprintNames(t *testing.T) {
 
 func TestPlansAsPeopleWriteThem(t *testing.T) {
 	for document, want := range map[string]string{
+		"## Sprint S0: a\n\n## Sprint S1\n\n## Sprint S0: b\n":                                                "0 a, 1, again 0",
 		"**Sprint 1 — Ring** (two weeks)\n\n- S1-1\n\n**Sprint 2: Trust**\n":                                  "1 Ring, 2 Trust",
 		"__Sprint 1__\n\n***Sprint 2***\n":                                                                    "1, 2",
 		"**Sprint 1:** Ring\n\n**Sprint 2**: Trust\n\n**冲刺 3** - 监控":                                          "1 Ring, 2 Trust, 3 监控",
