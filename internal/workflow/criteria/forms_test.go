@@ -10,6 +10,7 @@ type form struct{ text, want string }
 
 // forms are documents of this project in the forms of the public methods.
 var forms = map[string]form{
+	"scenarios without a name": {"```gherkin\nScenario: ?\nGiven a\nScenario: \U0001f389\nGiven b\n```\n", "AC1|AC2"},
 	"BMAD v4": {`# Kiln PRD
 
 ## Goals and Background Context

@@ -70,7 +70,9 @@ func checkNodes(t *testing.T, text string) {
 	d := Read(text)
 	seen := map[string]bool{}
 	for i, n := range d.Nodes {
-		if n.Parent == i || n.Parent > i && n.Form != Row || n.Parent >= len(d.Nodes) || n.Line < 0 || n.Line >= len(d.Lines) {
+		// The story that a line names can follow the node of the line, and is below no other.
+		isAfter := n.Parent >= i && n.Parent < len(d.Nodes) && (n.Parent == i || d.Nodes[n.Parent].Parent >= 0)
+		if isAfter || n.Parent >= len(d.Nodes) || n.Line < 0 || n.Line >= len(d.Lines) {
 			t.Fatalf("node %d: %+v", i, n)
 		}
 		if !n.Owed {

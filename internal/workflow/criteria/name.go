@@ -67,14 +67,16 @@ func (d *Document) nameNodes() {
 	}
 }
 
-// numberPlaced numbers the criteria without ids, below each node anew. A written number is kept if it is free.
+// numberPlaced numbers the criteria without ids, below each node anew. A written number is kept if it is free. A title
+// without letters and numbers names nothing.
 func (d *Document) numberPlaced() {
 	used := map[int]map[int]bool{}
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		if !n.placed || n.Title != "" {
+		if !n.placed || Key(n.Title) != "" {
 			continue
 		}
+		n.Title = ""
 		around := d.around(i)
 		if used[around] == nil {
 			used[around] = map[int]bool{}
