@@ -189,12 +189,12 @@ func (p *Project) addByGit(ctx context.Context, ids map[string]string, leaves fu
 func (p *Project) listFiles(ctx context.Context, leaves func(string) bool) (files map[string]int64, size int64, err error) {
 	files = map[string]int64{}
 	err = fs.WalkDir(p.Dir.Tree(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch base := path.Base(name); {
+		switch {
 		case err != nil:
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || isOutput(base) || leaves(name+"/")):
+		case d.IsDir() && name != "." && (isSkipped(name) || leaves(name+"/")):
 			return fs.SkipDir
 		case d.IsDir(), leaves(name):
 			return nil

@@ -20,6 +20,12 @@ var notWork = []string{"node_modules", "vendor", "target", "dist", "build", "out
 
 func isOutput(folder string) bool { return slices.Contains(notWork, folder) }
 
+// isSkipped reports whether the files of a folder do not count as work: those of hidden folders and of tools.
+func isSkipped(folder string) bool {
+	base := path.Base(folder)
+	return folder != "." && (strings.HasPrefix(base, ".") || isOutput(base))
+}
+
 // Fingerprint hashes path, size and modification time of the project's files, "" if that fails.
 // Hidden folders, the output of tools and documents, which maps files to the time when they were
 // first handed in, do not count: writing a report does not change the work. same is the fingerprint
@@ -31,9 +37,8 @@ func (p *Project) Fingerprint(documents map[string]time.Time, last time.Time) (n
 		if err != nil {
 			return err
 		}
-		base := path.Base(name)
 		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(base, ".") || isOutput(base)) {
+			if isSkipped(name) {
 				return fs.SkipDir
 			}
 			return nil
