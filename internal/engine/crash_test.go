@@ -224,7 +224,7 @@ type editor struct {
 
 func (e editor) Ask(context.Context, gate.Question) (gate.Response, error) { return e.says, nil }
 
-// edits has the person edit the draft that an action decides on, and the developer build what they hand in.
+// edits writes to the project before a step: the person edits a draft, or the developer builds the files of a report.
 func (w world) edits(t *testing.T, step crashStep) {
 	t.Helper()
 	if step.req.Stage == string(workflow.Dev) {

@@ -18,8 +18,8 @@ const (
 	nothingSinceStart = "nothing has changed in the project since the run began"
 )
 
-// TestNothingBuilt checks that a pass waits for the person if the project is as it was when the plan was approved, by
-// whatever is no work, and goes on if it is not.
+// TestNothingBuilt checks that a pass waits for the person if the project has the files of the approval of the plan:
+// ignored files, documents and output of tools do not count. A pass goes on if others changed.
 func TestNothingBuilt(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: needs git")

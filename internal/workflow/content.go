@@ -73,7 +73,8 @@ const (
 // Open reports whether the question still waits for the person.
 func (q Question) Open() bool { return q.Status == "" }
 
-func (q Question) unsettled() bool { return q.Open() || q.Status == QuestionLater }
+// isUnsettled reports whether the question waits for the person, now or in the next round.
+func (q Question) isUnsettled() bool { return q.Open() || q.Status == QuestionLater }
 
 // Candidate is one of several engines' drafts for the same round.
 type Candidate struct {

@@ -345,13 +345,13 @@ func (r *Record) LaterQuestions() []Question {
 
 // SettledQuestions returns the questions that were put to the person and no longer wait.
 func (r *Record) SettledQuestions() []Question {
-	return append(slices.Clone(r.Asked), slices.DeleteFunc(slices.Clone(r.Questions), Question.unsettled)...)
+	return append(slices.Clone(r.Asked), slices.DeleteFunc(slices.Clone(r.Questions), Question.isUnsettled)...)
 }
 
 // DropOpenQuestions removes the questions waiting for the person or the next round: they were not put to anyone, or
 // the document that they are about is worked over.
 func (r *Record) DropOpenQuestions() {
-	r.Questions = slices.DeleteFunc(r.Questions, Question.unsettled)
+	r.Questions = slices.DeleteFunc(r.Questions, Question.isUnsettled)
 }
 
 // KnowsQuestion reports whether id was ever asked in this stage.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// htmlReader reads the headings, list items and tables that a document writes in HTML, as renderers of Markdown do. It
-// knows only the tags of these, and takes what it does not know as text.
+// htmlReader reads the headings, list items and tables that a document writes in HTML, as renderers of Markdown do. Tags of
+// anything else are text.
 type htmlReader struct {
 	doc *Document
 	// line is the text of the current line, and prefix the marks before it; changed is true if the line has tags that
@@ -31,7 +31,8 @@ const maxHTMLCells = 100
 func (d *Document) readHTML() {
 	r := htmlReader{doc: d, row: -1, table: -1}
 	for i, said := range d.Said {
-		if d.Code[i] || r.table < 0 && strings.IndexByte(said, '<') < 0 {
+		isPlain := r.table < 0 && strings.IndexByte(said, '<') < 0
+		if isPlain || d.Code[i] {
 			continue
 		}
 		if _, _, ok := HashHeading(said); ok && r.table >= 0 { // a table that nobody has closed
@@ -93,7 +94,7 @@ func (r *htmlReader) text(s string) {
 	}
 }
 
-// blockTag reads a tag outside of tables. Headings and items are those that begin a line.
+// blockTag reads a tag outside of tables. A heading or an item has to begin a line.
 func (r *htmlReader) blockTag(name string, closing bool) {
 	begins := !closing && r.prefix == "" && strings.TrimSpace(r.line.String()) == ""
 	switch {

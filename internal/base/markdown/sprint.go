@@ -198,7 +198,10 @@ func (s spoken) isSpan(rest string) bool {
 		return false
 	}
 	last, ok := splitName(rest[at[2]:at[3]])
-	isLater := last.number > s.number || s.number < 0 && last.suffix > s.suffix
+	isLater := last.number > s.number
+	if s.number < 0 {
+		isLater = last.number < 0 && last.suffix > s.suffix
+	}
 	return ok && !sprintUnit.MatchString(after) && last.prefix == s.prefix && (last.number < 0) == (s.number < 0) && isLater
 }
 

@@ -56,7 +56,7 @@ func (d *Document) Sprints() (sprints []Sprint, repeated []string) {
 	for i, n := range found {
 		keys[i] = n.key()
 	}
-	sprints = numbered(found)
+	sprints = numberSprints(found)
 	for i, key := range repeated {
 		repeated[i] = sprints[slices.Index(keys, key)].Name()
 	}
@@ -69,7 +69,11 @@ func (d *Document) choose(names []named, marks []mark) (found []named, repeated 
 	for _, place := range [][2]int{{1, BoldKnown}, {BoldOther, BoldOther}, {boldItem, boldItem}, {plainLine, plainLine}} {
 		at := slices.DeleteFunc(slices.Clone(names), func(n named) bool { return n.level < place[0] || n.level > place[1] })
 		at, twice := firstOfEach(withoutStrays(withoutTitle(at, marks)))
-		if isList := place[0] == plainLine; len(at) > 0 && (!isList || len(at) > 1 && len(rows) == 0) {
+		isFound := len(at) > 0
+		if place[0] == plainLine { // one item, or items beside a table of sprints, only mention them
+			isFound = len(at) > 1 && len(rows) == 0
+		}
+		if isFound {
 			d.endSections(at, marks)
 			return mergeRows(at, rows), twice
 		}
@@ -103,7 +107,8 @@ func (d *Document) otherUnits(lines [][]named, marks []mark) (found []named, rep
 	asides := slices.DeleteFunc(slices.Clone(d.Heads), func(h Heading) bool { return !asideName.MatchString(h.Text) })
 	for _, names := range lines {
 		names = slices.DeleteFunc(names, func(n named) bool {
-			return n.level > outermost || slices.ContainsFunc(asides, func(h Heading) bool { return h.Line < n.line && n.line < h.End && h.Level < n.level })
+			isAside := slices.ContainsFunc(asides, func(h Heading) bool { return h.Line < n.line && n.line < h.End && h.Level < n.level })
+			return isAside || n.level > outermost
 		})
 		at, twice := firstOfEach(withoutStrays(withoutTitle(names, marks)))
 		if len(at) < 2 {
@@ -245,7 +250,7 @@ var bareName = pattern.New(`^\p{L}+[\s-]*(?:\d{1,3}|[A-Z])$`)
 // plainName returns a text if it is a name before a colon or a dash, or nothing but a short name.
 func plainName(text string) string {
 	name, _, cut := strings.Cut(strings.NewReplacer("：", ":", " – ", ":", " — ", ":", " - ", ":").Replace(text), ":")
-	if len(name) > 40 || !cut && !bareName.MatchString(name) {
+	if isName := cut || bareName.MatchString(name); !isName || len(name) > 40 {
 		return ""
 	}
 	return text
@@ -309,6 +314,7 @@ func withoutStrays(found []named) []named {
 	}
 	out := found[:0]
 	for _, n := range found {
+		isLate := n.suffix > "H" // a letter that counts only behind the one before
 		switch {
 		case n.number >= 0 && n.suffix != "":
 			if n.level > level || len(has) < 2 {
@@ -317,7 +323,7 @@ func withoutStrays(found []named) []named {
 		case n.number >= 0:
 		case has["I"] && !has["H"] && Number(n.suffix) > 0:
 			n.number, n.suffix = Number(n.suffix), ""
-		case len(n.suffix) > 1 || n.suffix > "H" && !has[string(n.suffix[0]-1)]:
+		case len(n.suffix) > 1, isLate && !has[string(n.suffix[0]-1)]:
 			continue
 		}
 		out = append(out, n)
@@ -390,9 +396,9 @@ func (d *Document) endSections(found []named, marks []mark) {
 	}
 }
 
-// numbered numbers the sprints. The letters that all have in common do not count. A name other than a whole number
+// numberSprints returns the sprints with their numbers. The letters that all have in common do not count. A name other than a whole number
 // gets the first free number from the place of the sprint.
-func numbered(found []named) []Sprint {
+func numberSprints(found []named) []Sprint {
 	common := slices.ContainsFunc(found, func(n named) bool { return n.prefix != found[0].prefix || n.suffix != "" })
 	used := map[int]bool{}
 	for i := range found {

@@ -163,7 +163,7 @@ func tearsWord(rows [][]string, room int) bool {
 	})
 }
 
-// printBelow prints the columns of a row for which there is no room beside the others.
+// printBelow prints the columns of a row that are too wide to stand beside the others.
 func (t *Terminal) printBelow(header, row []string, shown int) {
 	var more, commands []string
 	for i := shown; i < len(row); i++ {

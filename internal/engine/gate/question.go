@@ -44,7 +44,7 @@ type Question struct {
 	// Questions are the open ones, if the person is asked for answers. If the gate of the document is met, Choices
 	// then has the choice to take the document without answers.
 	Questions []workflow.Question
-	// Criteria are those of the document to decide on, if it is the one that defines them.
+	// Criteria are the criteria of a document that defines some, for a decision on that document.
 	Criteria []verdict.Criterion
 }
 

@@ -49,7 +49,7 @@ func (r *reader) splitLine(i int) line {
 	}
 	if m := anyHeading.FindStringSubmatch(text); trimmed[0] == '#' && m != nil {
 		l.form, l.level, l.body, l.indent = Heading, len(m[1]+m[3]), strings.TrimRight(strings.TrimSpace(m[2]+m[4]), "# "), 0
-	} else if level := r.underlined(i); level > 0 {
+	} else if level := r.underlineLevel(i); level > 0 {
 		l.form, l.level = Heading, level
 	} else if _, body, ok := markdown.Item(text); ok {
 		l.form, l.body = Item, strings.TrimRight(body, " \t")
@@ -61,8 +61,8 @@ func (r *reader) splitLine(i int) line {
 	return l
 }
 
-// underlined returns the level of a heading made by the line below.
-func (r *reader) underlined(i int) int {
+// underlineLevel returns the level of a heading made by the line below.
+func (r *reader) underlineLevel(i int) int {
 	at, found := slices.BinarySearchFunc(r.doc.Heads, i, func(h markdown.Heading, line int) int { return h.Line - line })
 	if !found || r.doc.Heads[at].Level > 6 || strings.HasPrefix(strings.TrimLeft(r.doc.Lines[i], " "), "#") {
 		return 0
@@ -241,7 +241,7 @@ func (r *reader) textOf(l line, body string) string {
 // endsText reports whether a line is not a part of the node that begins at another.
 func (r *reader) endsText(l line, j int, text string) bool {
 	trimmed := strings.TrimLeft(text, " \t")
-	if trimmed[0] == '#' || r.underlined(j) > 0 {
+	if trimmed[0] == '#' || r.underlineLevel(j) > 0 {
 		return true
 	}
 	indent, body, item := markdown.Item(text)

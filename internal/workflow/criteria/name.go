@@ -45,7 +45,7 @@ func (d *Document) nameNodes() {
 		if taken[Key(n.ID)] > 0 && n.Parent >= 0 {
 			n.ID = join(d.place(d.Nodes[n.Parent].Parent), n.ID)
 		}
-		n.ID = shorten(n.ID, maxID)
+		n.ID = cutAtWord(n.ID, maxID)
 		for id := n.ID; taken[Key(n.ID)] > 0; {
 			taken[Key(id)]++
 			n.ID = fmt.Sprintf("%s (%d)", id, taken[Key(id)])
@@ -120,7 +120,7 @@ func (d *Document) place(i int) string {
 	case n.Written != "" && n.Kind != Epic:
 		return d.storyNumber(i)
 	default:
-		return shorten(cmp.Or(n.Title, n.Written), maxPlace)
+		return cutAtWord(cmp.Or(n.Title, n.Written), maxPlace)
 	}
 }
 
@@ -179,7 +179,7 @@ func (d *Document) shortID(i int) string {
 	}
 	switch {
 	case n.Written == "":
-		return shorten(n.Title, maxTitle+maxPlace)
+		return cutAtWord(n.Title, maxTitle+maxPlace)
 	case n.Family == "" && n.Kind == Story:
 		return "Story " + d.storyNumber(i)
 	case n.Family == "" && n.Kind == Requirement && n.Form == Heading:
@@ -198,7 +198,7 @@ func (d *Document) placedID(i int) string {
 	place, number := d.place(at), FormatNumber(n.Number)
 	switch {
 	case n.Title != "":
-		return join(place, shorten(n.Title, maxTitle))
+		return join(place, cutAtWord(n.Title, maxTitle))
 	case around.Kind == Requirement && around.Written != "" && around.Family == "":
 		return place + "." + number
 	case around.Family == "US" && n.scenario:
@@ -235,8 +235,8 @@ func (d *Document) qualifiedID(i int, id string) string {
 	return join(place, id)
 }
 
-// shorten cuts a title at a word.
-func shorten(s string, n int) string {
+// cutAtWord cuts a title of more than n characters at a word.
+func cutAtWord(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}

@@ -92,7 +92,7 @@ func nonZero(at time.Time) *time.Time {
 	return &at
 }
 
-// cachedRepositories returns the repositories and their project, or an error if there is no place for copies.
+// cachedRepositories returns the repositories and their project, or an error if the program has no folder for copies.
 func cachedRepositories(workspace *app.Workspace, lib library) (sources.Repositories, string, error) {
 	r := lib.Repositories()
 	if r.Cache == nil {

@@ -167,7 +167,7 @@ func offerStages(s *standing.Standing) string {
 	return strings.Join(labels, "")
 }
 
-// OfferChanged refuses an offer that is no longer what the person was shown.
+// OfferChanged refuses to allow a command that differs from the command shown to the person.
 func OfferChanged(o workflow.Offer) error {
 	return fault.New(fault.Conflict, "what `%s` runs has changed since the question was asked, or it is not offered any more; nothing was decided", visible.Fit(o.Command, 120)).
 		WithHint("look at the change, and decide once more")
