@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -397,6 +398,19 @@ func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]Ver
 
 // Append adds an entry to the history. [Session.Signing] links and signs the entry.
 func (s *Session) Append(t Transition) { s.History = append(s.History, t) }
+
+// AnsweredIn reports whether the person has answered a form of a client, of any version, in the run.
+func (s *Session) AnsweredIn(client string) bool {
+	name := func(client string) string {
+		if i := strings.LastIndexByte(client, ' '); i > 0 {
+			return client[:i]
+		}
+		return client
+	}
+	return slices.ContainsFunc(s.History, func(t Transition) bool {
+		return t.Grant != nil && t.Grant.Channel == ChannelElicited && name(t.Grant.Client) == name(client)
+	})
+}
 
 // Moved returns the newest entry that is not an adoption; the zero entry if there is none.
 func (s *Session) Moved() Transition {

@@ -34,20 +34,25 @@ const (
 	maxForms = 8
 	// maxRemembered bounds the forms answered in a later call, if ever.
 	maxRemembered = 256
-	// maxSilent bounds the remembered silent clients.
-	maxSilent = 1000
+	// maxClients bounds the remembered clients.
+	maxClients = 1000
 )
 
 // forms are the open questions to people, and to the models of hosts. The state in a message only names an
 // entry in forms: the purpose of an answer never leaves the server, and each entry is used once.
 type forms struct {
 	now func() time.Time
+	// awaitMove returns once a run is not at a point any more, or ctx ends.
+	awaitMove func(ctx context.Context, at gate.Bound, cwd string)
 
 	mu   sync.Mutex
 	open map[string]*form // by state
 	// silent has the clients whose last form no person has seen, with the time. A client dropped from silent
 	// is sent forms again.
 	silent *recent.Map[string, time.Time]
+	// seen has the clients with a form that a person has answered. A quick answer of theirs is not replaced by the
+	// word of their assistant.
+	seen *recent.Map[string, bool]
 }
 
 // forgetSilence is the time for which a client without a session stays silent, since another window of the
@@ -64,12 +69,14 @@ type form struct {
 	// held reports whether the call waits for the answer, and holds a worker.
 	held  bool
 	sheet sheet
+	// moved reports whether the wait ended because the run is at another point.
+	moved bool
 	// begun are the answers of an earlier form that this one completes; nil for a first form.
 	begun *gate.Response
 }
 
 func newForms(now func() time.Time) *forms {
-	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxSilent)}
+	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxClients), seen: recent.New[string, bool](maxClients)}
 }
 
 // addForm stores a form and returns a new state with a prefix; "" and the reason if the form must not be
@@ -119,14 +126,30 @@ func (f *forms) takeOpen(state, client string) *form {
 	return found
 }
 
-// limitOf returns the time limit of the form with a state.
-func (f *forms) limitOf(state string) time.Duration {
+// wait is [mcpwire.Options.Question]. It ends the wait for a person once the run is at another point.
+func (f *forms) wait(ctx context.Context, state string) (waiting context.Context, done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if found := f.open[state]; found != nil {
-		return found.limit
+	found := f.open[state]
+	if found == nil { // a question that needs no memory
+		return context.WithTimeout(ctx, gate.FormTimeout)
 	}
-	return 0
+	waiting, cancel := context.WithTimeout(ctx, found.limit)
+	if found.bound.SessionID != "" {
+		go func() { // ends with the wait
+			f.awaitMove(waiting, found.bound, found.cwd)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			found.moved = waiting.Err() == nil
+			cancel()
+		}()
+	}
+	return waiting, func() {
+		cancel()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.open, state)
+	}
 }
 
 func (f *forms) setSilent(client string, silent bool) {
@@ -280,7 +303,8 @@ func (c *formChannel) readResponse(f *form, q gate.Question) (gate.Response, err
 // explainSilence says why no person has answered a form; it returns the zero value if a person may have. If a
 // person has answered a first form, the silence is not unasked, and no other way may decide.
 func (c *formChannel) explainSilence(f *form) gate.Response {
-	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil
+	_, seen := c.forms.seen.Get(c.client)
+	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil && !seen
 	switch {
 	case c.answer == nil && took >= f.limit:
 		return silentResponse(lang.T("the form was not answered within %v", f.limit), false)
@@ -298,6 +322,7 @@ func (c *formChannel) explainSilence(f *form) gate.Response {
 		return silentResponse(lang.T("the host answered the form by itself, in %d ms", took.Milliseconds()), unasked)
 	}
 	c.forms.setSilent(c.client, false)
+	c.forms.seen.Put(c.client, true)
 	switch c.answer.Action {
 	case mcp.ElicitationResponseActionAccept:
 		return gate.Response{}

@@ -27,6 +27,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -35,6 +36,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
@@ -99,6 +101,7 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Reach != nil {
 		s.callers.roots.told = o.Reach.SetRoots
 	}
+	s.callers.forms.awaitMove = s.awaitMove
 	s.feed = e.Projects().NewFeed(feed.Options{Recheck: s.recheckMethod, State: o.State, Now: e.Clock, Log: o.Log})
 	if o.Method != nil {
 		o.Method.SetChanged(s.feed.PokeAll)
@@ -138,7 +141,7 @@ func (s *Server) newWire(o Options) {
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.addHooks(hooks)
 	self := mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}
-	s.wire = mcpwire.New(self, mcpwire.Options{FormLimit: s.callers.forms.limitOf,
+	s.wire = mcpwire.New(self, mcpwire.Options{Question: s.callers.forms.wait,
 		Refuse: s.callers.refuseCall, Missing: l.errMissing, Language: s.engine.Projects().Language(""),
 		Now: s.engine.Clock, Log: s.log}, hooks,
 		server.WithInstructions(s.instructionsText()),
@@ -190,6 +193,19 @@ func (s *Server) instructionsText() string {
 		text = strings.Join(paragraphs, "\n\n")
 	}
 	return text
+}
+
+// awaitMove returns once a run is not at a point any more, or ctx or the server ends. A run that cannot be read
+// has not moved.
+func (s *Server) awaitMove(ctx context.Context, at gate.Bound, cwd string) {
+	from := strconv.Itoa(at.Revision)
+	s.feed.Await(ctx, "", from, func(ctx context.Context) string {
+		session, _, err := s.engine.Session(ctx, project.Address{Session: at.SessionID, Cwd: cwd})
+		if err != nil {
+			return from
+		}
+		return strconv.Itoa(session.Revision)
+	})
 }
 
 // recheckMethod has the installations of the method read again.

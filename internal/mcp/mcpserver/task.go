@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -49,7 +50,13 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	if channel != nil {
 		req.Ask, req.Forms, req.NoForms = channel, true, channel.isSilent()
 	}
-	if f := channel.answeredForm(); f != nil {
+	switch f := channel.answeredForm(); {
+	case f == nil:
+	case f.moved && channel.answer == nil:
+		// Another face has decided, which is no failure of this call.
+		req = request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: f.bound.SessionID, Cwd: f.cwd}, Caller: req.Caller}
+		channel.answered = nil
+	default:
 		// The form determines the subject of the call, whatever the arguments say.
 		req.Session, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {

@@ -185,7 +185,7 @@ func TestHTTPClientsWithoutRoots(t *testing.T) {
 	if m["method"] != "roots/list" {
 		t.Fatalf("not asked: %v", m)
 	}
-	if m, err := next(); err != nil || replyIn(m)["code"] != "invalid_argument" {
+	if m, err := afterWithdrawal(next); err != nil || replyIn(m)["code"] != "invalid_argument" {
 		t.Errorf("without an answer: %v, %v", m, err)
 	}
 	if m, _ := deaf.call("bmad-task", object{"action": "start", "objective": "x"}, nil); replyIn(m)["code"] != "invalid_argument" {
@@ -202,9 +202,17 @@ func TestHTTPClientsWithoutRoots(t *testing.T) {
 			t.Error("another's answer was taken")
 		}
 	}
-	if m, err := next(); err != nil || replyIn(m)["code"] != "invalid_argument" {
+	if m, err := afterWithdrawal(next); err != nil || replyIn(m)["code"] != "invalid_argument" {
 		t.Errorf("%v, %v", m, err)
 	}
+}
+
+// afterWithdrawal returns the message after the one that withdraws a question.
+func afterWithdrawal(next func() (object, error)) (object, error) {
+	if m, err := next(); err != nil || m["method"] != "notifications/cancelled" {
+		return m, err
+	}
+	return next()
 }
 
 // TestHTTPSaysWhenCwdIsNeeded in the descriptions that the model reads.

@@ -19,39 +19,51 @@ const maxRounds = 5
 // answers; legacy clients are asked here, because the library would ask them without a time limit, and fail
 // the call with a client's error.
 type bridge struct {
-	formLimit func(state string) time.Duration
-	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
-	tasks     *tasks
+	// question is [Options.Question].
+	question func(ctx context.Context, state string) (waiting context.Context, done func())
+	refuse   func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
+	tasks    *tasks
 }
 
 func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, err := next(ctx, call)
 		for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
-			var responses mcp.InputResponses
-			if k := currentTask(ctx); k != nil {
-				responses = b.tasks.askClient(ctx, k, result, round, b.formLimit(result.RequestState))
-			} else if server.IsModernRequest(ctx) {
+			if currentTask(ctx) == nil && server.IsModernRequest(ctx) {
 				break
-			} else {
-				responses = b.askClient(ctx, result)
 			}
-			if b.tasks.closing.Err() != nil || ctx.Err() != nil {
-				// Nobody has answered, and the arguments of the call must not count as an answer.
-				return b.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
-					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
-			}
-			call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
-			result, err = next(ctx, call)
+			result, err = b.askAndCall(ctx, call, result, round, next)
 		}
 		return result, err
 	}
 }
 
+// askAndCall puts the question of a result to the client, and calls the handler with the answers. The question
+// ends with it, however it ends.
+func (b bridge) askAndCall(
+	ctx context.Context, call mcp.CallToolRequest, result *mcp.CallToolResult, round int, next server.ToolHandlerFunc,
+) (*mcp.CallToolResult, error) {
+	waiting, done := b.question(ctx, result.RequestState)
+	defer done()
+	var responses mcp.InputResponses
+	if k := currentTask(ctx); k != nil {
+		responses = b.tasks.askClient(waiting, k, result, round)
+	} else {
+		responses = b.askClient(waiting, result)
+	}
+	if b.tasks.closing.Err() != nil || ctx.Err() != nil {
+		// Nobody has answered, and the arguments of the call must not count as an answer.
+		return b.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
+			WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
+	}
+	call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
+	return next(ctx, call)
+}
+
 // askClient sends the requests of a result to a legacy client. A request without a timely answer, or answered
 // by an error, has no response.
 func (b bridge) askClient(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
-	limited, cancel := context.WithTimeout(ctx, b.formLimit(result.RequestState))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(b.tasks.closing, cancel)()
 	srv, responses := server.ServerFromContext(ctx), mcp.InputResponses{}
@@ -62,14 +74,12 @@ func (b bridge) askClient(ctx context.Context, result *mcp.CallToolResult) mcp.I
 				responses[id] = mcp.NewRootsInputResponse(*list)
 			}
 		case request.Elicitation != nil:
-			answer, err := srv.RequestElicitation(limited, mcp.ElicitationRequest{
-				Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: *request.Elicitation,
-			})
+			answer, err := elicit(ctx, *request.Elicitation)
 			if err == nil {
 				responses[id] = mcp.NewElicitationInputResponse(*answer)
 			}
 		case request.Sampling != nil:
-			answer, err := srv.RequestSampling(limited, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else
+			answer, err := srv.RequestSampling(ctx, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else
 				Request: mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)}, CreateMessageParams: *request.Sampling,
 			})
 			if err == nil {

@@ -22,8 +22,9 @@ import (
 
 // Options configure a Wire.
 type Options struct {
-	// FormLimit returns the time limit for the form with a state.
-	FormLimit func(state string) time.Duration
+	// Question returns a context for the wait for the answers to the question with a state: it ends with the time
+	// limit of the question, and if no answer is needed any more. After done, an answer counts for nothing.
+	Question func(ctx context.Context, state string) (waiting context.Context, done func())
 	// Refuse turns an error into the result of a tool call.
 	Refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
 	// Missing returns the error for a request for an unknown tool, prompt or resource. The library's own text
@@ -74,7 +75,7 @@ func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...ser
 		server.WithExtensions(map[string]any{TasksExtension: struct{}{}}),
 		server.WithToolHandlerMiddleware(w.tasks.middleware),
 		server.WithToolHandlerMiddleware(recoverPanics(o.Log, o.Refuse)),
-		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.tasks}.middleware),
+		server.WithToolHandlerMiddleware(bridge{o.Question, o.Refuse, w.tasks}.middleware),
 	}, options...)...)
 	return w
 }

@@ -176,21 +176,3 @@ func (r *response) edit(_ any, e edit) {
 	defer r.mu.Unlock()
 	r.change = e
 }
-
-// asks has the server's own unanswered requests: a chan json.RawMessage for each. Their ids are texts, the
-// ids of the library's requests are numbers.
-type asks struct{ open sync.Map }
-
-// asked identifies a request to the client of a session.
-type asked struct{ session, id string }
-
-// deliverAnswer passes on the answer to a request in asks, and returns false for any other. The answer has to
-// come over the session of the request.
-func (a *asks) deliverAnswer(session string, id any, result json.RawMessage) bool {
-	name, _ := id.(string)
-	answer, ok := a.open.LoadAndDelete(asked{session, name})
-	if ok {
-		answer.(chan json.RawMessage) <- result
-	}
-	return ok
-}

@@ -16,10 +16,15 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
+// waitMinute waits a minute for an answer.
+func waitMinute(ctx context.Context, _ string) (waiting context.Context, done func()) {
+	return context.WithTimeout(ctx, time.Minute)
+}
+
 // testWire returns a wire without tools.
 func testWire() *Wire {
 	return New(mcp.Implementation{Name: "test", Version: "1"}, Options{
-		FormLimit: func(string) time.Duration { return time.Minute },
+		Question: waitMinute,
 		Refuse: func(_ context.Context, _ mcp.CallToolRequest, err error) *mcp.CallToolResult {
 			return mcp.NewToolResultError(err.Error())
 		},

@@ -2,7 +2,6 @@ package mcpwire
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 
@@ -39,22 +38,12 @@ func (s responseSession) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) 
 	if s.r.asks == nil {
 		return nil, errors.New("the client takes no streams")
 	}
-	id, answer := rand.Text(), make(chan json.RawMessage, 1)
-	q := asked{s.SessionID(), id}
-	s.r.asks.open.Store(q, answer)
-	defer s.r.asks.open.Delete(q)
-	message, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": mcp.MethodListRoots})
+	result, err := s.r.asks.send(ctx, s.SessionID(), s.r.writeAhead, mcp.MethodListRoots, nil)
 	if err != nil {
 		return nil, err
 	}
-	s.r.writeAhead(message)
-	select {
-	case result := <-answer:
-		list := new(mcp.ListRootsResult)
-		return list, json.Unmarshal(result, list)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	list := new(mcp.ListRootsResult)
+	return list, json.Unmarshal(result, list)
 }
 
 // LastingSession returns the library's session of a request, for uses beyond the request, for example a

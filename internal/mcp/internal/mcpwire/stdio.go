@@ -82,6 +82,7 @@ type stdioFilter struct {
 	ctx     context.Context
 	queue   chan call
 	resting *time.Timer // reset by each call; returns memory to the system when it fires
+	asks    asks
 
 	mu      sync.Mutex
 	open    map[string]int  // requests read and not answered, by id
@@ -140,7 +141,14 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 // here.
 func (f *stdioFilter) noteRequest(line []byte) []byte {
 	var m message
-	if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Result != nil {
+	if json.Unmarshal(line, &m) != nil || m.ID == nil {
+		return line
+	}
+	if _, own := m.ID.(string); own && m.Method == "" { // the library's own requests have numbers
+		f.asks.deliverAnswer("", m.ID, m.Result)
+		return nil
+	}
+	if m.Result != nil {
 		return line
 	}
 	early := edit{}
@@ -256,6 +264,9 @@ func (f *stdioFilter) edit(id any, e edit) {
 	defer f.mu.Unlock()
 	f.edits[message{ID: id}.idKey()] = e
 }
+
+// writeRequest writes a request to the client, who may have gone.
+func (f *stdioFilter) writeRequest(message []byte) { _, _ = f.Write(append(message, '\n')) }
 
 // writeNotification writes a notification at once, ahead of the answer.
 func (f *stdioFilter) writeNotification(n mcp.JSONRPCNotification) error {

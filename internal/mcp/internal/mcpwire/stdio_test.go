@@ -182,7 +182,7 @@ func TestLegacyClientsAreAsked(t *testing.T) {
 		for {
 			switch m := next(t, out); m["method"] {
 			case "elicitation/create":
-				send(t, in, `{"jsonrpc":"2.0","id":%v,%s}`, m["id"], form)
+				send(t, in, `{"jsonrpc":"2.0","id":%q,%s}`, m["id"], form)
 			case "roots/list":
 				send(t, in, `{"jsonrpc":"2.0","id":%v,%s}`, m["id"], roots)
 			default:
@@ -214,6 +214,8 @@ func TestLegacyClientsAreAsked(t *testing.T) {
 		m := next(t, out)
 		if m["method"] == "roots/list" {
 			send(t, in, `{"jsonrpc":"2.0","id":%v,%s}`, m["id"], failed)
+		}
+		if m["method"] != nil {
 			continue
 		}
 		if got := fmt.Sprint(m["result"]); !strings.Contains(got, "before the person has answered") {

@@ -1,10 +1,8 @@
 package mcpwire
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -81,22 +79,17 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// askClient puts the requests of a result to the client of a task. It returns the responses given within the
-// limit, and before the work has to end.
-func (t *tasks) askClient(
-	ctx context.Context, k *task, result *mcp.CallToolResult, round int, limit time.Duration,
-) mcp.InputResponses {
+// askClient puts the requests of a result to the client of a task. It returns the responses given before ctx ends
+// or the work has to.
+func (t *tasks) askClient(ctx context.Context, k *task, result *mcp.CallToolResult, round int) mcp.InputResponses {
 	requests, ids := mcp.InputRequests{}, map[string]string{}
 	for id, request := range result.InputRequests {
 		key := fmt.Sprintf("%d-%s", round, id)
 		requests[key], ids[key] = request, id
 	}
 	all := t.requestInput(k, requests)
-	timer := time.NewTimer(cmp.Or(limit, t.limits.life))
-	defer timer.Stop()
 	select {
 	case <-all:
-	case <-timer.C:
 	case <-ctx.Done():
 	case <-t.closing.Done():
 	}

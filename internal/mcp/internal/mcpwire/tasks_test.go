@@ -32,7 +32,7 @@ func bridgeOf(w *Wire) bridge {
 	refuse := func(_ context.Context, _ mcp.CallToolRequest, err error) *mcp.CallToolResult {
 		return mcp.NewToolResultError(err.Error())
 	}
-	return bridge{func(string) time.Duration { return time.Minute }, refuse, w.tasks}
+	return bridge{waitMinute, refuse, w.tasks}
 }
 
 // calls returns the answer of a handler to a client that takes tasks: the seed of its task, if it
