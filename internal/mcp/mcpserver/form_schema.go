@@ -21,17 +21,15 @@ import (
 const (
 	messageRows, messageColumns     = 11, 73
 	descriptionColumns, labelLength = 68, 40
-	// maxDescription bounds a description if hosts show all of it.
-	maxDescription = 300
 )
 
 // sheet is a form as data. [formStyle.elicitation] turns it into a question to the client, and readAnswer
 // reads the answer.
 type sheet struct {
 	// first are the essential lines, of one row each unless they quote something long; rest follows as far as
-	// there is room.
-	first, rest []string
-	fields      []field
+	// there is room. whole are the texts that the fields have no room for; none of them is cut.
+	first, rest, whole []string
+	fields             []field
 }
 
 // field is one field of a form: a choice if it has choices, else a text.
@@ -134,7 +132,19 @@ func (s sheet) messageText() string {
 	for _, text := range s.rest {
 		lines = append(lines, strings.Split(text, "\n")...)
 	}
-	var rows []string
+	rows := wrapLines(lines)
+	if len(rows) > messageRows {
+		rows = rows[:messageRows]
+		rows[messageRows-1] = visible.Shorten(rows[messageRows-1], messageColumns-2, "") + " …"
+	}
+	if len(s.whole) > 0 {
+		rows = append(append(rows, ""), wrapLines(s.whole)...)
+	}
+	return strings.Join(rows, "\n")
+}
+
+// wrapLines returns lines in rows of a message.
+func wrapLines(lines []string) (rows []string) {
 	for _, line := range lines {
 		if slices.Contains(rows, strings.TrimSuffix(line, ".")) && line != "" {
 			continue // said by an earlier row
@@ -150,11 +160,7 @@ func (s sheet) messageText() string {
 			rows = append(rows, row)
 		}
 	}
-	if len(rows) > messageRows {
-		rows = rows[:messageRows]
-		rows[messageRows-1] = visible.Shorten(rows[messageRows-1], messageColumns-2, "") + " …"
-	}
-	return strings.Join(rows, "\n")
+	return rows
 }
 
 // readAnswer returns the values of an answer by field name. A program may have made the answer up, so it may

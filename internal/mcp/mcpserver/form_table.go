@@ -17,18 +17,20 @@ import (
 const (
 	decisionField = "decision"
 	wordsField    = "feedback"
-	// restField is the field about the questions left without an answer.
+	// restField is the field that takes the document without answers.
 	restField = "rest"
 )
 
 // The values of choices besides the choices of a gate. notNow leaves the gate as it is, and so does
-// viewFirst, to read the document. leaveOpen leaves a question open, in restField all questions without an
-// answer, and skipRest skips these. ownWords asks for the answer in a second form.
+// viewFirst, to read the document. leaveOpen leaves a question open, skipOne skips it, and ownWords asks for the
+// answer in a second form. In restField, leaveOpen has the answers count. openText leaves a question open in a host
+// that cannot leave a text empty.
 const (
 	notNow    = "not_now"
 	viewFirst = "view"
 	leaveOpen = "leave_open"
-	skipRest  = "skip"
+	skipOne   = "skip"
+	openText  = "-"
 	ownWords  = "other"
 
 	allowFolder, denyFolder = "allow", "deny"
@@ -108,83 +110,88 @@ func wordsSheet(q gate.Question, chosen gate.Choice) sheet {
 	}
 }
 
-// answersSheet asks for answers, with one field for each question. A question without offered answers is a
-// text field in hosts that can leave it empty.
+// answersSheet asks for answers, with one field for each question. A question without an answer stays open, and the
+// word skip skips it. If the document has reached its gate, one more field takes it as it is.
 func (f formStyle) answersSheet(q gate.Question) sheet {
 	l := q.Language
-	first, rest := headLines(q, cmp.Or(f.longEnds(l, q.Questions), q.Worst))
-	out := sheet{first: first, rest: rest}
+	out := f.questionsSheet(q, q.Questions, false)
+	head, rest := headLines(q, q.Worst)
+	out.first, out.rest = slices.Concat(head[:1], out.first, head[1:]), rest
 	for i, question := range q.Questions {
-		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.describeQuestion(l, question), most: request.MaxAnswer / 4}
+		if len(question.Options) < 2 {
+			continue
+		}
+		each := &out.fields[i]
 		if !f.unset {
 			each.choices = []choice{{value: leaveOpen, label: l.Say("Leave it open")}}
 		}
-		if len(question.Options) > 1 {
-			for j, text := range question.Options {
-				each.choices = append(each.choices, choice{value: optionValue(j), label: text})
-			}
+		for j, text := range question.Options {
+			each.choices = append(each.choices, choice{value: optionValue(j), label: text})
 		}
-		if len(each.choices) > 0 {
-			each.choices = append(each.choices, choice{value: ownWords, label: l.Say("In my own words")})
-		}
-		out.fields = append(out.fields, each)
+		each.choices = append(each.choices, choice{value: ownWords, label: l.Say("In my own words")}, choice{value: skipOne, label: l.Say("Skip it")})
 	}
-	remaining := []choice{{value: leaveOpen, label: l.Say("Leave them open")}, {value: skipRest, label: l.Say("Skip them")}}
-	out.fields = append(out.fields, field{
-		name: restField, title: l.Say("Questions without an answer"),
-		text:    l.Say("what happens to questions that you leave empty"),
-		choices: append(remaining, formChoices(q.Choices)...),
-	})
+	if len(q.Choices) > 0 {
+		take := field{name: restField, title: l.Say("Or without answers"), choices: formChoices(q.Choices)}
+		if !f.unset {
+			take.choices = slices.Insert(take.choices, 0, choice{value: leaveOpen, label: l.Say("No: my answers count")})
+		}
+		out.fields = append(out.fields, take)
+	}
 	return out
 }
 
 // ownWordsSheet asks for the answers to some questions in the person's own words.
 func (f formStyle) ownWordsSheet(q gate.Question, to []int) sheet {
-	l := q.Language
-	out := sheet{first: []string{l.Say("In your own words. If you close this form, no answer is recorded.")}}
 	asked := make([]workflow.Question, len(to))
 	for n, i := range to {
 		asked[n] = q.Questions[i]
-		out.fields = append(out.fields, field{
-			name: answerField(i), title: l.Say("%d of %d", n+1, len(to)), text: f.describeQuestion(l, asked[n]), required: true, most: request.MaxAnswer / 4,
-		})
 	}
-	if ends := f.longEnds(l, asked); ends != "" {
-		out.first = append(out.first, ends)
+	out := f.questionsSheet(q, asked, true)
+	out.first = append([]string{q.Language.Say("In your own words. If you close this form, no answer is recorded.")}, out.first...)
+	for n, i := range to {
+		out.fields[n].name = answerField(i)
 	}
 	return out
 }
 
-// describeQuestion returns the description of a question's field, with the reason for the question if the
-// host has room for more than a line.
-func (f formStyle) describeQuestion(l lang.Language, question workflow.Question) string {
-	text := visible.Line(question.Question)
-	if !f.unset && question.Context != "" {
-		text += " " + l.Say("Why: “%s”", visible.Line(question.Context))
-	}
-	return visible.Shorten(text, maxDescription, "…")
-}
-
-// longEnds returns the ends of questions cut by the host, as far as they fit into one line; "" if there are
-// none. A question has to be read to the end before it is answered.
-func (f formStyle) longEnds(l lang.Language, questions []workflow.Question) string {
-	line := l.Say("Long questions end:")
-	before := line
+// questionsSheet returns text fields for questions. A person answers only what they can read: a host that shows all
+// of a description gets the whole question with the reason for it. Of a host with one row, the message has the
+// reason, and a question or an offered answer that is cut; the first line then says where it stands whole.
+func (f formStyle) questionsSheet(q gate.Question, questions []workflow.Question, required bool) sheet {
+	l, out, isCut := q.Language, sheet{}, false
 	for i, question := range questions {
-		text := visible.Line(question.Question)
-		if !f.unset || visible.Columns(text) <= descriptionColumns {
-			continue
+		text, why := visible.Line(question.Question), ""
+		if question.Context != "" {
+			why = l.Say("Why: “%s”", visible.Line(question.Context))
 		}
-		begin := visible.Wrap(text, descriptionColumns-10)[0] // a few words are in both
-		end := fmt.Sprintf(" %d. “…%s”", i+1, strings.TrimLeft(strings.TrimPrefix(text, begin), " "))
-		if visible.Columns(line+end) <= messageColumns {
-			line += end
+		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(questions)), text: strings.TrimSpace(text + " " + why), required: required, most: request.MaxAnswer / 4}
+		if f.unset && visible.Columns(each.text) > descriptionColumns {
+			each.text = visible.Shorten(text, descriptionColumns, "…")
+			if why != "" {
+				out.first = append(out.first, fmt.Sprintf("%d. %s", i+1, visible.Shorten(why, messageColumns-4, "…")))
+			}
 		}
+		long := slices.ContainsFunc(question.Options, func(option string) bool { return visible.Columns(visible.Line(option)) > labelLength })
+		if f.unset && (long || visible.Columns(text) > descriptionColumns) {
+			isCut = true
+			out.whole = append(out.whole, strings.TrimSpace(fmt.Sprintf("%d. %s %s", i+1, text, why)))
+			for _, option := range question.Options {
+				out.whole = append(out.whole, "  - "+visible.Line(option))
+			}
+		}
+		if !required && !f.unset {
+			each.text = l.Say("%s (type skip to skip it, - to leave it open)", each.text)
+		}
+		out.fields = append(out.fields, each)
 	}
-	if line == before {
-		return ""
+	if isCut {
+		line := l.Say("Long questions are cut here. In whole: %s", cmp.Or(q.Page, "bmad-mcp decide "+q.TaskName))
+		if visible.Columns(line) > messageColumns { // a command over two rows cannot be copied
+			line = l.Say("Long questions are cut here. In whole: %s", "bmad-mcp decide")
+		}
+		out.first = slices.Insert(out.first, 0, line)
 	}
-	return line
+	return out
 }
 
 // folderSheet asks whether a folder may be used. lines is the wrapped path of the folder.

@@ -336,18 +336,20 @@ func (c *formChannel) explainSilence(f *form) gate.Response {
 // readAnswers adds the answers of a form to a. It sends a second form for answers in own words.
 func (c *formChannel) readAnswers(f *form, q gate.Question, a gate.Response, filled map[string]string) (gate.Response, error) {
 	if f.begun == nil {
-		a.Answers, a.SkipRest = map[string]string{}, filled[restField] == skipRest
+		a.Answers = map[string]string{}
 	}
 	var own []int
 	for i, question := range q.Questions {
 		at := slices.IndexFunc(f.sheet.fields, func(f field) bool { return f.name == answerField(i) })
 		text := filled[answerField(i)]
 		switch {
-		case text == "", at < 0:
+		case text == "", text == openText, at < 0:
 		case len(f.sheet.fields[at].choices) == 0:
 			a.Answers[question.ID] = text
 		case text == ownWords:
 			own = append(own, i)
+		case text == skipOne:
+			a.Answers[question.ID] = skipOne
 		default:
 			for j, offered := range question.Options {
 				if text == optionValue(j) {
@@ -359,7 +361,7 @@ func (c *formChannel) readAnswers(f *form, q gate.Question, a gate.Response, fil
 	switch {
 	case len(own) > 0:
 		return c.sendForm(q, c.ownWordsSheet(q, own), &a)
-	case len(a.Answers) > 0, a.SkipRest:
+	case len(a.Answers) > 0:
 		return a, nil
 	}
 	// Answers and a decision contradict each other, so the decision counts only without any.

@@ -122,6 +122,7 @@ func TestOrderFollowsTheHost(t *testing.T) {
 	draft := gate.Question{Draft: "po.md", Choices: []gate.Choice{{Decision: workflow.DecisionApprove}, {Decision: workflow.DecisionChanges}}}
 	bare := gate.Question{Choices: []gate.Choice{{Decision: workflow.DecisionCancel}}}
 	options := gate.Question{Questions: []workflow.Question{{ID: "a", Options: []string{"x", "y"}}, {ID: "b"}}}
+	met := gate.Question{Questions: options.Questions[1:], Choices: draft.Choices[:1]}
 	for _, tt := range []struct {
 		name  string
 		sheet func(formStyle) sheet
@@ -131,7 +132,8 @@ func TestOrderFollowsTheHost(t *testing.T) {
 		{"a gate", func(f formStyle) sheet { return f.sheetOf(draft) }, "approve request_changes view not_now", "view approve request_changes not_now"},
 		{"nothing to view", func(f formStyle) sheet { return f.sheetOf(bare) }, "cancel not_now", "not_now cancel"},
 		{"a folder", func(f formStyle) sheet { return f.folderSheet("", "/p") }, "allow deny not_now", "not_now allow deny"},
-		{"questions", func(f formStyle) sheet { return f.sheetOf(options) }, "option_01 option_02 other | | leave_open skip", "leave_open option_01 option_02 other | leave_open other | leave_open skip"},
+		{"questions", func(f formStyle) sheet { return f.sheetOf(options) }, "option_01 option_02 other skip | ", "leave_open option_01 option_02 other skip | "},
+		{"questions, at the gate", func(f formStyle) sheet { return f.sheetOf(met) }, " | approve", " | leave_open approve"},
 	} {
 		for unset, want := range map[bool]string{true: tt.unset, false: tt.others} {
 			var fields []string

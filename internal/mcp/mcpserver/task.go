@@ -53,7 +53,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	switch f := channel.answeredForm(); {
 	case f == nil:
 	case f.moved && channel.answer == nil:
-		// Another face has decided, which is no failure of this call.
+		// Another face has decided: the call says where the run is.
 		req = request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: f.bound.SessionID, Cwd: f.cwd}, Caller: req.Caller}
 		channel.answered = nil
 	default:
