@@ -167,6 +167,12 @@ func showDocument(s *standing.Standing, text string) string {
 // policy accepts.
 func (r *run) readDecision(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
 	word := r.req.Word()
+	if s.LacksWords() { // the call has the words for the last decision
+		if s.Policy.Gate == workflow.GateStrict && !r.req.Via.Personal() {
+			return workflow.Grant{}, words.NotPersonal(s, r.req.Via, lang.Text{})
+		}
+		return r.newGrant(s, s.Policy.Gate, gate.Bind(s), gate.Response{Channel: r.req.Via, Decision: workflow.DecisionChanges, Feedback: r.req.Feedback, Comments: r.req.Comments})
+	}
 	if err := gate.Decidable(s, word); err != nil {
 		return workflow.Grant{}, err
 	}

@@ -59,6 +59,39 @@ func TestRoundWithoutFeedbackAsksForIt(t *testing.T) {
 	}
 }
 
+// TestWordsAfterTheDecision takes the person's words for a no of a moment ago, once: the history has them, and the
+// next round works with them.
+func TestWordsAfterTheDecision(t *testing.T) {
+	no := func(words string) request.Request {
+		q := confirm(false)
+		q.Feedback = words
+		return q
+	}
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	b.at("po/refining", confirm(false))
+	if _, err := b.try(no(" ")); err == nil {
+		t.Error("a no without words is taken twice")
+	}
+	yes := confirm(true)
+	yes.Feedback = "fine"
+	if _, err := b.try(yes); !fault.Is(err, fault.NotAllowed) {
+		t.Errorf("a yes after the no: %v", err)
+	}
+	r := b.at("po/refining", no("Guests cannot sign in."))
+	if r.RequiresUserConfirmation || r.NextCall["action"] != workflow.ActionSubmit || !strings.Contains(r.UserMessage, "Your feedback: Guests cannot sign in.") {
+		t.Errorf("%v\n%s", r.NextCall, r.UserMessage)
+	}
+	s := b.stored()
+	last := s.History[len(s.History)-1]
+	if last.Event != workflow.EventChangesRequested || last.Grant == nil || last.Grant.Feedback != "Guests cannot sign in." || s.Current().Feedback != last.Grant.Feedback {
+		t.Errorf("%+v", last)
+	}
+	if _, err := b.try(no("And more.")); err == nil {
+		t.Error("words are taken twice")
+	}
+}
+
 func TestSpentRoundsAreTheHumansDecision(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))

@@ -130,7 +130,7 @@ func (r *run) putQuestion(ctx context.Context, s *standing.Standing, q gate.Ques
 	r.project.Dir.ForgetFolders() // the person may take their time
 	a, err := r.req.Ask.Ask(ctx, q)
 	r.disk.Forget(s)
-	if s.Session.AnsweredIn(r.req.By) { // this host shows forms, whatever became of this one
+	if workflow.HasAnsweredIn(s.Session.History, r.req.By) { // this host shows forms, whatever became of this one
 		a.Silence.Unasked = false
 	}
 	if a.Silence.View {

@@ -49,7 +49,7 @@ var table = []rule{
 	{EventConfirmed, []State{AwaitingConfirmation}, Generating, next},
 	{EventApproved, []State{AwaitingApproval}, Generating, next},
 	{EventScopeApproved, []State{AwaitingApproval}, Generating, stay},
-	{EventChangesRequested, []State{AwaitingConfirmation, AwaitingApproval}, Refining, stay},
+	{EventChangesRequested, []State{AwaitingConfirmation, AwaitingApproval, Refining}, Refining, stay},
 	{EventSentBack, []State{AwaitingApproval}, Refining, back},
 	{EventFinished, []State{Generating, Refining, AwaitingConfirmation, AwaitingApproval}, Completed, finish},
 	{EventReopened, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval, Completed}, Refining, jump},

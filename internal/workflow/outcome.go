@@ -90,7 +90,7 @@ func (w *Definition) Decision(s *Session, yes bool) Event {
 	st, _ := w.Stage(s.CurrentStage)
 	blocked := st.Gate == GateVerdict && s.Current().Verdict == Blocked
 	switch {
-	case blocked:
+	case blocked, s.CurrentState == Refining: // the words for a no
 		return EventChangesRequested
 	case yes && s.CurrentState == AwaitingConfirmation:
 		return w.finishedIfLast(st, EventConfirmed)

@@ -399,15 +399,15 @@ func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]Ver
 // Append adds an entry to the history. [Session.Signing] links and signs the entry.
 func (s *Session) Append(t Transition) { s.History = append(s.History, t) }
 
-// AnsweredIn reports whether the person has answered a form of a client, of any version, in the run.
-func (s *Session) AnsweredIn(client string) bool {
+// HasAnsweredIn reports whether a person has answered a form of a client, of any version, in a run with a history.
+func HasAnsweredIn(history []Transition, client string) bool {
 	name := func(client string) string {
 		if i := strings.LastIndexByte(client, ' '); i > 0 {
 			return client[:i]
 		}
 		return client
 	}
-	return slices.ContainsFunc(s.History, func(t Transition) bool {
+	return slices.ContainsFunc(history, func(t Transition) bool {
 		return t.Grant != nil && t.Grant.Channel == ChannelElicited && name(t.Grant.Client) == name(client)
 	})
 }

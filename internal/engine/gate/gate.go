@@ -192,7 +192,7 @@ func Allowed(s *standing.Standing) []workflow.Action {
 		}
 		actions = slices.DeleteFunc(actions, func(a workflow.Action) bool { return slices.Contains(own, a) })
 	}
-	if s.Met() {
+	if s.Met() || s.LacksWords() {
 		actions = slices.Insert(actions, 1, workflow.ActionConfirm)
 	}
 	return actions

@@ -136,6 +136,10 @@ func askAssistant(s *standing.Standing, out *Reply) {
 		out.PendingUserActions = []string{"start_stage"}
 	}
 	out.RequiresUserConfirmation = len(out.PendingUserActions) > 0
+	if s.Wants() == standing.WantsChange {
+		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": false, "feedback": s.Say("their words")}
+		return
+	}
 	out.NextCall = map[string]any{"action": workflow.ActionSubmit, "stage": st.ID}
 	for i, e := range st.EnginesFor(s.Session.Objective) {
 		out.NextCall[string(e)+"_result_path"] = "…"

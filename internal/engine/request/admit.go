@@ -3,6 +3,7 @@ package request
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
@@ -30,7 +31,8 @@ func (q *Request) Fits(s *standing.Standing) error {
 
 func (q *Request) checkAllowed(s *standing.Standing) error {
 	confirmsDocument := q.Action == workflow.ActionConfirm && s.Met()
-	if slices.Contains(s.Session.CurrentState.Allowed(), q.Action) || confirmsDocument {
+	explainsNo := q.Decides() && q.isRefusal() && strings.TrimSpace(q.Feedback) != "" && s.LacksWords()
+	if slices.Contains(s.Session.CurrentState.Allowed(), q.Action) || confirmsDocument || explainsNo {
 		return nil
 	}
 	code := fault.NotAllowed

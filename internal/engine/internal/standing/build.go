@@ -34,13 +34,17 @@ func (s *Standing) Continuing() bool {
 		len(s.Session.OpenSprints(workflow.SprintPending)) > 0 && len(s.Session.OpenSprints(workflow.SprintImplemented)) == 0
 }
 
-// Unexplained reports whether the person has just asked for another round of a document
-// without naming a change.
-func (s *Standing) Unexplained() bool {
+// LacksWords reports whether the person has just asked for another round, and may still say what is to change.
+func (s *Standing) LacksWords() bool {
 	last := s.Session.Moved()
-	again := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened
+	again := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened || last.Event == workflow.EventSentBack
 	commented := last.Grant != nil && len(last.Grant.Comments) > 0
-	return again && !commented && last.Feedback == ""
+	return s.Session.CurrentState == workflow.Refining && again && !commented && last.Feedback == ""
+}
+
+// Unexplained reports whether nobody has said what is to change: a report that failed names it.
+func (s *Standing) Unexplained() bool {
+	return s.LacksWords() && s.Session.Moved().Event != workflow.EventSentBack
 }
 
 // Want is the person's word needed before the assistant works on a stage.
