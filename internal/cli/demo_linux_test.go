@@ -13,12 +13,12 @@ func TestDemoAsks(t *testing.T) {
 	const prompt, thinks = "│ > ", 1200 * time.Millisecond // forms that are answered at once count as a program's
 	p := newPerson(t)
 	shown := p.types(t, []reply{
-		{prompt, "me", thinks}, {prompt, "", 0}, {prompt, "7", 0}, {prompt, "1", 0}, // the questions
-		{prompt, "3", thinks}, {prompt, "1", thinks}, // the gate of the requirements
+		{prompt, "me", thinks}, {prompt, "", 0}, // the questions
+		{prompt, "7", thinks}, {prompt, "3", 0}, {prompt, "1", thinks}, // the gate of the requirements
 		{prompt, "4", thinks}, // that of the architecture
 	}, "bmad-mcp", "demo", "--ask")
 	for _, want := range []string{
-		"a number from 1 to 2, please", "FR-1 (Must, US-1) A task has a title", "Decided by you in the form.",
+		"a number from 1 to 4, please", "FR-1 (Must, US-1) A task has a title", "Decided by you in the form.",
 		"You went another way than the script, which ends here at", "architect/awaiting_confirmation.", "  .claude/specs/todo/01-product-requirements.md",
 	} {
 		if strings.Count(shown, want) != 1 {

@@ -99,24 +99,19 @@ func (p *Person) askDecision(ctx context.Context, q gate.Question) (gate.Respons
 
 // askChoice asks for one of the choices; the zero value means "not now".
 func (p *Person) askChoice(ctx context.Context, q gate.Question) (gate.Choice, error) {
-	offered, view := "", ""
+	offered, view, legend := "", "", ""
 	for _, choice := range q.Choices {
-		key := "a"
-		switch {
-		case choice.Offer != nil:
-			key = "r"
-		case choice.Decision == workflow.DecisionChanges:
-			key = "c"
-		}
+		key := choiceKey(choice)
 		offered += key
-		fmt.Fprintf(p.Out, "  %s  %s\n", key, choice.Label)
+		legend += fmt.Sprintf("  %s  %s\n", key, choice.Label)
 	}
 	if q.Draft != "" {
 		view = "v"
-		fmt.Fprintln(p.Out, "  v ", q.Language.Say("View the draft"))
+		legend += fmt.Sprintf("  v  %s\n", q.Language.Say("View the draft"))
 	}
-	fmt.Fprintf(p.Out, "  n  %s\n\n", q.Language.Say("Not now: leave it as it is"))
+	legend += fmt.Sprintf("  n  %s\n", q.Language.Say("Not now: leave it as it is"))
 	for {
+		fmt.Fprintln(p.Out, legend) // again after the document, and after a key that is none of them
 		line, err := p.Line(ctx, q.Language.Say("Your decision [%s]: ", offered+view+"n"))
 		if err != nil {
 			return gate.Choice{}, err
@@ -131,6 +126,23 @@ func (p *Person) askChoice(ctx context.Context, q gate.Question) (gate.Choice, e
 			return q.Choices[i], nil
 		}
 	}
+}
+
+// choiceKey returns the key of a choice: one key has one meaning at every gate.
+func choiceKey(c gate.Choice) string {
+	switch {
+	case c.Offer != nil:
+		return "r" // approve, and run
+	case c.Decision == workflow.DecisionChanges && c.Reason:
+		return "d" // done: it can go on
+	case c.Decision == workflow.DecisionChanges:
+		return "c" // change it
+	case c.Decision == workflow.DecisionOverride || c.Reason:
+		return "o" // override: go on against the report
+	case c.Decision == workflow.DecisionApprove:
+		return "a"
+	}
+	return "y" // leave the stage
 }
 
 // Silent returns the response of a person who has not decided.

@@ -31,3 +31,32 @@ func TestPersonReadsTheTextOfTheQuestion(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysKeepTheirMeaning checks that a key is the same decision at each gate, and that the choices are shown
+// again once the document has pushed them off the screen.
+func TestKeysKeepTheirMeaning(t *testing.T) {
+	yes := gate.Choice{Decision: workflow.DecisionApprove, Label: "Approve"}
+	no := gate.Choice{Decision: workflow.DecisionChanges, Label: "Change"}
+	run := gate.Choice{Decision: workflow.DecisionApprove, Label: "Approve and run", Offer: &workflow.Offer{Command: "make"}}
+	risk := gate.Choice{Decision: workflow.DecisionOverride, Label: "Accept the risk"}
+	done := gate.Choice{Decision: workflow.DecisionChanges, Label: "It is done", Reason: true}
+	without := gate.Choice{Decision: workflow.DecisionApprove, Label: "Go on without it", Reason: true}
+	leave := gate.Choice{Decision: workflow.DecisionCancel, Label: "Cancel this run"}
+	for _, tt := range []struct {
+		choices []gate.Choice
+		keys    string
+	}{{[]gate.Choice{yes, run, no}, "arc"}, {[]gate.Choice{no, risk}, "co"}, {[]gate.Choice{done, without}, "do"}, {[]gate.Choice{leave}, "y"}} {
+		for i, choice := range tt.choices {
+			shown, out := newScreen(t, lang.English)
+			key := string(tt.keys[i])
+			p := &Person{t: shown, Out: out, lines: bufio.NewReader(strings.NewReader("v\n?\n" + key + "\n"))}
+			a, err := p.Ask(context.Background(), gate.Question{Language: lang.English, Draft: "po.md", Document: "# P\n", Choices: tt.choices})
+			if err != nil || a.Decision != choice.Decision || a.Offer != choice.Offer {
+				t.Errorf("%s: %+v, %v, want %s", key, a, err, choice.Label)
+			}
+			if n := strings.Count(out.String(), "  "+key+"  "+choice.Label+"\n"); n != 3 {
+				t.Errorf("%s: the choices are shown %d times, want once a question:\n%s", key, n, out)
+			}
+		}
+	}
+}

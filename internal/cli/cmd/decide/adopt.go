@@ -53,11 +53,5 @@ func runAdopt(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, ar
 	if err != nil {
 		return err
 	}
-	if err := printReply(term, out, false, term.Pretty()); err != nil {
-		return err
-	}
-	if !term.JSON && out.State.Active() {
-		term.Say("\nNow tell your assistant to go on; it sees the run with status.")
-	}
-	return nil
+	return printReply(term, out, false, true)
 }

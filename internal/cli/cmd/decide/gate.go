@@ -90,14 +90,11 @@ func runDecision(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks,
 	if err != nil {
 		return err
 	}
-	if err := printReply(term, out, false, term.Pretty()); err != nil {
+	if err := printReply(term, out, false, req.Ask != nil); err != nil {
 		return err
 	}
 	if out.Silence != nil {
 		return terminal.ErrPending
-	}
-	if !term.JSON && out.State.Active() {
-		term.Say("\nNow tell your assistant to go on; it sees your decision with status.")
 	}
 	return nil
 }
