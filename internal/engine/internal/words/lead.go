@@ -45,13 +45,26 @@ func leadLine(s *standing.Standing, figures string) (text string) {
 	case st.Kind == workflow.KindBuild: // the scope of a change
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), capitalize(auditFigure(s)))
 	case st.Gate == workflow.GateApproval:
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), capitalize(joinParts(s.Language, s.Count(len(s.Session.Sprints), "sprint"), auditFigure(s))))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), capitalize(joinParts(s.Language, planRange(s), auditFigure(s))))
 	case s.Session.CurrentState == workflow.AwaitingApproval:
 		text = s.Say("Accept it below the gate? %s, after %s", capitalize(figures), s.Count(s.RoundsBelow(), "round"))
 	default:
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), capitalize(figures))
 	}
+	if n, judged := len(s.Session.Sprints), s.Session.OpenSprints(workflow.SprintImplemented); st.Gate == workflow.GateVerdict && n > 1 && len(judged) > 0 {
+		text = s.Say("%s (%s of %d)", text, sprintList(s, judged), n)
+	}
 	return text
+}
+
+// planRange says which sprints a plan has.
+func planRange(s *standing.Standing) string {
+	all := s.Session.Sprints
+	count := s.Count(len(all), "sprint")
+	if len(all) < 2 {
+		return count
+	}
+	return s.Say("%s, %s to %s", count, all[0].Name(), all[len(all)-1].Name())
 }
 
 // countObjections says how many things speak against a stated pass.
