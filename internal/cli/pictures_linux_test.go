@@ -105,7 +105,7 @@ func (p person) types(t *testing.T, replies []reply, name string, args ...string
 	}
 	text := strings.ReplaceAll(shown.String(), filepath.Join(p.folder, "tmp"), "/tmp")
 	for pattern, fixed := range map[*regexp.Regexp]string{
-		madeSession: "5f6725cc-ffc7-4799-afe6-f528af74451f", madeFolder: "/tmp/bmad-demo-1234567890",
+		madeSession: "5f6725cc-ffc7-4799-afe6-f528af74451f", madeFolder: "/tmp/bmad-demo-1234567890", pasteMode: "",
 	} {
 		text = pattern.ReplaceAllString(text, fixed)
 	}
@@ -114,6 +114,7 @@ func (p person) types(t *testing.T, replies []reply, name string, args ...string
 
 var (
 	madeSession = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	pasteMode   = regexp.MustCompile(`\x1b\[\?2004[hl]`)
 	madeFolder  = regexp.MustCompile(`/tmp/bmad-demo-\d+`)
 )
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -26,9 +27,11 @@ type Person struct {
 	// Edited reports whether the decision is to take the edited draft.
 	Edited bool
 	// Out is the output for questions.
-	Out   io.Writer
-	t     *Terminal
-	lines *bufio.Reader
+	Out io.Writer
+	t   *Terminal
+	// editor reads the lines at a terminal with a cursor, lines all others.
+	editor *lineEditor
+	lines  *bufio.Reader
 }
 
 // Ask implements request.Channel.
@@ -200,6 +203,12 @@ func (p *Person) showDocument(ctx context.Context, q gate.Question) {
 
 // Line asks for one line.
 func (p *Person) Line(ctx context.Context, prompt string) (string, error) {
+	if p.editor != nil {
+		last := strings.LastIndexByte(prompt, '\n') + 1
+		fmt.Fprint(p.Out, prompt[:last])
+		text, err := p.editor.ReadLine(ctx, visible.Text(prompt[last:]))
+		return strings.TrimSpace(text), err
+	}
 	fmt.Fprint(p.Out, prompt)
 	text, err := awaitRead(ctx, func() (string, error) { return p.lines.ReadString('\n') })
 	if err == io.EOF && text != "" { //nolint:errorlint // readers return it as it is
@@ -230,7 +239,11 @@ func (t *Terminal) Person() (*Person, error) {
 	if name := AssistantHere(); name != "" {
 		return nil, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
 	}
-	return &Person{t: t, Out: t.Prompts(), lines: bufio.NewReader(t.In)}, nil
+	person := &Person{t: t, Out: t.Prompts(), lines: bufio.NewReader(t.In)}
+	if t.Pretty() {
+		person.editor = newLineEditor(in, t.Raw)
+	}
+	return person, nil
 }
 
 // AskPerson asks the person at this terminal for a yes. yes answers for a script of theirs. An

@@ -1,0 +1,79 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// lineEditor reads lines at a terminal. Keys that move the cursor stay out of a line, and a paste of several lines is
+// one line: with the terminal's own lines, it would answer the next questions too.
+type lineEditor struct {
+	screen *term.Terminal
+	fd     int
+	keys   *keyReader
+}
+
+// newLineEditor returns an editor for a terminal; nil if it has no cursor.
+func newLineEditor(in *os.File, out io.Writer) *lineEditor {
+	shown, ok := out.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	keys := &keyReader{Reader: in}
+	e := &lineEditor{screen: term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys, shown}, ""), fd: int(in.Fd()), keys: keys}
+	if width, height, err := term.GetSize(int(shown.Fd())); err == nil && width > 0 {
+		_ = e.screen.SetSize(width, height) // else a long line is drawn less well
+	}
+	return e
+}
+
+// ReadLine returns a line, without the end of it, behind a prompt of one line. Ctrl-C ends it with
+// context.Canceled.
+func (e *lineEditor) ReadLine(ctx context.Context, prompt string) (string, error) {
+	before, err := term.MakeRaw(e.fd)
+	if err != nil {
+		return "", err
+	}
+	e.screen.SetBracketedPasteMode(true)
+	defer func() {
+		e.screen.SetBracketedPasteMode(false)
+		_ = term.Restore(e.fd, before) // the terminal has gone
+	}()
+	return awaitRead(ctx, func() (string, error) {
+		var lines []string
+		for e.screen.SetPrompt(prompt); ; e.screen.SetPrompt("") {
+			line, err := e.screen.ReadLine()
+			lines = append(lines, line)
+			if errors.Is(err, term.ErrPasteIndicator) {
+				continue
+			}
+			if err == io.EOF && e.keys.interrupted { //nolint:errorlint // the library returns it as it is
+				err = context.Canceled
+			}
+			return strings.Join(lines, "\n"), err
+		}
+	})
+}
+
+// keyReader passes keys on, and notes Ctrl-C, which the library does not tell from the end of the input.
+type keyReader struct {
+	io.Reader
+	interrupted bool
+}
+
+// Read implements io.Reader.
+func (r *keyReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	const ctrlC = 3
+	r.interrupted = r.interrupted || bytes.IndexByte(p[:n], ctrlC) >= 0
+	return n, err
+}
