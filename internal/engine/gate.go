@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
@@ -62,7 +63,7 @@ func (r *run) gateQuestion(s *standing.Standing) gate.Question {
 // newGrant makes the record of an answer, which may have come from anywhere.
 func (r *run) newGrant(s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
-		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
+		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: visible.Trim(a.Feedback),
 		Client: r.req.By, Person: r.engine.personOf(r.project), At: r.engine.Now(), Stage: s.Session.CurrentStage, Revision: s.Session.Revision, SHA256: b.SHA256, Policy: policy,
 		Passkey: a.Passkey,
 	}

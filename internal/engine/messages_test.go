@@ -45,8 +45,10 @@ func TestJSONWithoutADocumentIsNoSubmission(t *testing.T) {
 func TestPlaceholderIsNoAnswer(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.Clarifying)
-	if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "…"}}}); !fault.Is(err, fault.InvalidArgument) {
-		t.Errorf("got %v", err)
+	for _, text := range []string{"…", " \t\n", "\u200b", "\u2060\ufeff", "\u00a0", "\u2800", "\u00ad"} {
+		if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": text}}}); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%q: got %v", text, err)
+		}
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -89,7 +89,7 @@ func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords boo
 // isFor reports whether a decision is for a gate, at a time.
 func (t Typed) isFor(gate TypedGate, needsWords bool, now time.Time) bool {
 	age := now.Sub(t.At)
-	if needsWords && strings.TrimSpace(t.Words) == "" {
+	if needsWords && visible.Trim(t.Words) == "" {
 		return false
 	}
 	return t.TypedGate == gate && gate.SHA256 != "" && age >= -time.Second && age < TypedFor

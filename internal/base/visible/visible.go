@@ -193,6 +193,14 @@ func isHidden(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
 }
 
+// Trim returns a text without the white space around it; "" if no character of it can be seen.
+func Trim(text string) string {
+	if strings.TrimFunc(text, func(r rune) bool { return isHidden(r) || unicode.IsSpace(r) }) == "" {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
 // isBreak reports whether a character is white space folded by Line.
 func isBreak(r rune) bool {
 	return r == '\n' || r == '\u2028' || r == '\u2029' || unicode.IsSpace(r)

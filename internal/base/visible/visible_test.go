@@ -130,6 +130,14 @@ func TestHonestTextStays(t *testing.T) {
 	}
 }
 
+func TestTrim(t *testing.T) {
+	for text, want := range map[string]string{" a b\n": "a b", "\u200b": "", "\ufeff \u2060\u00a0": "", "\u200ba": "\u200ba", " 👍\ufe0f ": "👍\ufe0f", "": ""} {
+		if got := visible.Trim(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestLineIsOneLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\n\nb\r\nc\td":             "a b c d",

@@ -29,7 +29,7 @@ func (w Word) Decision() workflow.Decision {
 	return workflow.DecisionApprove
 }
 
-func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return visible.Trim(text) == "" }
 
 // Decidable refuses a decision on a draft other than the scored one, before anyone is asked about it. A person in
 // a form sees the edits, and can take them.

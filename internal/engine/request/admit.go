@@ -3,9 +3,9 @@ package request
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -31,7 +31,7 @@ func (q *Request) Fits(s *standing.Standing) error {
 
 func (q *Request) checkAllowed(s *standing.Standing) error {
 	confirmsDocument := q.Action == workflow.ActionConfirm && s.Met()
-	explainsNo := q.Decides() && q.isRefusal() && strings.TrimSpace(q.Feedback) != "" && s.LacksWords()
+	explainsNo := q.Decides() && q.isRefusal() && visible.Trim(q.Feedback) != "" && s.LacksWords()
 	if slices.Contains(s.Session.CurrentState.Allowed(), q.Action) || confirmsDocument || explainsNo {
 		return nil
 	}

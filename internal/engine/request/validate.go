@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -57,7 +58,7 @@ func (q *Request) Complete() error {
 		}
 	case workflow.ActionConfirm:
 		// A "no, because …" without the no must not open the gate.
-		hasWords := strings.TrimSpace(q.Feedback) != "" || len(q.Comments) > 0
+		hasWords := visible.Trim(q.Feedback) != "" || len(q.Comments) > 0
 		if q.Yes == nil && hasWords {
 			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
 				WithHint("true saves the document and goes on; false asks for another round with the feedback")
@@ -129,7 +130,7 @@ func UnknownAction(name string) error {
 func Filled(answers map[string]string) map[string]string {
 	out := map[string]string{}
 	for id, text := range answers {
-		if text = strings.TrimSpace(text); text != "" && text != "…" {
+		if text = visible.Trim(text); text != "" && text != "…" {
 			out[id] = text
 		}
 	}

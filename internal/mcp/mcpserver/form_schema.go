@@ -182,7 +182,7 @@ func (s sheet) readAnswer(content any) (filled map[string]string, why lang.Text)
 		case !isText:
 			return nil, lang.T("the field %q is not a text", name)
 		}
-		if text = strings.TrimSpace(text); text == "" {
+		if text = visible.Trim(text); text == "" {
 			continue
 		}
 		offered := s.fields[i].choices

@@ -3,11 +3,11 @@ package decide
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
@@ -62,7 +62,7 @@ func runGate(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o ga
 	req := request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Revision: &s.Revision}
 	yes := !o.reject
 	if o.yes {
-		if o.reject && strings.TrimSpace(o.feedback) == "" {
+		if o.reject && visible.Trim(o.feedback) == "" {
 			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("name the changes")
 		}
 		req.Via, req.Feedback = workflow.ChannelScript, o.feedback
