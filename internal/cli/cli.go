@@ -39,6 +39,9 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 			code = a.Fail(nil, fault.Unexpected(p))
 		}
 	}()
+	if len(args) == 0 && terminal.IsTerminal(in) { // a person, and no host
+		args = []string{"help"}
+	}
 	newCommand := newRoot
 	if len(args) == 0 { // a host starts a server, which has no use for the others
 		newCommand = newBareRoot

@@ -39,3 +39,32 @@ func TestTypedAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestAloneAtATerminal prints the help: no host is there to serve.
+func TestAloneAtATerminal(t *testing.T) {
+	t.Parallel()
+	if shown := newPerson(t).types(t, nil, "bmad-mcp"); !strings.Contains(shown, "bmad-mcp help all") || strings.Contains(shown, "running on stdio") {
+		t.Error(shown)
+	}
+}
+
+// TestDiffRows has the mark of a line on each row of it.
+func TestDiffRows(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.types(t, nil, "bmad-mcp", "start", "Build a clock", "--name", "clock")
+	for _, words := range []string{"hour ", "minute "} {
+		if err := os.WriteFile(filepath.Join(p.project, "prd.md"), []byte("# P\n\n"+strings.Repeat(words, 60)+"\n\nQuality Score: 50\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.types(t, nil, "bmad-mcp", "task", "submit", "clock", "--stage", "po", "--claude-result-path", "prd.md")
+	}
+	marks := map[string]string{"hour hour": "-", "minute minute": "+"}
+	for line := range strings.Lines(p.types(t, nil, "bmad-mcp", "diff", "clock", "po", "--color", "never")) {
+		for words, mark := range marks {
+			if strings.Contains(line, words) && !strings.HasPrefix(line, mark) {
+				t.Errorf("%q", line)
+			}
+		}
+	}
+}

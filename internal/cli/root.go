@@ -42,8 +42,8 @@ PO → Architect → SM → Dev → Review → QA. It keeps each run in .bmad-ta
 project, hands out role prompts, scores what is submitted, and holds the gates
 until the human decides. It calls no model, except where you start run or agent, or have named one.
 
-Without a subcommand it is an MCP server on stdio, as hosts start it.
-New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
+Without a subcommand it is an MCP server on stdio, as hosts start it, and at a terminal
+it prints this help. New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status`,
 		Args:          cobra.NoArgs,
 		Version:       app.Version() + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
 		SilenceErrors: true,

@@ -3,6 +3,8 @@ package project
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,6 +85,10 @@ func (k Known) Add(ctx context.Context, project string) error {
 		if slices.Contains(list, project) {
 			return list
 		}
+		list = slices.DeleteFunc(list, func(have string) bool { // a folder that comes back is added again
+			_, err := os.Lstat(have)
+			return errors.Is(err, fs.ErrNotExist)
+		})
 		return append([]string{project}, list...)
 	})
 }

@@ -131,10 +131,18 @@ func (t *Tasks) Named(ctx context.Context, begin string) (string, error) {
 	if err != nil {
 		return begin, ctx.Err()
 	}
+	var active []string
 	for _, s := range known {
 		names = append(names, s.TaskName)
+		if s.CurrentState.Active() {
+			active = append(active, s.TaskName)
+		}
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begin) })
+	isOther := func(name string) bool { return !strings.HasPrefix(name, begin) }
+	names = slices.DeleteFunc(names, isOther)
+	if active = slices.DeleteFunc(active, isOther); len(active) == 1 { // a run that has ended is meant less
+		return active[0], nil
+	}
 	switch len(names) {
 	case 0:
 		return begin, nil

@@ -132,9 +132,9 @@ func (t *Terminal) ForPeople() bool {
 	return !t.JSON && IsTerminal(t.Raw)
 }
 
-// IsTerminal reports whether an output is a terminal.
-func IsTerminal(out io.Writer) bool {
-	f, ok := out.(*os.File)
+// IsTerminal reports whether an output, or an input, is a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

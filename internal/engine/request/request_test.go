@@ -121,14 +121,14 @@ func TestValidate(t *testing.T) {
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	ask, remark := request.Caller{Ask: form{}}, []workflow.Comment{{Text: "no"}}
-	const needsWord, needsStage = "invalid_argument: confirm with feedback needs confirmed: true or false | true saves", "needs a stage | pass the stage that the last reply names"
+	const needsWord = "invalid_argument: confirm with feedback needs confirmed: true or false | true saves"
 	for name, tt := range map[string]struct {
 		req  request.Request
 		want string
 	}{
 		"submit":                 {request.Request{Action: workflow.ActionSubmit, Stage: "po"}, ""},
-		"submit, no stage":       {request.Request{Action: workflow.ActionSubmit}, "invalid_argument: submit " + needsStage},
-		"reopen, no stage":       {request.Request{Action: workflow.ActionReopen}, "invalid_argument: reopen " + needsStage},
+		"submit, no stage":       {request.Request{Action: workflow.ActionSubmit}, "invalid_argument: submit needs a stage | pass the stage that the last reply names"},
+		"reopen, no stage":       {request.Request{Action: workflow.ActionReopen}, "invalid_argument: reopen needs a stage | pass as stage the earlier one"},
 		"cancel":                 {request.Request{Action: workflow.ActionCancel}, ""},
 		"answers":                {request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "x"}}}, ""},
 		"no answers":             {request.Request{Action: workflow.ActionAnswer}, `invalid_argument: answer needs answers | pass answers as an object of question id and text, such as {"q1": "…"}`},

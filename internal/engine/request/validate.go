@@ -48,8 +48,11 @@ func (q *Request) Complete() error {
 	switch q.Action {
 	case workflow.ActionSubmit, workflow.ActionReopen:
 		if q.Stage == "" {
-			return fault.New(fault.InvalidArgument, "%s needs a stage", q.Action).
-				WithHint("pass the stage that the last reply names; for reopen, the earlier one to go back to")
+			e := fault.New(fault.InvalidArgument, "%s needs a stage", q.Action)
+			if q.Action == workflow.ActionReopen {
+				return e.WithHint("pass as stage the earlier one to go back to")
+			}
+			return e.WithHint("pass the stage that the last reply names")
 		}
 	case workflow.ActionAnswer:
 		if len(q.Answers) == 0 && q.Ask == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
@@ -89,7 +90,16 @@ func runDiff(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args
 	_, text, _ = strings.Cut(text, "\n")
 	return term.Page(cmd.Context(), func() error {
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			term.Styled(diffStyle(line), line)
+			rows := []string{line}
+			if mark := line[:min(len(line), 1)]; term.Pretty() && strings.Trim(mark, "+- ") == "" { // each row with the mark
+				rows = visible.Fold(line[len(mark):], max(term.Width(80)-1, 1))
+				for i := range rows {
+					rows[i] = mark + rows[i]
+				}
+			}
+			for _, row := range rows {
+				term.Styled(diffStyle(line), row)
+			}
 		}
 		return nil
 	})
