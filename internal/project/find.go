@@ -254,6 +254,10 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 	}
 	path := p.Dir.Path()
 	p.Close()
+	if broken := store.CannotBeRead(page.Broken); page.Active == 0 && len(broken) > 0 { // one of them may be meant
+		return nil, "", fault.New(fault.Storage, "the project %s has no active run that can be read: %s", path, broken[0].Err).
+			WithHint("doctor names the remedy; until then, name the run that is meant")
+	}
 	if page.Active == 0 {
 		return nil, "", fault.New(fault.NotFound, "the project %s has no active run", path).
 			WithHint("start one, or pass session_id to reopen a completed one")

@@ -187,6 +187,9 @@ func TestList(t *testing.T) {
 	if got := none.Text(); !strings.HasPrefix(got, "This project has no run yet.") {
 		t.Errorf("without sessions: got %q", got)
 	}
+	if got := (&words.List{Broken: 1}).Text(); !strings.HasPrefix(got, "This project has no run that can be read.") {
+		t.Errorf("with a file that cannot be read: got %q", got)
+	}
 	l := words.List{Total: 3, Active: 1, Broken: 1, Names: standing.Names{Program: "the-program"}}
 	summary.Objective = "a clock\nfor **the** hall, that " + strings.Repeat("rings ", 20)
 	l.Add(summary, false)
