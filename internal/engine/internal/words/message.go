@@ -326,7 +326,7 @@ func (l *List) Text() string {
 	text := l.Say("This project has no run yet.\n\n**You can now** say what you want to build.")
 	switch {
 	case l.Total == 0 && l.Broken > 0:
-		text = l.Say("This project has no run that can be read.\n\n**You can now** mend the files, or say what you want to build.")
+		text = l.Say("This project has no run that can be read.\n\n**You can now** repair the files, or say what you want to build.")
 	case l.Total > 0:
 		text = l.Say("This project has %s, %d of them active.", l.Count(l.Total, "session"), l.Active) + "\n" + strings.Join(l.lines, "")
 		if rest := l.Total - len(l.lines); rest > 0 {
