@@ -227,8 +227,22 @@ func (p *Person) Agrees(ctx context.Context, question string) (bool, error) {
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), nil
 }
 
-// assistantsTerminal has variables that assistants set for the commands that they run.
-var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI"}
+// assistantsTerminal has the variables that assistants set for the commands they run, some with the beginning of
+// the value. Not here are those that a person's own shell in an editor has too (CURSOR_TRACE_ID, REPL_ID, ZED_TERM,
+// WINDSURF_CASCADE_TERMINAL_KIND), and settings (COPILOT_MODEL, GOOSE_PROVIDER, OPENCODE_CLIENT).
+//
+// Sources: github.com/agentsmd/agents.md issue 136 (AGENT); the tables of github.com/vercel/vercel
+// packages/detect-agent (AI_AGENT), github.com/ascorbic/am-i-vibing and github.com/aws/aws-cdk-cli detect-agent.ts;
+// and where each is set: microsoft/vscode toolTerminalCreator.ts (COPILOT_AGENT), QwenLM/qwen-code
+// shellExecutionService.ts, sst/opencode src/index.ts, RooCodeInc/Roo-Code Terminal.ts, block/goose developer
+// shell, cline discussion 5366, docs.augmentcode.com/cli/reference.
+var assistantsTerminal = []string{
+	"AGENT", "AI_AGENT", // by agreement; AGENT is set by Amp, Goose, Kilo Code, OpenCode and others
+	"AMP_CURRENT_THREAD_ID", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "AWS_EXECUTION_ENV=AmazonQ", "CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION",
+	"CLINE_ACTIVE", "CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT", "COPILOT_AGENT_SESSION_ID",
+	"COPILOT_CLI", "CRUSH", "CURSOR_AGENT", "GEMINI_CLI", "GOOSE_TERMINAL", "GROK_AGENT=1", "IFLOW_CLI", "OPENCLAW_SHELL", "OPENCODE",
+	"PI_CODING_AGENT", "QWEN_CODE", "ROO_ACTIVE", "ROO_CLI_RUNTIME", "TRAE_AI_SHELL_ID", "WINDSURF_CASCADE_TERMINAL=1",
+}
 
 // Person returns the person at this terminal, if there is one.
 func (t *Terminal) Person() (*Person, error) {
@@ -264,8 +278,9 @@ func (t *Terminal) AskPerson(ctx context.Context, yes bool, question string) (bo
 
 // AssistantHere returns the variable by which an assistant shows at this terminal, "" if none does.
 func AssistantHere() string {
-	for _, name := range assistantsTerminal {
-		if os.Getenv(name) != "" {
+	for _, sign := range assistantsTerminal {
+		name, value, _ := strings.Cut(sign, "=")
+		if set := os.Getenv(name); set != "" && strings.HasPrefix(set, value) {
 			return name
 		}
 	}

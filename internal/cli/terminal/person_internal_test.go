@@ -60,3 +60,26 @@ func TestKeysKeepTheirMeaning(t *testing.T) {
 		}
 	}
 }
+
+// TestAssistantsTerminal checks that nobody is asked where an assistant runs commands, and that a person is in a
+// terminal of an editor that has an assistant.
+func TestAssistantsTerminal(t *testing.T) {
+	for variable, want := range map[string]bool{
+		"AGENT=goose": true, "AGENT=1": true, "AI_AGENT=claude-code": true, "AMP_CURRENT_THREAD_ID=T-1": true, "ANTIGRAVITY_AGENT=1": true,
+		"AUGMENT_AGENT=1": true, "AWS_EXECUTION_ENV=AmazonQ-For-CLI Version/1.19": true, "CLAUDECODE=1": true, "CLINE_ACTIVE=true": true,
+		"CODEX_CI=1": true, "CODEX_SANDBOX=seatbelt": true, "CODEX_THREAD_ID=0": true, "COPILOT_AGENT=1": true, "COPILOT_CLI=1": true, "CRUSH=1": true,
+		"CURSOR_AGENT=1": true, "GEMINI_CLI=1": true, "GOOSE_TERMINAL=1": true, "GROK_AGENT=1": true, "IFLOW_CLI=1": true, "OPENCODE=1": true,
+		"PI_CODING_AGENT=true": true, "QWEN_CODE=1": true, "ROO_ACTIVE=true": true, "TRAE_AI_SHELL_ID=x": true, "WINDSURF_CASCADE_TERMINAL=1": true,
+		"AI_AGENT=": false, "AWS_EXECUTION_ENV=CloudShell": false, "GROK_AGENT=/home/ana/grok.toml": false, "CURSOR_TRACE_ID=x": false,
+		"REPL_ID=x": false, "ZED_TERM=true": false, "TERM_PROGRAM=WarpTerminal": false, "COPILOT_MODEL=x": false, "SSH_AGENT_PID=7": false,
+	} {
+		t.Run(variable, func(t *testing.T) {
+			shown, _ := newScreen(t, lang.English)
+			name, value, _ := strings.Cut(variable, "=")
+			t.Setenv(name, value)
+			if yes, err := shown.AskPerson(context.Background(), true, ""); yes == want || (err != nil) != want {
+				t.Errorf("a script's yes is taken: %v, %v; an assistant's terminal: %v", yes, err, want)
+			}
+		})
+	}
+}

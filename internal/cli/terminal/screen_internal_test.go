@@ -15,6 +15,7 @@ import (
 func newScreen(t *testing.T, l lang.Language) (*Terminal, *strings.Builder) {
 	t.Helper()
 	for _, name := range append(slices.Clone(assistantsTerminal), "NO_COLOR", "CLICOLOR_FORCE", "BMAD_PAGER", "PAGER") {
+		name, _, _ = strings.Cut(name, "=")
 		t.Setenv(name, "")
 	}
 	t.Setenv("TERM", "xterm")
