@@ -87,8 +87,11 @@ func (a Applier) writeChange(ctx context.Context, c *Change) error {
 	switch {
 	case c.Commands != nil:
 		return c.runCommands(ctx)
-	case c.Status == Removed && isEmpty(c.after):
+	case c.gone:
 		return Delete(c.Path, c.before, c.after)
+	}
+	if c.Status == Added && c.first {
+		keepRecord(recordFile(a.Folder, c.Path), c.before)
 	}
 	return Write(c.Path, c.before, c.after)
 }

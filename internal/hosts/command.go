@@ -37,9 +37,6 @@ func codexCommands(c *Change, l lang.Language) {
 		add = append(add, "--env", variable+"="+os.Getenv(variable))
 	}
 	c.Commands = [][]string{slices.Concat(add, []string{"--", e.Command}, e.Args)}
-	if c.Status == Updated {
-		c.Note(l.Say("codex mcp add writes the entry anew, without what else you have set in it"))
-	}
 	if len(settings) > 0 {
 		c.Note(l.Say("Codex hides your variables from the server unless you add this line to the entry: env_vars = %s", textList(settings)))
 	}
@@ -74,7 +71,8 @@ func (c Change) isMade() bool {
 	if err != nil {
 		return false
 	}
-	there, err := c.host.findEntry(text, c.entry.Name)
+	found, err := c.host.Find(text)
+	there := lastOf(found, c.entry.Name)
 	switch {
 	case err != nil:
 		return false

@@ -15,7 +15,7 @@
 // # Invariants
 //
 //   - A settings file is changed at our entry only, and left alone if the host itself could
-//     not read it, because it is the person's (TestRoundTrip,
+//     not read it, because it is the person's. Taken out again, it is as before (TestRoundTrip, TestHostsFilesStayTheirs,
 //     TestRefusesWhatTheHostDoesNotRead).
 //   - A file that is a host's own command's to change is not changed here (TestByHand).
 package hosts

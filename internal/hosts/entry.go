@@ -41,7 +41,14 @@ type FoundEntry struct {
 	URL string
 	// Folder is the project of the entry if the file keeps entries for single projects.
 	Folder string `toml:"-"`
+	// More is true if the entry has more than a type, a command and arguments.
+	More bool `toml:"-"`
+	// Place is the file of the entry, with the folder if it has one; only EntriesOf sets it.
+	Place string `toml:"-"`
 }
+
+// isMore reports whether a key of an entry is none of those that install writes.
+func isMore(key string) bool { return !slices.Contains([]string{"type", "command", "args"}, key) }
 
 // startsAs reports whether the host starts the server as an entry says.
 func (f FoundEntry) startsAs(e Entry) bool {

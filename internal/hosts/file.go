@@ -2,6 +2,8 @@ package hosts
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -110,4 +112,23 @@ func Keep(folder, stem string, text []byte) (string, error) {
 	}
 	_, err = f.Write(text)
 	return f.Name(), errors.Join(err, f.Close())
+}
+
+// recordFile returns the place of a host's file as it was before our first entry, below the state folder; "" without
+// such a folder.
+func recordFile(state, path string) string {
+	if state == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(path))
+	return filepath.Join(state, "hosts", hex.EncodeToString(sum[:8]))
+}
+
+// keepRecord writes a record, or removes it if there was no file. Without one, uninstall takes an empty list and
+// an empty file for our own.
+func keepRecord(path string, text []byte) {
+	_ = os.Remove(path)
+	if path != "" && text != nil && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = os.WriteFile(path, text, 0o600)
+	}
 }

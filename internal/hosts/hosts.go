@@ -231,18 +231,40 @@ func (h Host) Find(text []byte) ([]FoundEntry, error) {
 	return h.json.findEntries(text)
 }
 
-// findEntry returns the entry of a name for all projects, or nil if there is none.
-func (h Host) findEntry(text []byte, name string) (*FoundEntry, error) {
-	found, err := h.Find(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range slices.Backward(found) { // of several the host takes the last
-		if e.Name == name && e.Folder == "" {
-			return &e, nil
+// EntriesOf lists the entries of all files of the host that start this server in the machine's project, with the place
+// of each. program is the running program; files that cannot be read have none.
+func (h Host) EntriesOf(m Machine, program string) []FoundEntry {
+	var out []FoundEntry
+	for _, scope := range []Scope{User, Project} {
+		path := h.File(m, scope)
+		if path == "" || scope == Project && path == h.File(m, User) {
+			continue
+		}
+		text, err := Read(path)
+		if err != nil {
+			continue
+		}
+		found, _ := h.Find(text) // nothing if it cannot be read
+		for _, e := range found {
+			if e.Place = path; e.Folder != "" {
+				e.Place = path + " (" + e.Folder + ")"
+			}
+			if Ours(e.Command, program) && (e.Folder == "" || e.Folder == m.Folder) {
+				out = append(out, e)
+			}
 		}
 	}
-	return nil, nil
+	return out
+}
+
+// lastOf returns the entry of a name for all projects, or nil if there is none. Of several the host takes the last.
+func lastOf(found []FoundEntry, name string) *FoundEntry {
+	for _, e := range slices.Backward(found) {
+		if e.Name == name && e.Folder == "" {
+			return &e
+		}
+	}
+	return nil
 }
 
 // Add returns the text of a JSON file with the entry in it, or the same text if it is present already.
@@ -251,7 +273,9 @@ func (h Host) Add(text []byte, e Entry) ([]byte, error) { return h.json.addEntry
 
 // Remove returns the text of a JSON file without the entry of this name and all else made by Add, or the same
 // text if there is none.
-func (h Host) Remove(text []byte, name string) ([]byte, error) { return h.json.removeEntry(text, name) }
+func (h Host) Remove(text []byte, name string) ([]byte, error) {
+	return h.json.removeEntry(text, name, false)
+}
 
 // Snippet returns the text for a person to add to the file themselves.
 func (h Host) Snippet(e Entry) string {

@@ -258,6 +258,10 @@ func (d *jsonDocument) readEntry(name string, v hujson.Value) FoundEntry {
 			_ = json.Unmarshal(value.Pack(), into) // a value of another type is ignored
 		}
 	}
+	for _, m := range o.Members {
+		key, ok := m.Name.Value.(hujson.Literal)
+		out.More = out.More || ok && isMore(key.String())
+	}
 	read("command", &out.Command)
 	read("args", &out.Args)
 	for _, key := range []string{"url", "httpUrl"} {
@@ -315,7 +319,14 @@ func (f jsonFile) insertEntry(text []byte, d *jsonDocument, servers *hujson.Obje
 	return d.replacePart(command.StartOffset, command.EndOffset, quoteText(e.Command)), nil
 }
 
-func (f jsonFile) removeEntry(text []byte, name string) ([]byte, error) {
+// hasServers reports whether a text has a list of servers.
+func (f jsonFile) hasServers(text []byte) bool {
+	d, err := f.parseText(text)
+	return err == nil && memberOf(d.root, f.key) != nil
+}
+
+// removeEntry returns the text without an entry, and without the list if that leaves it empty, unless keep is true.
+func (f jsonFile) removeEntry(text []byte, name string, keep bool) ([]byte, error) {
 	d, err := f.parseText(text)
 	if err != nil {
 		return nil, err
@@ -332,7 +343,7 @@ func (f jsonFile) removeEntry(text []byte, name string) ([]byte, error) {
 		return text, nil
 	}
 	around := memberOf(d.root, f.key)
-	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra, around.Name.AfterExtra, around.Value.BeforeExtra) {
+	if !keep && len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra, around.Name.AfterExtra, around.Value.BeforeExtra) {
 		return f.checkChange(text, d.cutMember(d.root, around, d.start, d.end), name) // the last one: nobody wants the empty list
 	}
 	return f.checkChange(text, d.cutMember(servers, m, around.Value.StartOffset, around.Value.EndOffset), name)

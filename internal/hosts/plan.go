@@ -1,8 +1,10 @@
 package hosts
 
 import (
+	"bytes"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -45,6 +47,8 @@ type Change struct {
 	host          Host
 	entry         Entry
 	before, after []byte
+	first         bool // no entry of this server is there yet
+	gone          bool // the file goes with the entry
 }
 
 // Name returns the host's name for people.
@@ -64,7 +68,10 @@ type Plan struct {
 
 	Machine Machine
 	Scope   Scope
-	Entry   Entry
+	// Entry without arguments leaves those of an entry of this program as they are.
+	Entry Entry
+	// Folder is the Applier's.
+	Folder string
 	// Force also changes an entry of this name for another program.
 	Force bool
 }
@@ -76,6 +83,9 @@ func (p Plan) Install(h Host) Change {
 			Why: p.Say("%s has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)", h.Name)}
 	}
 	c := p.newChange(h, Added)
+	for _, e := range p.others(h, c) {
+		c.Note(h.ExplainOther(p.Language, e, p.Entry.Name))
+	}
 	if c.Status == Failed || c.Status == Unchanged {
 		return c
 	}
@@ -89,24 +99,35 @@ func (p Plan) Install(h Host) Change {
 	if strings.Contains(filepath.ToSlash(p.Entry.Command), "/_npx/") {
 		c.Note(p.Say("%s is in the cache of npx, which npm may clear: install the program (npm install -g bmad-mcp), then run bmad-mcp install again", p.Entry.Command))
 	}
-	other := map[Scope]Scope{User: Project, Project: User}[p.Scope]
-	if path := h.File(p.Machine, other); path != "" && path != c.Path {
-		if text, err := Read(path); err == nil {
-			if there, err := h.findEntry(text, p.Entry.Name); err == nil && there != nil {
-				c.Note(p.Say("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
-			}
-		}
-	}
 	return c
 }
 
 // Uninstall returns the change to take the entry out of a host, and makes none.
 func (p Plan) Uninstall(h Host) Change {
 	c := p.newChange(h, Removed)
-	if c.Diff != "" && isEmpty(c.after) {
+	if c.gone && c.Diff != "" {
 		c.Why = p.Say("the file holds nothing else and goes")
 	}
+	for _, e := range p.others(h, c) {
+		c.Note(p.Say("this server is still in %s, as %q", e.Place, e.Name))
+	}
 	return c
+}
+
+// ExplainOther describes the effect of an entry for this server beside one of a name.
+func (h Host) ExplainOther(l lang.Language, other FoundEntry, name string) string {
+	if other.Name == name {
+		return l.Say("%s has %q in %s too, and takes only one of them", h.Name, name, other.Place)
+	}
+	return l.Say("%s has this server in %s too, as %q, and shows each tool twice", h.Name, other.Place, other.Name)
+}
+
+// others returns the entries for this server that a change leaves in the host's files; none if it failed.
+func (p Plan) others(h Host, c Change) []FoundEntry {
+	if c.Status == Failed {
+		return nil
+	}
+	return slices.DeleteFunc(h.EntriesOf(p.Machine, p.Entry.Command), func(e FoundEntry) bool { return e.Place == c.Path && e.Name == p.Entry.Name })
 }
 
 // newChange returns the change to add the entry to a host's file, or remove it.
@@ -123,7 +144,13 @@ func (p Plan) newChange(h Host, done string) Change {
 	if c.before, err = Read(c.Path); err != nil {
 		return fail(lang.Of(err).In(p.Language))
 	}
-	there, err := h.findEntry(c.before, p.Entry.Name)
+	found, err := h.Find(c.before)
+	c.first = !slices.ContainsFunc(found, func(e FoundEntry) bool { return Ours(e.Command, p.Entry.Command) })
+	there := lastOf(found, p.Entry.Name)
+	ours := there != nil && Ours(there.Command, p.Entry.Command)
+	if ours && c.entry.Args == nil {
+		c.entry.Args = there.Args
+	}
 	switch {
 	case err != nil:
 		return fail(p.Say("left alone: %v", err))
@@ -131,19 +158,19 @@ func (p Plan) newChange(h Host, done string) Change {
 		c.Status = Absent
 		return c
 	case there == nil:
-	case done == Added && there.startsAs(p.Entry):
+	case done == Added && there.startsAs(c.entry):
 		c.Status = Unchanged
 		return c
-	case !Ours(there.Command, p.Entry.Command) && !p.Force:
+	case !ours && !p.Force:
 		return fail(p.explainTaken(*there, done))
 	case done == Added:
 		c.Status = Updated
 	}
 	if !h.isTOML() {
 		if done == Removed {
-			c.after, err = h.Remove(c.before, p.Entry.Name)
+			err = p.takeOut(&c)
 		} else {
-			c.after, err = h.Add(c.before, p.Entry)
+			c.after, err = h.Add(c.before, c.entry)
 		}
 		if err != nil {
 			return fail(p.Say("left alone: %v", err))
@@ -151,6 +178,8 @@ func (p Plan) newChange(h Host, done string) Change {
 	}
 	byCommand := h.commands != nil && p.Scope == User
 	switch {
+	case byCommand && c.Status == Updated && there.More:
+		c.leaveToPerson(p.Language, ByHand, p.Say("%s has no command that keeps what else is set in the entry", h.Name))
 	case byCommand && p.Machine.lookPath(h.program) != "":
 		h.commands(&c, p.Language)
 	case byCommand:
@@ -161,6 +190,26 @@ func (p Plan) newChange(h Host, done string) Change {
 		c.Diff = diffText(c.Path, c.before, c.after)
 	}
 	return c
+}
+
+// takeOut works out the text without the entry. Where install has found an empty list, or an empty file, it is left.
+func (p Plan) takeOut(c *Change) (err error) {
+	if c.after, err = c.host.Remove(c.before, c.entry.Name); err != nil {
+		return err
+	}
+	was, err := Read(recordFile(p.Folder, c.Path))
+	if err != nil || was == nil {
+		c.gone = isEmpty(c.after)
+		return nil //nolint:nilerr // without a record the frame is taken for our own
+	}
+	if added, err := c.host.Add(was, c.entry); err == nil {
+		if left, err := c.host.Remove(added, c.entry.Name); err == nil && bytes.Equal(left, c.after) {
+			c.after = was
+			return nil
+		}
+	}
+	c.after, err = c.host.json.removeEntry(c.before, c.entry.Name, c.host.json.hasServers(was))
+	return err
 }
 
 // explainTaken reports another server of the name.
@@ -182,7 +231,8 @@ func (c *Change) leaveToPerson(l lang.Language, status, why string) {
 	case Removed:
 		c.Note(l.Say("take the entry %q out of the file yourself", c.entry.Name))
 	case Updated:
-		c.Note(l.Say("put this into the file yourself, in place of its entry %q", c.entry.Name))
+		c.entry.Pass = nil
+		c.Note(l.Say("set this in the file's entry %q yourself; what else is in it can stay", c.entry.Name))
 	default:
 		c.Note(l.Say("put this into the file yourself"))
 	}

@@ -18,7 +18,15 @@ func findTOML(text []byte) ([]FoundEntry, error) {
 	var settings struct {
 		Servers map[string]FoundEntry `toml:"mcp_servers"`
 	}
-	if err := toml.Unmarshal(bytes.TrimPrefix(text, bom), &settings); err != nil {
+	var all struct {
+		Servers map[string]map[string]any `toml:"mcp_servers"`
+	}
+	text = bytes.TrimPrefix(text, bom)
+	err := toml.Unmarshal(text, &settings)
+	if err == nil {
+		err = toml.Unmarshal(text, &all)
+	}
+	if err != nil {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			line, column := at.Position()
@@ -30,6 +38,9 @@ func findTOML(text []byte) ([]FoundEntry, error) {
 	for _, name := range slices.Sorted(maps.Keys(settings.Servers)) {
 		e := settings.Servers[name]
 		e.Name = name
+		for key := range all.Servers[name] {
+			e.More = e.More || isMore(key)
+		}
 		out = append(out, e)
 	}
 	return out, nil

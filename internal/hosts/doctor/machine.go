@@ -57,6 +57,10 @@ func (m MachineCheck) checkHosts() Check {
 				c.addDefect(Warning, places[0], m.Say("%s has the plugin too: the assistant may see each tool twice", h.Name))
 				c.Remedy = "bmad-mcp uninstall " + h.ID
 			}
+			if entries := h.EntriesOf(m.Hosts, m.Program); len(entries) > 1 {
+				c.addDefect(Warning, entries[0].Place, h.ExplainOther(m.Language, entries[1], entries[0].Name))
+				c.Remedy = m.Say("keep one of them: bmad-mcp uninstall %s, with --scope project or --name for another", h.ID)
+			}
 		case h.HasPlugin(m.Hosts):
 			with = append(with, m.Say("%s (by the plugin)", h.Name))
 		case h.Present(m.Hosts) != "":

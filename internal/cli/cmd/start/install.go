@@ -54,7 +54,7 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
 	}
 	o.addFlags(cmd)
 	cmd.Flags().StringVar(&o.command, "command", "", "program that the host is to start (default: this one)")
-	cmd.Flags().StringArrayVar(&o.args, "arg", nil, "argument for the program; can be repeated")
+	cmd.Flags().StringArrayVar(&o.args, "arg", nil, "argument for the program; can be repeated (default: those of an entry stay)")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the text for the file, and change nothing")
 	return cmd
 }
@@ -147,7 +147,7 @@ func (o *installOptions) installHosts(ctx context.Context, term *terminal.Termin
 		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
-	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Force: o.force}
+	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Folder: app.StateFolder(), Force: o.force}
 	err = o.applyChanges(ctx, term, tasks.Engine().Now, chosen, plan.Install)
 	if !term.JSON && !o.dryRun && err == nil {
 		o.sayNext(term, m, chosen, len(names) == 0)
@@ -161,7 +161,7 @@ func (o *installOptions) uninstallHosts(ctx context.Context, term *terminal.Term
 		return err
 	}
 	self, _ := os.Executable() // without the path, only entries with the usual name count as ours
-	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Force: o.force}
+	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Folder: app.StateFolder(), Force: o.force}
 	return o.applyChanges(ctx, term, tasks.Engine().Now, chosen, plan.Uninstall)
 }
 
