@@ -47,6 +47,28 @@ func Look(ctx context.Context, folder string) (*Tree, error) {
 	return t, explain(err, folder)
 }
 
+// Ignores reports whether git leaves a new file of a folder out of the repository. Outside a repository it does not.
+func Ignores(ctx context.Context, folder, name string) (bool, error) {
+	r, err := findRepository(folder)
+	if r == nil || err != nil {
+		return false, err
+	}
+	temp, err := os.MkdirTemp("", "bmad-git-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	c, err := r.newView(ctx, temp, "")
+	if err != nil {
+		return false, err
+	}
+	c.Dir = folder
+	if _, err = c.runForOutput(ctx, "check-ignore", "--quiet", "--", name); saysNothing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // explain words the failure of a look for people.
 func explain(err error, folder string) error {
 	var failed *Failure

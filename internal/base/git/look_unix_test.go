@@ -298,6 +298,33 @@ func TestHonestRepositories(t *testing.T) {
 
 // TestSubmodulesInSubmodules checks that a change anywhere is named by its path, and that too many
 // levels are refused.
+func TestIgnores(t *testing.T) {
+	for rules, want := range map[string]bool{
+		"": false, ".claude/\n": true, ".claude": true, ".claude/*\n": true, ".*\n": true, "*.md\n": true, "specs/": true, "/.claude/specs/**\n": true,
+		".claude/settings.local.json\n": false, ".claude/*\n!.claude/specs/\n": false, ".claude/\n!.claude/specs/\n": true,
+		".claude/\n!.claude/\n.claude/*\n!.claude/specs/\n": false,
+	} {
+		for _, file := range []string{".gitignore", ".git/info/exclude"} {
+			dir := t.TempDir()
+			if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", dir).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if err := os.MkdirAll(filepath.Join(dir, ".git", "info"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(file)), []byte(rules), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := git.Ignores(t.Context(), dir, ".claude/specs/run/document.md"); err != nil || got != want {
+				t.Errorf("%s with %q: %v, %v, want %v", file, rules, got, err, want)
+			}
+		}
+	}
+	if got, err := git.Ignores(t.Context(), t.TempDir(), "a"); got || err != nil {
+		t.Errorf("outside a repository: %v, %v", got, err)
+	}
+}
+
 func TestSubmodulesInSubmodules(t *testing.T) {
 	p := newPlace(t)
 	p.sh(`git clone -q project one; git clone -q project two; git -C one submodule --quiet add ../two in; git -C one commit -qam two

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
@@ -19,6 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/web"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -77,7 +79,20 @@ func projectChecks(ctx context.Context, u Upkeep, files *doctor.ProjectFiles, cw
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]doctor.Check{settings}, checks, []doctor.Check{histories}, checkMethod(u, cwd), checkMemory(ctx, u)), nil
+	rest := slices.Concat(checkIgnored(ctx, u, cwd), checkMethod(u, cwd), checkMemory(ctx, u))
+	return slices.Concat([]doctor.Check{settings}, checks, []doctor.Check{histories}, rest), nil
+}
+
+// checkIgnored warns of a repository that gets no documents.
+func checkIgnored(ctx context.Context, u Upkeep, cwd string) []doctor.Check {
+	if ignored, err := git.Ignores(ctx, cwd, artifact.Folder+"/run/document.md"); err != nil || !ignored {
+		return nil
+	}
+	return []doctor.Check{{
+		Group: doctor.OfProject, Name: "git", Status: doctor.Warning,
+		Detail: u.Term.Lang.Say("git ignores %s, so documents never reach the repository", artifact.Folder),
+		Remedy: u.Term.Lang.Say("to commit them, end .gitignore with three lines: %s", "!.claude/  .claude/*  !.claude/specs/"),
+	}}
 }
 
 // checkTeamStore checks the database of the team, and the project's sessions in it.
