@@ -43,6 +43,8 @@ var (
 		`sources|status|sync|version|workflows|serve)(?:\s|$)|task\s+(?:start|submit|status|resume|--help)(?:\s|$)|\w+\s+--help\s*$|allow --list\s*$)`)
 	// quoting matches programs for the search and storage of texts, which may speak of a decision.
 	quoting = pattern.New(`^(?:git (?:commit|log|grep|tag)|gh|grep|egrep|rg|ag|ps|pkill)\b`)
+	// running matches the options by which one of these runs a command.
+	running = pattern.New(`\s(?:--pre|-O|--open-files-in-pager|alias)`)
 	// submitsInShell matches a command to hand in a draft.
 	submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 )
@@ -54,7 +56,7 @@ func decidesInShell(command, program string) bool {
 	for _, part := range parts.Split(command, -1) {
 		part = assignments.ReplaceAllStringFunc(part, func(set string) string { return strings.TrimLeft(set, " \t") })
 		plain := strings.TrimSpace(assignments.ReplaceAllString(part, ""))
-		if !harmless.MatchString(plain) && !quoting.MatchString(plain) {
+		if !harmless.MatchString(plain) && (!quoting.MatchString(plain) || running.MatchString(plain)) {
 			rest = append(rest, part)
 		}
 	}
@@ -143,7 +145,9 @@ var (
 		`fi|file|find|fold|for|gh|git (?:add|blame|diff|log|ls-files|show|status)|grep|head|hexdump|jq|less|ls|md5sum|mkdir|more|od|paste|printf|pushd|pwd|` +
 		`readlink|realpath|rg|sha1sum|sha256sum|sort|stat|strings|tail|test|tr|tree|type|uniq|wc|which|xxd|\S*bmad-mcp\S*)(?:\s|$)`)
 	// changers matches the options by which a reader changes files after all.
-	changers = pattern.New(`\s-(?:delete|exec|execdir|ok|okdir|fprintf?|fls)\b|\s--output\b`)
+	changers = pattern.New(`\s-(?:delete|exec|execdir|ok|okdir|fprintf?|fls)\b|\s--output\b|^(?:less|sort|tree)\b.*\s-\w*[oO]|^xxd\b.*\s-\w*r|^uniq\s+(?:-\S+\s+)*[^-\s]\S*\s+\S`)
+	// intoFolder matches the options by which cp gets its target first.
+	intoFolder = pattern.New(`\s(?:-\w*t|--target)`)
 	// writes matches a redirection, with the target.
 	writes = pattern.New(`(?:&>>?|>>?\|?|<>)\s*(\S+)`)
 	// fields separates the words of a command, and the names in the text of a program.
@@ -184,7 +188,7 @@ func canWrite(command string, inside bool) bool {
 		return false
 	case words[0] == "cp":
 		target := words[len(words)-1]
-		return inside || isState(target) || strings.ContainsAny(target, "$"+wildcards)
+		return inside || isState(target) || intoFolder.MatchString(command) || strings.ContainsAny(target, "$"+wildcards)
 	}
 	return !readers.MatchString(command) || changers.MatchString(command)
 }

@@ -24,6 +24,11 @@ var deciding = []string{
 	`bmad-mcp 'confirm'`,
 	`bmad-mcp "confirm"`,
 	`bmad-mcp con"fir"m`,
+	`bmad-mcp confirm --feedback --help --yes`,
+	`GIT_EXTERNAL_DIFF='bmad-mcp confirm --yes #' git diff`,
+	`rg --pre 'bmad-mcp decide --yes' x`,
+	`git grep -O'bmad-mcp decide --yes' x`,
+	`gh alias set x '!bmad-mcp decide --yes'`,
 	`bmad-mcp conf\irm`,
 	"bmad-mcp \\\n  confirm",
 	"bmad-mcp con\\\nfirm",
@@ -231,6 +236,8 @@ func TestRecordsAreKept(t *testing.T) {
 			bash(`sh -c 'echo {} > ` + session + `'`), bash(`dd if=x of=` + session), bash(`find .bmad-task -name 'session-*' -delete`),
 			bash(`git checkout HEAD~1 -- ` + session), bash(`f=` + session + `; sed -i s/a/b/ .bmad-task/session-*.json`), bash(`perl -pi -e 's/a/b/' ` + session),
 			bash(`echo x > ~/.local/state/bmad-mcp/trust/key`), bash(`cp new.json .bmad*/ses*`), bash(`cd .bmad*; cp ../new.json ses*`),
+			bash(`sort -o ` + session + ` x`), bash(`uniq x ` + session), bash(`xxd -r x ` + session), bash(`less -O ` + session + ` x`),
+			bash(`tree -o ` + session), bash(`cp -t .bmad-task x`), bash(`cp --target-directory=.bmad-task x`),
 			bash(`for f in .bmad*/ses*; do cp new.json $f; done`), bash(`cat new.json > $(ls -d .b*/ses*)`),
 		} {
 			if turn.Refuse(e) == "" {
@@ -242,7 +249,8 @@ func TestRecordsAreKept(t *testing.T) {
 			file("Edit", ".claude/specs/x/01-product-requirements.md"), file("Write", "docs/bmad-task.md"), file("Edit", "src/session.json"), file("Write", ""),
 			bash(`cat ` + session), bash(`jq . ` + session + ` | head -20`), bash(`grep -c stage .bmad-task/session-*.json`), bash(`ls -la .bmad-task`),
 			bash(`echo '# PRD' > .bmad-task/work/x/po.md`), bash(`sed -i 's/a/b/' .bmad-task/work/x/po.md`), bash(`cp ` + session + ` /tmp/backup.json`),
-			bash(`git status .bmad-task`), bash(`diff ` + session + ` old.json`), bash(`jq .current_state ` + session + ` > /tmp/state`), bash(`rm -rf .bmad-task/work/old`),
+			bash(`git status .bmad-task`), bash(`sort .bmad-task/names/x`), bash(`uniq -c ` + session), bash(`xxd ` + session + ` | head`), bash(`grep -o stage ` + session),
+			bash(`diff ` + session + ` old.json`), bash(`jq .current_state ` + session + ` > /tmp/state`), bash(`rm -rf .bmad-task/work/old`),
 			bash(`echo 2>/dev/null; wc -l .bmad-task/names/x`), bash(`echo session > sessions.txt`),
 		} {
 			if reason := turn.Refuse(e); reason != "" {
