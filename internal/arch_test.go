@@ -80,6 +80,7 @@ var pure = map[string]bool{
 	"internal/engine/reply":               true,
 	"internal/engine/request":             true,
 	"internal/hosts/hook":                 false,
+	"internal/hosts/mention":              false,
 	"internal/proof":                      false,
 	"internal/web/report":                 true,
 

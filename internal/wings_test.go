@@ -36,12 +36,12 @@ var wings = map[string]wing{
 	"engine":   {doors: ". gate reply request", below: "base workflow store trust project prompts proof"},
 	"memory":   {doors: ". embedding notes queue", below: "base workflow store project"},
 	"headless": {doors: ". hostcli sdkhttp", below: "base workflow sdk project engine"},
-	"hosts":    {doors: ". doctor hook", below: "base workflow store engine"},
+	"hosts":    {doors: ". doctor hook mention", below: "base workflow store engine"},
 	"docs":     {doors: "."},
 	"mcp":      {doors: "mcpserver", below: "base workflow method project engine memory"},
 	"web":      {doors: ". pairing passkey report", below: "base workflow store project engine memory headless docs"},
 	"cli":      {doors: ".", below: "base workflow method store trust proof sdk project engine memory headless hosts docs mcp web"},
-	"cmd":      {below: "cli"},
+	"cmd":      {below: "cli hosts"},
 }
 
 // wingOf returns the wing of a package, and its room in it.

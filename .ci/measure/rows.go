@@ -23,6 +23,7 @@ var rows = []row{
 		measure:   httpCall("tools/call", map[string]any{"name": "bmad-task", "arguments": map[string]any{"action": "status"}}),
 		yardstick: bareCall("tools/call", map[string]any{"name": "status", "arguments": map[string]any{}})},
 	{name: "hook", unit: "ms", about: "a call of the hook of Claude Code, processor", goal: 8, measure: hookTime, yardstick: life},
+	{name: "hook-share", unit: "", about: "such a call, of a start of a server", goal: 0.7, measure: hookShare},
 	{name: "first-run", unit: "ms", about: "first run of a process, processor", goal: 100, measure: firstRun, yardstick: work},
 	{name: "warm-run", unit: "ms", about: "a later run, processor", goal: 60, measure: warmRun, yardstick: work},
 	{name: "idle", unit: "MB", about: "memory of a server that has listed its tools", goal: 24, measure: memory(0, "VmRSS"), yardstick: waiting},

@@ -6,7 +6,8 @@ import (
 	"os"
 
 	_ "github.com/bmad-mcp/bmad-mcp/cmd/bmad-mcp/internal/pace"
+	"github.com/bmad-mcp/bmad-mcp/cmd/bmad-mcp/internal/quick"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
-func main() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() { os.Exit(cli.Main(os.Args[1:], quick.Input, os.Stdout, os.Stderr)) }

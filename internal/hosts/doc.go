@@ -9,7 +9,7 @@
 // # Doors
 //
 //   - [All] lists the hosts.
-//   - hook judges the tool calls of Claude Code before they are made.
+//   - hook judges the tool calls of Claude Code before they are made, by the mentions of this program in them.
 //   - doctor checks and repairs what the program leaves.
 //
 // # Invariants

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts/mention"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -83,12 +84,12 @@ func (t Turn) After(e Event) Turn {
 		t.Said = t.Said || e.Typed() == "confirm" || e.Typed() == "approve"
 	case e.Name == afterTool && e.Tool == "AskUserQuestion":
 		t.Chosen = t.Chosen || choosesTo(e.Response)
-	case e.Name == afterTool && isShell(e.Tool):
-		command := readShell(e.Input)
-		if decidesInShell(command, e.Program) {
+	case e.Name == afterTool && mention.IsShell(e.Tool):
+		command := mention.Command(e.Input)
+		if mention.Decides(command, e.Program) {
 			t.Said, t.Chosen = false, false
 		}
-		if submitsInShell.MatchString(command) {
+		if mention.Submits(command) {
 			t.Submitted, t.Chosen, t.AsksThem = true, false, false
 		}
 	case e.Name == afterTool && isTask(e.Tool):
@@ -105,17 +106,17 @@ func (t Turn) After(e Event) Turn {
 
 // Refuse returns the reason why a call must not be made in this turn, or "" if it may.
 func (t Turn) Refuse(e Event) string {
-	if e.Name == beforeTool && changesState(e.Tool, e.Input) {
+	if e.Name == beforeTool && mention.ChangesState(e.Tool, e.Input) {
 		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
-			"Drafts are edited in " + stateFolder + "/" + workFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."
+			"Drafts are edited in " + mention.StateFolder + "/" + mention.WorkFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."
 	}
 	if e.Name != beforeTool || !t.Submitted || t.Said || t.Chosen || t.Always || e.PromptID != t.Prompt {
 		return ""
 	}
 	command, held := "confirm", ""
 	switch {
-	case isShell(e.Tool):
-		if !decidesInShell(readShell(e.Input), e.Program) {
+	case mention.IsShell(e.Tool):
+		if !mention.Decides(mention.Command(e.Input), e.Program) {
 			return ""
 		}
 		held = " The command names bmad-mcp and a decision. Without the two it may run."

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/hook"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts/mention"
 )
 
 func bash(command string) hook.Event {
@@ -193,6 +194,40 @@ func TestShell(t *testing.T) {
 		if reason := turn.Refuse(bash(command)); reason != "" {
 			t.Errorf("held up: %s\n  %s", command, reason)
 		}
+	}
+}
+
+// TestNothing checks that a call that is about nothing of the program has no effect in any turn.
+func TestNothing(t *testing.T) {
+	said, nothing := hook.Turn{}.After(prompt("1", "confirm")), 0
+	for _, command := range slices.Concat(deciding, seen, free, unseen) {
+		for _, name := range []string{"PreToolUse", "PostToolUse"} {
+			e := bash(command)
+			e.Name = name
+			if !mention.Nothing(e.Name, e.Tool, e.Input, e.Program) {
+				continue
+			}
+			nothing++
+			for _, turn := range []hook.Turn{said, handedIn()} {
+				if turn.Refuse(e) != "" || turn.After(e) != turn {
+					t.Errorf("%s %s has an effect on %+v", name, command, turn)
+				}
+			}
+		}
+	}
+	if nothing < len(free) {
+		t.Errorf("only %d commands are about nothing", nothing)
+	}
+	for _, e := range []hook.Event{
+		prompt("1", "x"), typed("1", "bmad:confirm"), submitted("1", "null"), calls("1", other, `{}`), {Name: "PostToolUse", Tool: "AskUserQuestion"},
+		file("Write", ".bmad-task/session-079dce48.json"), bash(`rm -rf .bmad-task`), bash(`bmad-mcp task submit`),
+	} {
+		if mention.Nothing(e.Name, e.Tool, e.Input, e.Program) {
+			t.Errorf("about nothing: %+v", e)
+		}
+	}
+	if e := file("Write", "a.go"); !mention.Nothing(e.Name, e.Tool, e.Input, "") {
+		t.Error("another file is about the program")
 	}
 }
 

@@ -1,4 +1,6 @@
-package hook
+// Package mention finds the calls of an assistant that name this program with a decision, or write to its records.
+// It imports little, so that it is initialised before the libraries of the program.
+package mention
 
 import (
 	"encoding/json"
@@ -12,12 +14,12 @@ import (
 // program with a word of a decision, or a record of a run with a program that can write. A name put together by
 // the command, or read from a file, is not seen. The server holds the gates either way, and signs its records.
 
-// isShell reports whether a tool runs commands.
-func isShell(tool string) bool { return tool == "Bash" || tool == "PowerShell" || tool == "Monitor" }
+// IsShell reports whether a tool runs commands.
+func IsShell(tool string) bool { return tool == "Bash" || tool == "PowerShell" || tool == "Monitor" }
 
-// readShell returns the command of a shell tool, without quotes and the ends of continued lines, which a shell
+// Command returns the command of a shell tool, without quotes and the ends of continued lines, which a shell
 // takes out.
-func readShell(input json.RawMessage) string {
+func Command(input json.RawMessage) string {
 	var call struct {
 		Command string `json:"command"`
 	}
@@ -49,9 +51,21 @@ var (
 	submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 )
 
-// decidesInShell reports whether a command mentions a decision of the person. program is the path of this program, which
+// Submits reports whether a command hands in a draft.
+func Submits(command string) bool { return submitsInShell.MatchString(command) }
+
+// Nothing reports whether a call of a tool, before or after it, changes nothing of a turn, and may be made in any.
+func Nothing(event, tool string, input json.RawMessage, program string) bool {
+	if event != "PreToolUse" && event != "PostToolUse" || !IsShell(tool) && !IsWriter(tool) || ChangesState(tool, input) {
+		return false
+	}
+	command := Command(input)
+	return !IsShell(tool) || !Decides(command, program) && !Submits(command)
+}
+
+// Decides reports whether a command mentions a decision of the person. program is the path of this program, which
 // may have another name.
-func decidesInShell(command, program string) bool {
+func Decides(command, program string) bool {
 	var rest []string // the parts not known to be harmless
 	for _, part := range parts.Split(command, -1) {
 		part = assignments.ReplaceAllStringFunc(part, func(set string) string { return strings.TrimLeft(set, " \t") })
@@ -79,11 +93,11 @@ func mentionsProgram(text, program string) bool {
 
 var ourFolders = pattern.New(`(?i)\.bmad-(?:task|core|method)(?:/\S*)?`)
 
-// stateFolder holds the runs of a project, and the workFolder in it the drafts, which people and assistants
+// StateFolder holds the runs of a project, and the WorkFolder in it the drafts, which people and assistants
 // edit.
 const (
-	stateFolder = ".bmad-task"
-	workFolder  = "work"
+	StateFolder = ".bmad-task"
+	WorkFolder  = "work"
 )
 
 // ownRecord matches the name of a file written by this program only. It has no folder, because a command may
@@ -101,8 +115,8 @@ func isState(name string) bool {
 	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	parts := strings.Split(strings.ToLower(name), "/")
 	for i, part := range parts {
-		if canStandFor(part, stateFolder) {
-			return i+1 == len(parts) || !canStandFor(parts[i+1], workFolder) || strings.ContainsAny(parts[i+1], wildcards)
+		if canStandFor(part, StateFolder) {
+			return i+1 == len(parts) || !canStandFor(parts[i+1], WorkFolder) || strings.ContainsAny(parts[i+1], wildcards)
 		}
 	}
 	return ownRecord.MatchString(path.Base(name)) || personsState.MatchString(name)
@@ -125,10 +139,14 @@ func canStandFor(part, name string) bool {
 	return err == nil && same
 }
 
-// changesState reports whether a tool's call writes to the records of this program.
-func changesState(tool string, input json.RawMessage) bool {
-	switch tool {
-	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+// IsWriter reports whether a tool writes a file.
+func IsWriter(tool string) bool {
+	return tool == "Edit" || tool == "Write" || tool == "MultiEdit" || tool == "NotebookEdit"
+}
+
+// ChangesState reports whether a tool's call writes to the records of this program.
+func ChangesState(tool string, input json.RawMessage) bool {
+	if IsWriter(tool) {
 		var file struct {
 			Path     string `json:"file_path"`
 			Notebook string `json:"notebook_path"`
@@ -136,7 +154,7 @@ func changesState(tool string, input json.RawMessage) bool {
 		_ = json.Unmarshal(input, &file)
 		return isState(file.Path) || isState(file.Notebook)
 	}
-	return isShell(tool) && shellChangesState(readShell(input))
+	return IsShell(tool) && shellChanges(Command(input))
 }
 
 var (
@@ -154,9 +172,9 @@ var (
 	fields = pattern.New(`[\s=<>|;&(){},:]+`)
 )
 
-// shellChangesState reports whether a command mentions the records beside a program, or a redirection, that can
+// shellChanges reports whether a command mentions the records beside a program, or a redirection, that can
 // write.
-func shellChangesState(command string) bool {
+func shellChanges(command string) bool {
 	inside := false // of the folder of the records, or of a variable with one
 	for _, part := range parts.Split(command, -1) {
 		plain := strings.TrimSpace(assignments.ReplaceAllString(part, ""))
@@ -199,7 +217,7 @@ func mentionsState(text string) bool {
 		if isState(word) {
 			return true
 		}
-		if at := strings.Index(word, stateFolder+"/"); at >= 0 && isState(word[at:]) {
+		if at := strings.Index(word, StateFolder+"/"); at >= 0 && isState(word[at:]) {
 			return true
 		}
 	}
