@@ -56,6 +56,9 @@ func (f jsonFile) parseText(text []byte) (*jsonDocument, error) {
 		d.end = 2
 		return d, nil
 	}
+	if isDeep(text) {
+		return nil, lang.Errorf("it nests deeper than %d levels", maxDepth)
+	}
 	value, err := hujson.Parse(text)
 	if err != nil {
 		return nil, trimLibrary(err)
@@ -69,6 +72,40 @@ func (f jsonFile) parseText(text []byte) (*jsonDocument, error) {
 	}
 	d.root, d.start, d.end = root, value.StartOffset, value.EndOffset
 	return d, nil
+}
+
+// maxDepth is the greatest depth of a file, as of encoding/json. The parser has no bound, and would end the process.
+const maxDepth = 10_000
+
+// isDeep reports whether a text nests too deep. Brackets in strings and comments do not count.
+func isDeep(text []byte) bool {
+	depth, closing := 0, "" // the end of a string or comment around the character
+	for i := 0; i < len(text); i++ {
+		c, rest := text[i], text[i:]
+		switch {
+		case closing == `"` && c == '\\':
+			i++
+		case closing != "":
+			if bytes.HasPrefix(rest, []byte(closing)) {
+				i += len(closing) - 1
+				closing = ""
+			}
+		case c == '"':
+			closing = `"`
+		case bytes.HasPrefix(rest, []byte("//")):
+			closing = "\n"
+		case bytes.HasPrefix(rest, []byte("/*")):
+			closing = "*/"
+			i++
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
 }
 
 // trimLibrary removes the library's name from an error.
