@@ -231,29 +231,39 @@ func (h Host) Find(text []byte) ([]FoundEntry, error) {
 	return h.json.findEntries(text)
 }
 
-// EntriesOf lists the entries of all files of the host that start this server in the machine's project, with the place
-// of each. program is the running program; files that cannot be read have none.
-func (h Host) EntriesOf(m Machine, program string) []FoundEntry {
-	var out []FoundEntry
+// EachFile calls visit for the files that the host has in the machine's project, with the entries that count there. err
+// is a reason for which the host cannot read a file.
+func (h Host) EachFile(m Machine, visit func(scope Scope, path string, found []FoundEntry, err error)) {
 	for _, scope := range []Scope{User, Project} {
 		path := h.File(m, scope)
 		if path == "" || scope == Project && path == h.File(m, User) {
 			continue
 		}
 		text, err := Read(path)
-		if err != nil {
+		if err == nil && text == nil {
 			continue
 		}
-		found, _ := h.Find(text) // nothing if it cannot be read
+		var found []FoundEntry
+		if err == nil {
+			found, err = h.Find(text)
+		}
+		visit(scope, path, slices.DeleteFunc(found, func(e FoundEntry) bool { return e.Folder != "" && e.Folder != m.Folder }), err)
+	}
+}
+
+// EntriesOf lists the entries that start this server in the machine's project, with their places. program is the
+// running program.
+func (h Host) EntriesOf(m Machine, program string) (out []FoundEntry) {
+	h.EachFile(m, func(_ Scope, path string, found []FoundEntry, _ error) {
 		for _, e := range found {
 			if e.Place = path; e.Folder != "" {
-				e.Place = path + " (" + e.Folder + ")"
+				e.Place += " (" + e.Folder + ")"
 			}
-			if Ours(e.Command, program) && (e.Folder == "" || e.Folder == m.Folder) {
+			if Ours(e.Command, program) {
 				out = append(out, e)
 			}
 		}
-	}
+	})
 	return out
 }
 

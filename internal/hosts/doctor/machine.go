@@ -86,31 +86,12 @@ func (m MachineCheck) checkHosts() Check {
 // start.
 func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 	var out []string
-	for _, scope := range []hosts.Scope{hosts.User, hosts.Project} {
-		if scope == hosts.Project && m.Hosts.Folder == "" {
-			continue
-		}
-		path := h.File(m.Hosts, scope)
-		if path == "" {
-			continue
-		}
-		text, err := hosts.Read(path)
-		if err == nil && text == nil {
-			continue
-		}
-		var entries []hosts.FoundEntry
-		if err == nil {
-			entries, err = h.Find(text)
-		}
+	h.EachFile(m.Hosts, func(scope hosts.Scope, path string, entries []hosts.FoundEntry, err error) {
 		if err != nil {
 			c.addDefect(Warning, path, m.Say("%s cannot read it: %v", h.Name, err))
 			c.Remedy = m.Say("fix the file; the host may ignore all of it")
-			continue
 		}
 		for _, e := range entries {
-			if e.Folder != "" && e.Folder != m.Hosts.Folder {
-				continue
-			}
 			if e.URL != "" && strings.Contains(e.Name, "bmad") { // served over HTTP
 				out = append(out, m.Say("%s, at %s", path, e.URL))
 				continue
@@ -129,6 +110,6 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 				out = append(out, path)
 			}
 		}
-	}
+	})
 	return out
 }
