@@ -171,7 +171,8 @@ func (r *run) readDecision(ctx context.Context, s *standing.Standing) (workflow.
 		if s.Policy.Gate == workflow.GateStrict && !r.req.Via.Personal() {
 			return workflow.Grant{}, words.NotPersonal(s, r.req.Via, lang.Text{})
 		}
-		return r.newGrant(s, s.Policy.Gate, gate.Bind(s), gate.Response{Channel: r.req.Via, Decision: workflow.DecisionChanges, Feedback: r.req.Feedback, Comments: r.req.Comments})
+		no := gate.Response{Channel: r.req.Via, Decision: workflow.DecisionChanges, Feedback: r.req.Feedback, Comments: r.req.Comments}
+		return r.newGrant(s, s.Policy.Gate, gate.Bind(s), no)
 	}
 	if err := gate.Decidable(s, word); err != nil {
 		return workflow.Grant{}, err

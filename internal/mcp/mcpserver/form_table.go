@@ -164,7 +164,8 @@ func (f formStyle) questionsSheet(q gate.Question, questions []workflow.Question
 		if question.Context != "" {
 			why = l.Say("Why: “%s”", visible.Line(question.Context))
 		}
-		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(questions)), text: strings.TrimSpace(text + " " + why), required: required, most: request.MaxAnswer / 4}
+		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(questions)), required: required, most: request.MaxAnswer / 4}
+		each.text = strings.TrimSpace(text + " " + why)
 		if f.unset && visible.Columns(each.text) > descriptionColumns {
 			each.text = visible.Shorten(text, descriptionColumns, "…")
 			if why != "" {
