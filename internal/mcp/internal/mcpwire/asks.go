@@ -53,8 +53,9 @@ func (a *asks) send(ctx context.Context, session string, write func(message []by
 
 // deliverAnswer passes on the answer to a request in asks, and returns false for any other. The answer has to
 // come over the session of the request.
-func (a *asks) deliverAnswer(session string, id any, result json.RawMessage) bool {
-	name, _ := id.(string)
+func (a *asks) deliverAnswer(session string, id, result json.RawMessage) bool {
+	name := ""
+	_ = json.Unmarshal(id, &name) // an id of another type is not in asks
 	answer, ok := a.open.LoadAndDelete(asked{session, name})
 	if ok {
 		answer.(chan json.RawMessage) <- result

@@ -163,7 +163,9 @@ func (h *HTTP) servePost(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var m message
+	body = bytes.Trim(body, between)
 	_ = json.Unmarshal(body, &m) // the library refuses a message that is not JSON
+	body = keepValues(body, &m)
 	if h.answerEarly(w, r, body, m) {
 		return
 	}
@@ -191,7 +193,7 @@ func (h *HTTP) servePost(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(refuseWith(m.ID, err).applyTo(nil)) //nolint:gosec // JSON, and no browser renders it; the client may have gone
+			_, _ = w.Write(putBack(refuseWith(m.ID, err).applyTo(nil))) //nolint:gosec // JSON, and no browser renders it; the client may have gone
 			return
 		}
 		body = rewritten
@@ -222,11 +224,15 @@ func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, 
 		most = maxAnswer
 	}
 	switch {
+	case bytes.HasPrefix(body, []byte("[")):
+		h.refuseRequest(w, r, http.StatusBadRequest, lang.T("a batch of messages is not taken over HTTP; post each message by itself"))
 	case len(body) > most && m.Method != string(mcp.MethodToolsCall):
 		h.refuseRequest(w, r, http.StatusRequestEntityTooLarge, lang.T("a message of this kind has at most %d bytes", most))
 	case id == "" && !modernHeader && m.Method != string(mcp.MethodInitialize) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion)):
 		// Either a header or a body can make a message modern; the library refuses one with only one of them.
 		h.refuseRequest(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
+	case m.isNameless():
+		h.refuseRequest(w, r, http.StatusBadRequest, nameless)
 	case m.Method == "" && h.asks.deliverAnswer(id, m.ID, m.Result):
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == string(mcp.MethodNotificationCancelled) && modernHeader:

@@ -104,7 +104,7 @@ func (r *response) writeAhead(message []byte) {
 // writeEvent writes one message as an event. An error means that the client has gone; the context of the
 // request ends then, too.
 func (r *response) writeEvent(message []byte) error {
-	_, err := fmt.Fprintf(r.rw, "event: message\ndata: %s\n\n", bytes.TrimSpace(message)) //nolint:gosec // JSON, and no browser renders it
+	_, err := fmt.Fprintf(r.rw, "event: message\ndata: %s\n\n", bytes.TrimSpace(putBack(message))) //nolint:gosec // JSON, and no browser renders it
 	if f, ok := r.rw.(http.Flusher); ok {
 		f.Flush()
 	}
@@ -146,11 +146,11 @@ func (r *response) Write(p []byte) (int, error) {
 	case one && r.libraryStreams() && (r.change.answer != nil || r.change.tools != nil):
 		err = r.writeEvent(r.change.applyTo(message))
 	case r.libraryStreams():
-		_, err = r.rw.Write(p)
+		_, err = r.rw.Write(putBack(p))
 	case r.streaming:
 		err = r.writeEvent(r.change.applyTo(p))
 	default:
-		_, err = r.rw.Write(r.change.applyTo(p)) //nolint:gosec // JSON, and no browser renders it
+		_, err = r.rw.Write(putBack(r.change.applyTo(p))) //nolint:gosec // JSON, and no browser renders it
 	}
 	if err != nil {
 		return 0, err

@@ -1,18 +1,21 @@
 package mcpwire
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // workers is the number of calls carried out at a time, queueSize the number of waiting calls before the
@@ -71,7 +74,7 @@ func SendProgress(ctx context.Context, params map[string]any) error {
 // input. The filter passes lines through, and holds the end back until every request is answered. It also
 // holds later requests back until initialize is answered.
 type stdioFilter struct {
-	in  *bufio.Reader
+	in  *messages
 	out io.Writer
 
 	line []byte // the rest of the current line
@@ -93,7 +96,7 @@ type stdioFilter struct {
 
 func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
 	return &stdioFilter{
-		in: bufio.NewReader(in), out: out, wire: w, queue: make(chan call, queueSize),
+		in: newMessages(in), out: out, wire: w, queue: make(chan call, queueSize),
 		edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{}),
 	}
 }
@@ -101,14 +104,32 @@ func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
 // message has the parts of a JSON-RPC message read by this package.
 type message struct {
 	Method string          `json:"method"`
-	ID     any             `json:"id"`
+	ID     json.RawMessage `json:"id"`
+	Params references      `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
 }
 
+// hasID reports whether the message has an id other than null.
+func (m message) hasID() bool { return len(m.ID) > 0 && string(m.ID) != "null" }
+
 // idKey returns the id in a form that is equal for a request and the answer, whatever their formatting.
 func (m message) idKey() string {
-	b, err := json.Marshal(m.ID)
+	var id any
+	_ = json.Unmarshal(m.ID, &id) // it was read
+	return keyOfID(id)
+}
+
+// nameless refuses a request with an id by which nobody could tell the answer.
+var nameless = lang.T("the id of a request is null, so that no answer can be told from another; send a text or a number")
+
+// isNameless reports whether the message is a request whose id is null. Some clients write it in notifications.
+func (m message) isNameless() bool {
+	return m.Method != "" && string(m.ID) == "null" && !strings.HasPrefix(m.Method, "notifications/")
+}
+
+func keyOfID(id any) string {
+	b, err := json.Marshal(id)
 	if err != nil {
 		return ""
 	}
@@ -119,11 +140,8 @@ func (m message) idKey() string {
 func (f *stdioFilter) Read(p []byte) (int, error) {
 	for len(f.line) == 0 && f.end == nil {
 		f.waitUntil(func() bool { return f.open[f.first] == 0 })
-		line, err := f.in.ReadBytes('\n')
-		if f.end = err; err != nil && len(line) > 0 {
-			line = append(line, '\n') // without the line end, the library drops the last line
-		}
-		if f.end != nil {
+		var line []byte
+		if line, f.end = f.in.next(); f.end != nil {
 			f.wire.leave()
 		}
 		f.line = f.noteRequest(line)
@@ -141,18 +159,20 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 // here.
 func (f *stdioFilter) noteRequest(line []byte) []byte {
 	var m message
-	if json.Unmarshal(line, &m) != nil || m.ID == nil {
+	if json.Unmarshal(line, &m) != nil {
 		return line
 	}
-	if _, own := m.ID.(string); own && m.Method == "" { // the library's own requests have numbers
+	if m.Method == "" && bytes.HasPrefix(m.ID, []byte(`"`)) { // the library's own requests have numbers
 		f.asks.deliverAnswer("", m.ID, m.Result)
 		return nil
 	}
-	if m.Result != nil {
+	if line = keepValues(line, &m); m.Result != nil || !m.hasID() && !m.isNameless() {
 		return line
 	}
 	early := edit{}
 	switch {
+	case m.isNameless():
+		early = refuseWith(m.ID, Error{Code: mcp.INVALID_REQUEST, Text: nameless.In(f.wire.spoken)})
 	case m.Method == string(mcp.MethodSubscriptionsListen):
 		listening, err := listenIn(line, false)
 		if line = listening; err != nil {
@@ -183,7 +203,7 @@ func (f *stdioFilter) trackRequest(m message, early edit) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if early.answer != nil {
-		_, _ = f.out.Write(early.answer) // the client may have gone
+		_, _ = f.out.Write(putBack(early.answer)) // the client may have gone
 		return false
 	}
 	f.open[m.idKey()]++
@@ -234,7 +254,7 @@ func (f *stdioFilter) answerCall(id any, line []byte) (answer mcp.JSONRPCMessage
 // Write passes one line of the library to the client, and records an answer.
 func (f *stdioFilter) Write(p []byte) (int, error) {
 	var m message
-	answer := json.Unmarshal(p, &m) == nil && m.Method == "" && m.ID != nil
+	answer := json.Unmarshal(p, &m) == nil && m.Method == "" && m.hasID()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	line := acknowledgeTasks(p)
@@ -243,7 +263,7 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 		delete(f.edits, m.idKey())
 	}
 	n, err := len(p), error(nil)
-	if _, err = f.out.Write(line); err != nil {
+	if _, err = f.out.Write(putBack(line)); err != nil {
 		n = 0
 	}
 	if answer {
@@ -262,7 +282,7 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 func (f *stdioFilter) edit(id any, e edit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.edits[message{ID: id}.idKey()] = e
+	f.edits[keyOfID(id)] = e
 }
 
 // writeRequest writes a request to the client, who may have gone.

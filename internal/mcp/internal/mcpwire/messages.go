@@ -1,0 +1,215 @@
+package mcpwire
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// messages reads what a client sends, message by message. Clients also send byte order marks, UTF-16, blank lines, the
+// headers of other protocols, several messages in a line, a message over several lines, and batches.
+type messages struct {
+	in    *bufio.Reader
+	found [][]byte // read, and not returned yet
+	end   error
+}
+
+func newMessages(in io.Reader) *messages {
+	return &messages{in: bufio.NewReader(transform.NewReader(in, unicode.BOMOverride(transform.Nop)))}
+}
+
+// next returns the next message in one line. It returns what is not JSON as well, for the library to refuse.
+func (r *messages) next() ([]byte, error) {
+	for len(r.found) == 0 {
+		if r.end != nil {
+			return nil, r.end
+		}
+		r.read()
+	}
+	message := append(bytes.ReplaceAll(r.found[0], []byte("\n"), []byte(" ")), '\n')
+	r.found = r.found[1:]
+	return message, nil
+}
+
+// between are the bytes that may stand between messages, the byte order mark and the record separator among them.
+const between = " \t\r\n\x00\x1e\xef\xbb\xbf"
+
+// read reads the next object or list, or a line with neither.
+func (r *messages) read() {
+	var c byte
+	for c, r.end = r.in.ReadByte(); r.end == nil && strings.IndexByte(between, c) >= 0; c, r.end = r.in.ReadByte() {
+	}
+	if r.end != nil {
+		return
+	}
+	_ = r.in.UnreadByte() // never fails behind ReadByte
+	if c == '{' || c == '[' {
+		r.found = splitBatch(r.readValue())
+		return
+	}
+	var line []byte
+	line, r.end = r.in.ReadBytes('\n')
+	if name, _, _ := bytes.Cut(line, []byte(":")); !strings.EqualFold(string(name), "content-length") && !strings.EqualFold(string(name), "content-type") {
+		r.found = append(r.found, line)
+	}
+}
+
+// readValue reads up to the bracket that closes the first one. A line that breaks off ends where its text does, or where
+// a line begins that is a message by itself, so that a broken message does not take the next one with it.
+func (r *messages) readValue() (value, next []byte) {
+	var c byte
+	depth, start, before := 0, 0, 0 // before is the depth at the start of the line
+	inText, escaped := false, false
+	for {
+		if c, r.end = r.in.ReadByte(); r.end != nil {
+			return value, nil
+		}
+		value = append(value, c)
+		switch {
+		case escaped:
+			escaped = false
+		case c == '"':
+			inText = !inText
+		case inText && c == '\n':
+			return value, nil
+		case inText:
+			escaped = c == '\\'
+		case c == '\n':
+			line := value[start:]
+			if start > 0 && value[0] == '{' && line[0] == '{' && depth == before && bytes.Contains(line, []byte(`"jsonrpc"`)) {
+				return value[:start], line
+			}
+			start, before = len(value), depth
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return value, nil
+			}
+		}
+	}
+}
+
+// splitBatch returns the messages of a batch, and of the rest each by itself.
+func splitBatch(value, next []byte) (out [][]byte) {
+	var list []json.RawMessage
+	if value[0] == '[' && json.Unmarshal(value, &list) == nil && len(list) > 0 {
+		for _, message := range list {
+			out = append(out, message)
+		}
+		return out
+	}
+	if out = append(out, value); next != nil {
+		out = append(out, next)
+	}
+	return out
+}
+
+// The library reads ids and progress tokens as floating point numbers, and takes the text "5" for the number 5 in a
+// cancellation. A value that it would change is replaced by a text made of it, and put back in what is sent.
+
+// kept begins such a text in JSON. It is made for each process, so that a client cannot make one up.
+var kept = []byte(`"kept-` + rand.Text() + `-`)
+
+// references are the values by which a message names a message.
+type references struct {
+	RequestID json.RawMessage `json:"requestId"`
+	Meta      struct {
+		ProgressToken json.RawMessage `json:"progressToken"`
+	} `json:"_meta"`
+}
+
+// UnmarshalJSON never fails: params of another form have none.
+func (r *references) UnmarshalJSON(raw []byte) error {
+	type plain references
+	if bytes.Contains(raw, []byte(`"requestId"`)) || bytes.Contains(raw, []byte(`"progressToken"`)) {
+		_ = json.Unmarshal(raw, (*plain)(r))
+	}
+	return nil
+}
+
+// keepValues replaces the values in a message that the library would change.
+func keepValues(line []byte, m *message) []byte {
+	if m.Method == "" || !isChanged(m.ID) && !isChanged(m.Params.RequestID) && !isChanged(m.Params.Meta.ProgressToken) {
+		return line
+	}
+	m.ID = keep(m.ID)
+	return append(editFields(line, map[string]func(json.RawMessage) json.RawMessage{
+		"id": keep,
+		"params": func(params json.RawMessage) json.RawMessage {
+			return editFields(params, map[string]func(json.RawMessage) json.RawMessage{
+				"requestId": keep,
+				"_meta": func(meta json.RawMessage) json.RawMessage {
+					return editFields(meta, map[string]func(json.RawMessage) json.RawMessage{"progressToken": keep})
+				},
+			})
+		},
+	}), '\n')
+}
+
+// editFields changes fields of an object, and nothing else of it.
+func editFields(raw []byte, edits map[string]func(json.RawMessage) json.RawMessage) []byte {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return raw
+	}
+	for name, edit := range edits {
+		if value, ok := object[name]; ok {
+			object[name] = edit(value)
+		}
+	}
+	out, err := json.Marshal(object)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// isChanged reports whether the library would change a value.
+func isChanged(raw json.RawMessage) bool {
+	var number float64
+	var text string
+	switch {
+	case len(raw) == 0:
+		return false
+	case json.Unmarshal(raw, &text) == nil && raw[0] == '"':
+		_, err := strconv.ParseFloat(text, 64)
+		return err == nil
+	case json.Unmarshal(raw, &number) == nil && raw[0] != 'n':
+		again, err := json.Marshal(number)
+		return err != nil || !bytes.Equal(again, raw)
+	}
+	return raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' // too large for the type
+}
+
+func keep(raw json.RawMessage) json.RawMessage {
+	if !isChanged(raw) {
+		return raw
+	}
+	return append(hex.AppendEncode(bytes.Clone(kept), raw), '"')
+}
+
+// putBack returns a message for the client with the kept values as they came.
+func putBack(message []byte) []byte {
+	if !bytes.Contains(message, kept) {
+		return message
+	}
+	var out []byte
+	for {
+		before, rest, found := bytes.Cut(message, kept)
+		if out = append(out, before...); !found {
+			return out
+		}
+		value, after, _ := bytes.Cut(rest, []byte(`"`))
+		out, _ = hex.AppendDecode(out, value) // it was encoded here
+		message = after
+	}
+}
