@@ -55,7 +55,12 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 	for i, known := range a.Table {
 		names[i] = known.Name
 	}
-	for name := range given {
+	for name, value := range given {
+		if known := knownAs(name, names); known != name && given[known] == nil {
+			delete(given, name)
+			given[known] = value
+			continue
+		}
 		if !slices.Contains(names, name) {
 			return to, fault.New(fault.InvalidArgument, "unknown argument %q", visible.Fit(name, 2000)).
 				WithHint("the arguments are: %s", strings.Join(names, ", ")).Suggest(name, names)
@@ -63,12 +68,18 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 	}
 	for _, known := range a.Table {
 		value, ok := given[known.Name]
-		leftOut := string(bytes.TrimSpace(value)) == "null" && !known.Decides
-		if !ok || leftOut {
+		of := a.Schema().Properties[known.Name]
+		// Some hosts send an empty text for each argument that is left out.
+		isEmpty := string(bytes.TrimSpace(value)) == "null" || of != nil && !of.hasType("string") && isBlank(value)
+		if !ok || isEmpty && !known.Decides {
 			continue
 		}
-		if err := known.Read(&to, a.Schema().Properties[known.Name].convertTexts(value)); err != nil {
-			return to, fault.New(fault.InvalidArgument, "%s %w", known.Name, err).WithHint("correct the argument and call again")
+		if err := known.Read(&to, of.convertTexts(value)); err != nil {
+			hint := lang.T("correct the argument and call again")
+			if known.Decides {
+				hint = lang.T("the decision is your human's: ask them, and pass true or false")
+			}
+			return to, fault.New(fault.InvalidArgument, "%s %w", known.Name, err).WithHint("%s", hint)
 		}
 		if a.fits == nil {
 			continue
@@ -83,6 +94,17 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 		}
 	}
 	return to, nil
+}
+
+// knownAs returns the one of the names that is written in another way, such as sessionId for session_id, or the name.
+func knownAs(name string, names []string) string {
+	plain := func(s string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+	}
+	if i := slices.IndexFunc(names, func(known string) bool { return plain(known) == plain(name) }); i >= 0 {
+		return names[i]
+	}
+	return name
 }
 
 // isBlank reports whether a value is missing, or a text with nothing in it.

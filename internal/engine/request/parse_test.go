@@ -3,7 +3,6 @@ package request
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -54,24 +53,36 @@ func TestNullIsNoDecision(t *testing.T) {
 	}
 }
 
-// TestTextsOfADecision checks that only the words true and false decide, and through no other
-// channel.
+// TestTextsOfADecision reads decisions as models write them. What is no decision for sure is asked again.
 func TestTextsOfADecision(t *testing.T) {
-	for text, want := range map[string]bool{"true": true, "false": false} {
+	decided := func(raw string) (yes []bool) {
 		for action, argument := range map[string]string{"confirm": "confirmed", "approve": "approved"} {
-			q, err := Parse([]byte(`{"action":"` + action + `","` + argument + `":"` + text + `"}`))
-			given := q.Yes
-			if action == "approve" {
-				given = q.Yes
-			}
-			if err != nil || given == nil || *given != want || q.Via != "" {
-				t.Errorf("%s %s: %+v, %v", action, text, q, err)
+			q, err := Parse([]byte(`{"action":"` + action + `","` + argument + `":` + raw + `}`))
+			switch {
+			case err == nil && q.Yes != nil && q.Via == "":
+				yes = append(yes, *q.Yes)
+			case !fault.Is(err, fault.InvalidArgument) || !strings.Contains(fault.From(err).Hint, "ask them"):
+				t.Errorf("%s %s: %+v, %v", action, raw, q, err)
 			}
 		}
+		return yes
 	}
-	for _, text := range []string{"", "yes", "TRUE", "1", "null", "ok", "true!", "true\n", "是"} {
-		if q, err := Parse([]byte(`{"action":"approve","approved":` + strconv.Quote(text) + `}`)); !fault.Is(err, fault.InvalidArgument) {
-			t.Errorf("%q decides: %+v", text, q)
+	for _, raw := range []string{"true", "1", `"true"`, `"TRUE"`, `"True"`, `"yes"`, `"Y"`, `"on"`, `"1"`, `" true\n"`, `"是"`, `"同意"`, `[true]`, `"\"true\""`} {
+		if !slices.Equal(decided(raw), []bool{true, true}) {
+			t.Errorf("%s is no yes", raw)
+		}
+	}
+	for _, raw := range []string{"false", "0", `"false"`, `"False"`, `"no"`, `"N"`, `"off"`, `"0"`, `"否"`, `"不同意"`, `[false]`} {
+		if !slices.Equal(decided(raw), []bool{false, false}) {
+			t.Errorf("%s is no no", raw)
+		}
+	}
+	for _, raw := range []string{
+		`""`, `" "`, "null", `"null"`, `"ok"`, `"true!"`, `"true false"`, `"true or false"`, `"not true"`, `"yes, but"`, `"t"`, `"2"`, "2", "-1", "1.5", `"ask your human, then pass true or false"`,
+		`"…"`, `"不知道"`, `{}`, `[]`, `[true,false]`, `{"value":true}`,
+	} {
+		if got := decided(raw); got != nil {
+			t.Errorf("%s decides: %v", raw, got)
 		}
 	}
 }
@@ -87,15 +98,40 @@ func TestTextsOfValues(t *testing.T) {
 		t.Errorf("%+v, %v", q, err)
 	}
 	for raw, want := range map[string]string{
-		`{"action": "answer", "answers": "q1: us"}`:      "answers must be an object",
-		`{"action": "answer", "answers": "{\"q1\": 1}"}`: "answers must be an object",
-		`{"action": "confirm", "confirmed": " true"}`:    "confirmed must be true or false, not a text",
-		`{"action": "submit", "sprints": "Sprint 1"}`:    "sprints must be a list of whole numbers",
-		`{"action": "submit", "sprints": ["1.0"]}`:       "sprints must be a list of whole numbers",
-		`{"action": "status", "revision": "two"}`:        "revision must be a whole number",
+		`{"action": "answer", "answers": "q1: us"}`:   "answers must be an object",
+		`{"action": "answer", "answers": {"q1": {}}}`: "answers must be an object",
+		`{"action": "confirm", "confirmed": "aye"}`:   "confirmed must be true or false, not a text",
+		`{"action": "submit", "sprints": "Sprint 1"}`: "sprints must be a list of whole numbers",
+		`{"action": "submit", "sprints": ["1.5"]}`:    "sprints must be a list of whole numbers",
+		`{"action": "status", "revision": "two"}`:     "revision must be a whole number",
 	} {
 		if q, err := Parse([]byte(raw)); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || fault.From(err).Hint == "" {
 			t.Errorf("%s: %+v, %v", raw, q, err)
+		}
+	}
+}
+
+// TestNamesOfArguments reads names in other forms, and arguments that are empty because they are left out.
+func TestNamesOfArguments(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"Action": "Status", "sessionId": "x"}`:                                "status x",
+		`{"ACTION": "status", "Session-ID": "x"}`:                               "status x",
+		`[{"action": "status", "session_id": ["x"]}]`:                           "status x",
+		`["{\"action\": \"status\", \"session_id\": \"x\"}"]`:                   "status x",
+		`"\"{\\\"action\\\": \\\"status\\\", \\\"session_id\\\": \\\"x\\\"}\""`: "status x",
+		`{"action": "status", "session_id": "x", "wait": "", "revision": ""}`:   "status x",
+		`{"action": "status", "session_id": "x", "wait": "", "view": null}`:     "status x",
+		`{"action": "status", "session_id": "x", "sessionId": "y"}`:             "unknown",
+		`{"action": "status", "sessionIds": "y"}`:                               "unknown",
+		`{"action": "confirm", "confirmed": true, "Confirmed": false}`:          "unknown",
+	} {
+		q, err := Parse([]byte(raw))
+		got := string(q.Action) + " " + q.Session
+		if err != nil {
+			got = "unknown"
+		}
+		if got != want {
+			t.Errorf("%s: %s, %v; want %s", raw, got, err, want)
 		}
 	}
 }

@@ -125,11 +125,14 @@ type references struct {
 	Meta      struct {
 		ProgressToken json.RawMessage `json:"progressToken"`
 	} `json:"_meta"`
+	// isList is true for an empty list, as which PHP writes an empty object.
+	isList bool
 }
 
 // UnmarshalJSON never fails: params of another form have none.
 func (r *references) UnmarshalJSON(raw []byte) error {
 	type plain references
+	r.isList = string(raw) == "[]"
 	if bytes.Contains(raw, []byte(`"requestId"`)) || bytes.Contains(raw, []byte(`"progressToken"`)) {
 		_ = json.Unmarshal(raw, (*plain)(r))
 	}
@@ -138,13 +141,16 @@ func (r *references) UnmarshalJSON(raw []byte) error {
 
 // keepValues replaces the values in a message that the library would change.
 func keepValues(line []byte, m *message) []byte {
-	if m.Method == "" || !isChanged(m.ID) && !isChanged(m.Params.RequestID) && !isChanged(m.Params.Meta.ProgressToken) {
+	if m.Method == "" || !isChanged(m.ID) && !isChanged(m.Params.RequestID) && !isChanged(m.Params.Meta.ProgressToken) && !m.Params.isList {
 		return line
 	}
 	m.ID = keep(m.ID)
 	return append(editFields(line, map[string]func(json.RawMessage) json.RawMessage{
 		"id": keep,
 		"params": func(params json.RawMessage) json.RawMessage {
+			if m.Params.isList {
+				return json.RawMessage("{}")
+			}
 			return editFields(params, map[string]func(json.RawMessage) json.RawMessage{
 				"requestId": keep,
 				"_meta": func(meta json.RawMessage) json.RawMessage {

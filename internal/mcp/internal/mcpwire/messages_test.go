@@ -193,6 +193,10 @@ func TestNullIsNoID(t *testing.T) {
 	send(t, in, hello, "")
 	next(t, out)
 	send(t, in, `{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}`)
+	send(t, in, `{"jsonrpc":"2.0","id":9,"method":"tools/list","params":[]}`)
+	if m := next(t, out); m["result"] == nil {
+		t.Errorf("an empty list of params got %v", m)
+	}
 	send(t, in, null)
 	if m := next(t, out); m["id"] != nil || !strings.Contains(fmt.Sprint(m["error"]), "-32600") {
 		t.Errorf("on stdio a request with the id null got %v", m)
