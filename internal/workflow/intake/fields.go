@@ -39,7 +39,7 @@ var otherKeys = map[workflow.Kind][]string{
 }
 
 // distinctKeys are those no object of something else has.
-var distinctKeys = []string{"plan_updated", "dev_result", "review_result", "code_review", "qa_result"}
+var distinctKeys = []string{"plan_updated", "dev_result", "review_result", "code_review", "qa_result", "claude_result", "codex_result"}
 
 // Keys returns all fields in which the document of a stage is handed in, the best first.
 func Keys(st workflow.Stage) []string { return slices.Concat(keysOf(st), otherKeys[st.Kind]) }
@@ -64,7 +64,7 @@ var factKeys = map[workflow.Kind][]string{
 // known are all field names, by their form without case and separators.
 var known = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "clarifying_questions", "open_questions", "status"}}
+	lists := [][]string{distinctKeys, genericKeys, strongMeta, weakMeta, {"clarification_questions", "clarifying_questions", "open_questions", "status"}}
 	lists = slices.AppendSeq(lists, maps.Values(documentKeys()))
 	lists = slices.AppendSeq(lists, maps.Values(otherKeys))
 	for _, k := range slices.Concat(lists...) {
@@ -161,8 +161,8 @@ func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
 	}
 	for _, k := range genericKeys {
 		if inner, ok := object[k].(map[string]any); ok {
-			if inner = canonicalizeFields(inner); hasDocument(inner) {
-				return documentOf(st, inner)
+			if d, ok := documentOf(st, canonicalizeFields(inner)); ok {
+				return d, true
 			}
 		}
 		if d, ok := asText(object[k]); ok {

@@ -2,11 +2,14 @@ package intake
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/internal/jsonblock"
 )
 
 // Plain removes the wrapping of a text: a byte order mark, quotes of JSON around the whole, a model's
@@ -15,6 +18,30 @@ import (
 func Plain(text string) string {
 	text, around := unwrapText(text)
 	return strings.TrimSpace(around + "\n\n" + text)
+}
+
+// PlainReport is Plain for a report. One in a field of another name, or further inside, becomes the text, with the
+// other fields as a block behind it.
+func PlainReport(st workflow.Stage, text string) string {
+	plain := Plain(text)
+	blocks := jsonblock.Find(plain, func(string) bool { return true }, nil)
+	if len(blocks) != 1 || blocks[0].Object == nil || len(blocks[0].Raw) < len(plain) || hasAny(blocks[0].Object, []string{"criteria", "findings", "checks"}) {
+		return plain
+	}
+	object := unwrap(canonicalizeFields(blocks[0].Object))
+	document, ok := documentOf(st, object)
+	if !ok {
+		return plain
+	}
+	rest := maps.Clone(object)
+	maps.DeleteFunc(rest, func(key string, value any) bool {
+		text, isText := value.(string)
+		return slices.Contains(genericKeys, key) || isText && strings.TrimSpace(text) == document
+	})
+	if len(rest) == 0 {
+		return document
+	}
+	return document + "\n\n```json\n" + jsonblock.Format(rest, "  ") + "\n```"
 }
 
 // unwrapText removes the wrapping of a text, and returns the words around a fence apart.

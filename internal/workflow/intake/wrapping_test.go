@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -96,10 +97,10 @@ func TestFieldsOfReports(t *testing.T) {
 		stage  workflow.StageID
 		fields []string
 	}{
-		{workflow.SM, []string{"plan_updated", "PlanUpdated", "result", "sprint_plan"}},
-		{workflow.Dev, []string{"result", "code", "dev_result", "devResult", "implementation", "qa_result", "code_review"}},
-		{workflow.Review, []string{"result", "review_result", "code_review", "codeReview"}},
-		{workflow.QA, []string{"result", "qa_result", "qa-result"}},
+		{workflow.SM, []string{"plan_updated", "PlanUpdated", "result", "sprint_plan", "claude_result"}},
+		{workflow.Dev, []string{"result", "code", "dev_result", "devResult", "implementation", "qa_result", "code_review", "codexResult"}},
+		{workflow.Review, []string{"result", "review_result", "code_review", "codeReview", "CODEX_RESULT", "Code Review"}},
+		{workflow.QA, []string{"result", "qa_result", "qa-result", "qaReport"}},
 	} {
 		for _, field := range tt.fields {
 			for _, more := range []string{"", `, "files": ["a"]`, `, "status": "ok"`} {
@@ -108,6 +109,32 @@ func TestFieldsOfReports(t *testing.T) {
 					t.Errorf("%s, %s: document %q, defect %q", tt.stage, text, a.Document, a.Defect)
 				}
 			}
+			for _, around := range []string{`{"data": %s}`, `{"status": "ok", "output": %s}`, `{"response": {"data": %s}}`} {
+				text := fmt.Sprintf(around, `{"`+field+`": "# R\n\n## Sprint 1: a"}`)
+				if a := intake.Read(stageOf(tt.stage), text); a.Document != report || !a.Defect.Empty() {
+					t.Errorf("%s, %s: document %q, defect %q", tt.stage, text, a.Document, a.Defect)
+				}
+				if got := intake.PlainReport(stageOf(tt.stage), text); stageOf(tt.stage).Kind == workflow.KindVerdict && !strings.HasPrefix(got, report) {
+					t.Errorf("%s, %s: the report %q", tt.stage, text, got)
+				}
+			}
+		}
+	}
+}
+
+// TestPlainReport takes a report out of an object, and leaves what is read as it is.
+func TestPlainReport(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"reviewResult": "# R", "checks_run": 1}`:             "# R\n\n```json\n{\n  \"checks_run\": 1\n}\n```",
+		`{"data": {"code_review": "# R", "verdict": "fail"}}`:  "# R\n\n```json\n{\n  \"verdict\": \"fail\"\n}\n```",
+		`{"output": {"review_result": "# R"}, "criteria": []}`: `{"output": {"review_result": "# R"}, "criteria": []}`,
+		`{"review": "# R", "criteria": [{"id": "A"}]}`:         `{"review": "# R", "criteria": [{"id": "A"}]}`,
+		"# R\n\n{\"review_result\": \"x\"}":                    "# R\n\n{\"review_result\": \"x\"}",
+		`{"a": {"b": 1}, "c": 2}`:                              `{"a": {"b": 1}, "c": 2}`,
+		"# R":                                                  "# R",
+	} {
+		if got := intake.PlainReport(stageOf(workflow.Review), text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

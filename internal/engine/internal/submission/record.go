@@ -235,7 +235,7 @@ func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Di
 	places := map[workflow.Engine]int{}
 	for _, d := range sub.drafts {
 		places[d.engine] = document
-		if strings.TrimSpace(d.text) != strings.TrimSpace(texts[document].Body) {
+		if d.text != texts[document].Body {
 			places[d.engine] = add(string(d.engine)+"_result", d.text)
 		}
 	}

@@ -121,7 +121,7 @@ func (sub *Submission) addDraft(ctx context.Context, p *project.Project, st work
 		return err
 	}
 	if st.Gate == workflow.GateVerdict {
-		r := verdict.Read(intake.Plain(text), intake.Keys(st))
+		r := verdict.Read(intake.PlainReport(st, text), intake.Keys(st))
 		if err := refusePointer(engine, r.Body); err != nil {
 			return err
 		}

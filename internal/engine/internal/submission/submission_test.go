@@ -164,11 +164,13 @@ func TestKeep(t *testing.T) {
 		results []request.Result
 		want    string // the document, and the texts of the engines and the edits if they are others
 	}{
-		"a document": {workflow.PO, "", []request.Result{{Engine: workflow.Claude, Text: "# PRD\n\nText.\n\n"}}, "# PRD\n\nText.\n claude=document"},
+		"a document": {workflow.PO, "", []request.Result{{Engine: workflow.Claude, Text: "# PRD\n\nText.\n\n"}}, "# PRD\n\nText.\n claude=# PRD\n\nText.\n\n"},
+		"as it is":   {workflow.PO, "", []request.Result{{Engine: workflow.Claude, Text: "# PRD\n\nText.\n"}}, "# PRD\n\nText.\n claude=document"},
+		"indented":   {workflow.PO, "", []request.Result{{Engine: workflow.Claude, Text: "    make\n\n# PRD\n"}}, "make\n\n# PRD\n claude=    make\n\n# PRD\n"},
 		"with facts": {workflow.PO, "", []request.Result{{Engine: workflow.Codex, Text: scored(90)}}, "# PRD 90\n\nText.\n codex=" + scored(90)},
 		"two":        {workflow.PO, "", []request.Result{{Engine: workflow.Claude, Text: "# A\n"}, {Engine: workflow.Codex, Text: "# B\n"}}, "# A\n claude=document codex=# B\n"},
 		"edits":      {workflow.PO, "mine\n", []request.Result{{Engine: workflow.Claude, Text: "# A\n"}}, "# A\n claude=document edits=mine\n"},
-		"its own":    {workflow.PO, "# A\n", []request.Result{{Engine: workflow.Claude, Text: "# A"}}, "# A\n claude=document"},
+		"its own":    {workflow.PO, "# A\n", []request.Result{{Engine: workflow.Claude, Text: "# A"}}, "# A\n claude=# A"},
 		"report":     {workflow.QA, "", []request.Result{{Engine: workflow.Codex, Text: fmt.Sprintf(qaReport, "pass")}}, strings.Replace(fmt.Sprintf(qaReport, "pass"), "good.\n\n", "good.\n\n"+tables, 1) + " codex=" + fmt.Sprintf(qaReport, "pass")},
 	} {
 		b := open(t, tt.stage, workflow.Generating)
