@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
@@ -36,16 +37,30 @@ func Holds(folder string) bool {
 	return !hasAny(folder, signs...) && !hasAny(folder, store.Folder) && len(below(folder, 1)) > 0
 }
 
-// Nearest returns the nearest folder upwards that has sessions, else the folder itself.
+// Nearest returns the project of a folder: the nearest existing folder upwards that has sessions, else the folder itself.
+// Sessions in a folder for files of all kinds, such as the home folder, are not for what lies below it, and a linked
+// worktree is a project by itself.
 func Nearest(folder string) string {
-	for dir := folder; ; dir = filepath.Dir(dir) {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return folder
+	}
+	home, _ := os.UserHomeDir()
+	all := []string{filepath.Clean(home), filepath.Clean(os.TempDir()), "/tmp", "/var/tmp"}
+	for dir := folder; dir != filepath.Dir(dir) && !slices.Contains(all, dir); dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, store.Folder)); err == nil && info.IsDir() {
 			return dir
 		}
-		if dir == filepath.Dir(dir) {
-			return folder
+		if isWorktree(dir) {
+			break
 		}
 	}
+	return folder
+}
+
+// isWorktree reports whether a folder is the top of a linked worktree of git.
+func isWorktree(folder string) bool {
+	text, err := durable.ReadPath(filepath.Join(folder, ".git"), 4096)
+	return err == nil && strings.Contains(filepath.ToSlash(string(text)), "/worktrees/")
 }
 
 // Top returns the nearest folder upwards that is the top of a repository, else the folder itself: with a shared store

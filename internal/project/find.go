@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
 )
 
 // Address says which project, and which session in it, a call is for.
@@ -29,18 +30,28 @@ type Address struct {
 	Optional bool
 }
 
-// place opens the folder that a call is for: without Cwd, the first place that can be opened.
-func (f *Finder) place(a Address) (*durable.Dir, error) {
+// place opens the folder that a call is for, by open: without Cwd, the first place that can be opened.
+func (f *Finder) place(a Address, open func(name string) (*durable.Dir, error)) (*durable.Dir, error) {
 	if a.Cwd != "" {
-		return f.open(a.Cwd)
+		return f.open(a.Cwd, open)
 	}
+	var above error // the project that a place belongs to may not be used
 	for _, place := range a.Places {
 		if !filepath.IsAbs(place) {
 			continue
 		}
-		if dir, err := f.OpenFolder(filepath.Clean(place)); err == nil {
+		place = filepath.Clean(place)
+		dir, err := open(place)
+		if err == nil {
 			return dir, nil
 		}
+		var refused *reach.Refusal
+		if errors.As(err, &refused) && refused.Folder != place {
+			above = cmp.Or(above, outOfReach(refused))
+		}
+	}
+	if above != nil {
+		return nil, above
 	}
 	unclear := fault.New(fault.InvalidArgument, "it is not clear which project this is for").
 		WithHint("pass cwd: the absolute path of the project folder")
@@ -65,9 +76,9 @@ func either(folders []string) lang.Text {
 	return out
 }
 
-// Where returns the project folder that a call is for, even if its settings are invalid.
+// Where returns the folder that a call is for, even if it lies inside a project or its settings are invalid.
 func (f *Finder) Where(a Address) (string, error) {
-	dir, err := f.place(a)
+	dir, err := f.place(a, f.OpenFolder)
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +88,7 @@ func (f *Finder) Where(a Address) (string, error) {
 
 // At opens the project that a call is for.
 func (f *Finder) At(a Address) (*Project, error) {
-	dir, err := f.place(a)
+	dir, err := f.place(a, f.openNearest)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +205,7 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 // lookIn opens the project in a folder if it has the session. A missing folder is skipped; one that has the
 // session and cannot be opened, for example because of its settings, is an error.
 func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
-	dir, err := f.OpenFolder(filepath.Clean(place))
+	dir, err := f.openNearest(filepath.Clean(place))
 	if err != nil {
 		return nil, "", nil
 	}

@@ -90,7 +90,7 @@ func (f *Finder) NewFeed(o feed.Options) *feed.Feed {
 
 // Open opens the project in an existing folder.
 func (f *Finder) Open(cwd string) (*Project, error) {
-	dir, err := f.open(cwd)
+	dir, err := f.open(cwd, f.openNearest)
 	if err != nil {
 		return nil, err
 	}

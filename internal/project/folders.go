@@ -39,6 +39,21 @@ func (f *folders) OpenFolder(name string) (*durable.Dir, error) {
 	return durable.OpenDirIn(root, rel, name)
 }
 
+// openNearest opens the project of a folder. Above the roots there is none.
+func (f *folders) openNearest(name string) (*durable.Dir, error) {
+	dir, err := f.OpenFolder(name)
+	if err != nil {
+		return nil, err
+	}
+	nearest := Nearest(dir.Path())
+	_, _, isServed := f.servedAs(nearest)
+	if nearest == dir.Path() || len(f.within) > 0 && !isServed {
+		return dir, nil
+	}
+	_ = dir.Close() // nothing was written
+	return f.OpenFolder(nearest)
+}
+
 // openReached opens a folder that the reach lets the caller use.
 func (f *folders) openReached(name string) (*durable.Dir, error) {
 	spot, err := f.reach.Find(name)
@@ -100,14 +115,22 @@ func (f *folders) Serves(name string) bool {
 	return true
 }
 
-// open opens the folder that a caller names as cwd; it creates nothing.
-func (f *folders) open(cwd string) (*durable.Dir, error) {
+// open opens the folder that a caller names as cwd, by open; it creates nothing.
+func (f *folders) open(cwd string, open func(name string) (*durable.Dir, error)) (*durable.Dir, error) {
+	if here, ok := fromWindows(cwd); ok && filepath.Separator == '/' {
+		foreign := fault.New(fault.InvalidArgument, "cwd %q is a path of Windows, and bmad-mcp runs on another system", cwd).
+			WithHint("leave cwd out for the folder that the host works in, or pass the path that the folder has here")
+		if here != "" {
+			foreign.AddHint("; in WSL it is %s", here)
+		}
+		return nil, foreign
+	}
 	if !filepath.IsAbs(cwd) {
 		return nil, fault.New(fault.InvalidArgument, "cwd %q is not an absolute path", cwd).
-			WithHint("pass the absolute path of the project folder")
+			WithHint("pass the absolute path of the project folder, or leave cwd out for the folder that the host works in")
 	}
 	cwd = filepath.Clean(cwd)
-	dir, err := f.OpenFolder(cwd)
+	dir, err := open(cwd)
 	var refused *reach.Refusal
 	switch {
 	case errors.As(err, &refused):
@@ -125,6 +148,18 @@ func (f *folders) open(cwd string) (*durable.Dir, error) {
 		return nil, fault.New(fault.Storage, "cwd %q cannot be opened: %w", cwd, err).WithHint("check its permissions")
 	}
 	return dir, nil
+}
+
+// fromWindows returns the path that one of Windows has in WSL, "" if it has none; ok is false for paths of other systems.
+func fromWindows(path string) (here string, ok bool) {
+	plain := strings.NewReplacer("file:///", "", `\`, "/", "%3A", ":", "%3a", ":").Replace(path)
+	if drive, rest, found := strings.Cut(strings.TrimPrefix(plain, "/"), ":"); found && len(drive) == 1 {
+		return "/mnt/" + strings.ToLower(drive) + "/" + strings.TrimLeft(rest, "/"), true
+	}
+	if parts := strings.SplitN(strings.ToLower(plain), "/", 5); strings.HasPrefix(plain, "//wsl") && len(parts) == 5 {
+		return plain[len(plain)-len(parts[4])-1:], true
+	}
+	return "", strings.HasPrefix(plain, "//wsl") || !filepath.IsAbs(path) && strings.Contains(path, `\`)
 }
 
 // outOfReach returns the error for a folder that the caller may not use.

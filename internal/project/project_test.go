@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -244,8 +245,13 @@ func TestServedProjects(t *testing.T) {
 // TestDetect tells projects from folders of projects.
 func TestDetect(t *testing.T) {
 	w := newWorld(t)
-	w.dir("repo/.git", "repo/lib/.git", "all/x/.git", "all/y", "mixed/.bmad-task", "mixed/x/.git", "run/.bmad-task/names", "run/sub/deep", "plain")
+	w.dir("repo/.git", "repo/lib/.git", "all/x/.git", "all/y", "mixed/.bmad-task", "mixed/x/.git", "run/.bmad-task/names", "run/sub/deep", "plain",
+		"big/.bmad-task", "big/nested/.git", "big/own/.bmad-task", "big/own/sub", "big/worktree/sub", "big/module/sub", "big/pkg")
 	w.write("module/go.mod", "module x\n")
+	w.write("big/pkg/package.json", "{}")
+	w.write("big/worktree/.git", "gitdir: /x/.git/worktrees/worktree\n")
+	w.write("big/module/.git", "gitdir: ../.git/modules/module\n")
+	w.write("big/file", "x")
 	for name, want := range map[string]struct {
 		is, holds bool
 		nearest   string
@@ -256,13 +262,88 @@ func TestDetect(t *testing.T) {
 		"mixed":        {false, false, "mixed"},
 		"run":          {true, false, "run"},
 		"run/sub/deep": {false, false, "run"},
-		"plain":        {false, false, "plain"},
-		"gone":         {false, false, "gone"},
+		"big/nested":   {true, false, "big"}, "big/pkg": {true, false, "big"}, "big/module/sub": {false, false, "big"},
+		"big/own": {true, false, "big/own"}, "big/own/sub": {false, false, "big/own"},
+		"big/worktree": {true, false, "big/worktree"}, "big/worktree/sub": {false, false, "big/worktree/sub"},
+		"big/gone": {false, false, "big/gone"}, "big/file": {false, false, "big/file"},
+		"plain": {false, false, "plain"},
+		"gone":  {false, false, "gone"},
 	} {
 		at := w.at(name)
 		if is, holds, nearest := project.Is(at), project.Holds(at), project.Nearest(at); is != want.is || holds != want.holds || nearest != w.at(want.nearest) {
 			t.Errorf("%s: got %v, %v, %s; want %+v", name, is, holds, nearest, want)
 		}
+	}
+}
+
+// TestNearestHasBorders looks for a project above a folder up to the home folder and the one for temporary files.
+func TestNearestHasBorders(t *testing.T) {
+	w := newWorld(t)
+	w.dir("all/.bmad-task", "all/home/.bmad-task", "all/home/src/a", "all/tmp/.bmad-task", "all/tmp/b", "all/home/app/.bmad-task", "all/home/app/c")
+	t.Setenv("HOME", w.at("all/home"))
+	t.Setenv("TMPDIR", w.at("all/tmp"))
+	for folder, want := range map[string]string{
+		"all/home/src/a": "all/home/src/a", "all/home": "all/home", "all/tmp/b": "all/tmp/b", "all/home/app/c": "all/home/app", "all": "all",
+	} {
+		if got := project.Nearest(w.at(folder)); got != w.at(want) && runtime.GOOS != "windows" {
+			t.Errorf("%s: %s, want %s", folder, got, want)
+		}
+	}
+}
+
+// TestFolderInAProject opens the project above a folder for every kind of address, within the roots of a server, and only
+// if it may be used.
+func TestFolderInAProject(t *testing.T) {
+	w := newWorld(t)
+	w.dir("p/.bmad-task", "p/apps/web")
+	web := w.at("p/apps/web")
+	for name, tt := range map[string]struct {
+		options project.Options
+		at      project.Address
+		want    string
+	}{
+		"cwd":            {project.Options{}, project.Address{Cwd: web}, "p"},
+		"a place":        {project.Options{}, project.Address{Places: []string{web}}, "p"},
+		"served whole":   {project.Options{Within: []string{w.at("p")}}, project.Address{Cwd: web}, "p"},
+		"served by part": {project.Options{Within: []string{w.at("p/apps")}}, project.Address{Cwd: web}, "p/apps/web"},
+		"reached":        {project.Options{Reach: reach.New(reach.Options{Opened: []reach.Place{{Folder: w.at("p")}}})}, project.Address{Places: []string{web}}, "p"},
+		"out of reach":   {project.Options{Reach: reach.New(reach.Options{Opened: []reach.Place{{Folder: web}}})}, project.Address{Places: []string{web}}, ""},
+	} {
+		got := ""
+		p, err := w.finder(tt.options).At(tt.at)
+		if err == nil {
+			got = p.Dir.Path()
+			p.Close()
+		}
+		if tt.want == "" {
+			if !fault.Is(err, fault.NotAllowed) || !strings.Contains(hint(err), "projects add "+w.at("p")) {
+				t.Errorf("%s: %s, %v (%s)", name, got, err, hint(err))
+			}
+		} else if got != w.at(tt.want) || err != nil {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, tt.want)
+		}
+	}
+}
+
+// TestForeignPaths refuses paths that no folder of this machine can have, and makes none.
+func TestForeignPaths(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("they are paths of Windows")
+	}
+	w := newWorld(t)
+	for cwd, want := range map[string]string{
+		`C:\Users\me\proj`: "/mnt/c/Users/me/proj", "c:/Users/me": "/mnt/c/Users/me", "D:": "/mnt/d/", "C:proj": "/mnt/c/proj", "/C:/x": "/mnt/c/x",
+		"file:///C:/x": "/mnt/c/x", "file:///c%3A/x": "/mnt/c/x", `\\wsl$\Ubuntu\home\me`: "is /home/me", `\\wsl.localhost\Debian\srv`: "is /srv",
+		"//wsl$/Ubuntu/home/me": "is /home/me", `\\wsl$\Ubuntu`: "leave cwd out", `\\server\share`: "leave cwd out", `\home\me`: "leave cwd out", `%USERPROFILE%\x`: "leave cwd out", `a\b`: "leave cwd out",
+		"apps/web": "leave cwd out", ".": "leave cwd out", "..": "leave cwd out", "$HOME/x": "leave cwd out", "${workspaceFolder}": "leave cwd out", "~x": "leave cwd out",
+	} {
+		_, err := w.finder(project.Options{}).Open(cwd)
+		if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(hint(err), want) {
+			t.Errorf("%s: %v (%s), want %s", cwd, err, hint(err), want)
+		}
+	}
+	if made, _ := os.ReadDir(w.top); len(made) > 0 {
+		t.Errorf("made: %v", made)
 	}
 }
 

@@ -46,7 +46,7 @@ func (w *Workspace) loadSettings() {
 
 // openProject opens the program's folder, or returns nil.
 func (w *Workspace) openProject() *durable.Dir {
-	name := os.Getenv("CLAUDE_PROJECT_DIR")
+	name := project.Nearest(os.Getenv("CLAUDE_PROJECT_DIR"))
 	if name == "" {
 		var err error
 		if name, err = w.Project(); err != nil {
@@ -60,29 +60,17 @@ func (w *Workspace) openProject() *durable.Dir {
 	return dir
 }
 
-// Project returns the folder of a command: --cwd, else the nearest folder upwards with sessions, else the
-// working folder.
+// Project returns the folder of a command: the project of --cwd, else of the working folder.
 func (w *Workspace) Project() (string, error) {
-	if w.Cwd != "" {
-		return filepath.Abs(w.Cwd)
-	}
-	here, err := os.Getwd()
+	here, err := filepath.Abs(w.Cwd)
 	if err != nil {
 		return "", err
 	}
 	nearest := project.Nearest(here)
-	if nearest == here && w.Config.Store.Address != "" {
+	if w.Cwd == "" && nearest == here && w.Config.Store.Address != "" {
 		return project.Top(here), nil
 	}
 	return nearest, nil
-}
-
-// StayHere makes the working folder the folder of the command, whatever lies above it, unless --cwd is given.
-func (w *Workspace) StayHere() (err error) {
-	if w.Cwd == "" {
-		w.Cwd, err = os.Getwd()
-	}
-	return err
 }
 
 // Address returns the address of the session in the arguments.

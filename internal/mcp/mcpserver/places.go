@@ -20,6 +20,7 @@ import (
 // placeCall adds the folders to search for a call without cwd: the host's project, the client's roots, the
 // server's folder. A non-nil result is a question to the client, which then repeats the call, or a refusal.
 func (c *callers) placeCall(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
+	req.Cwd = plainPath(req.Cwd)
 	if c.places.Remote {
 		return c.placeServed(ctx, call, req)
 	}

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"context"
 	"net/url"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -89,6 +91,22 @@ func rootFolders(list *mcp.ListRootsResult) []string {
 		}
 	}
 	return out
+}
+
+// plainPath returns the folder that a model names: without quotes, and of a URI or of ~ the path.
+func plainPath(cwd string) string {
+	cwd = strings.TrimRight(cwd, "\r\n")
+	if filepath.IsAbs(cwd) {
+		return cwd
+	}
+	cwd = strings.Trim(cwd, " \t\r\n\"'`<>")
+	if path := filePath(cwd, runtime.GOOS); filepath.IsAbs(path) && !strings.Contains(path, ":/") {
+		return path
+	}
+	if home, err := os.UserHomeDir(); err == nil && (cwd == "~" || strings.HasPrefix(cwd, "~/")) {
+		return filepath.Join(home, cwd[1:])
+	}
+	return cwd
 }
 
 // filePath returns the path of a file URI on a system, or "".

@@ -114,9 +114,6 @@ func (o *taskOptions) promptFlag() {
 func (o *taskOptions) startCommand() *cobra.Command {
 	var start request.Start
 	fill := func(req *request.Request, args []string) error {
-		if err := o.tasks.StayHere(); err != nil {
-			return err
-		}
 		req.Session, start.Objective = "", strings.Join(args, " ")
 		o.term.Speak(start.Objective)
 		req.Start = start

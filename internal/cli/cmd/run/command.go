@@ -102,13 +102,10 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	if err := o.checkFlags(term.JSON, tasks.Config.ToolServers, objective); err != nil {
 		return err
 	}
-	if o.resume == "" {
-		err = tasks.StayHere()
-	} else {
-		o.resume, err = tasks.Named(ctx, o.resume)
-	}
-	if err != nil {
-		return err
+	if o.resume != "" {
+		if o.resume, err = tasks.Named(ctx, o.resume); err != nil {
+			return err
+		}
 	}
 	useAudits()
 	opts, err := o.runnerOptions(ctx, term, tasks)
