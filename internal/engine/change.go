@@ -18,7 +18,6 @@ func (r *run) changeSession(ctx context.Context, prepare func(*standing.Standing
 	if err != nil {
 		return nil, err
 	}
-	r.repairFiles(ctx, s)
 	before := r.gatherNeeded(ctx, s)
 	if err := refuseStopped(before); err != nil { // before anyone is asked
 		return nil, err
@@ -46,27 +45,17 @@ func (r *run) changeSession(ctx context.Context, prepare func(*standing.Standing
 		return nil, err
 	}
 	r.check.recordSession(ctx, after)
-	r.writeFiles()
+	r.writeFiles(after)
 	now := r.gatherAll(ctx, after)
 	r.writeStatement(ctx, s, now)
 	r.keepLessons(ctx, now, after.History[min(len(s.History), len(after.History)):])
 	return now, nil
 }
 
-// repairFiles writes the files of the session missing in this folder; none if other hands have changed the
-// session.
-func (r *run) repairFiles(ctx context.Context, s *workflow.Session) {
-	if !r.check.mayWrite() {
-		return
-	}
-	r.disk.Repair(context.WithoutCancel(ctx), r.gatherFacts(s), false)
-	r.writeFiles()
-}
-
-// writeFiles writes the files of a stored session. It fails no action: the next call writes them, and the reply
+// writeFiles writes the files of a stored session. It fails no action: the next step writes them, and the reply
 // describes the files as they are.
-func (r *run) writeFiles() {
-	if err := r.disk.Settle(); err != nil {
+func (r *run) writeFiles(s *workflow.Session) {
+	if err := r.disk.Settle(s); err != nil {
 		r.engine.options.Log.Warn("a document is stored, but its file cannot be written", "session", r.id, "error", err)
 	}
 }
@@ -100,7 +89,11 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 	if err := apply(tx, &now); err != nil {
 		return err
 	}
-	r.disk.LayOut(ctx, r.gatherFacts(s))
+	after := r.gatherFacts(s)
+	if r.check.mayWrite() {
+		r.disk.Repair(ctx, after, false)
+	}
+	r.disk.LayOut(ctx, after)
 	return sign()
 }
 

@@ -75,8 +75,8 @@ func (c *check) prepareSignature(ctx context.Context, s *workflow.Session) func(
 	}
 }
 
-// mayWrite reports whether files of the session may be written into the checkout without a step. They may not if
-// the session was changed or its basis is unsigned, or while a policy that promises a person stops it.
+// mayWrite reports whether files of earlier steps may be written into the checkout. They may not if the session was
+// changed or its basis is unsigned, or while a policy that promises a person stops it.
 func (c *check) mayWrite() bool {
 	switch {
 	case c.found.Changed():

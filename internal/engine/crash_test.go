@@ -345,14 +345,14 @@ func (w world) sound(t *testing.T) error {
 	return problem
 }
 
-// mends checks that a status call restores the artifacts on record.
+// mends checks that a sync restores the artifacts on record.
 func (w world) mends(t *testing.T, s *workflow.Session) error {
 	t.Helper()
 	if w.holdsArtifacts(s) == nil {
 		return nil
 	}
 	w = newWorldOf(w.disk.Copy(), filepath.Base(w.path), w.recorded)
-	if _, err := w.engine.Do(ctx, request.Request{Action: workflow.ActionStatus, Address: project.Address{Cwd: w.path, Session: s.SessionID}}); err != nil {
+	if _, err := w.engine.Sync(ctx, project.Address{Cwd: w.path}); err != nil {
 		return err
 	}
 	return w.holdsArtifacts(s)
@@ -493,6 +493,11 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 				}
 				if got := road(t, w.session(t)); got != wantRoad {
 					t.Fatalf("%v: the run took the road\n%s\nnot\n%s", o, got, wantRoad)
+				}
+				if len(rest) == 0 { // no step is left to write the last document
+					if _, err := w.engine.Sync(ctx, project.Address{Cwd: w.path}); err != nil {
+						t.Fatalf("%v: %v", o, err)
+					}
 				}
 				if got := w.artifacts(t); got != wantArtifacts {
 					t.Fatalf("%v: the artifacts are\n%s\nnot\n%s", o, got, wantArtifacts)

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -110,8 +111,10 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		}
 		data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
 		if errors.Is(err, fs.ErrNotExist) {
-			return reply.Resource{}, fault.New(fault.NotFound, "the artifact %s is not there any more", a.Path).
-				WithHint("restore it from version control, or reopen the stage %s", st.ID)
+			if data, err = documents.On(p).Pending(ctx, s, st); err != nil {
+				return reply.Resource{}, fault.New(fault.NotFound, "the artifact %s is not there any more", a.Path).
+					WithHint("restore it from version control, write it again with sync at a terminal, or reopen the stage %s", st.ID)
+			}
 		}
 		if err != nil {
 			return reply.Resource{}, store.Trouble(p.Dir, err)

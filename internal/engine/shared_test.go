@@ -183,14 +183,23 @@ func TestClonesThatLackADocument(t *testing.T) {
 	first.at("architect/generating", confirm(true))
 	altered(second, 0)
 	second.session = first.session
-	second.do(status(""))
+	if r := second.do(status("po")); !strings.Contains(r.UserMessage, "**Not in this folder yet:**") || !strings.Contains(r.Resource.Text, "# P") {
+		t.Errorf("%q in %s", r.Resource.Text, r.UserMessage)
+	}
+	name := second.stored().Record(workflow.PO).Artifact.Path
+	if second.read(name) != "" {
+		t.Error("written by a look")
+	}
 	altered(second, 0)
+	second.do(submit(workflow.Architect, "# A\nQuality Score: 70"))
+	if second.read(name) != first.read(name) {
+		t.Error("not written by a step")
+	}
 	first.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "shorter"}})
 	first.do(submit(workflow.PO, "# D\nShort.\n\nQuality Score: 96"))
 	first.at("architect/generating", confirm(true))
 	altered(second, 0)
-	second.do(status(""))
-	name := second.stored().Record(workflow.PO).Artifact.Path
+	second.do(submit(workflow.Architect, "# A\nQuality Score: 75"))
 	if second.read(name) != first.read(name) {
 		t.Error("the newer one was not written")
 	}

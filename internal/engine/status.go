@@ -58,7 +58,6 @@ func (r *run) readStanding(ctx context.Context) (*standing.Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.repairFiles(ctx, s)
 	st := r.gatherAll(ctx, s)
 	if err := r.checkAllowed(ctx, st); err != nil {
 		return nil, err

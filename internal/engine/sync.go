@@ -42,7 +42,8 @@ func (e *Engine) Sync(ctx context.Context, at project.Address) (Synced, error) {
 		}
 		now := r.gatherFacts(session)
 		r.disk.Repair(ctx, now, true)
-		r.writeFiles()
+		r.disk.LayOut(ctx, now)
+		r.writeFiles(session)
 		out.Written, out.Failed = append(out.Written, r.disk.Written...), append(out.Failed, r.disk.Unwritten...)
 		r.disk.GatherSaved(ctx, now)
 		for path, file := range now.Saved {

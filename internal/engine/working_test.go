@@ -174,16 +174,15 @@ func TestWorkingCopyAtTheGate(t *testing.T) {
 	}
 }
 
-// TestWorkingCopyThatIsGone is laid out again by whoever looks, or takes the next step.
+// TestWorkingCopyThatIsGone is laid out again by the next step, and not by a look, which names the record.
 func TestWorkingCopyThatIsGone(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
 	draft, record := b.draft(workflow.PO), b.stored().Record(workflow.PO).FinalResultRef.FilePath
 	b.remove(artifact.WorkFolder)
-	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Draft.Path != draft || b.read(draft) != b.read(record) {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Draft.Path != record || b.read(draft) != "" {
 		t.Errorf("draft %+v", r.Draft)
 	}
-	b.remove(artifact.WorkFolder)
 	if r := b.at("po/refining", confirm(false)); r.Draft.Path != draft || b.read(draft) != b.read(record) {
 		t.Errorf("draft %+v: %q", r.Draft, b.read(draft))
 	}
@@ -224,7 +223,7 @@ func (b *bench) remove(name string) {
 }
 
 // TestArtifactThatCannotBeWritten: the decision is stored, the reply does not claim the file, and the next
-// call writes it.
+// step writes it.
 func TestArtifactThatCannotBeWritten(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
@@ -235,7 +234,10 @@ func TestArtifactThatCannotBeWritten(t *testing.T) {
 		t.Errorf("%s", r.UserMessage)
 	}
 	b.remove(".claude/specs")
-	if r := b.do(request.Request{Action: workflow.ActionStatus}); strings.Contains(r.UserMessage, "cannot be written") || b.read(path) == "" {
-		t.Errorf("after a status: %q\n%s", b.read(path), r.UserMessage)
+	if r := b.do(status("")); !strings.Contains(r.UserMessage, "**Not in this folder yet:** `"+path+"`") || strings.Contains(r.UserMessage, "Not as you approved") || b.read(path) != "" {
+		t.Errorf("after a look: %q\n%s", b.read(path), r.UserMessage)
+	}
+	if r := b.do(submit(workflow.Architect, "# A\nQuality Score: 70")); strings.Contains(r.UserMessage, path) || b.read(path) == "" {
+		t.Errorf("after a step: %q\n%s", b.read(path), r.UserMessage)
 	}
 }

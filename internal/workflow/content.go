@@ -257,5 +257,7 @@ type Artifact struct {
 	// of the previous artifact, "" if there was none.
 	Text     *ContentRef `json:"text,omitempty"`
 	Replaces string      `json:"replaces,omitempty"`
-	Extra    Extra       `json:",unknown"`
+	// Marked is true if the folder in which the artifact was written has a mark of that. Older programs made none.
+	Marked bool  `json:"marked,omitempty"`
+	Extra  Extra `json:",unknown"`
 }

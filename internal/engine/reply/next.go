@@ -1,6 +1,8 @@
 package reply
 
 import (
+	"strings"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
@@ -155,8 +157,14 @@ func askAssistant(s *standing.Standing, out *Reply) {
 // markChanged notes in a reply whether the session was changed by other hands, rests on entries that do not count,
 // or was moved, and whether nothing goes on before the person has accepted the session or an approved text.
 func markChanged(s *standing.Standing, out *Reply) {
-	if note := words.MovedNote(s); note != "" {
-		out.UserMessage = note + "\n\n" + out.UserMessage
+	altered := ""
+	if s.Session.CurrentState.Active() && !strings.Contains(out.UserMessage, words.AlteredNote(s)) { // the question at a gate has it
+		altered = words.AlteredNote(s)
+	}
+	for _, note := range []string{altered, words.PendingNote(s), words.MovedNote(s)} {
+		if note != "" {
+			out.UserMessage = note + "\n\n" + out.UserMessage
+		}
 	}
 	for _, note := range []string{words.LooseNote(s), words.KeptNote(s)} {
 		if note != "" && s.Session.CurrentState.WaitsForHuman() {

@@ -46,6 +46,12 @@ func WorkTask(task string) string {
 	return WorkFolder + "/" + strings.Trim(visible.Cut(safe, room-len(hash)-1, ""), "-") + "." + hash
 }
 
+// MarkPath returns the path of the empty file that says that an artifact was written in this folder: one that is
+// missing later was removed. It stands beside the working copies, which no checkout of git has.
+func MarkPath(task string, a workflow.Artifact) string {
+	return WorkTask(task) + "/.written-" + workflow.Hash([]byte(a.Path + "\n" + a.SHA256))[:2*workHash]
+}
+
 // SaveWork writes a working copy, or the record of a submission, durably, and replaces the earlier one.
 func SaveWork(project *durable.Dir, f File, body string) error {
 	if _, err := project.MkdirAll(path.Dir(f.path)); err != nil {

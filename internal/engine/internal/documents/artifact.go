@@ -54,7 +54,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		}
 		ref = refs[0]
 	}
-	saved.Text = &ref
+	saved.Text, saved.Marked = &ref, true
 	d.saveLater(f, saved, body)
 	s.Session.SetArtifact(s.Workflow, st.ID, saved)
 	return nil

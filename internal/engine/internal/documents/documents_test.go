@@ -280,7 +280,7 @@ func TestSaveArtifact(t *testing.T) {
 		}
 		got := told(err, "")
 		if err == nil {
-			err := b.Settle()
+			err := b.Settle(b.s.Session)
 			got = told(err, b.content(file))
 		}
 		if got != tt.want && (err == nil || !strings.HasPrefix(got, tt.want)) {

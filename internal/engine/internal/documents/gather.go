@@ -35,9 +35,16 @@ func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
 	s.Altered = d.Altered(ctx, s.Session, s.Integrity)
 	s.Saved = map[string]standing.File{}
 	for _, st := range s.Workflow.Stages {
-		if a := s.Session.Record(st.ID).Artifact; a != nil {
-			s.Saved[a.Path] = d.readFile(a.Path, a.Size).state(a.SHA256)
+		a := s.Session.Record(st.ID).Artifact
+		if a == nil {
+			continue
 		}
+		f := d.readFile(a.Path, a.Size)
+		file := f.state(a.SHA256)
+		if file.Pending = d.isPending(s.Session, *a, f); file.Pending && d.project.IsShared() { // no file has the text
+			file = standing.File{Pending: true, Size: a.Size}
+		}
+		s.Saved[a.Path] = file
 	}
 	for _, name := range s.Session.Artifacts {
 		if _, known := s.Saved[name]; !known {
@@ -51,10 +58,10 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 	return s.Altered(v, func(text workflow.ApprovedText) (sum string, modified, missing bool) {
 		if text.Artifact {
 			f := d.readFile(text.FilePath, text.Size)
-			if d.project.IsShared() && isBehind(s, text, f) { // the next call writes it here
+			if d.isPending(s, *s.Record(text.Stage).Artifact, f) {
 				st, _ := s.Definition().Stage(text.Stage)
 				_, ok := d.readArtifact(ctx, s, st)
-				return text.SHA256, !ok && s.Record(text.Stage).Artifact.Text != nil, false
+				return text.SHA256, !ok, false
 			}
 			return f.hash, f.state(text.SHA256).Modified, f.missing
 		}
@@ -66,18 +73,15 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 	})
 }
 
-// isBehind reports whether a checkout lacks an artifact, or still has the text before it.
-func isBehind(s *workflow.Session, text workflow.ApprovedText, f file) bool {
-	absent := f.missing && !f.there
-	return absent || isReplaced(s, text.FilePath, f.hash)
+// isPending reports whether an artifact, with this file now, was never written in this folder: the next step does it.
+func (d *Disk) isPending(s *workflow.Session, a workflow.Artifact, f file) bool {
+	return a.Text != nil && lacksText(a, f) && d.neverWrote(s, a)
 }
 
-// isReplaced reports whether an artifact takes the place of a text with a hash.
-func isReplaced(s *workflow.Session, path, hash string) bool {
-	return hash != "" && slices.ContainsFunc(s.Definition().Stages, func(st workflow.Stage) bool {
-		a := s.Record(st.ID).Artifact
-		return a != nil && a.Path == path && a.Replaces == hash && a.SHA256 != hash
-	})
+// lacksText reports whether the file of an artifact is missing, or has the text before it.
+func lacksText(a workflow.Artifact, f file) bool {
+	absent := f.missing && !f.there
+	return absent || f.hash != "" && f.hash == a.Replaces && f.hash != a.SHA256
 }
 
 // GatherDraft finds the draft of the current stage. Without a working copy it is the record of the valid round.
@@ -94,12 +98,15 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 		}
 		return
 	}
-	ref, f := *rec.FinalResultRef, d.readFile(draft.Work, 0)
+	ref, f := *rec.FinalResultRef, d.readWork(ctx, s)
 	ref.SHA256 = draft.SHA256
 	var err error
 	draft.Text, err = d.readScored(ctx, draft.Work, ref)
 	if !f.there {
 		draft.Path, draft.Size = ref.FilePath, ref.Size
+		if draft.Pending = d.project.IsShared(); draft.Pending {
+			draft.Path = draft.Work
+		}
 		draft.Missing = errors.Is(err, fs.ErrNotExist)
 		draft.Edited = err != nil && !draft.Missing
 		return

@@ -93,11 +93,11 @@ func TestGather(t *testing.T) {
 		change func()
 		want   string
 	}{
-		{"as approved", func() {}, "{false false 48} true [] " + changes + " [AC-1] false"},
-		{"artifact edited", func() { b.write(a.Path, "x") }, "{false true 1} true [" + a.Path + " record false missing false] " + changes + " [AC-1] false"},
-		{"record edited too", func() { b.write(ref.FilePath, "# PRD\n\n## Acceptance criteria\n\n- AC-9: x\n") }, "{false true 1} true [" + a.Path + " record false missing false ROUND record true missing false] " + changes + " [] true"},
-		{"artifact gone", func() { b.remove(a.Path) }, "{true false 0} true [" + a.Path + " record false missing true ROUND record true missing false] " + changes + " [] true"},
-		{"record gone too", func() { b.remove(ref.FilePath) }, "{true false 0} true [" + a.Path + " record false missing true ROUND record true missing true] " + changes + " [] true"},
+		{"as approved", func() {}, "{false false 48 false} true [] " + changes + " [AC-1] false"},
+		{"artifact edited", func() { b.write(a.Path, "x") }, "{false true 1 false} true [" + a.Path + " record false missing false] " + changes + " [AC-1] false"},
+		{"record edited too", func() { b.write(ref.FilePath, "# PRD\n\n## Acceptance criteria\n\n- AC-9: x\n") }, "{false true 1 false} true [" + a.Path + " record false missing false ROUND record true missing false] " + changes + " [] true"},
+		{"artifact gone", func() { b.remove(a.Path) }, "{true false 0 false} true [" + a.Path + " record false missing true ROUND record true missing false] " + changes + " [] true"},
+		{"record gone too", func() { b.remove(ref.FilePath) }, "{true false 0 false} true [" + a.Path + " record false missing true ROUND record true missing true] " + changes + " [] true"},
 	} {
 		tt.change()
 		if got := look(); got != tt.want {
@@ -174,7 +174,7 @@ func TestReopened(t *testing.T) {
 		}
 		b.s.Saved, b.s.Draft.Edited = map[string]standing.File{a.Path: {Modified: tt.modified}}, tt.edited
 		b.WorkFromArtifact(b.s)
-		if err := b.Settle(); err != nil || b.content(b.work()) != tt.want {
+		if err := b.Settle(b.s.Session); err != nil || b.content(b.work()) != tt.want {
 			t.Errorf("%s: got %q (%v), want %q", name, b.content(b.work()), err, tt.want)
 		}
 	}

@@ -23,9 +23,9 @@ func (d *Disk) saveLater(f artifact.File, a workflow.Artifact, body string) {
 	})
 }
 
-// Settle writes the files of a stored change. The error names an unwritten one: the next call on the session
-// writes it.
-func (d *Disk) Settle() (err error) {
+// Settle writes the files of a stored change of a session. The error names an unwritten one: the next step of the
+// session writes it.
+func (d *Disk) Settle(s *workflow.Session) (err error) {
 	for _, p := range d.pending {
 		writeErr := p.write()
 		if writeErr == nil {
@@ -37,6 +37,11 @@ func (d *Disk) Settle() (err error) {
 		}
 	}
 	d.pending = nil
+	for _, rec := range s.Stages {
+		if rec != nil && rec.Artifact != nil {
+			d.noteWritten(s, *rec.Artifact)
+		}
+	}
 	return err
 }
 

@@ -2,6 +2,8 @@ package documents
 
 import (
 	"context"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -12,26 +14,63 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Repair has the session's missing files written: the process was killed before it could write them, or this is
-// another checkout. Of an ended run it writes only the document of the last step, unless all is set: the user may
-// have cleared the others away. Files edited by people stay.
+// Repair has the session's artifacts written that never were in this folder: the process was killed before it could
+// write them, or this is another checkout. With all, also those that people have removed since. Files edited by
+// people stay.
 func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 	for _, st := range s.Workflow.Stages {
-		a := s.Session.Record(st.ID).Artifact
+		rec := s.Session.Stages[st.ID]
 		f, err := artifact.Saved(s.Session.TaskName, st.Artifact)
-		switch {
-		case a == nil, a.Text == nil, err != nil, a.Path != f.Path():
-			continue
-		case !all && !s.Session.CurrentState.Active() && s.Session.Last().FromStage() != st.ID:
-			continue
-		case !d.lacksArtifact(s, st.ID, *a):
+		if rec == nil || rec.Artifact == nil || rec.Artifact.Text == nil || err != nil || rec.Artifact.Path != f.Path() {
 			continue
 		}
-		if body, ok := d.readArtifact(ctx, s.Session, st); ok {
-			d.saveLater(f, *a, body)
+		a := rec.Artifact
+		now := d.readFile(a.Path, a.Size)
+		switch {
+		case now.err != nil && !now.missing: // something else is in the file's place
+			d.Unwritten = append(d.Unwritten, a.Path)
+		case !lacksText(*a, now), !all && !d.neverWrote(s.Session, *a):
+		case now.missing && s.Session.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, s.Integrity):
+		default:
+			if body, ok := d.readArtifact(ctx, s.Session, st); ok {
+				d.saveLater(f, *a, body)
+			}
 		}
 	}
-	d.LayOut(ctx, s)
+}
+
+// Pending returns the text of an artifact that was never written in this folder. It is an error for another one.
+func (d *Disk) Pending(ctx context.Context, s *workflow.Session, st workflow.Stage) ([]byte, error) {
+	a := s.Record(st.ID).Artifact
+	body, ok := "", d.isPending(s, *a, d.readFile(a.Path, a.Size))
+	if ok {
+		body, ok = d.readArtifact(ctx, s, st)
+	}
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(body), nil
+}
+
+// neverWrote reports whether an artifact was never written in this folder. A removal, or a switch to another branch,
+// leaves the mark of [Disk.noteWritten]. Older programs made none.
+func (d *Disk) neverWrote(s *workflow.Session, a workflow.Artifact) bool {
+	return (a.Marked || d.project.IsShared()) && !d.project.Dir.Exists(artifact.MarkPath(s.TaskName, a))
+}
+
+// noteWritten marks an artifact as written in this folder, if its file is there. A mark that is lost costs one
+// repair too many.
+func (d *Disk) noteWritten(s *workflow.Session, a workflow.Artifact) {
+	mark := artifact.MarkPath(s.TaskName, a)
+	if d.project.Dir.Exists(mark) || d.readFile(a.Path, a.Size).hash != a.SHA256 {
+		return
+	}
+	if _, err := d.project.Dir.MkdirAll(path.Dir(mark)); err != nil {
+		return
+	}
+	if f, err := d.project.Dir.Create(mark); err == nil {
+		_ = f.Close()
+	}
 }
 
 // readArtifact returns the text of an artifact in the store; ok is false if it is not the saved text, or not made
@@ -49,8 +88,8 @@ func (d *Disk) readArtifact(ctx context.Context, s *workflow.Session, st workflo
 	if err != nil {
 		return body, false
 	}
-	if ref := s.Record(st.Appends).FinalResultRef; st.Appends != "" && ref != nil {
-		report, err := d.readText(ctx, *ref)
+	if added := s.Stages[st.Appends]; added != nil && added.FinalResultRef != nil {
+		report, err := d.readText(ctx, *added.FinalResultRef)
 		appended, _ := s.Definition().Stage(st.Appends)
 		if document = appendReport(document, appended, report); err != nil {
 			return body, false
@@ -72,16 +111,4 @@ func notesAbove(s *workflow.Session, st workflow.Stage) (out []string) {
 		}
 	}
 	return out
-}
-
-// lacksArtifact reports whether the file of an artifact is missing, or has the text before it.
-func (d *Disk) lacksArtifact(s *standing.Standing, stage workflow.StageID, a workflow.Artifact) bool {
-	f := d.readFile(a.Path, a.Size)
-	switch {
-	case f.missing && !f.there:
-		return !s.Session.Accepted(workflow.Alteration{Stage: stage, Path: a.Path, Missing: true}, s.Integrity)
-	case f.err != nil: // something else is in the file's place
-		d.Unwritten = append(d.Unwritten, a.Path)
-	}
-	return f.hash != "" && f.hash == a.Replaces && f.hash != a.SHA256
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -94,14 +95,15 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestRepair checks which files the next call writes: those that are lacking, and none that people have edited or
-// accepted as gone.
+// TestRepair checks which files the next step writes: those that were never written here, and none that people have
+// removed, edited or accepted as gone.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	replaces := func(b *bench, a *workflow.Artifact) {
 		a.Replaces = workflow.Hash([]byte("old\n"))
 		b.write(a.Path, "old\n")
 	}
+	written := func(b *bench, a *workflow.Artifact) { b.write(artifact.MarkPath("clock", *a), "") }
 	for name, tt := range map[string]struct {
 		change func(b *bench, a *workflow.Artifact)
 		ended  bool
@@ -109,22 +111,26 @@ func TestRepair(t *testing.T) {
 		want   string
 	}{
 		"there":                 {func(b *bench, a *workflow.Artifact) { b.write(a.Path, "# PRD\n") }, false, false, "# PRD\n"},
-		"gone":                  {nil, false, false, "# PRD\n"},
+		"never written":         {nil, false, false, "# PRD\n"},
+		"gone":                  {written, false, false, "-"},
+		"gone, all":             {written, false, true, "# PRD\n"},
+		"gone, before marks":    {func(_ *bench, a *workflow.Artifact) { a.Marked = false }, false, false, "-"},
+		"another branch":        {func(b *bench, a *workflow.Artifact) { written(b, a); replaces(b, a) }, false, false, "old\n"},
 		"edited":                {func(b *bench, a *workflow.Artifact) { b.write(a.Path, "mine\n") }, false, false, "mine\n"},
 		"the one before":        {replaces, false, false, "# PRD\n"},
 		"of an older program":   {func(_ *bench, a *workflow.Artifact) { a.Text = nil }, false, false, "-"},
 		"elsewhere":             {func(_ *bench, a *workflow.Artifact) { a.Path = "src/a.md" }, false, false, "-"},
 		"its text was changed":  {func(b *bench, a *workflow.Artifact) { b.write(a.Text.FilePath, "x") }, false, false, "-"},
 		"its text is gone":      {func(b *bench, a *workflow.Artifact) { b.remove(a.Text.FilePath) }, false, false, "-"},
-		"a run that has ended":  {nil, true, false, "-"},
-		"all of one that ended": {nil, true, true, "# PRD\n"},
+		"a run that has ended":  {written, true, false, "-"},
+		"all of one that ended": {written, true, true, "# PRD\n"},
 		"accepted as gone": {func(b *bench, a *workflow.Artifact) {
 			b.s.Session.Append(workflow.Transition{Event: workflow.EventAdopted, From: b.s.Session.Place(), To: b.s.Session.Place(), Adoption: &workflow.Adoption{Texts: []workflow.Alteration{{Stage: workflow.PO, Path: a.Path, Missing: true}}}})
 		}, false, false, "-"},
 	} {
 		b := open(t, workflow.Architect, workflow.Generating)
 		ref, a := b.submit(workflow.PO, "# PRD\n"), b.save(workflow.PO, "# PRD\n")
-		a.Text = ref
+		a.Text, a.Marked = ref, true
 		b.remove(a.Path)
 		b.s.Session.Append(workflow.Transition{Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", To: "architect/generating"})
 		if tt.change != nil {
@@ -135,7 +141,7 @@ func TestRepair(t *testing.T) {
 			b.s.Session.Append(workflow.Transition{Event: workflow.EventFinished, From: "qa/awaiting_approval", To: "qa/completed"})
 		}
 		b.Repair(ctx, b.s, tt.all)
-		err := b.Settle()
+		err := b.Settle(b.s.Session)
 		if got := told(err, b.content(a.Path)); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
@@ -146,7 +152,7 @@ func TestRepair(t *testing.T) {
 	b.remove(a.Path)
 	b.write(a.Path+"/x", "x")
 	b.Repair(ctx, b.s, false)
-	if err := b.Settle(); err != nil || len(b.Unwritten) != 1 || b.Unwritten[0] != a.Path || b.content(a.Path+"/x") != "x" {
+	if err := b.Settle(b.s.Session); err != nil || len(b.Unwritten) != 1 || b.Unwritten[0] != a.Path || b.content(a.Path+"/x") != "x" {
 		t.Errorf("a folder in its place: unwritten %q (%v)", b.Unwritten, err)
 	}
 }
@@ -165,17 +171,17 @@ func TestPending(t *testing.T) {
 		t.Errorf("before: read %q, on disk %q", got, b.content(b.work()))
 	}
 	b.Drop()
-	if err := b.Settle(); err != nil || read(b) != "old\n" || b.content(b.work()) != "old\n" || b.Written != nil {
+	if err := b.Settle(b.s.Session); err != nil || read(b) != "old\n" || b.content(b.work()) != "old\n" || b.Written != nil {
 		t.Errorf("dropped: read %q, on disk %q, written %q (%v)", read(b), b.content(b.work()), b.Written, err)
 	}
 	b.SaveWork(b.s.Session, "new\n")
-	if err := errors.Join(b.Settle(), b.Settle()); err != nil || b.content(b.work()) != "new\n" || fmt.Sprint(b.Written, b.Unwritten) != "["+b.work()+"] []" {
+	if err := errors.Join(b.Settle(b.s.Session), b.Settle(b.s.Session)); err != nil || b.content(b.work()) != "new\n" || fmt.Sprint(b.Written, b.Unwritten) != "["+b.work()+"] []" {
 		t.Errorf("settled: on disk %q, written %q, unwritten %q (%v)", b.content(b.work()), b.Written, b.Unwritten, err)
 	}
 	b = open(t, workflow.PO, workflow.Refining)
 	b.write(b.work()+"/x", "x") // a folder in its place
 	b.SaveWork(b.s.Session, "new\n")
-	if err := b.Settle(); err == nil || !strings.HasPrefix(err.Error(), b.work()+": ") || fmt.Sprint(b.Written, b.Unwritten) != "[] ["+b.work()+"]" {
+	if err := b.Settle(b.s.Session); err == nil || !strings.HasPrefix(err.Error(), b.work()+": ") || fmt.Sprint(b.Written, b.Unwritten) != "[] ["+b.work()+"]" {
 		t.Errorf("a folder in its place: written %q, unwritten %q (%v)", b.Written, b.Unwritten, err)
 	}
 	if got := read(b); got == "new\n" {
@@ -235,7 +241,7 @@ func TestLayOut(t *testing.T) {
 			tt.change(b)
 		}
 		b.fresh().LayOut(ctx, b.s)
-		err := b.Settle()
+		err := b.Settle(b.s.Session)
 		if got := strings.Replace(told(err, b.content(b.work())), form, "FORM", 1); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}

@@ -192,7 +192,7 @@ func TestReviewIsOfTheReportThatWasHandedIn(t *testing.T) {
 		err := b.fresh().change(func(tx store.Tx) error { return b.SaveArtifact(ctx, tx, b.s, workflow.Grant{}, noon) })
 		got := "conflict"
 		if !fault.Is(err, fault.Conflict) {
-			err = b.Settle()
+			err = b.Settle(b.s.Session)
 			got = fmt.Sprint(b.content(b.s.Session.Current().Artifact.Path), err)
 		}
 		if !strings.Contains(got, tt.want) || strings.Contains(got, "exchanged") {

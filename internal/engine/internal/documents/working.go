@@ -2,7 +2,6 @@ package documents
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -18,10 +17,10 @@ import (
 
 // Text reads the document of a stage: the saved artifact, or the last round.
 func (d *Disk) Text(ctx context.Context, s *standing.Standing, doc standing.Document) (string, error) {
-	if ref := s.Session.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
+	f := d.readFile(doc.Path, doc.Size)
+	if ref := s.Session.Record(doc.Stage).FinalResultRef; ref != nil && (doc.Path == ref.FilePath || f.missing) {
 		return d.readText(ctx, *ref)
 	}
-	f := d.readFile(doc.Path, doc.Size)
 	return string(f.data), f.err
 }
 
@@ -29,7 +28,7 @@ func (d *Disk) Text(ctx context.Context, s *standing.Standing, doc standing.Docu
 // the last round nor one of the submitted texts.
 func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...string) (string, error) {
 	d.Forget(s) // people may have edited it meanwhile
-	work := d.readFile(s.Draft.Work, 0)
+	work := d.readWork(ctx, s)
 	if work.missing {
 		return "", nil
 	}
@@ -47,20 +46,13 @@ func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...str
 }
 
 // LayOut has the working copy of the current stage written if there is none: at the beginning of a report its
-// form, else the document, for a session of an older version, or after someone has removed the copy. A copy with
-// the text of an earlier round is replaced by the newest one, handed in from another checkout or by a process
-// killed since.
+// form, else the document, for a session of an older version, or after someone has removed the copy. An outdated copy
+// is replaced.
 func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
+	if !s.Session.CurrentState.Active() || !d.readWork(ctx, s).missing {
+		return
+	}
 	ref := s.Session.Current().FinalResultRef
-	if !s.Session.CurrentState.Active() {
-		return
-	}
-	info, err := d.project.Dir.Stat(artifact.WorkPath(s.Session.TaskName, s.Session.CurrentStage))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil, ref == nil, !d.isOutdated(ctx, s, info.ModTime(), *ref):
-		return
-	}
 	if ref == nil {
 		if s.Stage.Gate == workflow.GateVerdict {
 			d.GatherCriteria(ctx, s)
@@ -75,15 +67,27 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 	d.SaveWork(s.Session, body)
 }
 
+// readWork returns the working copy of the current stage. One with the text of an earlier round counts as missing:
+// the newest was handed in from another checkout, or by a process killed since.
+func (d *Disk) readWork(ctx context.Context, s *standing.Standing) file {
+	name := artifact.WorkPath(s.Session.TaskName, s.Session.CurrentStage)
+	f, ref := d.readFile(name, 0), s.Session.Current().FinalResultRef
+	if f.err != nil || ref == nil || f.hash == ref.SHA256 {
+		return f
+	}
+	if info, err := d.project.Dir.Stat(name); err != nil || !d.isOutdated(ctx, s, f, info.ModTime(), *ref) {
+		return f
+	}
+	f = file{missing: true, err: fs.ErrNotExist}
+	d.files[name] = f
+	return f
+}
+
 // isOutdated reports whether a working copy written at the given time precedes the newest round: it is an earlier
 // round, the file handed in, the form of a report without any entries, or edits replaced and kept by a submission.
 // A copy put back on purpose has a later time.
-func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
+func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, work file, written time.Time, newest workflow.ContentRef) bool {
 	if written.After(newest.LastUpdated) {
-		return false
-	}
-	work := d.readFile(artifact.WorkPath(s.Session.TaskName, s.Session.CurrentStage), 0)
-	if work.err != nil || work.hash == newest.SHA256 {
 		return false
 	}
 	given := func(ref *workflow.ContentRef) bool { return ref.SHA256 == work.hash }

@@ -67,6 +67,8 @@ type File struct {
 	// Modified is true if the file was edited since it was saved.
 	Modified bool
 	Size     int64
+	// Pending is true if the file was never written in this folder: the next step does it.
+	Pending bool
 }
 
 // Draft is the document of the current stage.
@@ -76,6 +78,8 @@ type Draft struct {
 	Path, Work string
 	// Missing is true if the file is gone, Edited if it was changed after it was scored.
 	Missing, Edited bool
+	// Pending is true if no file here has the text: the next step writes the working copy.
+	Pending bool
 	// SHA256 is the hash of the document as it was handed in. A decision applies to it, unless the
 	// document was edited.
 	SHA256 string

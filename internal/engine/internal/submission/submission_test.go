@@ -69,7 +69,7 @@ func (b *bench) write(name, body string) {
 func (b *bench) keep(sub *Submission) {
 	b.t.Helper()
 	_, err := b.p.Backend.Update(ctx, id, func(tx store.Tx, _ *workflow.Session) error { return sub.Keep(ctx, tx, b.disk, b.s, noon) })
-	if err = errors.Join(err, b.disk.Settle()); err != nil {
+	if err = errors.Join(err, b.disk.Settle(b.s.Session)); err != nil {
 		b.t.Fatal(err)
 	}
 }

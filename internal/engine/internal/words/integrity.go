@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -16,6 +17,23 @@ func AlteredNote(s *standing.Standing) string {
 	}
 	return s.Say("**Not as you approved it:** %s. `%s adopt %s`, typed at a terminal, accepts it as it is; with `--restore` it puts the approved text back.",
 		workflow.AlterationsText(s.Altered), s.Names.Program, s.Session.TaskName)
+}
+
+// PendingNote names the documents that are not in this folder yet; "" if all are.
+func PendingNote(s *standing.Standing) string {
+	var names []string
+	for _, st := range s.Workflow.Stages {
+		if name := s.ArtifactPath(st); s.Saved[name].Pending && !slices.Contains(s.Unwritten, name) {
+			names = append(names, name)
+		}
+	}
+	if s.Draft.Pending {
+		names = append(names, s.Draft.Work)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return s.Say("**Not in this folder yet:** `%s`. The next step of the run writes it; `%s sync` does it now.", strings.Join(names, "`, `"), s.Names.Program)
 }
 
 // DoubtNote says in one line that a session was changed by other hands, or rests on entries that do not count.

@@ -98,7 +98,7 @@ func unwrittenNote(s *standing.Standing, a *workflow.Artifact) string {
 	if a == nil || !slices.Contains(s.Unwritten, a.Path) {
 		return ""
 	}
-	return s.Say("The document is stored, but `%s` cannot be written now: make room for it, and the next call writes it.", a.Path)
+	return s.Say("The document is stored, but `%s` cannot be written now: make room for it, and the next step writes it.", a.Path)
 }
 
 // Undecided says that a question brought no decision, and why.
