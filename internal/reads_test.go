@@ -38,6 +38,7 @@ var mayRead = map[string]map[string]string{
 	"internal/mcp/mcpserver/project_tools.go": {".ReadFile": "of the definitions of tools in the binary"},
 	"internal/workflow/builtin.go":            {".ReadFile": "of the definitions in the binary"},
 	"internal/testkit/golden/golden.go":       {"os.ReadFile": "of tests"},
+	"internal/testkit/scratch/snapshot.go":    {"os.ReadFile": "of tests"},
 	"internal/testkit/scratch/hold_unix.go":   {"syscall.Open": "of folders alone, which tests lock"},
 }
 

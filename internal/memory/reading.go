@@ -18,6 +18,8 @@ type reading struct {
 	*Book
 	now   time.Time
 	close func()
+	// keeps is true for a write: a look keeps no index.
+	keeps bool
 }
 
 // holdNotes keeps our notes as the files have them until the reading is closed.
@@ -195,7 +197,7 @@ func (r *reading) updateIndex() *recall.Index {
 	}
 	x.fresh += len(x.due)
 	clear(x.due)
-	if r.m.Derived != nil && x.fresh > max(leastFresh, x.Len()/freshPart) {
+	if r.keeps && r.m.Derived != nil && x.fresh > max(leastFresh, x.Len()/freshPart) {
 		x.fresh = 0
 		if err := r.m.Derived.KeepDerived(r.indexName(), x.Pack()); err != nil {
 			r.m.Log.Info("the index of the notes is not kept, so that the next program starts over", "error", err)

@@ -43,7 +43,7 @@ func (b *Book) Remember(ctx context.Context, d notes.Note) (out Remembered, err 
 	err = b.notes.Change(ctx, func() error {
 		if out, err = b.keepNote(d); err == nil && out.Status != notes.Unchanged {
 			similar = make(chan []Similar, 1)
-			r := &reading{Book: b, now: b.m.Now()}
+			r := &reading{Book: b, now: b.m.Now(), keeps: true}
 			go r.lookForSimilar(b.m.Log, notes.Key{Type: d.Type, ID: out.ID}, d.Text, similar)
 		}
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	dashboard "github.com/bmad-mcp/bmad-mcp/internal/web"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -44,7 +45,11 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			tt.fill(w)
+			before := scratch.Look(t, w.root)
 			seen := w.crawl(tt.language)
+			if wrote := before.Changes(scratch.Look(t, w.root)); len(wrote) > 0 {
+				t.Errorf("the pages wrote: %q", wrote)
+			}
 			if len(seen) < tt.least {
 				t.Errorf("%d pages were met, want %d: %q", len(seen), tt.least, seen)
 			}

@@ -30,13 +30,9 @@ func draftName(p folder, session string, stage workflow.StageID) string {
 	return workflow.Hash([]byte(p.Path + "\x00" + session + "\x00" + string(stage)))[:32] + ".json"
 }
 
-// open opens the folder, and creates a missing one.
 func (d drafts) open() (*durable.Dir, error) {
 	if d == "" {
 		return nil, fs.ErrNotExist
-	}
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return nil, err
 	}
 	return durable.OpenDir(string(d))
 }
@@ -55,9 +51,17 @@ func (d drafts) read(name string) (kept draft) {
 	return kept
 }
 
-// write saves a draft; an empty one is removed.
+// write saves a draft, in a folder that it makes if need be; an empty one is removed.
 func (d drafts) write(name string, kept draft) error {
+	if len(kept) > 0 && d != "" {
+		if err := os.MkdirAll(string(d), 0o700); err != nil {
+			return err
+		}
+	}
 	dir, err := d.open()
+	if len(kept) == 0 && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -104,6 +104,14 @@ func (d *Dir) Exists(name string) bool {
 	return err == nil
 }
 
+// MayWrite returns an error if files cannot be made in a folder, without making one. Not every system can tell.
+func (d *Dir) MayWrite(name string) error {
+	if fs, ok := d.FS.(osFS); ok {
+		return mayWrite(filepath.Join(fs.root.Name(), filepath.FromSlash(name)))
+	}
+	return nil
+}
+
 // LeadsOut reports whether a name is a symbolic link to a place outside the folder.
 func (d *Dir) LeadsOut(name string) bool {
 	info, err := d.Lstat(name)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -52,12 +51,7 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 		c.Detail = p.Say("no runs yet")
 		return c, true
 	}
-	probe := store.Folder + "/" + durable.TempName("probe")
-	err := p.dir.CreateUnsynced(probe, []byte("may be removed\n"))
-	if err == nil {
-		err = p.dir.Remove(probe)
-	}
-	if err != nil {
+	if err := p.dir.MayWrite(store.Folder); err != nil {
 		e := fault.From(store.Trouble(p.dir, err)).Translated(p.Language)
 		c.addDefect(Problem, store.Folder, e.Message)
 		c.Detail, c.Remedy = p.Say("it cannot be written"), strings.ReplaceAll(e.Hint, p.Say("; nothing was changed"), "")
