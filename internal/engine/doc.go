@@ -14,6 +14,7 @@
 //
 // # Invariants
 //
+//   - A look changes nothing on the disk (TestALookChangesNothing).
 //   - A refused call changes nothing on the disk (TestRandomActions).
 //   - Content is stored before the session that refers to it, and a killed process leaves neither a gap nor half a
 //     step (TestEveryCut).
