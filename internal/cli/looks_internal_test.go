@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -372,4 +373,51 @@ func (p pages) serve() {
 		p.Errorf("only %d reads", len(reads))
 	}
 	p.ask(reads...)
+}
+
+// TestAChangeIsToldEverywhere: an approved text that was edited or deleted, and a changed history, is named by each
+// command, tool and resource about the run or that lists runs, and by the decision on top of it.
+func TestAChangeIsToldEverywhere(t *testing.T) {
+	const document = ".claude/specs/relay/01-product-requirements.md"
+	approved := regexp.MustCompile(`(?i)not as (you )?approved|"altered\\?"`)
+	for name, tt := range map[string]struct {
+		harm func(pages)
+		told *regexp.Regexp
+	}{
+		"edited": {func(p pages) { p.write(document, "# Other\n") }, approved},
+		"gone":   {func(p pages) { p.remove("project/" + document) }, approved},
+		"history": {func(p pages) {
+			found, err := filepath.Glob(filepath.Join(p.project, ".bmad-task", "session-*.json"))
+			p.ok(err)
+			data, err := os.ReadFile(found[0])
+			p.ok(err)
+			p.ok(os.WriteFile(found[0], bytes.Replace(data, []byte(`"at": "20`), []byte(`"at": "19`), 1), 0o600))
+		}, regexp.MustCompile(`(?i)by other hands|does not hold|"integrity\\?"`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPages(t, "")
+			tt.harm(p)
+			for _, line := range []string{
+				"status", "status --json", "status relay", "status --all", "status --all --json", "show relay", "show relay --json", "log relay", "log relay --json",
+				"log relay --verify", "report relay", "report relay --html", "report relay --graph", "task status", "task status relay --json", "task resume relay", "doctor", "doctor --json",
+			} {
+				if out, _ := p.run("", strings.Fields(line)...); !tt.told.MatchString(out) {
+					t.Errorf("%s does not tell it:\n%s", line, out)
+				}
+			}
+			call := func(tool, arguments string) [2]string {
+				return [2]string{"tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments)}
+			}
+			asked := [][2]string{
+				call("bmad-task", `{"action":"status"}`), call("bmad-task", `{"action":"status","session_id":"relay"}`), call("bmad-task", `{"action":"resume","session_id":"relay"}`),
+				call("list_sessions", `{}`), call("get_workflow_status", `{}`), {"resources/read", `{"uri":"bmad-task://sessions"}`},
+				{"resources/read", `{"uri":"bmad-task://sessions/relay/history"}`}, {"prompts/get", `{"name":"bmad-status"}`}, call("bmad-task", `{"action":"confirm","session_id":"relay","confirmed":true}`),
+			}
+			for i, answer := range p.ask(asked...) {
+				if !tt.told.Match(answer) {
+					t.Errorf("%s %s does not tell it:\n%s", asked[i][0], asked[i][1], answer)
+				}
+			}
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -67,7 +68,7 @@ func TestApprovedTextsThatWereAltered(t *testing.T) {
 			if chinese := said.In("zh"); strings.Contains(chinese, "approved") {
 				t.Errorf("in Chinese: %s", chinese)
 			}
-			if listed, found := d.reported(); len(listed) != 0 || len(found) != 1 {
+			if listed, found := d.reported(); len(listed) != 1 || len(found) != 1 {
 				t.Errorf("listed %q, found %q", listed, found)
 			}
 
@@ -115,6 +116,12 @@ func TestAlteredTextAtTheNextGate(t *testing.T) {
 	for _, req := range []request.Request{status(""), {Action: workflow.ActionResume}, nextDraft, status("")} {
 		if r := d.do(req); strings.Count(r.UserMessage, "Not as you approved it:** "+editedAfter) != 1 {
 			t.Errorf("%s: %s", req.Action, r.UserMessage)
+		}
+	}
+	for _, view := range []string{engine.ViewSessions, engine.ViewHistory} {
+		res, _, err := d.engine.Resource(ctx, project.Address{Cwd: d.dir, Session: d.session}, view)
+		if err != nil || !strings.Contains(res.Text, `"altered"`) {
+			t.Errorf("%s: %v\n%s", view, err, res.Text)
 		}
 	}
 	// A run that has ended is free to change, and tells so only if it is looked at.

@@ -286,25 +286,26 @@ func (c *check) needsPerson(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
 }
 
-// maxUnrecorded bounds the sessions without a record verified for one list.
+// maxUnrecorded bounds the sessions without a record verified for one list, and those whose texts are read for it.
 const maxUnrecorded = 200
 
-// findChanged returns the sessions of a project changed by other hands, by their ids. It verifies at most
-// maxUnrecorded sessions without a record, or all of them if all is set.
+// findChanged returns the sessions of a project changed by other hands, and active ones with a changed approved text,
+// by their ids. It verifies at most maxUnrecorded sessions without a record, or all of them if all is set, and reads
+// the texts of at most maxUnrecorded.
 func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
 	if k.records == nil && !all {
 		return nil
 	}
-	var unrecorded atomic.Int64
+	var unrecorded, read atomic.Int64
 	out := map[string]workflow.Verification{}
 	k.checkEach(ctx, p, sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 		if c == nil && unrecorded.Add(1) > maxUnrecorded && !all {
 			return workflow.Unchecked()
 		}
-		return k.checkStored(ctx, p, s.SessionID, signer, c, false)
+		return k.checkStored(ctx, p, s.SessionID, signer, c, s.CurrentState.Active() && read.Add(1) <= maxUnrecorded)
 	}, func(s *workflow.Summary, v workflow.Verification) {
 		isDoubtful := k.records != nil && !v.Sound()
-		if v.Changed() || isDoubtful {
+		if v.Changed() || isDoubtful || len(v.Altered) > 0 {
 			out[s.SessionID] = v
 		}
 	})

@@ -96,6 +96,7 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		data, err := p.Backend.Stored(ctx, s.SessionID)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
+		check.found.Altered = documents.On(p).Altered(ctx, s, check.found)
 		text, err := historyJSON(s, check.judgeHistory(), 0)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
@@ -158,7 +159,11 @@ func (e *Engine) sessionRows(ctx context.Context, p *project.Project, sessions [
 			SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
 			Objective: visible.Fit(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
 		}
-		rows[i].Integrity = string(changed[s.SessionID].Status)
+		v := changed[s.SessionID]
+		rows[i].Altered = len(v.Altered) > 0
+		if !v.Sound() {
+			rows[i].Integrity = string(v.Status)
+		}
 	}
 	return rows
 }
@@ -233,6 +238,9 @@ func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string
 	}
 	if !v.Sound() {
 		out["integrity"], out["problem"] = v.Status, v.Problem
+	}
+	if len(v.Altered) > 0 {
+		out["altered"] = v.Altered
 	}
 	if room == 0 {
 		data, err := workflow.MarshalIndent(out)

@@ -87,7 +87,7 @@ func (e *Engine) listSessions(ctx context.Context, req request.Request, p *proje
 	out.Sessions = e.sessionRows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {
 		e.memory.callerOf(p, s.SessionID, req.Client).noteTold(s.Revision)
-		message.Add(s, out.Sessions[i].Integrity != "")
+		message.Add(s, out.Sessions[i].Integrity != "", out.Sessions[i].Altered)
 	}
 	switch {
 	case page.Active > 0: // more than one, or an unreadable one beside it

@@ -35,6 +35,9 @@ type SessionRow struct {
 	// Run is the newest of a branch.
 	Run       string `json:"run,omitempty"`
 	UpdatedAt string `json:"updated_at,omitempty"`
+	// Integrity and Altered are as in the list of status.
+	Integrity string `json:"integrity,omitempty"`
+	Altered   bool   `json:"altered,omitempty"`
 
 	changed time.Time
 }

@@ -65,9 +65,9 @@ func (d *Definition) arrowLabel(st Stage) string {
 	return ""
 }
 
-// Graph draws a run as a mermaid flowchart: the stages with their rounds, and the steps taken
-// between them.
-func (s *Session) Graph() string {
+// Graph draws a run as a mermaid flowchart: the stages with their rounds, the steps taken
+// between them, and notes.
+func (s *Session) Graph(notes ...string) string {
 	d := s.Definition()
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
@@ -102,6 +102,9 @@ func (s *Session) Graph() string {
 	}
 	if s.CurrentState == Completed {
 		fmt.Fprintf(&b, "    %s --> done([done])\n", nodeID(s.CurrentStage))
+	}
+	for i, note := range notes {
+		fmt.Fprintf(&b, "    note%d>\"%s\"]\n", i+1, escapeLabel(note))
 	}
 	fmt.Fprintf(&b, "    classDef current stroke-width:3px\n    class %s current\n", nodeID(s.CurrentStage))
 	return b.String()

@@ -311,6 +311,8 @@ type SessionView struct {
 	// Integrity is "changed" if the session was changed by other hands, "partly" if it rests on entries that do
 	// not count, else empty.
 	Integrity string `json:"integrity,omitempty"`
+	// Altered is true if an approved text is not as it was approved.
+	Altered bool `json:"altered,omitempty"`
 }
 
 // At returns the position of a stage in a status reply, counted from 0, or -1.

@@ -13,7 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // handlers returns the handlers of the tools, by name.
@@ -29,10 +31,22 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 			return m.engine.CheckContract(ctx, c.project, engine.ContractCall{Stack: c.Text("stack"), Dir: c.Text("working_dir")}, noticeSender(ctx, c.call))
 		},
 		"get_workflow_status": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Run(ctx, c.Text("run_id"), c.Text("branch"))
+			out, err := c.book.Run(ctx, c.Text("run_id"), c.Text("branch"))
+			if err == nil {
+				err = m.checkRuns(ctx, c.project, &out.Run.SessionRow)
+			}
+			return out, err
 		},
 		"list_sessions": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Sessions(ctx, c.Text("status"), c.Text("cursor"))
+			out, err := c.book.Sessions(ctx, c.Text("status"), c.Text("cursor"))
+			rows := make([]*memory.SessionRow, len(out.Sessions))
+			for i := range rows {
+				rows[i] = &out.Sessions[i]
+			}
+			if err == nil {
+				err = m.checkRuns(ctx, c.project, rows...)
+			}
+			return out, err
 		},
 		"get_failure_museum": func(ctx context.Context, c *memoryCall) (any, error) {
 			return c.book.Failures(ctx, c.Text("category"), c.Text("query"), c.Count("top_n"))
@@ -96,4 +110,20 @@ func (m memoryTools) withProject(handle memoryHandler) toolHandler {
 		}
 		return string(data), err
 	}
+}
+
+// checkRuns notes in the rows of sessions what a check of them finds.
+func (m memoryTools) checkRuns(ctx context.Context, p *project.Project, rows ...*memory.SessionRow) error {
+	sessions := make([]workflow.Summary, len(rows)) // nothing is found of the runs of a kit
+	for i, r := range rows {
+		sessions[i] = workflow.Summary{SessionID: r.ID, CurrentState: workflow.State(r.Status)}
+	}
+	found, err := m.engine.Changed(ctx, project.Address{Cwd: p.Dir.Path()}, sessions, false)
+	for _, r := range rows {
+		v := found[r.ID]
+		if r.Altered = len(v.Altered) > 0; !v.Sound() {
+			r.Integrity = string(v.Status)
+		}
+	}
+	return err
 }

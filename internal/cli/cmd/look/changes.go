@@ -40,6 +40,20 @@ func sayAltered(term *terminal.Terminal, s *workflow.Session, v workflow.Verific
 	term.Say("To accept that: bmad-mcp adopt %s; to put the approved text back: bmad-mcp adopt %s --restore\n", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
 }
 
+// doubts says, in a line each, what shows that a run is not as its people left it.
+func doubts(l lang.Language, name string, v workflow.Verification) (out []string) {
+	switch v = v.In(l); {
+	case v.Changed():
+		out = append(out, l.Say("changed by other hands: %s: %s", name, v.Problem))
+	case !v.Sound():
+		out = append(out, l.Say("not confirmed: %s: %s", name, v.Problem))
+	}
+	for _, text := range v.Altered {
+		out = append(out, l.Say("%s: not as approved: %s", name, text.Text()))
+	}
+	return out
+}
+
 // warnOfChanges warns of a session changed by other hands, or resting on entries that do not count.
 func warnOfChanges(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
 	sayNotes(term, v)

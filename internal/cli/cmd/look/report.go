@@ -66,7 +66,7 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	}
 	switch {
 	case o.graph:
-		text = s.Graph()
+		text = s.Graph(doubts(term.Lang, s.TaskName, found)...)
 	case o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm"):
 		if text, err = report.HTML(s, found, term.Lang); err != nil {
 			return err

@@ -23,6 +23,8 @@ type sessionRow struct {
 	// Integrity is "changed" for a session changed by other hands, "partly" for one with entries that do not
 	// count, else empty.
 	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
+	// Altered are the approved texts that are not as they were approved.
+	Altered []workflow.Alteration `json:"altered,omitempty"`
 }
 
 // listRuns lists all runs of the project, the oldest first.
@@ -43,7 +45,11 @@ func listRuns(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) er
 	if term.JSON {
 		rows := make([]sessionRow, len(sessions))
 		for i, s := range sessions {
-			rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, changed[s.SessionID].Status}
+			v := changed[s.SessionID]
+			rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, "", v.Altered}
+			if !v.Sound() {
+				rows[i].Integrity = v.Status
+			}
 		}
 		return term.PrintJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": append([]string{}, unreadable...)})
 	}
@@ -62,12 +68,8 @@ func listRuns(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) er
 		return err
 	}
 	for _, s := range sessions {
-		switch v, found := changed[s.SessionID]; {
-		case !found:
-		case v.Changed():
-			term.Say("changed by other hands: %s: %s", s.TaskName, v.In(term.Lang).Problem)
-		default:
-			term.Say("not confirmed: %s: %s", s.TaskName, v.In(term.Lang).Problem)
+		for _, line := range doubts(term.Lang, s.TaskName, changed[s.SessionID]) {
+			term.Say("%s", line)
 		}
 	}
 	term.SayUnreadable(unreadable)

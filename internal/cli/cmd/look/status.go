@@ -78,7 +78,7 @@ type overview struct {
 	Waiting []waitingRow `json:"waiting"`
 	// Unreadable has an error for each session and each project that cannot be read.
 	Unreadable []string `json:"unreadable"`
-	// Doubted has a sentence for each run whose history does not hold.
+	// Doubted has a sentence for each run whose history does not hold, and each text that is not as it was approved.
 	Doubted []string `json:"doubted,omitempty"`
 	// Unseen are the projects with more runs than status looks at.
 	Unseen []string `json:"unseen,omitempty"`
@@ -132,6 +132,9 @@ func (o *overview) addProject(ctx context.Context, term *terminal.Terminal, task
 // addRun adds a run of the project in a folder.
 func (o *overview) addRun(term *terminal.Terminal, r engine.Row, folder, here string) {
 	sound := r.Found.Sound()
+	for _, text := range r.Found.Altered {
+		o.Doubted = append(o.Doubted, term.Lang.Say("%s: not as approved: %s", r.TaskName+" ("+filepath.Base(folder)+")", text.Text()))
+	}
 	if !sound {
 		o.Doubted = append(o.Doubted, describeDoubt(term, r, folder))
 	}

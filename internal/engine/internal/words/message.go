@@ -309,14 +309,17 @@ type List struct {
 	lines                 []string
 }
 
-// Add adds the line of a session; changed is true if other hands have changed it.
-func (l *List) Add(s workflow.Summary, changed bool) {
+// Add adds the line of a session; changed is true if other hands have changed it, altered if an approved text of it.
+func (l *List) Add(s workflow.Summary, changed, altered bool) {
 	line := fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
 	if s.Objective != "" {
 		line += " — " + visible.Shorten(plainMarks.Replace(visible.Line(s.Objective)), objectiveColumns, "…")
 	}
 	if changed {
 		line += l.Say(", **changed by other hands** (`%s log %s --verify`)", l.Names.Program, s.TaskName)
+	}
+	if altered {
+		line += l.Say(", **not as you approved it** (`%s status %s`)", l.Names.Program, s.TaskName)
 	}
 	l.lines = append(l.lines, line)
 }

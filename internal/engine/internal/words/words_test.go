@@ -192,10 +192,10 @@ func TestList(t *testing.T) {
 	}
 	l := words.List{Total: 3, Active: 1, Broken: 1, Names: standing.Names{Program: "the-program"}}
 	summary.Objective = "a clock\nfor **the** hall, that " + strings.Repeat("rings ", 20)
-	l.Add(summary, false)
+	l.Add(summary, false, false)
 	summary.Objective = ""
-	l.Add(summary, true)
-	const want = "This project has 3 sessions, 1 of them active.\n\n- **clock**: po, generating — a clock for the hall, that rings rings rings rings rings…\n- **clock**: po, generating, **changed by other hands** (`the-program log clock --verify`)" +
+	l.Add(summary, true, true)
+	const want = "This project has 3 sessions, 1 of them active.\n\n- **clock**: po, generating — a clock for the hall, that rings rings rings rings rings…\n- **clock**: po, generating, **changed by other hands** (`the-program log clock --verify`), **not as you approved it** (`the-program status clock`)" +
 		"\n- … and 1 older\n\n**You can now** name one to go on with, or say what else to build.\n\n1 session file cannot be read and stayed as found."
 	if got := l.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
