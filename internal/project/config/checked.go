@@ -28,12 +28,12 @@ func ReadChecked(text []byte) (Checked, error) {
 		key, values, parts := e.key, e.values, strings.Split(e.key, ".")
 		name, of := parts[len(parts)-1], &c.rules.all
 		switch {
+		case key != "check_assurance" && !slices.Contains(checkedRules, name):
+			return nil
 		case e.err != nil:
 			return e.err
 		case key == "check_assurance":
 			return pick(&least, key, strings.Join(values, ","), assurances())
-		case !slices.Contains(checkedRules, name):
-			return nil
 		case len(parts) == 3 && parts[0] == "stages":
 			of = c.rules.stage(workflow.StageID(parts[1]))
 		case len(parts) != 1:

@@ -1,11 +1,13 @@
 package config_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -254,7 +256,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "- a\n- b", want: "line 1: expected a block"},
 		{project: "replies: loud", want: "replies \"loud\" is not one of full, lean"},
 		{project: "replies: [full, lean]", want: "takes one value, not 2"},
-		{project: "replies:\n  deep: 1", want: "replies \"\" is not one of"},
+		{project: "replies:\n  deep: 1", want: "replies takes a value, not a block"},
 		{project: "verify_timeout: 3", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "verify_timeout: 61m", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "max_rounds: lots", want: "is not a whole number"},
@@ -266,11 +268,36 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{user: "stages:\n  po:\n    'gate': auto\n    gate: strict", want: "line 4: stages.po.gate is in line 3 already"},
 		{user: "stages: {po: {gate: auto}}\nstages.po.gate: strict", want: "line 2: stages.po.gate is in line 1 already"},
 		{project: "replies: full\n\tb: 1", want: "line 2"},
+		{project: "stages:\n\tpo: {gate: strict}", want: "line 2: a character stands where YAML takes none, such as a tab"},
+		{user: "gate: auto\n---\ngate: strict", want: "line 3: a second document begins"},
+		{user: "---\n---\ngate: strict", want: "line 3: a second document begins"},
+		{project: "gate: auto\n...\ngate: strict", want: "line 2: a second document begins"},
+		{project: "gate: auto\n...\n{[", want: "line 2: a second"},
+		{project: "gate: &g strict\nstages: {po: {gate: *g}}", want: "line 1: anchors (&), aliases (*) and merges (<<) are not read"},
+		{project: "gate: &unused strict", want: "line 1: anchors"},
+		{user: "stages:\n  po: {gate: auto}\n  sm: {<<: {gate: strict}}", want: "line 3: anchors"},
+		{user: "<<: [{gate: strict}]", want: "line 1: anchors"},
+		{user: "projects: {a: /tmp}", want: "projects takes a value, not a block"},
+		{user: "checks:\n  a: go vet", want: "checks takes a value, not a block"},
+		{user: "sources: {a: b}", want: "sources takes a value, not a block"},
+		{user: "stages: {po: {gate: {mode: strict}}}", want: "stages.po.gate takes a value, not a block"},
+		{user: "gates: {po: strict}", want: "unknown key \"gates\", did you mean gate?"},
+		{user: "model: ~", want: "model \"\" is not the name"},
+		{user: "approvers: [ann, null]", want: "approvers \"ann,\" does not name accounts"},
+		{user: "Gate: strict", want: "unknown key \"Gate\", did you mean gate?"},
+		{user: "gate: str\xffict", want: "line 1: it is not a text in UTF-8"},
+		{project: "# caf\xe9\ngate: strict", want: "line 1: it is not a text in UTF-8"},
+		{project: "g\x00a\x00", want: "line 1: it is not a text in UTF-8"},
+		{project: "gate = strict", want: "line 1: expected a block of key: value lines"},
 		{user: "replies: loud", want: "config.yaml, line 1: replies"},
 		{env: "BMAD_PO_GATE_SCORE=high", want: "environment variable BMAD_PO_GATE_SCORE: stages.po.gate_score \"high\""},
 		{env: "BMAD_PO_GATESCORE=90", want: "environment variable BMAD_PO_GATESCORE: unknown key \"gatescore\""},
 		{env: "BMAD_REPLIES=loud", want: "environment variable BMAD_REPLIES"},
 		{project: "replies: full # " + strings.Repeat("x", 70000), want: "at most 65536 are read"},
+	}
+	const both = "the environment variables BMAD_GATE and BMAD_Gate set the same"
+	if _, err := load(t, "", "", "BMAD_GATE=strict", "BMAD_Gate=auto"); err == nil || err.Error() != both || len(langtest.English(fault.From(err).In("zh"))) > 0 {
+		t.Errorf("got %v, want %q", err, both)
 	}
 	for _, tt := range tests {
 		_, err := load(t, tt.project, tt.user, tt.env)
@@ -279,6 +306,34 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		}
 		if found := langtest.English(fault.From(err).In("zh"), "did not find expected"); len(found) > 0 {
 			t.Errorf("%q%q%q: English in Chinese: %q", tt.project, tt.user, tt.env, found)
+		}
+	}
+}
+
+// TestFormsOfAFile checks that a file counts as a whole, in whichever form an editor saves it.
+func TestFormsOfAFile(t *testing.T) {
+	t.Parallel()
+	wide := func(order binary.AppendByteOrder) (out string) {
+		for _, r := range utf16.Encode([]rune("\ufeffgate: strict\nquorum: 2\n")) {
+			out += string(order.AppendUint16(nil, r))
+		}
+		return out
+	}
+	for name, text := range map[string]string{
+		"plain": "gate: strict\nquorum: 2\n", "CRLF": "gate: strict\r\nquorum: 2\r\n", "a BOM": "\ufeffgate: strict\nquorum: 2\n",
+		"UTF-16, little": wide(binary.LittleEndian), "UTF-16, big": wide(binary.BigEndian), "JSON": `{"gate": "strict", "quorum": 2}`,
+		"marks around": "---\ngate: strict\nquorum: 2\n---\n", "the end marked": "gate: strict\nquorum: 2\n...\n", "tabs behind": "gate:\tstrict\t\nquorum: 2\n",
+		"dotted": "gate: strict\nquorum: 2\nstages.po.gate: strict\n", "lists of one": "gate: [strict]\nquorum: [2]\n",
+	} {
+		c, err := load(t, "", text)
+		po := c.Under(workflow.Default()).Stages[0]
+		if err != nil || po.Policy().Gate != workflow.GateStrict || po.Policy().Quorum != 2 {
+			t.Errorf("%s: %v, %v", name, po, err)
+		}
+	}
+	for name, text := range map[string]string{"empty": "", "blank": " \n\n", "a remark": "# gate: strict\n", "null": "null\n", "marks": "---\n---\n"} {
+		if c, err := load(t, "", text); err != nil || len(c.Ignored) > 0 {
+			t.Errorf("%s: %v, %v", name, c.Ignored, err)
 		}
 	}
 }

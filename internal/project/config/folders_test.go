@@ -71,3 +71,28 @@ func TestProjects(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkToNoFile checks that settings which a link promises, and that are not there, are no defaults.
+func TestLinkToNoFile(t *testing.T) {
+	t.Parallel()
+	root, home := t.TempDir(), t.TempDir()
+	for _, file := range []string{filepath.Join(root, config.ProjectFile), filepath.Join(home, config.UserFile)} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("gone.yaml", file); err != nil {
+			t.Skip(err)
+		}
+		dir, err := durable.OpenDir(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = dir.Close() }()
+		if _, err := (config.Source{UserFolder: home}).Load(dir); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("%s: %v", file, err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -66,17 +66,17 @@ func (l *loader) apply(e entry) error {
 		l.gone = append(l.gone, Notice{l.at.Place(), lang.T("%s is gone: %s", e.key, text)})
 		return nil
 	}
-	if e.err != nil {
-		return e.err
-	}
 	key, values := e.key, e.values
 	l.mentions = append(l.mentions, Mention{key, withoutSecrets(key, values), l.at})
 	if parts := strings.Split(key, "."); parts[0] == "stages" && len(parts) == 3 {
-		return l.applyToStage(parts[1], parts[2], key, values)
+		return l.applyToStage(parts[1], parts[2], e)
 	}
 	at := slices.IndexFunc(settings, func(s setting) bool { return s.key == key && s.set != nil })
 	if at < 0 {
 		return unknownKey(key, values)
+	}
+	if e.err != nil {
+		return e.err
 	}
 	s := settings[at]
 	if !s.list && len(values) != 1 {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 func (l *loader) file(name string, data []byte, err error) error {
 	var large *durable.TooLargeError
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && !l.isThere(name):
 		return nil
 	case errors.As(err, &large):
 		return fault.New(fault.InvalidArgument, "the configuration %w", err).
@@ -75,13 +76,27 @@ func (l *loader) file(name string, data []byte, err error) error {
 	return eachSetting(name, data, l.apply)
 }
 
+// isThere reports whether there is a file, or a link that leads to none.
+func (l *loader) isThere(name string) bool {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(l.project, filepath.FromSlash(name))
+	}
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
 func (l *loader) environ(environ []string) error {
+	read := map[string]string{} // the variable of each key
 	for _, one := range environ {
 		variable, value, _ := strings.Cut(one, "=")
 		key, ok := l.keyOf(variable)
 		if !ok || value == "" {
 			continue
 		}
+		if other := read[key]; other != "" && other != variable {
+			return fault.New(fault.InvalidArgument, "the environment variables %s and %s set the same", other, variable).WithHint("unset one of them where the server is started")
+		}
+		read[key] = variable
 		l.at = Origin{Kind: kinds[l.from], Variable: variable}
 		values := []string{value}
 		if strings.HasSuffix(key, ".engines") {

@@ -45,7 +45,7 @@ func stageKeys() []string {
 }
 
 // applyToStage applies a setting of one stage.
-func (l *loader) applyToStage(stage, name, key string, values []string) error {
+func (l *loader) applyToStage(stage, name string, e entry) error {
 	if !slices.Contains(l.StageIDs(), stage) {
 		return unknownName(lang.T("unknown stage %q", stage), stage, l.StageIDs(), lang.T("valid stages: %s", strings.Join(l.StageIDs(), ", ")))
 	}
@@ -53,7 +53,10 @@ func (l *loader) applyToStage(stage, name, key string, values []string) error {
 	if at < 0 {
 		return unknownName(lang.T("unknown key %q", name), name, stageKeys(), lang.T("valid keys of a stage: %s", strings.Join(stageKeys(), ", ")))
 	}
-	id, s := workflow.StageID(stage), stageSettings[at]
+	if e.err != nil {
+		return e.err
+	}
+	id, s, key, values := workflow.StageID(stage), stageSettings[at], e.key, e.values
 	if s.isFor != nil {
 		if have := l.stagesWith(s.isFor); !slices.Contains(have, id) {
 			return s.refuse(stage, listStages(have))

@@ -40,7 +40,6 @@ func TestWhoSetTheVerifyCommand(t *testing.T) {
 		{"nothing after the key", "verify:", "", "", "", workflow.SetByProject, "", false},
 		{"null", "verify: null", "", "", "", workflow.SetByProject, "", false},
 		{"a tilde", "verify: ~", "", "", "", workflow.SetByProject, "", false},
-		{"an alias of null", "replies: &n lean\nverify: *n", "", "", "lean", workflow.SetByProject, "", false},
 		{"a list of one", "verify: [make]", "", "", "make", workflow.SetByProject, "", false},
 		{"blanks around", "verify: '  make '", "", "", "make", workflow.SetByProject, "", false},
 	} {
@@ -58,17 +57,17 @@ func TestWhoSetTheVerifyCommand(t *testing.T) {
 
 func TestVerifyThatIsNotACommand(t *testing.T) {
 	for text, want := range map[string]string{
-		"verify: {run: make}":                       "verify takes one command, not a block",
+		"verify: {run: make}":                       "verify takes a value, not a block",
 		"verify:\n  - make\n  - lint":               "verify takes one value, not 2",
 		"verify: []":                                "verify takes one value, not 0",
 		"verify: [[make]]":                          "a list of plain values",
-		"stages: {qa: {verify: {run: make}}}":       "stages.qa.verify takes one command, not a block",
+		"stages: {qa: {verify: {run: make}}}":       "stages.qa.verify takes a value, not a block",
 		"Verify: make":                              "unknown key \"Verify\"",
 		"VERIFY: make":                              "unknown key \"VERIFY\"",
 		"verify : make\nverify_: x":                 "unknown key \"verify_\"",
 		"stages: {dev: {Verify: make}}":             "unknown key \"Verify\"",
 		"stages: {review: {verify: make}}":          "verify is for dev and qa",
-		"stages: &s {dev: {verify: m}}\nverify: *s": "verify takes one command, not a block",
+		"stages: &s {dev: {verify: m}}\nverify: *s": "anchors (&)",
 	} {
 		if _, err := load(t, text, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 
@@ -25,15 +27,57 @@ type entry struct {
 // eachSetting calls set for every leaf of a YAML file. It returns an error of set with the file and the line of the
 // key.
 func eachSetting(name string, data []byte, set func(entry) error) error {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return invalid(name, lineOf(err), errors.New(yamlPlace.ReplaceAllString(err.Error(), "")))
+	var doc, second yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(data))
+	err := documents.Decode(&doc)
+	if err == nil {
+		err = documents.Decode(&second)
 	}
-	if doc.Kind == 0 || len(doc.Content) == 0 {
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return invalid(name, lineOf(err), explain(err))
+	case len(second.Content) > 0 && !isNull(second.Content[0]):
+		return invalid(name, second.Content[0].Line, errSecond)
+	case len(doc.Content) == 0:
 		return nil
+	}
+	if n := sharedNode(&doc); n != nil {
+		return invalid(name, n.Line, lang.Errorf("anchors (&), aliases (*) and merges (<<) are not read; write the value where it counts"))
 	}
 	w := walker{name: name, lines: map[string]int{}, set: set}
 	return w.walk("", doc.Content[0])
+}
+
+var errSecond = lang.Errorf("a second document begins (--- or ...), and only one is read")
+
+// sharedNode returns the first node that stands for another place too, or takes from one; nil without one. A value would
+// count where nobody reads it.
+func sharedNode(n *yaml.Node) *yaml.Node {
+	if n.Anchor != "" || n.Kind == yaml.AliasNode || n.Tag == "!!merge" {
+		return n
+	}
+	for _, part := range n.Content {
+		if shared := sharedNode(part); shared != nil {
+			return shared
+		}
+	}
+	return nil
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+// explain returns an error of the library, with its remedy where its words do not say it.
+func explain(err error) error {
+	text := yamlPlace.ReplaceAllString(err.Error(), "")
+	switch {
+	case strings.Contains(text, "<document start>"):
+		return errSecond
+	case strings.Contains(text, "cannot start any token"):
+		return lang.Errorf("a character stands where YAML takes none, such as a tab; indent by blanks")
+	case strings.Contains(text, "UTF-8"), strings.Contains(text, "control characters"):
+		return lang.Errorf("it is not a text in UTF-8; save the file as one")
+	}
+	return errors.New(text)
 }
 
 // walker walks the blocks of a YAML file.
@@ -45,7 +89,7 @@ type walker struct {
 }
 
 func (w *walker) walk(prefix string, n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" && prefix == "" {
+	if isNull(n) && prefix == "" {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
@@ -72,46 +116,26 @@ func (w *walker) walk(prefix string, n *yaml.Node) error {
 	return nil
 }
 
-// read reads the value of a key.
+// read reads the value of a key: a plain value, or a list of them. Null is the empty text, however it is written.
 func read(path string, line int, value *yaml.Node) entry {
-	if value.Kind == yaml.AliasNode {
-		value = value.Alias
+	e := entry{key: path, line: line}
+	items := []*yaml.Node{value}
+	if value.Kind == yaml.SequenceNode {
+		items = value.Content
 	}
-	values, err := leaf(value)
-	if err == nil && (path == "verify" || strings.HasSuffix(path, ".verify")) {
-		values, err = command(path, value, values)
-	}
-	return entry{path, line, values, err}
-}
-
-// command reads a verify command more strictly than other leaves: one that became empty
-// because of its spelling would drop evidence that nobody meant to drop.
-func command(path string, n *yaml.Node, values []string) ([]string, error) {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return nil, lang.Errorf("%s takes one command, not a block", path)
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		return []string{""}, nil // "null" and "~" are not commands
-	}
-	return values, nil
-}
-
-func leaf(n *yaml.Node) ([]string, error) {
-	switch n.Kind {
-	case yaml.ScalarNode:
-		return []string{n.Value}, nil
-	case yaml.SequenceNode:
-		var out []string
-		for _, item := range n.Content {
-			if item.Kind != yaml.ScalarNode {
-				return nil, lang.Errorf("expected a list of plain values")
-			}
-			out = append(out, item.Value)
+	for _, item := range items {
+		switch {
+		case item.Kind == yaml.MappingNode && item == value:
+			e.err = lang.Errorf("%s takes a value, not a block", path)
+		case item.Kind != yaml.ScalarNode:
+			e.err = lang.Errorf("expected a list of plain values")
+		case isNull(item):
+			e.values = append(e.values, "")
+		default:
+			e.values = append(e.values, item.Value)
 		}
-		return out, nil
 	}
-	// A block under an unknown key: set lists the valid keys.
-	return []string{""}, nil
+	return e
 }
 
 func invalid(name string, line int, err error) error {
