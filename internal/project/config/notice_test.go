@@ -84,16 +84,44 @@ func TestMisspeltNames(t *testing.T) {
 		"p/.claude/bmad-task.yml": "gate: strict\n", "p/.claude/BMAD-Task.yaml": "gate: strict\n", "p/.claude/settings.json": "{}",
 		"p/.claude/bmad-prompts/PO.md": "x", "p/.claude/bmad-prompts/qa.md": "---\nstage: qa\ntitle: QA\n---\nx\n", "p/.claude/bmad-prompts/notes.md": "x",
 		"p/.claude/bmad-rubrics/PO.yaml": "x", "p/.claude/bmad-rubrics/sm.yml": "x",
-	}, "BMAD_LANGUAG=zh", "BMAD_HOME=/x", "BMAD_EMPTY=", "BMAD_GATE=strict", "BMAD_PAGER=less", "BMAD_PO_GATE=auto", "OTHER=1")
+		"p/.claude/bmad-rubrics/qa.yaml": "x", "p/.claude/bmad-prompts/README.md": "x", "p/.claude/bmad-prompts/product-owner.md": "x",
+		"p/.claude/bmad-workflows/own.yml": "x", "p/.claude/bmad-workflows/team/x.yaml": "x", ".config/bmad-mcp/workflows/mine.yml": "x",
+		"p/.claude/bmad_task.json": "x", "p/.claude/bmad-taks.yaml": "x", "p/.claude/bmad-prompt/po.md": "x", "p/.claude/skills/x": "x", "p/.claude/bmad-task-notes.md": "x",
+		"p/bmad-task.yaml": "x", "p/.bmad-workflows/own.yml": "x", "p/.bmad-task/bmad-task.yaml": "x", "p/bmad-core/x": "x",
+		".claude/bmad-task.yaml": "x", ".bmad-mcp/config.yaml": "x",
+	}, "BMAD_LANGUAG=zh", "BMAD_HOME=/x", "bmad_gate=strict", "BMAD_GATES=strict", "BMAD_MCP_GATE=strict", "BMAD_STAGES_PO_GATE=strict", "BMAD_PROJEKT_DIR=/x",
+		"BMAD_PROJECT_DIR=src/clock", "CLAUDE_PROJECT_DIR=/nowhere", "BMAD_PROJECT_ROOT=${workspaceFolder}", "XDG_CONFIG_HOME=config", "XDG_STATE_HOME=/new", "BMAD_EMPTY=", "BMAD_GATE=strict", "BMAD_PAGER=less", "BMAD_PO_GATE=auto", "OTHER=1")
 	want := []string{
 		"~/.config/bmad-mcp/config.yml: it is not read; did you mean config.yaml?",
+		"~/.config/bmad-mcp/workflows/mine.yml: it is not read; did you mean mine.yaml?",
+		"~/.bmad-mcp/config.yaml: it is not read; did you mean ~/.config/bmad-mcp/config.yaml?",
+		"~/.claude/bmad-task.yaml: it is not read; did you mean ~/.config/bmad-mcp/config.yaml?",
 		".claude/BMAD-Task.yaml: it is not read; did you mean bmad-task.yaml?",
+		".claude/bmad-prompt: it is not read; did you mean bmad-prompts?",
+		".claude/bmad-taks.yaml: it is not read; did you mean bmad-task.yaml?",
 		".claude/bmad-task.yml: it is not read; did you mean bmad-task.yaml?",
+		".claude/bmad_task.json: it is not read; did you mean bmad-task.yaml?",
 		".claude/bmad-prompts/PO.md: it is not read; did you mean po.md?",
+		".claude/bmad-prompts/notes.md: it is not read",
+		".claude/bmad-prompts/product-owner.md: it is not read",
 		".claude/bmad-rubrics/PO.yaml: it is not read; did you mean po.yaml?",
+		".claude/bmad-rubrics/qa.yaml: it is not read",
 		".claude/bmad-rubrics/sm.yml: it is not read; did you mean sm.yaml?",
+		".claude/bmad-workflows/own.yml: it is not read; did you mean own.yaml?",
+		".claude/bmad-workflows/team: it is not read",
+		"bmad-task.yaml: it is not read; did you mean .claude/bmad-task.yaml?",
+		".bmad-task/bmad-task.yaml: it is not read; did you mean .claude/bmad-task.yaml?",
+		".bmad-workflows: it is not read; did you mean .claude/bmad-workflows?",
+		"BMAD_GATES: it is not read; did you mean BMAD_GATE?",
 		"BMAD_HOME: it is not read",
 		"BMAD_LANGUAG: it is not read; did you mean BMAD_LANGUAGE, BMAD_DOCUMENT_LANGUAGE?",
+		"BMAD_MCP_GATE: it is not read; did you mean BMAD_GATE?",
+		`BMAD_PROJECT_DIR: it does not count: "src/clock" is not the absolute path of a folder`,
+		"BMAD_PROJEKT_DIR: it is not read; did you mean BMAD_PROJECT_DIR?",
+		"BMAD_STAGES_PO_GATE: it is not read; did you mean BMAD_PO_GATE?",
+		`CLAUDE_PROJECT_DIR: it does not count: "/nowhere" is not the absolute path of a folder`,
+		`XDG_CONFIG_HOME: it does not count: "config" is not the absolute path of a folder`,
+		"bmad_gate: it is not read; did you mean BMAD_GATE?",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
@@ -129,7 +157,7 @@ func TestVariablesAreKnown(t *testing.T) {
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		c := config.Default()
-		for _, n := range (config.Source{Environ: []string{name + "=x"}}).Notices(nil, &c) {
+		for _, n := range (config.Source{Environ: []string{name + "=/"}}).Notices(nil, &c) {
 			if n.Place.String() == name {
 				t.Errorf("%s: %s", name, n.What)
 			}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,60 +16,132 @@ import (
 // otherVariables are the variables read by other packages, without the prefix BMAD_.
 var otherVariables = []string{"MCP_BIN", "MEMORY_EMBEDDING_KEY", "MEMORY_QDRANT_KEY", "PAGER", "PROJECT_DIR", "PROJECT_ROOT", "ROOT"}
 
-// Notices lists the settings without effect: keys that are gone, and files and variables with a misspelt name of a
-// setting, prompt or rubric. dir is nil for a process outside every project.
+// Notices lists the settings without effect: keys that are gone, files that are not read though they lie in a folder of
+// ours or have nearly the name of one that is read, and variables likewise. dir is nil for a process outside every project.
 func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {
 	out := slices.Clone(c.gone)
 	if s.UserFolder != "" {
 		folder, file := path.Split(UserFile)
 		if own, err := durable.OpenDir(filepath.Join(s.UserFolder, folder)); err == nil {
-			out = append(out, misspeltFiles(own, ".", homeRelative(own.Path()), file)...)
+			shown := homeRelative(own.Path())
+			out = append(out, unreadFiles(own, ".", shown, isLike(file), file)...)
+			workflows := path.Base(UserWorkflows)
+			out = append(out, unreadFiles(own, workflows, shown+"/"+workflows, isAny, workflowFiles(own.Tree(), workflows)...)...)
 			_ = own.Close() // nothing was written
 		}
+		out = append(out, s.elsewhere(dir)...)
 	}
 	if dir != nil {
 		var prompts, rubrics []string
 		for _, st := range c.stages() {
-			prompts, rubrics = append(prompts, st.PromptName()+".md"), append(rubrics, st.RubricName()+".yaml")
+			prompts = append(prompts, st.PromptName()+".md")
+			if st.Audited() {
+				rubrics = append(rubrics, st.RubricName()+".yaml")
+			}
 		}
 		folder, file := path.Split(ProjectFile)
 		folder = path.Clean(folder)
-		out = append(out, misspeltFiles(dir, folder, folder, file)...)
-		out = append(out, misspeltFiles(dir, PromptFolder, PromptFolder, prompts...)...)
-		out = append(out, misspeltFiles(dir, RubricFolder, RubricFolder, rubrics...)...)
+		ours := []string{file, path.Base(PromptFolder), path.Base(RubricFolder), path.Base(ProjectWorkflows)}
+		out = append(out, unreadFiles(dir, folder, folder, isLike(ours...), ours...)...)
+		out = append(out, unreadFiles(dir, PromptFolder, PromptFolder, isAny, prompts...)...)
+		out = append(out, unreadFiles(dir, RubricFolder, RubricFolder, isAny, rubrics...)...)
+		out = append(out, unreadFiles(dir, ProjectWorkflows, ProjectWorkflows, isAny, workflowFiles(dir.Tree(), ProjectWorkflows)...)...)
+		for _, name := range ours {
+			for _, place := range []string{name, "." + name, ".bmad-task/" + name} {
+				if dir.Exists(place) {
+					out = append(out, notRead(place, folder+"/"+name))
+				}
+			}
+		}
 	}
 	return append(out, c.unknownVariables(s.Environ)...)
 }
 
-// misspeltFiles lists the files of a folder with a name that differs from a read file by capitals or by .yml for .yaml.
-// shown is the folder for people.
-func misspeltFiles(dir *durable.Dir, folder, shown string, read ...string) (out []Notice) {
-	entries, err := dir.ReadDir(folder)
+// elsewhere lists the files in which people look for their own settings, and which are not read.
+func (s Source) elsewhere(dir *durable.Dir) (out []Notice) {
+	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil
 	}
-	alike := func(name string) string {
-		name = strings.ToLower(name)
-		if stem, short := strings.CutSuffix(name, ".yml"); short {
-			return stem + ".yaml"
-		}
-		return name
-	}
-	for _, e := range entries {
-		at := slices.IndexFunc(read, func(name string) bool { return alike(name) == alike(e.Name()) })
-		if at < 0 || slices.Contains(read, e.Name()) {
-			continue
-		}
-		same := strings.EqualFold(e.Name(), read[at]) && dir.Exists(path.Join(folder, read[at])) &&
-			!slices.ContainsFunc(entries, func(other fs.DirEntry) bool { return other.Name() == read[at] })
-		if !same { // by a disk that does not tell capitals apart
-			out = append(out, notRead(shown+"/"+e.Name(), read[at]))
+	right := filepath.Join(s.UserFolder, filepath.FromSlash(UserFile))
+	for _, name := range []string{".config/" + UserFile, ".config/bmad-mcp.yaml", ".bmad-mcp/config.yaml", ".bmad-mcp.yaml", ProjectFile} {
+		file := filepath.Join(home, filepath.FromSlash(name))
+		ofProject := dir != nil && filepath.Dir(filepath.Dir(file)) == dir.Path()
+		if _, err := os.Lstat(file); err == nil && file != right && !ofProject {
+			out = append(out, notRead(homeRelative(file), homeRelative(right)))
 		}
 	}
 	return out
 }
 
-// unknownVariables lists the variables with the prefix BMAD_ that no package reads.
+// workflowFiles lists the files of a folder that are read as workflows.
+func workflowFiles(tree fs.FS, folder string) (out []string) {
+	files, _ := fs.Glob(tree, folder+"/*.yaml")
+	for _, file := range files[:min(len(files), maxWorkflows)] {
+		out = append(out, path.Base(file))
+	}
+	return out
+}
+
+// isAny takes every file but hidden ones and those that explain a folder.
+func isAny(name string) bool {
+	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(strings.ToLower(name), "readme")
+}
+
+// isLike returns a function that takes the names differing from some by capitals, marks, a letter or two, or the ending.
+func isLike(names ...string) func(string) bool {
+	return func(name string) bool { return nearest(name, names) != "" }
+}
+
+// nearest returns the name that is meant by another; "" if none is.
+func nearest(name string, known []string) string {
+	stem := func(name string) string {
+		name, _, _ = strings.Cut(strings.TrimLeft(strings.ToLower(name), "."), ".")
+		return strings.TrimSuffix(strings.NewReplacer("_", "-", " ", "-").Replace(name), "s")
+	}
+	for _, k := range known {
+		if stem(k) == stem(name) {
+			return k
+		}
+	}
+	for _, k := range known {
+		if d, ok := fault.Distance(stem(name), stem(k)); ok && d <= 2 && len(stem(name)) > 4 && !strings.HasPrefix(stem(name), stem(k)) {
+			return k
+		}
+	}
+	return ""
+}
+
+// unreadFiles lists the files of a folder that are taken and not read. shown is the folder for people.
+func unreadFiles(dir *durable.Dir, folder, shown string, taken func(string) bool, read ...string) (out []Notice) {
+	entries, err := dir.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if slices.Contains(read, e.Name()) || !taken(e.Name()) {
+			continue
+		}
+		// A disk that does not tell capitals apart reads it all the same.
+		i := slices.IndexFunc(read, func(name string) bool {
+			return strings.EqualFold(name, e.Name()) && dir.Exists(path.Join(folder, name))
+		})
+		if i >= 0 && !slices.ContainsFunc(entries, func(other fs.DirEntry) bool { return other.Name() == read[i] }) {
+			continue
+		}
+		near := nearest(e.Name(), read)
+		if stem, short := strings.CutSuffix(e.Name(), ".yml"); short && near == "" {
+			near = stem + ".yaml"
+		}
+		out = append(out, notRead(shown+"/"+e.Name(), near))
+	}
+	return out
+}
+
+// folderVariables are those that name a folder by its absolute path.
+var folderVariables = []string{"BMAD_PROJECT_DIR", "BMAD_PROJECT_ROOT", "CLAUDE_PROJECT_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+
+// unknownVariables lists the variables with the prefix BMAD_ that no package reads, and those that name no folder.
 func (c *Config) unknownVariables(environ []string) (out []Notice) {
 	known := slices.Clone(otherVariables)
 	for _, key := range keys() {
@@ -78,25 +151,50 @@ func (c *Config) unknownVariables(environ []string) (out []Notice) {
 	}
 	for _, one := range environ {
 		variable, value, _ := strings.Cut(one, "=")
-		name, ours := strings.CutPrefix(variable, "BMAD_")
-		if _, isKey := c.keyOf(variable); !ours || value == "" || isKey || slices.Contains(known, name) {
+		if slices.Contains(folderVariables, variable) && value != "" && !strings.HasPrefix(value, "${") {
+			info, err := os.Stat(value)
+			if isXDG := strings.HasPrefix(variable, "XDG_"); !filepath.IsAbs(value) || !isXDG && (err != nil || !info.IsDir()) {
+				out = append(out, Notice{lang.T("%s", variable), lang.T("it does not count: %q is not the absolute path of a folder", value)})
+			}
 			continue
 		}
-		near := fault.Near(name, known)
+		name, ours := strings.CutPrefix(strings.ToUpper(variable), "BMAD_")
+		if _, isKey := c.keyOf(variable); !ours || value == "" || isKey || slices.Contains(known, strings.TrimPrefix(variable, "BMAD_")) {
+			continue
+		}
+		near := fault.Near(name, slices.Concat(known, c.stageVariables()))
+		for _, prefix := range []string{"MCP_", "TASK_", "STAGES_"} {
+			if rest, cut := strings.CutPrefix(name, prefix); cut && slices.Contains(slices.Concat(known, c.stageVariables()), rest) {
+				near = []string{rest}
+			}
+		}
+		if slices.Contains(known, name) { // in other letters
+			near = []string{name}
+		}
 		for i := range near {
 			near[i] = "BMAD_" + near[i]
 		}
-		out = append(out, notRead(variable, near...))
+		out = append(out, notRead(variable, strings.Join(near, ", ")))
 	}
 	slices.SortFunc(out, func(a, b Notice) int { return strings.Compare(a.Place.String(), b.Place.String()) })
 	return out
 }
 
-// notRead returns the notice about an ignored name; near are similar names of settings.
-func notRead(name string, near ...string) Notice {
+// stageVariables lists the variables of the settings of each stage, without the prefix.
+func (c *Config) stageVariables() (out []string) {
+	for _, stage := range c.StageIDs() {
+		for _, name := range stageKeys() {
+			out = append(out, strings.ToUpper(strings.ReplaceAll(stage, "-", "_")+"_"+name))
+		}
+	}
+	return out
+}
+
+// notRead returns the notice about an ignored name; near is what may be meant, or "".
+func notRead(name, near string) Notice {
 	what := lang.T("it is not read")
-	if len(near) > 0 {
-		what = lang.T("it is not read; did you mean %s?", strings.Join(near, ", "))
+	if near != "" {
+		what = lang.T("it is not read; did you mean %s?", near)
 	}
 	return Notice{lang.T("%s", name), what}
 }
