@@ -208,7 +208,9 @@ func TestOnlyThePersonTrustsAHost(t *testing.T) {
 	}{
 		{"", "", config.HostConfirmAuto},
 		{"host_confirm: always", "", config.HostConfirmAuto},
-		{"host_confirm: never", "host_confirm: always", config.HostConfirmNever},
+		{"host_confirm: never", "", config.HostConfirmAuto},
+		{"host_confirm: never", "host_confirm: always", config.HostConfirmAlways},
+		{"host_confirm: auto", "host_confirm: never", config.HostConfirmNever},
 		{"", "host_confirm: always", config.HostConfirmAlways},
 	} {
 		c, err := load(t, tt.project, tt.user)
@@ -243,7 +245,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "stages: {po: {verify: make}}", want: "stage \"po\" is not verified; verify is for dev and qa"},
 		{project: "gate_score: 90", want: "line 1: gate_score is a setting of a stage: write it below stages"},
 		{project: "max_rounds: 0", want: "max_rounds \"0\" is not a whole number from 1 to 100"},
-		{project: "host_confirm: maybe", want: "is not one of auto, always, never"},
+		{user: "host_confirm: maybe", want: "is not one of auto, always, never"},
 		{project: "verify_timeout: 1ms", want: "is not a duration from 1s to 1h0m0s"},
 		{project: "stages:\n  boss: {gate_score: 1}", want: "line 2: unknown stage \"boss\"; valid stages: " + strings.Join(workflow.Default().IDs(), ", ")},
 		{project: "stages:\n  po: {gate_score: 101}", want: "line 2: stages.po.gate_score \"101\" is not a number from 0 to 100"},

@@ -48,7 +48,7 @@ func TestReference(t *testing.T) {
 		if value != "" {
 			value = "`" + value + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, variable, value, guarded[guard], about)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", key, variable, value, strings.TrimSuffix(guarded[guard]+": "+tighterOf(key), ": "), about)
 	}
 	for _, s := range settings {
 		variable := "`BMAD_" + strings.ToUpper(s.key) + "`"
@@ -65,6 +65,15 @@ func TestReference(t *testing.T) {
 		row(ofStage, s.name, "`BMAD_STAGE_"+strings.ToUpper(s.name)+"`", stageGuard(s.name))
 	}
 	golden.Check(t, page, b.String())
+}
+
+// tighterOf says which of two values of a rule is the tighter one.
+func tighterOf(key string) string {
+	i := slices.IndexFunc(policyRules, func(r policyRule) bool { return r.name == key })
+	if i < 0 {
+		return ""
+	}
+	return strings.ReplaceAll(policyRules[i].tighter, ", ", " < ")
 }
 
 // defaults returns the values of the settings without any file or variable; those of a stage are of the first

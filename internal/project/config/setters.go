@@ -87,18 +87,12 @@ func setLanguage(l *loader, values []string) error {
 	return pick(&l.Language, "language", values[0], lang.Settings())
 }
 
-// setHostConfirm accepts a value of a project, or of a variable, which its files can set for a host, only if it tightens: a
-// tool whose calls count as a person's must not be listed because a repository asks for it.
+// setHostConfirm accepts of a variable, which a project's files can set for a host, no more listing: a tool whose calls count as
+// a person's must not be listed because a repository asks for it.
 func setHostConfirm(l *loader, values []string) error {
 	asked := l.HostConfirm
 	if err := pick(&asked, "host_confirm", values[0], []HostConfirm{HostConfirmAuto, HostConfirmAlways, HostConfirmNever}); err != nil {
 		return err
-	}
-	if l.from == own && asked != HostConfirmNever {
-		if l.refused = true; asked != l.HostConfirm {
-			l.refuse(lang.T("host_confirm %s of %s does not count: set it in your own file", asked, ProjectFile))
-		}
-		return nil
 	}
 	if l.from == environment && asked == HostConfirmAlways {
 		l.refuse(lang.T("host_confirm %s of a variable does not count: set it in your own file", asked))

@@ -14,7 +14,7 @@ import (
 // Guard limits the say in a setting that a project's file has, which an assistant can write.
 type Guard string
 
-// The guards of settings. A setting with none is the project's to change.
+// The guards of settings. A setting with none is the project's to change, and of no weight for the decision at a gate.
 const (
 	// Tighten: it can only make the setting stricter.
 	Tighten Guard = "tighten"

@@ -19,7 +19,8 @@ var settings = []setting{
 	choice("document_language", func(c *Config) *string { return &c.DocumentLanguage }, lang.Settings),
 	rule("four_eyes"),
 	rule("gate"),
-	{key: "host_confirm", guard: Tighten, set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }},
+	setting{key: "host_confirm", set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }}.
+		personOnly(lang.T("only the person decides whether their host asks them")), // neither value is the tighter one everywhere
 	{key: "language", guard: PersonFirst, set: setLanguage, value: func(c *Config) any { return c.Language }},
 	{key: "max_rounds", guard: Tighten, set: setMaxRounds, value: maxRounds},
 	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
