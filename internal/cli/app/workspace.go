@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -46,7 +48,10 @@ func (w *Workspace) loadSettings() {
 
 // openProject opens the program's folder, or returns nil.
 func (w *Workspace) openProject() *durable.Dir {
-	name := project.Nearest(os.Getenv("CLAUDE_PROJECT_DIR"))
+	name := ""
+	if w.Cwd == "" {
+		name = project.Nearest(os.Getenv("CLAUDE_PROJECT_DIR"))
+	}
 	if name == "" {
 		var err error
 		if name, err = w.Project(); err != nil {
@@ -71,6 +76,43 @@ func (w *Workspace) Project() (string, error) {
 		return project.Top(here), nil
 	}
 	return nearest, nil
+}
+
+// Opened returns the folder of --cwd for a server, which an assistant may use; "" without the flag.
+func (w *Workspace) Opened() (string, error) {
+	if w.Cwd == "" {
+		return "", nil
+	}
+	folder, err := w.Project()
+	if info, statErr := os.Stat(folder); err == nil && (statErr != nil || !info.IsDir()) {
+		err = fault.New(fault.InvalidArgument, "the folder %s of --cwd is not there", folder).WithHint("name the folder of the project")
+	}
+	if err == nil {
+		if why := Rules().Judge(Rules().Real(folder), reach.Opened); !why.Empty() {
+			err = fault.New(fault.NotAllowed, "the folder %s of --cwd is not for assistants: %s", folder, why).WithHint("name the folder of the project")
+		}
+	}
+	return folder, err
+}
+
+// Judge returns why a server in this workspace could not work with some variables beside those of this process.
+func (w *Workspace) Judge(environ []string) error {
+	if _, err := w.Opened(); err != nil || w.Unread != nil || len(environ) == 0 { // the check of the settings names what is unread
+		return err
+	}
+	with := w.Settings
+	with.Environ = slices.Concat(with.Environ, environ)
+	for _, variable := range environ {
+		if folder, moved := strings.CutPrefix(variable, "XDG_CONFIG_HOME="); moved && filepath.IsAbs(folder) {
+			with.UserFolder = folder
+		}
+	}
+	dir := w.openProject()
+	if dir != nil {
+		defer func() { _ = dir.Close() }()
+	}
+	_, err := with.Load(dir)
+	return err
 }
 
 // Address returns the address of the session in the arguments.

@@ -67,17 +67,23 @@ asked in your place: its decisions count as passed on by an assistant at most.
 The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most --grace.`,
 		Example: `  bmad-mcp serve --http 127.0.0.1:7777
   bmad-mcp serve --http :7777 --allow-remote --token-file token --root /srv`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("http") {
 				if len(args) > 0 {
 					return fault.New(fault.InvalidArgument, "%q is a folder for stdio, and --http serves HTTP", args[0]).WithHint("name it with --root")
 				}
-				return o.serveHTTP(cmd.Context(), s)
+				return nil
 			}
 			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics", "dashboard"} {
 				if cmd.Flags().Changed(name) {
 					return fault.New(fault.InvalidArgument, "--%s is for --http", name).WithHint("add --http 127.0.0.1:7777, or leave it out")
 				}
+			}
+			return checkFolders(args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("http") {
+				return o.serveHTTP(cmd.Context(), s)
 			}
 			return Stdio(cmd.Context(), s, args)
 		},

@@ -20,14 +20,11 @@ import (
 // Stdio serves on stdio, for a project or for some folders. The caller is an assistant, which may not open
 // every folder it names.
 func Stdio(ctx context.Context, s Server, folders []string) error {
-	folders = slices.DeleteFunc(slices.Clone(folders), isPlaceholder)
-	for _, folder := range folders {
-		if !filepath.IsAbs(folder) {
-			return fault.New(fault.InvalidArgument, "the folder %q is not an absolute path", folder).
-				WithHint("name folders as serve /path/of/a/project; without any, the server works for the folder it is started in")
-		}
+	folder, err := s.Tasks.Opened()
+	if err != nil {
+		return err
 	}
-	places, opened := stdioPlaces(folders)
+	places, opened := stdioPlaces(folder, slices.DeleteFunc(slices.Clone(folders), isPlaceholder))
 	bounds := s.Confine(opened)
 	options := serverOptions(s, s.Parts(), places)
 	options.Reach = bounds
@@ -39,17 +36,28 @@ func Stdio(ctx context.Context, s Server, folders []string) error {
 			fmt.Fprintln(s.Term.Err, s.Term.Lang.Say("It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo"))
 		}
 	}
-	err := server.ServeStdio(ctx, s.Term.In, s.Term.Raw)
+	err = server.ServeStdio(ctx, s.Term.In, s.Term.Raw)
 	if errors.Is(err, context.Canceled) {
 		return nil // hosts end a server by a signal
 	}
 	return err
 }
 
-// stdioPlaces returns the places of a server on stdio, and the folders for which it was started: from the
-// host's variables, from the arguments, and the working folder. A host without an open project starts servers
+// checkFolders refuses folders that a server on stdio cannot tell.
+func checkFolders(folders []string) error {
+	for _, folder := range folders {
+		if !isPlaceholder(folder) && !filepath.IsAbs(folder) {
+			return fault.New(fault.InvalidArgument, "the folder %q is not an absolute path", folder).
+				WithHint("name folders as serve /path/of/a/project; without any, the server works for the folder it is started in")
+		}
+	}
+	return nil
+}
+
+// stdioPlaces returns the places of a server on stdio, and the folders for which it was started: that of --cwd,
+// which takes the place of the working folder, from the host's variables, from the arguments, and the working folder. A host without an open project starts servers
 // in / or the home folder, so these do not count.
-func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
+func stdioPlaces(cwd string, named []string) (p mcpserver.Places, opened []string) {
 	rules := app.Rules()
 	use := func(folder string) bool {
 		if !filepath.IsAbs(folder) || !rules.Judge(rules.Real(folder), reach.Opened).Empty() {
@@ -62,7 +70,7 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	}
 	// Bundles set BMAD_PROJECT_DIR to the folder chosen by the person; without one, some hosts leave a
 	// placeholder in it. BMAD_PROJECT_ROOT is in settings for other servers of the method.
-	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_ROOT")} {
+	for _, folder := range []string{cwd, os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_ROOT")} {
 		if use(folder) && p.Project == "" {
 			p.Project = folder
 		}
@@ -72,7 +80,7 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 			p.Project = folder
 		}
 	}
-	if here, err := os.Getwd(); err == nil && use(here) {
+	if here, err := os.Getwd(); cwd == "" && err == nil && use(here) {
 		p.Folder = here
 	}
 	return p, opened
