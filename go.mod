@@ -32,7 +32,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6 // YAML with line numbers
 	golang.org/x/crypto v0.58.0 // keys in the form of OpenSSH; BSD
 	golang.org/x/net v0.61.0 // parses HTML in tests
-	golang.org/x/sys v0.49.0 // a terminal in tests; BSD
+	golang.org/x/sys v0.49.0 // what an account may write, and a terminal in tests; BSD
 	golang.org/x/term v0.47.0 // tells a terminal from a pipe, and edits lines there
 	golang.org/x/text v0.43.0 // width of characters
 )

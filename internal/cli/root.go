@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"runtime"
 	"strings"
 
@@ -122,7 +123,30 @@ func newServer(a *app.App) serve.Server {
 
 // newUpkeep returns the parts of the program for the upkeep of a project.
 func newUpkeep(a *app.App) setup.Upkeep {
-	return setup.Upkeep{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, Parts: a.Parts, WithBook: a.WithBook}
+	return setup.Upkeep{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, Parts: a.Parts, WithBook: a.WithBook, Judge: judgeServer}
+}
+
+// judgeServer returns why the program is not a server with the arguments of a host, or none that can work with its variables.
+func judgeServer(args, environ []string) error {
+	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
+	root := newRoot(a)
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return fault.New(fault.InvalidArgument, "%w", err)
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return cmd.FlagErrorFunc()(cmd, err)
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		return err
+	}
+	if cmd != root && (cmd.Name() != "serve" || cmd.Flags().Changed("http")) {
+		return fault.New(fault.InvalidArgument, "%s serves nothing on stdio", strings.Join(append([]string{"bmad-mcp"}, args...), " "))
+	}
+	if err := a.SetUp(); err != nil {
+		return err
+	}
+	return a.Tasks.Judge(environ)
 }
 
 func groups(a *app.App) []group {

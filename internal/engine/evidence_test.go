@@ -300,7 +300,7 @@ func TestConfigurationThatCannotBeReadLetsNothingThrough(t *testing.T) {
 	b.to(workflow.QA, workflow.Generating)
 	for text, words := range map[string]string{
 		"verify: [sh check.sh, 'true']": "takes one value",
-		"verify: {sh: check.sh}":        "takes one command, not a block",
+		"verify: {sh: check.sh}":        "takes a value, not a block",
 		"Verify: sh check.sh":           "unknown key",
 		"verify: sh check.sh\n\tx":      "line 2",
 	} {

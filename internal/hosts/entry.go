@@ -37,6 +37,8 @@ type FoundEntry struct {
 	Name    string `toml:"-"`
 	Command string
 	Args    []string
+	// Env are the variables that the host sets for it.
+	Env map[string]any
 	// URL is the address of a server called by the host instead of a program.
 	URL string
 	// Folder is the project of the entry if the file keeps entries for single projects.

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -203,6 +204,24 @@ func (h Host) Present(m Machine) string {
 		}
 	}
 	return ""
+}
+
+// Variables returns the variables that the settings of a host set for all that it starts, with the file; nil if they cannot be
+// read.
+func (h Host) Variables(m Machine, scope Scope) (file string, env map[string]any) {
+	if h.rules == nil || scope == Project && m.Folder == "" {
+		return "", nil
+	}
+	file = h.rules(m, scope)
+	text, err := Read(file)
+	if err != nil {
+		return file, nil
+	}
+	var settings struct {
+		Env map[string]any `json:"env"`
+	}
+	_ = json.Unmarshal(text, &settings) // the host does not read it either
+	return file, settings.Env
 }
 
 // HasPlugin reports whether the host has our plugin, which brings the server with it.

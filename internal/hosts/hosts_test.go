@@ -292,9 +292,9 @@ func TestCodex(t *testing.T) {
 	snippet := codex.Snippet(e)
 	golden.Check(t, filepath.Join("testdata", "golden", "new-codex"), snippet)
 	for _, c := range []struct{ text, want string }{
-		{string(tuned), `[{docs /opt/docs/docs-mcp [--index C:\docs]   true } {inline npx [-y inline-mcp]   false } {remote  [] https://remote.example.invalid/mcp  true }]`},
-		{snippet, `[{bmad /home/ana/go/bin/bmad-mcp [--cwd C:\a "b"]   true }]`},
-		{"\xef\xbb\xbfmcp_servers.bmad.command = 'bmad-mcp' # here\r\nx = nan\r\n", "[{bmad bmad-mcp []   false }]"},
+		{string(tuned), `[{docs /opt/docs/docs-mcp [--index C:\docs] map[DOCS_TOKEN:abcé]   true } {inline npx [-y inline-mcp] map[]   false } {remote  [] map[] https://remote.example.invalid/mcp  true }]`},
+		{snippet, `[{bmad /home/ana/go/bin/bmad-mcp [--cwd C:\a "b"] map[]   true }]`},
+		{"\xef\xbb\xbfmcp_servers.bmad.command = 'bmad-mcp' # here\r\nx = nan\r\n", "[{bmad bmad-mcp [] map[]   false }]"},
 		{"", "[]"},
 		{"a = 1\na = 2\n", "line 2, column 1"},
 		{"mcp_servers = 3\n", "line 1, column 15"},

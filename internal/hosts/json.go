@@ -301,6 +301,7 @@ func (d *jsonDocument) readEntry(name string, v hujson.Value) FoundEntry {
 	}
 	read("command", &out.Command)
 	read("args", &out.Args)
+	read("env", &out.Env)
 	for _, key := range []string{"url", "httpUrl"} {
 		read(key, &out.URL)
 	}

@@ -2,6 +2,8 @@ package trust_test
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -33,4 +35,30 @@ func TestHeldFolder(t *testing.T) {
 	want(0)
 	check(t, os.Rename(string(f)+"-old", string(f)))
 	want(2)
+}
+
+// TestCheck: whatever keeps the program from signing is told, and the check changes nothing.
+func TestCheck(t *testing.T) {
+	f := folder(t)
+	want := func(text string) {
+		t.Helper()
+		err := f.Check()
+		if text == "" && err != nil || text != "" && (err == nil || !strings.Contains(err.Error(), text)) {
+			t.Errorf("got %v, want %q", err, text)
+		}
+	}
+	want("") // it can be made
+	if _, err := os.Stat(filepath.Dir(string(f))); err == nil {
+		t.Error("the check has made the folder")
+	}
+	_, err := f.Signer(t.Context())
+	check(t, err)
+	want("")
+	check(t, os.WriteFile(filepath.Join(string(f), "key"), []byte("short"), 0o600))
+	want("is broken")
+	check(t, os.RemoveAll(string(f)))
+	check(t, os.WriteFile(string(f), nil, 0o600))
+	want("cannot be")
+	f = ""
+	want("there is no state folder")
 }

@@ -1,13 +1,19 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
@@ -20,6 +26,9 @@ type MachineCheck struct {
 	Program string
 	// Hosts are the places of the hosts.
 	Hosts hosts.Machine
+	// Judge returns why the program would be no server, or none that can work, when a host starts it with some
+	// arguments and variables; nil judges nothing.
+	Judge func(args, environ []string) error
 }
 
 // Check asks whether hosts on this machine can find the program. The findings are never problems of the
@@ -67,6 +76,7 @@ func (m MachineCheck) checkHosts() Check {
 			without = append(without, h.Name)
 		}
 	}
+	elsewhere, moves := m.Elsewhere()
 	switch {
 	case len(with) > 0:
 		c.Detail = m.Say("set up for %s", strings.Join(with, ", "))
@@ -79,7 +89,43 @@ func (m MachineCheck) checkHosts() Check {
 	default:
 		c.Detail = m.Say("no host can start bmad-mcp")
 	}
+	if c.Items = append(c.Items, elsewhere...); moves {
+		c.Warn(m.Say("if you have not written them, take them out of the file"))
+	}
 	return c
+}
+
+// moving are the variables that move what is the person's: their settings, keys and runs.
+var moving = []string{"BMAD_PROJECT", "BMAD_STORE", "HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+
+// Elsewhere lists the variables of hosts that count in the servers they start and not here, without the values, which may be
+// secret. moves is true for one that moves what is the person's.
+func (m MachineCheck) Elsewhere() (out []Defect, moves bool) {
+	add := func(h hosts.Host, file string, env map[string]any) {
+		for _, name := range slices.Sorted(maps.Keys(env)) {
+			switch isMoving := slices.Contains(moving, name); {
+			case fmt.Sprint(env[name]) == os.Getenv(name), !isMoving && !strings.HasPrefix(name, "BMAD_"):
+			case isMoving:
+				out, moves = append(out, Defect{file, m.Say("%s sets %s for the server: your settings, keys or runs are others there than here", h.Name, name)}), true
+			default:
+				out = append(out, Defect{file, m.Say("%s sets %s for the server, and it counts there alone", h.Name, name)})
+			}
+		}
+	}
+	for _, h := range hosts.All() {
+		for _, scope := range []hosts.Scope{hosts.User, hosts.Project} {
+			file, env := h.Variables(m.Hosts, scope)
+			add(h, file, env)
+		}
+		h.EachFile(m.Hosts, func(_ hosts.Scope, path string, entries []hosts.FoundEntry, _ error) { // an unreadable file is told elsewhere
+			for _, e := range entries {
+				if hosts.Ours(e.Command, m.Program) {
+					add(h, path, e.Env)
+				}
+			}
+		})
+	}
+	return out, moves
 }
 
 // placesOf returns the files by which a host starts the program, and adds to a check whatever prevents the
@@ -93,6 +139,11 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 		}
 		for _, e := range entries {
 			if e.URL != "" && strings.Contains(e.Name, "bmad") { // served over HTTP
+				if !answers(e.URL) {
+					c.addDefect(Warning, path, m.Say("nothing answers at %s", e.URL))
+					c.Remedy = m.Say("start it: bmad-mcp serve --http ADDRESS")
+					continue
+				}
 				out = append(out, m.Say("%s, at %s", path, e.URL))
 				continue
 			}
@@ -106,10 +157,41 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 				}
 				continue
 			}
+			if err := m.judge(e); err != nil {
+				c.addDefect(Warning, path, m.Say("%s starts it so that it cannot work: %s", h.Name, fault.From(err).Translated(m.Language).Message))
+				c.Remedy = m.Say("correct the entry %s", e.Name)
+				continue
+			}
 			if !slices.Contains(out, path) {
 				out = append(out, path)
 			}
 		}
 	})
 	return out
+}
+
+// judge returns why the program could not work as an entry starts it.
+func (m MachineCheck) judge(e hosts.FoundEntry) error {
+	if m.Judge == nil {
+		return nil
+	}
+	var environ []string
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		environ = append(environ, name+"="+fmt.Sprint(e.Env[name]))
+	}
+	return m.Judge(e.Args, environ)
+}
+
+// answers reports whether somebody listens at an address of this machine; others are not asked.
+func answers(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
+		return err == nil
+	}
+	c, err := net.DialTimeout("tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")), time.Second)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
 }

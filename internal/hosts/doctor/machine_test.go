@@ -2,12 +2,14 @@ package doctor_test
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/doctor"
 )
@@ -55,8 +57,42 @@ func TestMachine(t *testing.T) {
 	check(doctor.Warning, "Gemini CLI cannot read it: line 1 ends with a comma")
 	write(".gemini/settings.json", `{broken`)
 	check(doctor.Warning, "Gemini CLI cannot read it")
-	write(".gemini/settings.json", `{"mcpServers": {"bmad": {"httpUrl": "http://127.0.0.1:7777/mcp"}}}`)
-	check(doctor.OK, ".gemini/settings.json, at http://127.0.0.1:7777/mcp")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "http://" + listener.Addr().String() + "/mcp"
+	write(".gemini/settings.json", `{"mcpServers": {"bmad": {"httpUrl": "`+at+`"}}}`)
+	check(doctor.OK, ".gemini/settings.json, at "+at)
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(doctor.Warning, "nothing answers at "+at)
+	write(".gemini/settings.json", `{"mcpServers": {"bmad": {"httpUrl": "https://example.org/mcp"}}}`) // another machine's is not asked
+	check(doctor.OK, ".gemini/settings.json, at https://example.org/mcp")
+
+	// The variables of an entry, and of all that a host starts, are named without what they say; those that are the same here are not.
+	t.Setenv("BMAD_LANGUAGE", "zh")
+	m.Judge = func(args, environ []string) error {
+		if len(args) > 0 {
+			return fault.New(fault.InvalidArgument, "%s %s", args[0], strings.Join(environ, " "))
+		}
+		return nil
+	}
+	codex := "[mcp_servers.bmad]\ncommand = \"" + home + "/bmad-mcp\"\n"
+	write(".codex/config.toml", codex+"env = {BMAD_LANGUAGE = \"zh\", BMAD_QUORUM = 2, PATH = \"/x\"}\n")
+	check(doctor.OK, "Codex sets BMAD_QUORUM for the server, and it counts there alone")
+	write(".codex/config.toml", codex+"args = [\"--toolsets\"]\nenv = {BMAD_STORE = \"postgres://secret\"}\n")
+	check(doctor.Warning, "Codex starts it so that it cannot work: --toolsets BMAD_STORE=postgres://secret")
+	check(doctor.Warning, "correct the entry bmad")
+	write(".codex/config.toml", codex+"env = {BMAD_STORE = \"postgres://secret\"}\n")
+	check(doctor.Warning, "Codex sets BMAD_STORE for the server: your settings, keys or runs are others there")
+	if all := fmt.Sprintf("%+v", m.Check()[1]); strings.Contains(all, "secret") || strings.Contains(all, "BMAD_LANGUAGE") || strings.Contains(all, "PATH for") {
+		t.Errorf("got %s", all)
+	}
+	write(".codex/config.toml", codex)
+	write(".claude/settings.json", `{"env": {"XDG_CONFIG_HOME": "/x", "OTHER": "1"}}`)
+	check(doctor.Warning, "Claude Code sets XDG_CONFIG_HOME for the server")
 
 	program := func() doctor.Check { return m.Check()[0] }
 	t.Setenv("PATH", home)

@@ -51,7 +51,7 @@ func Health(of func(folder string, l lang.Language) Upkeep) web.HealthFunc {
 				return out, err
 			}
 		}
-		for _, c := range append(checks, append(doctorMachine(l, folder).Check(), checkFolders(u))...) {
+		for _, c := range append(checks, machineChecks(u, folder)...) {
 			row := web.Check{Name: c.Name, Status: string(c.Status), Detail: c.Detail, Remedy: c.Remedy}
 			for _, item := range c.Items[:min(len(c.Items), shownItems)] {
 				row.Items = append(row.Items, item.Path+": "+item.What)
@@ -184,11 +184,12 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	at := project.Address{Cwd: cwd}
 	var found []foundHistory
+	unsealed := 0
 	n, gone, err := u.Tasks.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
 		f := foundHistory{Summary: s, altered: v.Altered}
 		switch {
 		case !v.Changed() && !v.Sound() && s.CurrentState.Active():
-			f.doubted = u.Term.Lang.Say("%s: not confirmed: %s", s.TaskName, v.In(u.Term.Lang).Problem)
+			f.doubted, f.unsealed = u.Term.Lang.Say("%s: not confirmed: %s", s.TaskName, v.In(u.Term.Lang).Problem), v.Unsigned
 		case v.Changed():
 			f.changed = u.Term.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(u.Term.Lang).Problem)
 		}
@@ -217,9 +218,15 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	for _, f := range found {
 		if f.doubted != "" {
 			c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.doubted})
+			if f.unsealed {
+				unsealed++
+			}
 			c.Warn(u.Term.Lang.Say("if you know whose the key is: bmad-mcp allow; else accept it as it is: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName)))
 		}
 		addAltered(u.Term.Lang, f.TaskName, f.altered, &c)
+	}
+	if unsealed > 0 { // anybody could change it, and nothing would show it
+		c.Status, c.Detail = doctor.Problem, u.Term.Lang.Say("%s; without a seal: %d", c.Detail, unsealed)
 	}
 	return c, nil
 }
@@ -232,6 +239,7 @@ const maxGone = 5
 type foundHistory struct {
 	*workflow.Summary
 	changed, doubted string
+	unsealed         bool
 	altered          []workflow.Alteration
 }
 
@@ -313,12 +321,27 @@ func checkPolicy(u Upkeep, cwd string, c *doctor.Check) {
 	}
 }
 
-func doctorMachine(l lang.Language, cwd string) doctor.MachineCheck {
-	m := doctor.MachineCheck{Language: l, Hosts: hosts.This(cwd)}
+// machineChecks checks the program on this machine, the hosts, and what the account keeps.
+func machineChecks(u Upkeep, cwd string) []doctor.Check {
+	return append(machineOf(u.Term.Lang, cwd, u.Judge).Check(), checkAccount(u), checkFolders(u))
+}
+
+func machineOf(l lang.Language, cwd string, judge func(args, environ []string) error) doctor.MachineCheck {
+	m := doctor.MachineCheck{Language: l, Hosts: hosts.This(cwd), Judge: judge}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
 	}
 	return m
+}
+
+// checkAccount checks the folder with the key that signs, and with all that a person has allowed.
+func checkAccount(u Upkeep) doctor.Check {
+	c := doctor.Check{Group: doctor.OfMachine, Name: "account", Status: doctor.OK, Detail: u.Term.Lang.Say("decisions are signed, and what you allow is kept, in %s", app.StateFolder())}
+	if err := app.Trust().Check(); err != nil {
+		f := fault.From(err).Translated(u.Term.Lang)
+		c.Status, c.Detail, c.Remedy = doctor.Problem, u.Term.Lang.Say("nothing is signed, and nothing that you allow is kept: %s", f.Message), f.Hint
+	}
+	return c
 }
 
 // checkMemory checks the notes of the project, for doctor; most projects have none.

@@ -49,7 +49,7 @@ func TestDashboardHealth(t *testing.T) {
 		}
 		return out
 	}
-	if got := names(quick); !slices.Equal(got, []string{"program", "hosts", "folders"}) || !strings.HasPrefix(quick.UserFile, home) {
+	if got := names(quick); !slices.Equal(got, []string{"program", "hosts", "account", "folders"}) || !strings.HasPrefix(quick.UserFile, home) {
 		t.Errorf("got %q, %s", got, quick.UserFile)
 	}
 	whole, err := health(t.Context(), lang.Language("zh"), folder, true)

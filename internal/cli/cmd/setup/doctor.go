@@ -30,6 +30,8 @@ type Upkeep struct {
 	Databases *app.Databases
 	Parts     func() *app.Parts
 	WithBook  func(func(b *memory.Book) error) error
+	// Judge returns why the program would be no server as a host starts it.
+	Judge func(args, environ []string) error
 }
 
 // Doctor returns the command that checks the project and the machine.
@@ -54,10 +56,9 @@ The exit code is 1 where a problem is left, else 0.`,
 			if test {
 				return testServer(cmd.Context(), u)
 			}
-			// A large project has to fit beside the servers: its memory matters more than a part of a second,
-			// unless the person has set the pace of the collector.
-			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(15)
+			// A large project has to fit beside the servers, unless the person has set the pace of the collector.
+			if os.Getenv("GOGC")+os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(36 << 20)
 			}
 			return runDoctor(cmd.Context(), u, fix)
 		},
@@ -94,8 +95,7 @@ func runDoctor(ctx context.Context, u Upkeep, fix bool) error {
 		return err
 	}
 	report.Add(checks...)
-	report.Add(doctorMachine(u.Term.Lang, cwd).Check()...)
-	report.Add(checkFolders(u))
+	report.Add(machineChecks(u, cwd)...)
 	return printReport(u.Term, report)
 }
 

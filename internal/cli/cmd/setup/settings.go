@@ -47,6 +47,10 @@ func showSettings(term *terminal.Terminal, workspace *app.Workspace) error {
 	for _, n := range workspace.Settings.Notices(dir, &c) {
 		notices = append(notices, n.Text().In(term.Lang))
 	}
+	elsewhere, _ := machineOf(term.Lang, dir.Path(), nil).Elsewhere()
+	for _, d := range elsewhere {
+		notices = append(notices, d.Path+": "+d.What)
+	}
 	if term.JSON {
 		return term.PrintJSON(struct {
 			Settings []config.Setting `json:"settings"`
