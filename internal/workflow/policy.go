@@ -126,6 +126,16 @@ func (p Policy) PromisesPerson() bool { return p.Gate == GateStrict || p.Ruled()
 // Ruled reports whether it matters who says yes.
 func (p Policy) Ruled() bool { return p.Approvers != nil || p.Watched() || p.Quorum > 1 }
 
+// TooFew reports whether fewer approvers than the gate wants are left to let a text of some writers pass, so that it never opens.
+func (p Policy) TooFew(writers ...string) bool {
+	return p.Approvers != nil && len(p.Left(writers...)) < max(p.Quorum, 1)
+}
+
+// Left returns the approvers whose yes to a text of some writers would count.
+func (p Policy) Left(writers ...string) []string {
+	return slices.DeleteFunc(slices.Clone(p.Approvers), func(name string) bool { return p.Watched() && slices.Contains(writers, name) })
+}
+
 // Same reports whether two policies have the same rules.
 func (p Policy) Same(other Policy) bool {
 	p.Extra, other.Extra = nil, nil

@@ -510,3 +510,27 @@ func TestStatedVerdictIsKept(t *testing.T) {
 		t.Errorf("got %s, %v", again, err)
 	}
 }
+
+// TestTooFew: a gate that wants more approvers than are left for a text never opens; without a list anybody may become one.
+func TestTooFew(t *testing.T) {
+	t.Parallel()
+	ann, both := []string{"ann"}, []string{"ann", "bob"}
+	for name, tt := range map[string]struct {
+		policy     workflow.Policy
+		ever, anns bool // for any text, and for one of ann
+	}{
+		"nothing asked":         {workflow.Policy{}, false, false},
+		"anybody":               {workflow.Policy{FourEyes: new(true), Quorum: 20}, false, false},
+		"one of two":            {workflow.Policy{Approvers: both}, false, false},
+		"one of two, four eyes": {workflow.Policy{Approvers: both, FourEyes: new(true)}, false, false},
+		"two of two":            {workflow.Policy{Approvers: both, Quorum: 2}, false, false},
+		"two of two, four eyes": {workflow.Policy{Approvers: both, Quorum: 2, FourEyes: new(true)}, false, true},
+		"two of one":            {workflow.Policy{Approvers: ann, Quorum: 2}, true, true},
+		"one, four eyes":        {workflow.Policy{Approvers: ann, FourEyes: new(true)}, false, true},
+		"nobody":                {workflow.Policy{Approvers: []string{}}, true, true},
+	} {
+		if ever, of := tt.policy.TooFew(), tt.policy.TooFew("ann"); ever != tt.ever || of != tt.anns {
+			t.Errorf("%s: got %v for any text, %v for one of ann", name, ever, of)
+		}
+	}
+}

@@ -212,6 +212,30 @@ func (r *rules) checkApprovers(st workflow.Stage, force workflow.Policy) error {
 		WithHint("name one account that is in each of them; nothing was changed")
 }
 
+// Unmet names the stages of the workflow in force that nothing, or nothing that an approver hands in, can ever pass. never is
+// true if nothing can pass one of them.
+func (c *Config) Unmet() (out []Notice, never bool) {
+	w, err := c.Find(c.Workflow)
+	if err != nil {
+		return nil, false // it is told elsewhere
+	}
+	for _, st := range w.Definition.Stages {
+		force, _ := c.rules.inForce(st)
+		if !w.Definition.Gated(st) || force.Approvers == nil || !force.TooFew(force.Approvers[:1]...) { // all of them are alike
+			continue
+		}
+		what := lang.T("it can never be passed: %d approvers have to say yes, and there are %d", max(force.Quorum, 1), len(force.Approvers))
+		if force.TooFew() {
+			never = true
+		} else {
+			what = lang.T("what one of %s hands in can never pass (four_eyes): %d approvers have to say yes, and %d are left",
+				strings.Join(force.Approvers, ", "), max(force.Quorum, 1), len(force.Approvers)-1)
+		}
+		out = append(out, Notice{lang.T("%s", st.ID), what})
+	}
+	return out, never
+}
+
 // listIgnored describes the rules of a project that did not take effect at a stage.
 func listIgnored(st workflow.Stage, project, force workflow.Policy) []lang.Text {
 	var out []lang.Text

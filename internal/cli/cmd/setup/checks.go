@@ -302,6 +302,14 @@ func checkPolicy(u Upkeep, cwd string, c *doctor.Check) {
 	for _, n := range u.Tasks.Settings.Notices(dir, &settings) {
 		c.Items = append(c.Items, doctor.Defect{Path: n.Place.In(u.Term.Lang), What: n.What.In(u.Term.Lang)})
 	}
+	unmet, never := settings.Unmet()
+	for _, n := range unmet {
+		c.Items = append(c.Items, doctor.Defect{Path: n.Place.In(u.Term.Lang), What: n.What.In(u.Term.Lang)})
+		c.Remedy = u.Term.Lang.Say("name more approvers, or a smaller quorum")
+	}
+	if never {
+		c.Status = doctor.Problem
+	}
 	_, wants, err := u.Tasks.Engine().Wants(project.Address{Cwd: cwd})
 	if err != nil {
 		return
@@ -317,7 +325,8 @@ func checkPolicy(u Upkeep, cwd string, c *doctor.Check) {
 		}
 	}
 	if len(c.Items) > 0 {
-		c.Status, c.Detail = doctor.Warning, u.Term.Lang.Say("can be used, but not all of them count")
+		c.Detail = u.Term.Lang.Say("can be used, but not all of them count")
+		c.Warn(c.Remedy)
 	}
 }
 

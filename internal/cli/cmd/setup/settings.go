@@ -44,7 +44,8 @@ func showSettings(term *terminal.Terminal, workspace *app.Workspace) error {
 	}
 	list = append(list, defaults...)
 	notices := []string{}
-	for _, n := range workspace.Settings.Notices(dir, &c) {
+	unmet, _ := c.Unmet()
+	for _, n := range append(workspace.Settings.Notices(dir, &c), unmet...) {
 		notices = append(notices, n.Text().In(term.Lang))
 	}
 	elsewhere, _ := machineOf(term.Lang, dir.Path(), nil).Elsewhere()

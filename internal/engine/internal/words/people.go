@@ -55,8 +55,8 @@ func mayDecide(s *standing.Standing) lang.Text {
 		return lang.T("say no, and have it handed in once more: then another person can let it pass")
 	case s.Policy.Approvers != nil:
 		left := slices.DeleteFunc(slices.Clone(s.Policy.Approvers), func(name string) bool { return slices.Contains(barred, name) })
-		if len(left) == 0 {
-			return lang.T("none of the approvers is left: say no, or change the settings and reopen the stage")
+		if len(left) < s.Missing() {
+			return lang.T("too few of the approvers are left: say no, or change the settings and reopen the stage")
 		}
 		return lang.T("those who can: %s", strings.Join(left, ", "))
 	case len(barred) > 0:
@@ -92,10 +92,33 @@ func describeApprovals(s *standing.Standing) (lines []string) {
 		}
 		lines = append(lines, s.Say("It needs the yes of %d people. Given: %s. Missing: %d.", p.Quorum, strings.Join(given, s.Say(", ")), s.Missing()))
 	}
+	if writers := knownWriters(s); p.TooFew(writers...) {
+		lines = append(lines, s.Say("**It can never pass as it is**: %s.", tooFew(p, writers...)))
+	}
 	if why := Bars(s); !why.Empty() {
 		lines = append(lines, s.Say("**Your yes does not count here**: %s.", why))
 	}
 	return lines
+}
+
+// tooFew says why a text of some writers can never pass.
+func tooFew(p workflow.Policy, writers ...string) lang.Text {
+	return lang.T("%d approvers have to say yes, and only %d can: name more approvers, or a smaller quorum", max(p.Quorum, 1), len(p.Left(writers...)))
+}
+
+// Unmet names the stages at which nothing that the caller hands in can pass; empty if there are none.
+func Unmet(s *standing.Standing) string {
+	var ids []string
+	var why lang.Text
+	for _, st := range s.Workflow.Stages {
+		if p := st.Policy(); s.Workflow.Gated(st) && p.TooFew(s.Call.Subject) {
+			ids, why = append(ids, string(st.ID)), tooFew(p, s.Call.Subject)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return s.Say("**Nothing that %s hands in can pass %s**: %s.", cmp.Or(s.Call.Subject, "?"), strings.Join(ids, ", "), why) + "\n\n"
 }
 
 // Counted says that a yes counts, and more people are needed.
