@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -110,6 +112,19 @@ func (u UserState) Ties() ([]Tie, error) {
 		return nil, u.withFolder(nil)
 	}
 	return ties.readList(u)
+}
+
+// StoreOf returns the store in which this machine has seen the runs of a folder, without the account; "" if in none.
+func (u UserState) StoreOf(folder string) string {
+	list, _ := u.Ties() // what cannot be read is told where it is needed
+	real, err := filepath.EvalSymlinks(folder)
+	for _, t := range list {
+		home := strings.TrimSuffix(t.Folder, string(filepath.Separator)+".git")
+		if rel, relErr := filepath.Rel(home, real); err == nil && relErr == nil && t.Store != "" && filepath.IsLocal(rel) {
+			return t.Store
+		}
+	}
+	return ""
 }
 
 // Tie remembers a claim, unless another one is remembered. Folders that are gone are forgotten.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -43,7 +44,20 @@ func (w *Workspace) loadSettings() {
 			w.Config.Language = l
 		}
 	}
-	w.Notices = w.Settings.Notices(dir, &w.Config)
+	w.Notices = w.NoticesIn(dir, &w.Config)
+}
+
+// NoticesIn tells what of the settings of a folder has no effect, and whether its runs are in a store that they do not name.
+func (w *Workspace) NoticesIn(dir *durable.Dir, c *config.Config) []config.Notice {
+	out := w.Settings.Notices(dir, c)
+	if dir == nil || c.Store.Address != "" || w.Unread != nil {
+		return out
+	}
+	if in := Trust().StoreOf(dir.Path()); in != "" {
+		out = append(out, config.Notice{Place: lang.T("%s", "store"), What: lang.T("no setting names one here, and the runs of this folder were in %s: you see only files "+
+			"here; name it in %s, so that every program does", in, filepath.Join(w.Settings.UserFolder, filepath.FromSlash(config.UserFile)))})
+	}
+	return out
 }
 
 // openProject opens the program's folder, or returns nil.

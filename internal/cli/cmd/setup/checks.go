@@ -106,6 +106,9 @@ func checkTeamStore(ctx context.Context, u Upkeep) ([]doctor.Check, error) {
 			c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("with %s the database can lose what it has acknowledged", strings.Join(s.Warnings(), ", "))
 		}
 	}
+	if from := u.Tasks.Config.Origin("store"); from.Variable != "" {
+		c.Items = append(c.Items, doctor.Defect{Path: from.Variable, What: u.Term.Lang.Say("a program without the variable keeps the runs in files: name the store in your own settings instead")})
+	}
 	if err == nil {
 		err = withCarrier(u, func(p *project.Project, sessions store.Carrier) (err error) {
 			tied := checkTie(u, p)
@@ -299,7 +302,7 @@ func checkPolicy(u Upkeep, cwd string, c *doctor.Check) {
 	for _, what := range settings.Ignored {
 		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(u.Term.Lang)})
 	}
-	for _, n := range u.Tasks.Settings.Notices(dir, &settings) {
+	for _, n := range u.Tasks.NoticesIn(dir, &settings) {
 		c.Items = append(c.Items, doctor.Defect{Path: n.Place.In(u.Term.Lang), What: n.What.In(u.Term.Lang)})
 	}
 	unmet, never := settings.Unmet()

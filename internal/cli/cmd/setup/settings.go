@@ -45,7 +45,7 @@ func showSettings(term *terminal.Terminal, workspace *app.Workspace) error {
 	list = append(list, defaults...)
 	notices := []string{}
 	unmet, _ := c.Unmet()
-	for _, n := range append(workspace.Settings.Notices(dir, &c), unmet...) {
+	for _, n := range append(workspace.NoticesIn(dir, &c), unmet...) {
 		notices = append(notices, n.Text().In(term.Lang))
 	}
 	elsewhere, _ := machineOf(term.Lang, dir.Path(), nil).Elsewhere()
