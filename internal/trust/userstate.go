@@ -254,8 +254,8 @@ func (u UserState) describeError(err error) error {
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
 }
 
-// Check returns why nothing could be signed or remembered, and changes nothing: there is no folder, or the nearest one above
-// it takes none, a file in it is kept from this account, or the key cannot be used.
+// Check returns why nothing could be signed or remembered, and changes nothing: there is no folder, the nearest one above it
+// takes none, or the key cannot be used.
 func (u UserState) Check() error {
 	if u == "" {
 		return u.withFolder(nil)
@@ -264,20 +264,9 @@ func (u UserState) Check() error {
 	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); _, err = os.Stat(folder) {
 		folder = filepath.Dir(folder)
 	}
-	if err := mayUse(folder, true); err != nil {
-		return u.describeError(err)
+	if err := takesFiles(folder); err != nil {
+		return u.describeError(&fs.PathError{Op: "access", Path: folder, Err: err})
 	}
-	err := u.withExisting(func(d dir) error {
-		files, err := d.ReadDir(".")
-		for _, file := range files {
-			if err == nil {
-				err = mayUse(d.Join(file.Name()), file.IsDir())
-			}
-		}
-		return err
-	})
-	if err == nil {
-		_, err = u.ReadSigner()
-	}
+	_, err := u.ReadSigner()
 	return err
 }

@@ -77,6 +77,8 @@ func TestDefinitionMistakes(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty":                  {"", "line 1: the file is empty"},
 		"no YAML":                {"name: [", "line 1: not valid YAML"},
+		"a second document":      {own + "\n---\nname: other\n", "not valid YAML: a second document begins"},
+		"text behind the end":    {own + "\n...\nname: other\n", "not valid YAML: a second document begins"},
 		"a list":                 {"- a", "line 1: expected key: value lines for a definition"},
 		"no stages":              {"name: own", "line 1: stages is missing"},
 		"stages of no length":    {"name: own\nstages: []", "line 2: stages: want a list"},

@@ -1,6 +1,10 @@
 package workflow
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -78,11 +82,33 @@ func (r *reader) addMistake(line int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{max(line, 1), text.String(), text})
 }
 
+// ErrSecondDocument is the error for a file of which a part would not count.
+var ErrSecondDocument = lang.Errorf("a second document begins (--- or ...), and only one is read")
+
+// ReadYAML reads the only document of a file into a node, which stays as it is without one.
+func ReadYAML(data []byte, root *yaml.Node) error {
+	documents := yaml.NewDecoder(bytes.NewReader(data))
+	err := documents.Decode(root)
+	var second yaml.Node
+	if err == nil {
+		err = documents.Decode(&second)
+	}
+	switch {
+	case errors.Is(err, io.EOF), err == nil && second.Content[0].Tag == "!!null":
+		return nil
+	case err == nil:
+		return fmt.Errorf("yaml: line %d: %w", second.Content[0].Line, ErrSecondDocument)
+	case strings.Contains(err.Error(), "<document start>"):
+		return fmt.Errorf("%s%w", yamlLine.FindString(err.Error()), ErrSecondDocument)
+	}
+	return err
+}
+
 var yamlLine = pattern.New(`^yaml: (?:line (\d+): )?`)
 
 func (r *reader) readDocument(data []byte) {
 	var root yaml.Node
-	if err := yaml.Unmarshal(data, &root); err != nil {
+	if err := ReadYAML(data, &root); err != nil {
 		m := yamlLine.FindStringSubmatch(err.Error())
 		line := 1
 		if m != nil {

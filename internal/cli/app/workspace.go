@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -116,11 +115,6 @@ func (w *Workspace) Judge(environ []string) error {
 	}
 	with := w.Settings
 	with.Environ = slices.Concat(with.Environ, environ)
-	for _, variable := range environ {
-		if folder, moved := strings.CutPrefix(variable, "XDG_CONFIG_HOME="); moved && filepath.IsAbs(folder) {
-			with.UserFolder = folder
-		}
-	}
 	dir := w.openProject()
 	if dir != nil {
 		defer func() { _ = dir.Close() }()

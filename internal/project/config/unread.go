@@ -24,9 +24,9 @@ func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {
 		folder, file := path.Split(UserFile)
 		if own, err := durable.OpenDir(filepath.Join(s.UserFolder, folder)); err == nil {
 			shown := homeRelative(own.Path())
-			out = append(out, unreadFiles(own, ".", shown, isLike(file), file)...)
+			out = append(out, unreadFiles(own, ".", shown, false, file)...)
 			workflows := path.Base(UserWorkflows)
-			out = append(out, unreadFiles(own, workflows, shown+"/"+workflows, isAny, workflowFiles(own.Tree(), workflows)...)...)
+			out = append(out, unreadFiles(own, workflows, shown+"/"+workflows, true, workflowFiles(own.Tree(), workflows)...)...)
 			_ = own.Close() // nothing was written
 		}
 		out = append(out, s.elsewhere(dir)...)
@@ -42,10 +42,10 @@ func (s Source) Notices(dir *durable.Dir, c *Config) []Notice {
 		folder, file := path.Split(ProjectFile)
 		folder = path.Clean(folder)
 		ours := []string{file, path.Base(PromptFolder), path.Base(RubricFolder), path.Base(ProjectWorkflows)}
-		out = append(out, unreadFiles(dir, folder, folder, isLike(ours...), ours...)...)
-		out = append(out, unreadFiles(dir, PromptFolder, PromptFolder, isAny, prompts...)...)
-		out = append(out, unreadFiles(dir, RubricFolder, RubricFolder, isAny, rubrics...)...)
-		out = append(out, unreadFiles(dir, ProjectWorkflows, ProjectWorkflows, isAny, workflowFiles(dir.Tree(), ProjectWorkflows)...)...)
+		out = append(out, unreadFiles(dir, folder, folder, false, ours...)...)
+		out = append(out, unreadFiles(dir, PromptFolder, PromptFolder, true, prompts...)...)
+		out = append(out, unreadFiles(dir, RubricFolder, RubricFolder, true, rubrics...)...)
+		out = append(out, unreadFiles(dir, ProjectWorkflows, ProjectWorkflows, true, workflowFiles(dir.Tree(), ProjectWorkflows)...)...)
 		for _, name := range ours {
 			for _, place := range []string{name, "." + name, ".bmad-task/" + name} {
 				if dir.Exists(place) {
@@ -83,43 +83,33 @@ func workflowFiles(tree fs.FS, folder string) (out []string) {
 	return out
 }
 
-// isAny takes every file but hidden ones and those that explain a folder.
-func isAny(name string) bool {
-	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(strings.ToLower(name), "readme")
-}
-
-// isLike returns a function that takes the names differing from some by capitals, marks, a letter or two, or the ending.
-func isLike(names ...string) func(string) bool {
-	return func(name string) bool { return nearest(name, names) != "" }
-}
-
-// nearest returns the name that is meant by another; "" if none is.
+// nearest returns the name meant by another, which differs by capitals, marks, a letter or two, or the ending; "" if none is.
 func nearest(name string, known []string) string {
 	stem := func(name string) string {
 		name, _, _ = strings.Cut(strings.TrimLeft(strings.ToLower(name), "."), ".")
 		return strings.TrimSuffix(strings.NewReplacer("_", "-", " ", "-").Replace(name), "s")
 	}
 	for _, k := range known {
-		if stem(k) == stem(name) {
-			return k
-		}
-	}
-	for _, k := range known {
-		if d, ok := fault.Distance(stem(name), stem(k)); ok && d <= 2 && len(stem(name)) > 4 && !strings.HasPrefix(stem(name), stem(k)) {
+		d, ok := fault.Distance(stem(name), stem(k))
+		typed := ok && d <= 2 && len(stem(name)) > 4 && !strings.HasPrefix(stem(name), stem(k))
+		if typed || stem(k) == stem(name) {
 			return k
 		}
 	}
 	return ""
 }
 
-// unreadFiles lists the files of a folder that are taken and not read. shown is the folder for people.
-func unreadFiles(dir *durable.Dir, folder, shown string, taken func(string) bool, read ...string) (out []Notice) {
+// unreadFiles lists the files of a folder that are not read: all in one of ours, but for hidden ones and those that explain it,
+// else those that nearly have such a name. shown is the folder for people.
+func unreadFiles(dir *durable.Dir, folder, shown string, ours bool, read ...string) (out []Notice) {
 	entries, err := dir.ReadDir(folder)
 	if err != nil {
 		return nil
 	}
 	for _, e := range entries {
-		if slices.Contains(read, e.Name()) || !taken(e.Name()) {
+		near := nearest(e.Name(), read)
+		explains := strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(strings.ToLower(e.Name()), "readme")
+		if slices.Contains(read, e.Name()) || near == "" && (!ours || explains) {
 			continue
 		}
 		// A disk that does not tell capitals apart reads it all the same.
@@ -129,7 +119,6 @@ func unreadFiles(dir *durable.Dir, folder, shown string, taken func(string) bool
 		if i >= 0 && !slices.ContainsFunc(entries, func(other fs.DirEntry) bool { return other.Name() == read[i] }) {
 			continue
 		}
-		near := nearest(e.Name(), read)
 		if stem, short := strings.CutSuffix(e.Name(), ".yml"); short && near == "" {
 			near = stem + ".yaml"
 		}
@@ -162,14 +151,12 @@ func (c *Config) unknownVariables(environ []string) (out []Notice) {
 		if _, isKey := c.keyOf(variable); !ours || value == "" || isKey || slices.Contains(known, strings.TrimPrefix(variable, "BMAD_")) {
 			continue
 		}
-		near := fault.Near(name, slices.Concat(known, c.stageVariables()))
-		for _, prefix := range []string{"MCP_", "TASK_", "STAGES_"} {
-			if rest, cut := strings.CutPrefix(name, prefix); cut && slices.Contains(slices.Concat(known, c.stageVariables()), rest) {
-				near = []string{rest}
+		all := slices.Concat(known, c.stageVariables())
+		near := fault.Near(name, all)
+		for _, meant := range []string{name[strings.Index(name, "_")+1:], name} { // with a word before it, or in other letters
+			if slices.Contains(all, meant) {
+				near = []string{meant}
 			}
-		}
-		if slices.Contains(known, name) { // in other letters
-			near = []string{name}
 		}
 		for i := range near {
 			near[i] = "BMAD_" + near[i]

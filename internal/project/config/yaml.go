@@ -1,9 +1,7 @@
 package config
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // entry is a leaf of a YAML file.
@@ -27,18 +26,11 @@ type entry struct {
 // eachSetting calls set for every leaf of a YAML file. It returns an error of set with the file and the line of the
 // key.
 func eachSetting(name string, data []byte, set func(entry) error) error {
-	var doc, second yaml.Node
-	documents := yaml.NewDecoder(bytes.NewReader(data))
-	err := documents.Decode(&doc)
-	if err == nil {
-		err = documents.Decode(&second)
-	}
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
+	var doc yaml.Node
+	if err := workflow.ReadYAML(data, &doc); err != nil {
 		return invalid(name, lineOf(err), explain(err))
-	case len(second.Content) > 0 && !isNull(second.Content[0]):
-		return invalid(name, second.Content[0].Line, errSecond)
-	case len(doc.Content) == 0:
+	}
+	if len(doc.Content) == 0 {
 		return nil
 	}
 	if n := sharedNode(&doc); n != nil {
@@ -47,8 +39,6 @@ func eachSetting(name string, data []byte, set func(entry) error) error {
 	w := walker{name: name, lines: map[string]int{}, set: set}
 	return w.walk("", doc.Content[0])
 }
-
-var errSecond = lang.Errorf("a second document begins (--- or ...), and only one is read")
 
 // sharedNode returns the first node that stands for another place too, or takes from one; nil without one. A value would
 // count where nobody reads it.
@@ -70,8 +60,8 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 func explain(err error) error {
 	text := yamlPlace.ReplaceAllString(err.Error(), "")
 	switch {
-	case strings.Contains(text, "<document start>"):
-		return errSecond
+	case errors.Is(err, workflow.ErrSecondDocument):
+		return workflow.ErrSecondDocument
 	case strings.Contains(text, "cannot start any token"):
 		return lang.Errorf("a character stands where YAML takes none, such as a tab; indent by blanks")
 	case strings.Contains(text, "UTF-8"), strings.Contains(text, "control characters"):

@@ -115,7 +115,7 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 		return r, mistakeAt(name, 1, "the rubric takes %d bytes; at most %d are read", len(data), maxRubric)
 	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	if err := workflow.ReadYAML(data, &doc); err != nil {
 		line := 1
 		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 			line, _ = strconv.Atoi(m[1])

@@ -48,6 +48,7 @@ func TestOwnRubric(t *testing.T) {
 func TestRubricMistakes(t *testing.T) {
 	for want, text := range map[string]string{
 		"po.yaml, line 1: a rubric begins with stage: and checks:":                             "",
+		"po.yaml, line 3: a second document begins (--- or ...), and only one is read":         "checks: {}\n---\nstage: po\n",
 		"po.yaml, line 1: it has no checks":                                                    "stage: po\n",
 		`po.yaml, line 1: it is for stage "qa" and is used for "po"`:                           "stage: qa\n",
 		`po.yaml, line 2: unknown key "check"; valid are stage, checks`:                        "stage: po\ncheck: []\n",

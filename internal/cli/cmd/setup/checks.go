@@ -107,7 +107,8 @@ func checkTeamStore(ctx context.Context, u Upkeep) ([]doctor.Check, error) {
 		}
 	}
 	if from := u.Tasks.Config.Origin("store"); from.Variable != "" {
-		c.Items = append(c.Items, doctor.Defect{Path: from.Variable, What: u.Term.Lang.Say("a program without the variable keeps the runs in files: name the store in your own settings instead")})
+		what := u.Term.Lang.Say("a program without the variable keeps the runs in files: name the store in your own settings instead")
+		c.Items = append(c.Items, doctor.Defect{Path: from.Variable, What: what})
 	}
 	if err == nil {
 		err = withCarrier(u, func(p *project.Project, sessions store.Carrier) (err error) {
@@ -192,7 +193,7 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 		f := foundHistory{Summary: s, altered: v.Altered}
 		switch {
 		case !v.Changed() && !v.Sound() && s.CurrentState.Active():
-			f.doubted, f.unsealed = u.Term.Lang.Say("%s: not confirmed: %s", s.TaskName, v.In(u.Term.Lang).Problem), v.Unsigned
+			f.unsealed, f.doubted = v.Unsigned, u.Term.Lang.Say("%s: not confirmed: %s", s.TaskName, v.In(u.Term.Lang).Problem)
 		case v.Changed():
 			f.changed = u.Term.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(u.Term.Lang).Problem)
 		}
@@ -348,7 +349,8 @@ func machineOf(l lang.Language, cwd string, judge func(args, environ []string) e
 
 // checkAccount checks the folder with the key that signs, and with all that a person has allowed.
 func checkAccount(u Upkeep) doctor.Check {
-	c := doctor.Check{Group: doctor.OfMachine, Name: "account", Status: doctor.OK, Detail: u.Term.Lang.Say("decisions are signed, and what you allow is kept, in %s", app.StateFolder())}
+	c := doctor.Check{Group: doctor.OfMachine, Name: "account", Status: doctor.OK}
+	c.Detail = u.Term.Lang.Say("decisions are signed, and what you allow is kept, in %s", app.StateFolder())
 	if err := app.Trust().Check(); err != nil {
 		f := fault.From(err).Translated(u.Term.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, u.Term.Lang.Say("nothing is signed, and nothing that you allow is kept: %s", f.Message), f.Hint

@@ -138,7 +138,8 @@ func Started(s *standing.Standing, where, settings string) string {
 	if settings != "" && !s.Pauses() {
 		stop = describeStops(s, settings)
 	}
-	return s.Say("**%s** has started%s: %s. Its documents will be in `%s`.%s", s.Session.TaskName, where, Pipeline(s.Workflow, s.Session), s.Tasks, stop) + "\n\n" + Unmet(s) + Message(s)
+	started := s.Say("**%s** has started%s: %s. Its documents will be in `%s`.%s", s.Session.TaskName, where, Pipeline(s.Workflow, s.Session), s.Tasks, stop)
+	return started + "\n\n" + unmet(s) + Message(s)
 }
 
 // describeStops says where a run stops for the person, and how it stops before each stage, behind another sentence.

@@ -106,8 +106,8 @@ func tooFew(p workflow.Policy, writers ...string) lang.Text {
 	return lang.T("%d approvers have to say yes, and only %d can: name more approvers, or a smaller quorum", max(p.Quorum, 1), len(p.Left(writers...)))
 }
 
-// Unmet names the stages at which nothing that the caller hands in can pass; empty if there are none.
-func Unmet(s *standing.Standing) string {
+// unmet names the stages at which nothing that the caller hands in can pass; empty if there are none.
+func unmet(s *standing.Standing) string {
 	var ids []string
 	var why lang.Text
 	for _, st := range s.Workflow.Stages {
