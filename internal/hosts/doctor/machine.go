@@ -95,8 +95,8 @@ func (m MachineCheck) checkHosts() Check {
 	return c
 }
 
-// moving are the variables that move what is the person's: their settings, keys and runs.
-var moving = []string{"BMAD_PROJECT", "BMAD_STORE", "HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+// moving are the variables that move what is the person's: their settings, keys and runs, and the word that counts at gates.
+var moving = []string{"BMAD_GATE", "BMAD_HOST_CONFIRM", "BMAD_PROJECT", "BMAD_SIGN_WITH", "BMAD_STORE", "HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 
 // Elsewhere lists the variables of hosts that count in the servers they start and not here, without the values, which may be
 // secret. moves is true for one that moves what is the person's.
@@ -106,7 +106,7 @@ func (m MachineCheck) Elsewhere() (out []Defect, moves bool) {
 			switch isMoving := slices.Contains(moving, name); {
 			case fmt.Sprint(env[name]) == os.Getenv(name), !isMoving && !strings.HasPrefix(name, "BMAD_"):
 			case isMoving:
-				out, moves = append(out, Defect{file, m.Say("%s sets %s for the server: your settings, keys or runs are others there than here", h.Name, name)}), true
+				out, moves = append(out, Defect{file, m.Say("%s sets %s for the server: your settings, keys, runs or gates are others there than here", h.Name, name)}), true
 			default:
 				out = append(out, Defect{file, m.Say("%s sets %s for the server, and it counts there alone", h.Name, name)})
 			}

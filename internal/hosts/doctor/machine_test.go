@@ -86,7 +86,7 @@ func TestMachine(t *testing.T) {
 	check(doctor.Warning, "Codex starts it so that it cannot work: --toolsets BMAD_STORE=postgres://secret")
 	check(doctor.Warning, "correct the entry bmad")
 	write(".codex/config.toml", codex+"env = {BMAD_STORE = \"postgres://secret\"}\n")
-	check(doctor.Warning, "Codex sets BMAD_STORE for the server: your settings, keys or runs are others there")
+	check(doctor.Warning, "Codex sets BMAD_STORE for the server: your settings, keys, runs or gates are others there")
 	if all := fmt.Sprintf("%+v", m.Check()[1]); strings.Contains(all, "secret") || strings.Contains(all, "BMAD_LANGUAGE") || strings.Contains(all, "PATH for") {
 		t.Errorf("got %s", all)
 	}

@@ -30,7 +30,7 @@ func TestEffective(t *testing.T) {
 		"max_rounds":                  "2|" + user + "2|tighten|true|9 (" + own + "2)",
 		"language":                    "zh|" + user + "3|first|true|en (" + own + "3), zh (BMAD_LANGUAGE)",
 		"document_language":           "auto|default||false|",
-		"verify_timeout":              "1m30s|BMAD_VERIFY_TIMEOUT||true|",
+		"verify_timeout":              "1m30s|BMAD_VERIFY_TIMEOUT|first|true|",
 		"model":                       "|default|person|false|cheap (" + own + "4)",
 		"memory":                      "auto|default|tighten|false|on (" + own + "7)",
 		"audit_floor":                 "60|default|tighten|false|",

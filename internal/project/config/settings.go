@@ -43,7 +43,7 @@ var settings = []setting{
 	{key: "tool_servers", list: true, guard: PersonOnly, set: setToolServers, value: toolServerNames},
 	{key: "toolsets", list: true, guard: PersonOnly, set: setToolsets, value: func(c *Config) any { return strings.Trim(fmt.Sprint(c.Toolsets), "[]") }},
 	{key: "verify", guard: PersonFirst, set: setVerifies},
-	{key: "verify_timeout", set: setVerifyTimeout, value: func(c *Config) any { return c.VerifyTimeout }},
+	setting{key: "verify_timeout", set: setVerifyTimeout, value: func(c *Config) any { return c.VerifyTimeout }}.personFirst(),
 	{key: "workflow", guard: PersonFirst, set: setWorkflow, value: func(c *Config) any { return c.Workflow }},
 }
 
