@@ -89,15 +89,15 @@ var ErrSecondDocument = lang.Errorf("a second document begins (--- or ...), and 
 func ReadYAML(data []byte, root *yaml.Node) error {
 	documents := yaml.NewDecoder(bytes.NewReader(data))
 	err := documents.Decode(root)
-	var second yaml.Node
-	if err == nil {
-		err = documents.Decode(&second)
+	for err == nil {
+		var next yaml.Node
+		if err = documents.Decode(&next); err == nil && len(next.Content) > 0 && next.Content[0].Tag != "!!null" {
+			err = fmt.Errorf("yaml: line %d: %w", next.Content[0].Line, ErrSecondDocument)
+		}
 	}
 	switch {
-	case errors.Is(err, io.EOF), err == nil && second.Content[0].Tag == "!!null":
+	case errors.Is(err, io.EOF):
 		return nil
-	case err == nil:
-		return fmt.Errorf("yaml: line %d: %w", second.Content[0].Line, ErrSecondDocument)
 	case strings.Contains(err.Error(), "<document start>"):
 		return fmt.Errorf("%s%w", yamlLine.FindString(err.Error()), ErrSecondDocument)
 	}

@@ -273,6 +273,7 @@ func TestErrorsNamePlaceAndChoices(t *testing.T) {
 		{project: "stages:\n\tpo: {gate: strict}", want: "line 2: a character stands where YAML takes none, such as a tab"},
 		{user: "gate: auto\n---\ngate: strict", want: "line 3: a second document begins"},
 		{user: "---\n---\ngate: strict", want: "line 3: a second document begins"},
+		{user: "gate: auto\n---\n---\ngate: strict", want: "line 4: a second document begins"},
 		{project: "gate: auto\n...\ngate: strict", want: "line 2: a second document begins"},
 		{project: "gate: auto\n...\n{[", want: "line 2: a second"},
 		{project: "gate: &g strict\nstages: {po: {gate: *g}}", want: "line 1: anchors (&), aliases (*) and merges (<<) are not read"},
