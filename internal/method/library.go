@@ -267,8 +267,15 @@ func (l *Library) openSources(project string, copies []Copy, problems []lang.Tex
 	}
 	s.Catalog = catalog.Open(sources...)
 	for n := range s.Sources {
-		if s.Sources[n].State == "none" && s.Holds(s.Sources[n].Name) {
-			s.Sources[n].State = "found"
+		src := &s.Sources[n]
+		problems := slices.DeleteFunc(s.Problems(), func(p catalog.Problem) bool { return p.Source != src.Name })
+		switch {
+		case src.State != "none":
+		case s.Holds(src.Name):
+			src.State = "found"
+		case len(problems) > 0:
+			src.problem = problems[0].Whole()
+			src.Problem = src.problem.String()
 		}
 	}
 	return s

@@ -107,6 +107,9 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 
 // noneOf explains an empty list, with the existing phases and modules.
 func (s *Snapshot) noneOf(kind catalog.Kind, category, module string) lang.Text {
+	if category == "" && module == "" {
+		return catalog.NoneInstalled(kind)
+	}
 	none := lang.T("no %s matches; leave out category and module to list all", kind.Text())
 	phases, modules := map[string]bool{}, map[string]bool{}
 	for _, i := range s.Catalog.Items(kind) {

@@ -11,7 +11,16 @@ import (
 // Read reads a table, each row by the names in the header. Too short or too long rows are kept as far as
 // they go; an unreadable row is an error after the rows before it.
 func Read(text string) ([]map[string]string, error) {
+	first, rest, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(first, "sep=") { // for spreadsheets
+		text = rest
+	}
 	r := csv.NewReader(strings.NewReader(text))
+	for _, separator := range ";\t" { // of spreadsheets in countries with a decimal comma
+		if strings.ContainsRune(first, separator) && !strings.Contains(strings.TrimPrefix(first, "sep="), ",") {
+			r.Comma = separator
+		}
+	}
 	r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace = -1, true, true
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
 // TextFile is a file of an installation.
@@ -69,10 +70,10 @@ func (f *fileReader) File(name string) (TextFile, error) {
 		return TextFile{}, tooLarge(name, MaxFile+1)
 	case err != nil:
 		return TextFile{}, fault.New(fault.Storage, "the file %q cannot be read: %w", name, err).WithHint("check its permissions")
-	case isBinary(data):
+	case isBinary(format.FromUTF16(data)):
 		return TextFile{}, fault.New(fault.NotAllowed, "%q is not a text file", name).WithHint("only text is served; open it with a program for its kind")
 	}
-	return TextFile{URI: f.URI(name), MIMEType: MIMEType(name), Path: name, Source: f.Name, Data: data}, nil
+	return TextFile{URI: f.URI(name), MIMEType: MIMEType(name), Path: name, Source: f.Name, Data: format.FromUTF16(data)}, nil
 }
 
 func tooLarge(name string, size int64) error {

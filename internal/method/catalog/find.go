@@ -34,10 +34,40 @@ func (c *Catalog) indexNames() {
 		}
 		put(i.DisplayName, byPerson)
 		put(i.Title, byTitle)
+		put(strings.TrimSuffix(normalName(i.Title), "-agent"), byTitle)
+		put(roleNames[i.Short()], byOther)
 		for _, name := range i.others {
 			put(name, byOther)
 		}
 	}
+}
+
+// roleNames are the names of roles that the method shortens.
+var roleNames = map[string]string{"dev": "developer", "pm": "product-manager", "po": "product-owner", "qa": "tester", "sm": "scrum-master", "tea": "test-architect"}
+
+// plainName returns a name without the marks that people and texts of the method put around it: quotation marks,
+// the kind of the item, and the parts of a command, /bmad:bmm:agents:pm.
+func plainName(name string) string {
+	name = strings.Trim(strings.ReplaceAll(strings.TrimSpace(name), `\`, "/"), "`'\"@*")
+	for _, mark := range []string{"the ", "skill:", "agent:", "workflow:", "task:"} {
+		if len(name) > len(mark) && strings.EqualFold(name[:len(mark)], mark) {
+			name = name[len(mark):]
+		}
+	}
+	if parts := strings.Split(strings.TrimPrefix(name, "/"), ":"); len(parts) > 2 && parts[0] == "bmad" {
+		return parts[1] + "/" + parts[len(parts)-1]
+	}
+	return name
+}
+
+// AlsoNamed returns the other modules' items of a kind with a name, in full.
+func (c *Catalog) AlsoNamed(i Item, name string) (out []string) {
+	for _, m := range c.names[i.Kind][normalName(plainName(name))] {
+		if m.level <= byAlias && m.item.Module != i.Module {
+			out = format.AppendNew(out, m.item.Full())
+		}
+	}
+	return out
 }
 
 // Find returns the item of a kind by its name, id, alias, code, person or title, with or without the module
@@ -50,7 +80,9 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	if strings.TrimSpace(name) == "" {
 		return Item{}, fault.New(fault.InvalidArgument, "no %s is named", kind.Text()).WithHint("name one: %s", c.someNames(kind))
 	}
-	if ref, ok := c.RefTo(name); ok || strings.Contains(name, "://") {
+	asked := name
+	name = plainName(name)
+	if ref, ok := c.RefTo(name); ok || strings.Contains(name, "/") {
 		if i := c.itemAt(kind, name, ref, ok); i != nil {
 			return *i, nil
 		}
@@ -77,7 +109,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Item{}, c.notFound(kind, name)
+		return Item{}, c.notFound(kind, asked)
 	case 1:
 		return *found[0], nil
 	}
@@ -85,7 +117,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	for i, item := range found {
 		full[i] = item.Full()
 	}
-	return Item{}, fault.New(fault.Conflict, "there are %d %s %q", len(found), kind.plural(), format.OneLine(name)).
+	return Item{}, fault.New(fault.Conflict, "there are %d %s %q", len(found), kind.plural(), format.OneLine(asked)).
 		WithHint("name its module: %s", strings.Join(full, ", "))
 }
 
@@ -103,19 +135,21 @@ func (c *Catalog) itemAt(kind Kind, name string, ref Ref, known bool) *Item {
 		}
 	}
 	f, file, ok := c.LookUp(ref)
-	if !ok {
-		return nil
-	}
 	for _, i := range c.items {
 		if i.Kind == kind && i.Origin == f && i.Path == file {
 			return i
 		}
 	}
-	// In 6.2 menus name the files of workflows, which are found as skills.
-	if base := path.Base(file); base == "workflow.md" || base == "workflow.yaml" || base == "SKILL.md" {
-		if found := c.bestMatches(kind, path.Base(path.Dir(file)), ""); len(found) == 1 {
-			return found[0]
-		}
+	// Menus name files of another version: of workflows that have become skills, and of agents.
+	called := format.Stem(ref.Path)
+	switch base := path.Base(ref.Path); {
+	case base == "workflow.md" || base == "workflow.yaml" || base == "SKILL.md":
+		called = path.Base(path.Dir(ref.Path))
+	case ok || path.Ext(base) == "":
+		return nil
+	}
+	if found := c.bestMatches(kind, strings.TrimPrefix(withoutPrefix(called), "workflow-"), ""); len(found) == 1 {
+		return found[0]
 	}
 	return nil
 }
@@ -176,8 +210,10 @@ func (c *Catalog) bestMatches(kind Kind, name, module string) []*Item {
 
 func (c *Catalog) notFound(kind Kind, name string) error {
 	err := fault.New(fault.NotFound, "there is no %s %q", kind.Text(), shorten(name))
-	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
-		if elsewhere := c.bestMatches(kind, name[at+1:], ""); len(elsewhere) > 0 {
+	name = plainName(name)
+	bare := name[strings.IndexAny(name, "/:")+1:]
+	if bare != name { // of another module
+		if elsewhere := c.bestMatches(kind, bare, ""); len(elsewhere) > 0 {
 			return err.Offer([]string{elsewhere[0].Full()})
 		}
 	}
@@ -187,7 +223,7 @@ func (c *Catalog) notFound(kind Kind, name string) error {
 		near = c.similarNames(alike, name)
 	}
 	for _, other := range kinds {
-		if found := c.bestMatches(other, name, ""); other != kind && len(found) > 0 {
+		if found := c.bestMatches(other, bare, ""); other != kind && len(found) > 0 {
 			err = err.WithHint("there is one among the %s: %s", other.plural(), found[0].Full())
 			if len(near) > 0 {
 				err.AddHint("; or did you mean %s?", strings.Join(near, ", "))
@@ -202,7 +238,15 @@ func (c *Catalog) notFound(kind Kind, name string) error {
 	if alike != "" {
 		return err.WithHint("the %s are: %s; the %s: %s", kind.plural(), c.someNames(kind), alike.plural(), c.someNames(alike))
 	}
+	if len(c.names[kind]) == 0 {
+		return err.WithHint("%s", NoneInstalled(kind))
+	}
 	return err.WithHint("there are: %s", c.someNames(kind))
+}
+
+// NoneInstalled says that a catalog has no item of a kind.
+func NoneInstalled(kind Kind) lang.Text {
+	return lang.T("no %s is installed; the list of modules names what could not be used", kind.Text())
 }
 
 // someNames lists the names of a few items of a kind.
@@ -233,6 +277,9 @@ func (c *Catalog) similarNames(kind Kind, name string) []string {
 	var all []near
 	for known, matches := range c.names[kind] {
 		d, similar := fault.Distance(want, known)
+		if last := want[strings.LastIndexByte(want, '-')+1:]; !similar && len(last) >= 3 && slices.Contains(strings.Split(known, "-"), last) {
+			d, similar = 2+len(want)-len(last), true // a word of the name, prd of create-prd
+		}
 		if !similar {
 			continue
 		}

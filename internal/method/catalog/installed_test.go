@@ -17,10 +17,10 @@ const (
 	agentText   = "---\nname: x\n---\n```xml\n<agent id=\"x\" name=\"Source\" title=\"From the source\">\n</agent>\n```\n"
 )
 
-// shopWith returns a project with an installation of bmm and core, and some more files.
+// shopWith returns a project with an installation of bmm, and some more files.
 func shopWith(more map[string]string) fstest.MapFS {
 	return with(with(fstest.MapFS{}, map[string]string{
-		"_bmad/_config/manifest.yaml":                                   "installation: {version: 6.0.1}\nmodules:\n  - {name: core, version: 6.0.1}\n  - {name: bmm, version: 6.0.1}\n",
+		"_bmad/_config/manifest.yaml":                                   "installation: {version: 6.0.1}\nmodules:\n  - {name: bmm, version: 6.0.1}\n",
 		"_bmad/_config/agent-manifest.csv":                              agentHeader + "analyst,Mary,Business Analyst,📊,r,i,c,p,bmm,_bmad/bmm/agents/analyst.md\n",
 		"_bmad/_config/workflow-manifest.csv":                           "name,description,module,path\ncreate-prd,Installed,bmm,_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow.yaml\n",
 		"_bmad/bmm/config.yaml":                                         "user_name: Jo\n",

@@ -102,9 +102,17 @@ func (c *Catalog) Near(domain string) []string {
 	return out
 }
 
+// pieces are the pieces of knowledge of a source. Copies of a skill for several hosts have theirs once.
+type pieces struct {
+	list []Fragment
+	// at has the place of a piece in the list, by the path of each copy, and by the file's name.
+	at map[string]int
+}
+
 // findKnowledge finds the pieces of a source, with their details from the indexes.
 func (f *Origin) findKnowledge() []Fragment {
-	var out []Fragment
+	found := pieces{at: map[string]int{}}
+	first := map[[3]string]int{}
 	var indexes []string
 	for _, tree := range f.outermostTrees() {
 		entries := 0
@@ -113,15 +121,28 @@ func (f *Origin) findKnowledge() []Fragment {
 				indexes = append(indexes, name)
 				return
 			}
-			if domain, ok := f.domainOf(name); ok {
-				out = append(out, Fragment{Name: format.Stem(name), Domain: domain, URI: f.URI(name), Size: size, module: f.moduleOf(name)})
+			domain, ok := f.domainOf(name)
+			if !ok {
+				return
+			}
+			piece := Fragment{Name: format.Stem(name), Domain: domain, Size: size, module: f.moduleOf(name)}
+			key := [3]string{piece.Name, domain, piece.module}
+			at, known := first[key]
+			if !known {
+				at = len(found.list)
+				piece.URI = f.URI(name)
+				found.list = append(found.list, piece)
+			}
+			first[key], found.at[name] = at, at
+			if _, named := found.at[path.Base(name)]; !named {
+				found.at[path.Base(name)] = at
 			}
 		})
 	}
 	for _, index := range indexes {
-		f.applyIndex(index, out)
+		f.applyIndex(index, found)
 	}
-	return out
+	return found.list
 }
 
 // domainOf returns the field of knowledge of a file, if any.
@@ -183,7 +204,7 @@ func (f *Origin) moduleOf(name string) string {
 
 // applyIndex adds the details of pieces from an index. Indexes name files relative to themselves; the name
 // alone identifies a moved file.
-func (f *Origin) applyIndex(index string, pieces []Fragment) {
+func (f *Origin) applyIndex(index string, found pieces) {
 	file, err := f.File(index)
 	if err != nil {
 		return
@@ -192,17 +213,14 @@ func (f *Origin) applyIndex(index string, pieces []Fragment) {
 	field := strings.TrimSuffix(path.Base(index), "-index.csv")
 	for _, r := range rows {
 		named := cmp.Or(r["fragment_file"], r["file"], r["path"])
-		if named == "" {
+		at, known := found.at[path.Join(path.Dir(index), named)]
+		if !known {
+			at, known = found.at[path.Base(named)]
+		}
+		if named == "" || !known {
 			continue
 		}
-		at := slices.IndexFunc(pieces, func(p Fragment) bool { return p.URI == f.URI(path.Join(path.Dir(index), named)) })
-		if at < 0 {
-			at = slices.IndexFunc(pieces, func(p Fragment) bool { return path.Base(p.URI) == path.Base(named) })
-		}
-		if at < 0 {
-			continue
-		}
-		p := &pieces[at]
+		p := &found.list[at]
 		p.Name, p.Description = cmp.Or(r["id"], p.Name), cmp.Or(r.Plain("description"), r.Plain("name"))
 		for _, tag := range strings.FieldsFunc(r["tags"], func(c rune) bool { return c == ',' || c == ';' }) {
 			p.Tags = format.AppendNew(p.Tags, strings.TrimSpace(tag))

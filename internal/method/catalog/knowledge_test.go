@@ -88,6 +88,25 @@ func TestKnowledge(t *testing.T) {
 	}
 }
 
+// TestKnowledgeOfCopies: copies of a skill for several hosts have each piece once, with the words of the index.
+func TestKnowledgeOfCopies(t *testing.T) {
+	files := map[string]string{}
+	for _, host := range []string{".claude", ".agents", ".cursor", ".gemini"} {
+		at := host + "/skills/bmad-tide/"
+		files[at+"SKILL.md"] = "---\nname: bmad-tide\ndescription: x\n---\n# Tide\n"
+		files[at+"knowledge/tide-index.csv"] = "id,name,description,tags,fragment_file\nebb,Ebb,When it goes,\"low, sand\",ebb.md\nflood,Flood,When it comes,high,moved/flood.md\n"
+		files[at+"knowledge/ebb.md"], files[at+"knowledge/flood.md"], files[at+"knowledge/moon.md"] = "# Ebb", "# Flood", "# Moon"
+	}
+	want := []string{
+		"bmad-tide: ebb (low sand tide) bmad://.agents/skills/bmad-tide/knowledge/ebb.md When it goes",
+		"bmad-tide: flood (high tide) bmad://.agents/skills/bmad-tide/knowledge/flood.md When it comes",
+		"bmad-tide: moon () bmad://.agents/skills/bmad-tide/knowledge/moon.md ",
+	}
+	if got := fragments(catalog.Open(source(with(fstest.MapFS{}, files))).Knowledge("")); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestKnowledgeOf: a domain is found by its folder, a skill's short name, a module, a tag, a piece.
 func TestKnowledgeOf(t *testing.T) {
 	tests := []struct {

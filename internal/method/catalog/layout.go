@@ -58,7 +58,7 @@ func (s *scan) scanFolder(base, only string) {
 	for _, e := range s.origin.list(base) {
 		name := path.Join(base, e.Name())
 		linked := e.Type()&fs.ModeSymlink != 0
-		folder := e.IsDir() || linked && !s.origin.leadsUp(name)
+		folder := e.IsDir() || linked && s.origin.leadsToFolder(name)
 		meant := only == "" || e.Name() == only
 		if !folder || !meant || slices.Contains(skipped, e.Name()) {
 			continue

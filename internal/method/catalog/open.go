@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -19,8 +20,30 @@ func Open(sources ...Source) *Catalog {
 		f.Main = f.Main || f.Name == Project
 	}
 	c.mergeItems()
+	c.nameEmptyModules()
 	c.indexNames()
 	return c
+}
+
+// nameEmptyModules names the installed modules without any item. The missing skills of a list are named
+// already.
+func (c *Catalog) nameEmptyModules() {
+	used := map[string]bool{}
+	for _, i := range c.items {
+		used[i.Module] = true
+	}
+	for _, f := range c.origins {
+		for _, in := range f.Installations {
+			for _, id := range in.ids {
+				used[id] = true
+			}
+			for _, module := range slices.Sorted(maps.Keys(in.Modules)) {
+				if !used[module] && in.Layout != LayoutSkills {
+					f.addProblem(in.Root(module), "the module %q is installed, and no agent, workflow or task of it was found", module)
+				}
+			}
+		}
+	}
 }
 
 // shareSkills connects the sources: a project can list and describe skills in the person's home or in a

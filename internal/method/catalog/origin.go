@@ -113,10 +113,21 @@ func (in *Installation) Places(name string) ([]string, bool) {
 	return append(out, path.Join(in.Dir, name)), true
 }
 
-// ModuleOf returns the module of a file of the installation.
+// ModuleOf returns the module of a file of the installation; "" for one beside the modules.
 func (in *Installation) ModuleOf(name string) string {
-	module, _ := in.moduleAndPath(name)
+	module, rest := in.moduleAndPath(name)
+	if rest == "" {
+		return ""
+	}
 	return module
+}
+
+// Root returns the folder of a module.
+func (in *Installation) Root(module string) string {
+	if in.only != "" || in.Layout == LayoutV4 {
+		return in.Dir
+	}
+	return path.Join(in.Dir, module)
 }
 
 // moduleAndPath returns the module of a path in the installation, and the path in the module.

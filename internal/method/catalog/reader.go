@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -83,7 +84,11 @@ func (f *fileReader) read(name string) string {
 		f.addProblem(name, "it has %d bytes; at most %d are read", info.Size(), MaxFile)
 		return ""
 	}
-	return f.readAtMost(name, MaxFile)
+	text := f.readAtMost(name, MaxFile)
+	if strings.ContainsRune(text, utf8.RuneError) {
+		f.addProblem(name, "it is not in UTF-8, and some of its letters are lost")
+	}
+	return text
 }
 
 // readHead returns the beginning of a file.
@@ -132,6 +137,9 @@ func (f *fileReader) readTOML(name string) map[string]any {
 // maxRows bounds the rows of a manifest, since each costs a search.
 const maxRows = 20_000
 
+// tableColumns are columns of which every manifest has one.
+var tableColumns = []string{"name", "path", "canonicalId", "skill", "module"}
+
 // readTable reads a CSV file of the installation; a missing one has no rows.
 func (f *fileReader) readTable(name string) []format.Row {
 	text := f.read(name)
@@ -144,6 +152,8 @@ func (f *fileReader) readTable(name string) []format.Row {
 		f.addProblem(name, "some of its rows cannot be read: %v", err)
 	case strings.Count(text, `"`)%2 != 0:
 		f.addProblem(name, "a quotation mark in it is not closed; the rows after it were read as one text")
+	case len(rows) > 0 && !slices.ContainsFunc(tableColumns, func(column string) bool { _, has := rows[0][column]; return has }):
+		f.addProblem(name, "its first line does not name the columns, such as name, module and path; it was left out")
 	}
 	if len(rows) > maxRows {
 		f.addProblem(name, "it has %d rows; those after %d were left out", len(rows), maxRows)
@@ -180,10 +190,15 @@ func (f *fileReader) leadsToFolder(link string) bool {
 	if err == nil && info.IsDir() && !f.leadsUp(link) {
 		return true
 	}
-	if strings.HasPrefix(path.Base(link), "bmad") {
-		f.addProblem(link, "it is a symbolic link that leads out of the folder, up in it, or nowhere")
+	if strings.HasPrefix(strings.TrimLeft(path.Base(link), "._"), "bmad") {
+		f.addLinkProblem(link)
 	}
 	return false
+}
+
+// addLinkProblem names a folder that a link puts out of reach of the search.
+func (f *fileReader) addLinkProblem(name string) {
+	f.addProblem(name, "it is a symbolic link that leads out of the folder, up in it, or nowhere; only what is in the folder is read, or in the one that BMAD_ROOT names")
 }
 
 // leadsToFile reports whether an entry of a folder is a file, or a link to a readable one. A link to nothing is a

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lithammer/fuzzysearch/fuzzy"
 )
@@ -19,11 +20,10 @@ type Hit struct {
 // Search returns the items with the words of a query, the best first; or else items with similar words in
 // their names.
 func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
-	words := significantWords(query)
-	if len(words) == 0 {
+	words, whole := significantWords(query), normalName(query)
+	if len(words) == 0 || whole == "" {
 		return nil
 	}
-	whole := normalName(query)
 	items := c.Items(kinds...)
 	out := scoredHits(items, func(i Item) int { return i.score(whole, words) })
 	if len(out) == 0 {
@@ -53,8 +53,9 @@ func (i Item) similarScore(words []string) int {
 		names = append(names, strings.FieldsFunc(n, func(r rune) bool { return r == ' ' || r == '-' || r == '_' })...)
 	}
 	for _, w := range words {
-		if len(w) < 4 || !slices.ContainsFunc(names, func(n string) bool {
-			return fuzzy.LevenshteinDistance(w, strings.ToLower(n)) <= len(w)/3
+		letters := utf8.RuneCountInString(w)
+		if letters < 4 || !slices.ContainsFunc(names, func(n string) bool {
+			return fuzzy.LevenshteinDistance(w, strings.ToLower(n)) <= letters/3
 		}) {
 			return 0
 		}

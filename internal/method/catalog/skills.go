@@ -21,12 +21,19 @@ const (
 	bmodFile      = "bmod.toml"
 )
 
-// launcher marks the body of a skill with nothing but a reference to an agent's file.
-const launcher = "<agent-activation"
+// launcher finds the body of a skill with nothing but a reference to the file of an item, and launched the
+// files in it (6.0 to 6.2).
+var (
+	launcher = pattern.New(`<agent-activation|LOAD the FULL`)
+	launched = pattern.New(`\{project-root\}/([^\s'"` + "`" + `]+\.(?:md|ya?ml|xml))`)
+)
 
 // addSkillsIn adds the method's skills from a folder, which may hold others too.
 func (s *scan) addSkillsIn(dir string) {
 	if !s.origin.isDir(dir) {
+		if _, stays := followInside(s.origin.FS, ".", dir); !stays && s.origin.names.mayHold(dir) && !s.origin.Home {
+			s.origin.addLinkProblem(dir)
+		}
 		return
 	}
 	module, described, all := "", "", false
@@ -49,11 +56,17 @@ func (s *scan) addSkillsIn(dir string) {
 		switch {
 		case hasName(names, bmodFile) && s.addHub(dir, at, names):
 		case !hasName(names, "SKILL.md"):
+			if len(names) > 0 && s.belongsToMethod(e.Name(), names) {
+				s.origin.addProblem(at, "it has no SKILL.md")
+			}
 		case all || s.belongsToMethod(e.Name(), names):
 			s.addMemberSkill(at, names, module, described)
 		}
 	}
 }
+
+// maxLauncher bounds the text of a launcher, in bytes.
+const maxLauncher = 1500
 
 // addMemberSkill adds a skill of a module described by a folder; both may be unknown.
 func (s *scan) addMemberSkill(dir string, names []fs.DirEntry, module, described string) {
@@ -88,8 +101,11 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	file := path.Join(dir, "SKILL.md")
 	head := s.origin.readHead(file)
 	id := path.Base(dir)
-	if strings.Contains(head, launcher) {
+	if len(head) < maxLauncher && launcher.MatchString(head) {
 		s.origin.trees = append(s.origin.trees, dir)
+		if !s.addLauncher(id, head) && !s.origin.Home {
+			s.origin.addProblem(file, "it only sends its reader to a file, which is not there")
+		}
 		return
 	}
 	if strings.TrimSpace(head) == "" {
@@ -122,6 +138,21 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	s.classify(i, names, title)
 	s.origin.Skills[id] = i
 	s.addItem(i)
+}
+
+// addLauncher gives the item whose file a launcher names the launcher's name too.
+func (s *scan) addLauncher(id, text string) bool {
+	for _, o := range append([]*Origin{s.origin}, s.before...) {
+		for _, m := range launched.FindAllStringSubmatch(text, -1) {
+			for _, i := range o.Items {
+				if places, _ := i.Installation.Places(m[1]); slices.Contains(places, i.Path) {
+					i.Aliases = format.AppendNew(i.Aliases, id)
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // classify sets the kind of a skill: by the customization, which is the installer's own rule, else by the

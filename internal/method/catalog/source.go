@@ -162,6 +162,9 @@ func NewProblem(source, path string, text lang.Text) Problem {
 	return Problem{Source: source, Path: path, Text: text.String(), text: text}
 }
 
+// Whole returns the problem with the path.
+func (p Problem) Whole() lang.Text { return lang.T("%s: %s", p.Path, p.text) }
+
 // Said returns the problem in a language.
 func (p Problem) Said(l lang.Language) Problem {
 	p.Text = p.text.In(l)

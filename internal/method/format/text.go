@@ -3,11 +3,14 @@
 package format
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 )
 
 // OneLine puts a text into one line.
@@ -65,9 +68,28 @@ func AppendNew(list []string, values ...string) []string {
 	return list
 }
 
-// Normalize returns bytes as text for parsers: without a byte order mark, and with a line feed at the end
-// of each line.
+// Normalize returns bytes as text for parsers: in UTF-8, without a byte order mark, and with a line feed at
+// the end of each line.
 func Normalize(data []byte) string {
-	s := strings.TrimPrefix(string(data), "\ufeff")
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\ufffd")
+	s := strings.TrimPrefix(string(FromUTF16(data)), "\ufeff")
+	return strings.ToValidUTF8(lineEnds.Replace(s), "\ufffd")
+}
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// FromUTF16 returns bytes in UTF-8 if a byte order mark shows that they are in UTF-16, as programs of
+// Windows write it, else the bytes as they are.
+func FromUTF16(data []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		return data
+	}
+	var units []uint16
+	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
+		units = append(units, order.Uint16(rest))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
