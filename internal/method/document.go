@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/resolve"
@@ -36,7 +37,7 @@ func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 		return "", err
 	}
 	p := r.Persona
-	d := &briefing{tools: w}
+	d := &briefing{tools: w, others: s.AlsoNamed(i, name)}
 	d.addLine("# %s", agentHeading(p, i))
 	d.addLine("")
 	d.addLine("You act as this agent of the BMAD method from now on, until the person dismisses it: %s. %s", describeOrigin(i), roleRule(p))
@@ -85,7 +86,7 @@ func (s *Snapshot) workDocument(asked, words string, w ToolNames, kinds ...catal
 	if err != nil {
 		return "", err
 	}
-	d := &briefing{tools: w}
+	d := &briefing{tools: w, others: s.AlsoNamed(i, asked)}
 	d.addLine("# %s", cmp.Or(i.Title, i.Name))
 	d.addLine("")
 	d.addLine("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their "+
@@ -133,6 +134,8 @@ func describeOrigin(i catalog.Item) string {
 type briefing struct {
 	text  strings.Builder
 	tools ToolNames
+	// others are further items with the asked name.
+	others []string
 	// removed has the pieces missing in the texts, by their addresses.
 	removed map[string]removal
 }
@@ -240,7 +243,7 @@ func (d *briefing) addResolved(r *resolve.Resolved) {
 	if len(r.Config) > 0 {
 		d.addLine("\n## Configuration, loaded\n")
 		for _, c := range r.Config {
-			d.addLine("- %s: %s", c.Key, format.OneLine(c.Value))
+			d.addLine("- %s: %s", c.Key, visible.Fit(format.OneLine(c.Value), maxDescription))
 		}
 	}
 	settings := map[string]any{}
@@ -257,6 +260,9 @@ func (d *briefing) addResolved(r *resolve.Resolved) {
 	}
 	if len(r.Custom) > 0 && r.Persona == nil {
 		d.addLine("\nThe project's customization is merged: %s.", strings.Join(r.Custom, ", "))
+	}
+	if len(d.others) > 0 {
+		d.addLine("\nOther modules have this name too: %s. If the person means one of them, ask for it with its module.", strings.Join(d.others, ", "))
 	}
 	for _, note := range r.Notes {
 		d.addLine("\n%s", note)

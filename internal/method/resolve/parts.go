@@ -22,7 +22,7 @@ func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string
 		if file, err := i.Origin.File(workflow); err == nil {
 			out.Notes = append(out.Notes, "This skill is rendered before it is used. That is done: the text below is "+
 				"rendered, and the files it names are when you read them by these addresses. Run no render_skill.py.")
-			rendered, err := r.render(string(file.Data), defaults)
+			rendered, err := r.render(format.Normalize(file.Data), defaults)
 			out.Parts = []Part{{catalog.Ref{Source: i.Origin.Name, Path: workflow, Resolved: true}.String(), rendered, len(file.Data)}}
 			return err
 		}
@@ -33,7 +33,7 @@ func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string
 	_, body, _ := format.FrontMatter(text)
 	if len(body) < 600 && strings.Contains(body, "workflow.md") {
 		if file, err := i.Origin.File(workflow); err == nil {
-			if err := r.addPart(out, i.Origin, workflow, string(file.Data)); err != nil {
+			if err := r.addPart(out, i.Origin, workflow, format.Normalize(file.Data)); err != nil {
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func (r *resolver) addYAMLParts(out *Resolved, text string) error {
 			out.Notes = append(out.Notes, "Its instructions cannot be read: "+err.Error()+".")
 			continue
 		}
-		if err := r.addPart(out, f, name, string(file.Data)); err != nil {
+		if err := r.addPart(out, f, name, format.Normalize(file.Data)); err != nil {
 			return err
 		}
 	}
@@ -99,6 +99,7 @@ func (r *resolver) addPart(out *Resolved, f *catalog.Origin, name, text string) 
 // filledText returns the text of a file of the item, filled in. It is the same whether the file
 // is a part of the item or is read by itself.
 func (r *resolver) filledText(name, text string) (string, error) {
+	text = maskSettings(name, text)
 	r.own = maps.Clone(r.base)
 	r.filled = 0
 	if name == r.i.Path && inYAML(r.i) {
@@ -172,7 +173,11 @@ func (r *resolver) fillDate() {
 // addSettings adds the configuration and the settings used in the text of an item.
 func (r *resolver) addSettings(out *Resolved, text string) {
 	i := r.i
-	for _, key := range keys {
+	shown := slices.Clone(keys)
+	for _, s := range r.from {
+		shown = format.AppendNew(shown, s.ownKeys(r.module)...)
+	}
+	for _, key := range shown[:min(len(shown), maxKeys)] {
 		if v, ok := r.configValue(key); ok {
 			out.Config = append(out.Config, Setting{key, r.fillNested(v, 1, false)})
 		}
@@ -221,7 +226,11 @@ func inYAML(i *catalog.Item) bool {
 	return i.Kind == catalog.Workflow && !i.Skill && i.Installation != nil && i.Installation.Layout == catalog.LayoutV6 && path.Ext(i.Path) != ".md"
 }
 
-// keys are the settings needed by every role; others are found by their placeholders.
+// maxKeys bounds the shown settings of the configuration.
+const maxKeys = 40
+
+// keys are the settings needed by every role. The module's own follow them; others are found by their
+// placeholders.
 var keys = []string{
 	"user_name", "communication_language", "document_output_language", "user_skill_level", "project_name", "output_folder",
 	"planning_artifacts", "implementation_artifacts", "project_knowledge",

@@ -51,6 +51,32 @@ func (r *resolver) installationFolder() (string, bool) {
 	return in.Dir, true
 }
 
+// moduleFile returns the path of the item's installation, or of the module or the module's configuration in it.
+func (r *resolver) moduleFile(name string) (string, bool) {
+	in := r.i.Installation
+	if in == nil || in.Layout == catalog.LayoutSkills {
+		in = r.customizingInstallation()
+	}
+	if in == nil {
+		return "", false
+	}
+	file := in.Dir
+	if name != "bmad_root" {
+		file = in.Root(r.i.Module)
+	}
+	switch {
+	case name == "bmad_root", name == "module_root":
+	case in.Layout == catalog.LayoutV4:
+		file = path.Join(file, "core-config.yaml")
+	default:
+		file = path.Join(file, "config.yaml")
+	}
+	if name != "bmad_root" && r.i.Module == "" || !in.Origin.Has(file) {
+		return "", false
+	}
+	return in.Origin.SystemPath(file)
+}
+
 // inSource returns the source and the path in it of a system path.
 func (r *resolver) inSource(name string) (*catalog.Origin, string, bool) {
 	for _, f := range r.c.Origins() {

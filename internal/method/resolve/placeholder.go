@@ -130,6 +130,8 @@ func (r *resolver) lookUpName(name string) (string, bool) {
 		return path.Base(filepath.ToSlash(r.target.Project)), r.target.Project != ""
 	case "bmad_folder", "bmad-folder":
 		return r.installationFolder()
+	case "bmad_root", "bmad-root", "module_root", "module-root", "module_config", "module-config", "config_source":
+		return r.moduleFile(strings.ReplaceAll(name, "-", "_"))
 	case "root": // in the sources of version 4
 		if r.i.Installation != nil && r.i.Installation.Layout == catalog.LayoutV4 {
 			return r.installationFolder()

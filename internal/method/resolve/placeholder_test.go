@@ -50,6 +50,7 @@ func TestPlaceholders(t *testing.T) {
 	tests := []struct{ name, text, want, open string }{
 		{"the project", "{project-root} {project_root}/docs", shop + " " + shop + "/docs", ""},
 		{"the folder of the installation", "{bmad_folder} {bmad-folder}", "_bmad _bmad", ""},
+		{"the installation, the module, the module's configuration", "{bmad_root} {bmad-root} {module_root} {module_config} {config_source}", shop + "/_bmad " + shop + "/_bmad {module_root} {module_config} {config_source}", "{module_root} {module_config} {config_source}"},
 		{"the skill's own folder", "{skill-root} {skill_root} {installed_path}/x.md", shop + "/" + probe + " " + shop + "/" + probe + " " + shop + "/" + probe + "/x.md", ""},
 		{"its name", "{skill-name} {skill_name}", "bmad-probe bmad-probe", ""},
 		{"the date", "{date} {current_date}", "2026-03-04 2026-03-04", ""},
@@ -104,6 +105,36 @@ func TestPlaceholdersOfNothing(t *testing.T) {
 	}
 	if got := words(r); !strings.HasSuffix(got, "{skill-root} {installed_path} bmad-probe 2026-12-31") || strings.Join(r.Open, " ") != "{skill-root} {installed_path}" {
 		t.Errorf("of a source without a folder: %q, open %q", got, r.Open)
+	}
+}
+
+// TestPlaceholdersOfModules: a text finds its module and the module's settings, and is told all of them but the
+// secrets. A setting that others have counts if they agree.
+func TestPlaceholdersOfModules(t *testing.T) {
+	const text = "---\nname: probe\ndescription: x\n---\n{bmad_root} {module_root} {module_config} {config_source} {pace} {port}|"
+	for what, tt := range map[string]struct {
+		files        map[string]string
+		kind         catalog.Kind
+		want, config string
+	}{
+		"of a file": {map[string]string{
+			"_bmad/_config/manifest.yaml": "modules: [own]\n", "_bmad/own/workflows/probe/workflow.md": text, "_bmad/own/config.yaml": "user_name: Kim\r\npace: slow\r\nport: 7\r\napi_key: sk\r\nlist: [a]\r\n",
+		}, catalog.Workflow, "/_bmad " + shop + "/_bmad/own " + shop + "/_bmad/own/config.yaml " + shop + "/_bmad/own/config.yaml slow 7|", "user_name=Kim pace=slow port=7"},
+		"of a skill": {map[string]string{
+			"_bmad/_config/skill-manifest.csv": "canonicalId,name,description,module,path\nprobe,probe,x,own,_bmad/own/probe/SKILL.md\n", "_bmad/own/README.md": "x", ".claude/skills/probe/SKILL.md": text,
+			"_bmad/config.toml": "[core]\nuser_name = 'Kim'\n[modules.own]\nsecret_token = 'x'\nzeal = 3\n[modules.a]\npace = 'slow'\nport = 1\n[modules.b]\npace = 'slow'\nport = 2\n",
+		}, catalog.Task, "/_bmad " + shop + "/_bmad/own {module_config} {config_source} slow {port}|", "user_name=Kim zeal=3"},
+		"of version 4": {map[string]string{".bmad-core/core-config.yaml": "pace: slow\nport: 7\n", ".bmad-core/agents/a.md": "# A", ".bmad-core/tasks/probe.md": text},
+			catalog.Task, "/.bmad-core " + shop + "/.bmad-core " + shop + "/.bmad-core/core-config.yaml " + shop + "/.bmad-core/core-config.yaml slow 7|", ""},
+	} {
+		r := resolveItem(t, catalog.Open(source(with(fstest.MapFS{}, tt.files))), tt.kind, "probe")
+		var config []string
+		for _, s := range r.Config {
+			config = append(config, s.Key+"="+s.Value)
+		}
+		if got := words(r); !strings.HasSuffix(got, "\n"+shop+tt.want) || strings.Join(config, " ") != tt.config {
+			t.Errorf("%s:\n got %s, settings %s\nwant %s, settings %s", what, got, config, shop+tt.want, tt.config)
+		}
 	}
 }
 

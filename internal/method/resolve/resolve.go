@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
 // Item reads an item for a project.
@@ -28,7 +29,7 @@ func Item(c *catalog.Catalog, i catalog.Item, t Target) (*Resolved, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = string(file.Data)
+		text = format.Normalize(file.Data)
 	}
 	if i.Kind == catalog.Agent {
 		persona, custom, err := r.readPersona(text, defaults)

@@ -125,6 +125,9 @@ keyboard = "shown"
 			if got := read(t, c, name); got != string(f.Data) {
 				t.Errorf("%s is not as it is: %s", name, got)
 			}
+			if got := read(t, c, name+"?view=resolved"); strings.Contains(got, value) || !strings.Contains(got, resolve.Masked) {
+				t.Errorf("%s, filled in: %s", name, got)
+			}
 		}
 	}
 	if got := read(t, c, "_bmad/bmm/config.yaml"); !strings.Contains(got, "api_key: not-a-real-api-key-of-yaml") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -101,8 +102,8 @@ func readLayer(f *catalog.Origin, name string) (values map[string]any, there boo
 	return values, true, nil
 }
 
-// value returns the plain value of a key for a module: its own, else the core's, else the only one of the
-// name.
+// value returns the plain value of a key for a module: its own, else the core's, else the only one that
+// modules give it.
 func (s settings) value(module, key string) (string, bool) {
 	if isSecret(key) {
 		return "", false
@@ -118,17 +119,25 @@ func (s settings) value(module, key string) (string, bool) {
 			return v, true
 		}
 	}
-	only := ""
-	count := 0
+	var only []string
 	for _, m := range modules {
 		if t, ok := m.(map[string]any); ok {
-			if v, ok := format.PlainText(t[key]); ok {
-				only = v
-				count++
+			if v, ok := format.PlainText(t[key]); ok && !slices.Contains(only, v) {
+				only = append(only, v)
 			}
 		}
 	}
-	return only, count == 1
+	if len(only) != 1 {
+		return "", false
+	}
+	return only[0], true
+}
+
+// ownKeys returns the keys of a module's own settings, in order.
+func (s settings) ownKeys(module string) []string {
+	modules, _ := s.central["modules"].(map[string]any)
+	own, _ := modules[module].(map[string]any)
+	return append(slices.Sorted(maps.Keys(own)), slices.Sorted(maps.Keys(s.modules[module]))...)
 }
 
 // hasModule reports whether somebody has configured a module.
@@ -226,6 +235,27 @@ func maskText(text string) string {
 		}
 		return cmp.Or(m[2], m[3]) + Masked
 	})
+}
+
+// maskSettings returns the text of a file of settings. One with secrets is written anew without them.
+func maskSettings(name, text string) string {
+	var values map[string]any
+	var err error
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		err = yaml.Unmarshal([]byte(text), &values)
+	case ".toml":
+		values, err = format.ParseTOML(text, format.MaxKeys(name))
+	}
+	masked := maskValue(values)
+	if err != nil || values == nil || reflect.DeepEqual(masked, any(values)) {
+		return text
+	}
+	out, err := yaml.Marshal(masked)
+	if err != nil {
+		return text
+	}
+	return string(out)
 }
 
 // maskValue returns a value without secrets.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
 
 // Text returns a file with placeholders filled in, as the file's item sees it.
@@ -29,7 +30,7 @@ func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []st
 	if err != nil {
 		return catalog.TextFile{}, nil, err
 	}
-	text := string(file.Data)
+	text := format.Normalize(file.Data)
 	switch {
 	case item.Skill && name == path.Join(item.Dir, catalog.CustomizeFile) && len(r.tables) > 0:
 		data, err := yaml.Marshal(r.fillValue(r.tables))
@@ -44,7 +45,7 @@ func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []st
 		entry := text
 		if name != item.Path && item.Kind != "" {
 			if first, err := item.Origin.File(item.Path); err == nil {
-				entry = string(first.Data)
+				entry = format.Normalize(first.Data)
 			}
 		}
 		if item.Kind != "" {
