@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,12 +42,13 @@ func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 	d.addLine("# %s", agentHeading(p, i))
 	d.addLine("")
 	d.addLine("You act as this agent of the BMAD method from now on, until the person dismisses it: %s. %s", describeOrigin(i), roleRule(p))
-	d.addPersona(r)
-	d.addMenu(p)
+	parts := d.withoutPersona(p, r.Parts)
+	d.addPersona(withoutRepeated(r, parts))
+	d.addMenu(p, s.Project)
 	d.addResolved(r)
 	said := d.quotePerson("The person's message", message, "Greet the person in this role, and show the menu.",
 		"Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
-	return d.assemble(d.withoutPersona(p, r.Parts), d.closingPart(r), said), nil
+	return d.assemble(parts, d.closingPart(r), said), nil
 }
 
 // Workflow returns the document for an assistant to run a workflow. words are the person's about it; they
@@ -174,6 +176,41 @@ func (d *briefing) addPersona(r *resolve.Resolved) {
 	}
 }
 
+// leastRepeated is the least length in bytes of a text that counts as repeated: a role of one word is a word of many
+// texts.
+const leastRepeated = 40
+
+// withoutRepeated returns an agent without the parts of the persona that the beginning of the instructions has
+// word for word, as the skills since 6.3 do.
+func withoutRepeated(r *resolve.Resolved, parts []resolve.Part) *resolve.Resolved {
+	said := ""
+	for _, part := range parts {
+		said += format.OneLine(cutToFit(part.Text, maxOpening)) + "\n"
+	}
+	p, left := *r.Persona, false
+	take := func(field *string) {
+		if text := format.OneLine(*field); len(text) >= leastRepeated && strings.Contains(said, text) {
+			*field, left = "", true
+		}
+	}
+	for _, field := range []*string{&p.Role, &p.Identity, &p.Style, &p.Focus} {
+		take(field)
+	}
+	for _, list := range []*[]string{&p.Principles, &p.Critical, &p.Facts} {
+		whole := slices.Clone(*list)
+		for n := range whole {
+			take(&whole[n])
+		}
+		*list = slices.DeleteFunc(whole, func(item string) bool { return item == "" })
+	}
+	if left {
+		p.Critical = append(p.Critical, "Take on the persona of the instructions below.")
+	}
+	out := *r
+	out.Persona = &p
+	return &out
+}
+
 // personaForms are the persona in the file of an agent: of version 6 between tags, of version 4 in a block.
 // name finds the names of the fields.
 var personaForms = sync.OnceValue(func() []personaForm {
@@ -219,7 +256,7 @@ func (d *briefing) withoutPersona(p *resolve.Persona, parts []resolve.Part) []re
 // removal is a piece taken out of a text: end is the place at which the text goes on behind it.
 type removal struct{ end, bytes int }
 
-func (d *briefing) addMenu(p *resolve.Persona) {
+func (d *briefing) addMenu(p *resolve.Persona, project string) {
 	if len(p.Menu) == 0 {
 		return
 	}
@@ -229,7 +266,7 @@ func (d *briefing) addMenu(p *resolve.Persona) {
 	for _, m := range p.Menu {
 		row := "| " + cell.Replace(m.Code) + " | " + cell.Replace(m.Description) + " |"
 		if does {
-			row += " " + cell.Replace(m.Does) + " |"
+			row += " " + cell.Replace(cmp.Or(m.Item, strings.TrimPrefix(m.Does, filepath.ToSlash(project)+"/"))) + " |"
 		}
 		d.addLine("%s", row)
 	}

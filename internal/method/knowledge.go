@@ -84,8 +84,7 @@ func (s *Snapshot) Details(kind catalog.Kind, name string) (Details, error) {
 	if err != nil {
 		return Details{}, err
 	}
-	i.Author = i.WrittenBy()
-	out := Details{Item: shortenItem(i), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []resolve.Reference{}}
+	out := Details{Item: s.withPeople(shortenItem(i)), Persona: r.Persona, Custom: r.Custom, Open: r.Open, Files: []resolve.Reference{}}
 	for _, p := range r.Parts {
 		out.Files = append(out.Files, resolve.Reference{URI: p.URI, What: "instructions", Size: int64(p.Size)})
 	}

@@ -114,7 +114,7 @@ type Snapshot struct {
 	rechecks  int      // of the library, at that time
 	copies    []string // identifies the state of the repositories
 	spoken    func() lang.Language
-	actions   *sync.Map // of agents, by their sources and names
+	menus     *sync.Map // of agents, by their sources and names
 }
 
 // Speaking returns the snapshot with hints and problems in a language. The language is asked for only if
@@ -223,7 +223,7 @@ func (l *Library) openSources(project string, copies []Copy, problems []lang.Tex
 	if own != "" && l.tooWide(own) {
 		own = "" // the content does not belong to one project
 	}
-	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, copies: copyStates(copies, problems), actions: &sync.Map{}}
+	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, copies: copyStates(copies, problems), menus: &sync.Map{}}
 	var sources []catalog.Source
 	add := func(src catalog.Source, place, from string) {
 		sources = append(sources, src)

@@ -84,9 +84,9 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 	}
 	values, next, err := pageOf(all, cursor, room, catalog.Item.Full)
 	for n := range values {
-		values[n].Author = values[n].WrittenBy()
+		values[n] = s.withPeople(values[n])
 	}
-	// The authors of these few make the page longer.
+	// The people of these few make the page longer.
 	if fit, rest, e := pageOf(values, "", room, catalog.Item.Full); err == nil && e == nil && rest != "" {
 		values, next = fit, rest
 	}
@@ -103,6 +103,15 @@ func (s *Snapshot) Items(kind catalog.Kind, category, module, cursor string) (It
 		out.Tasks = values
 	}
 	return out, err
+}
+
+// withPeople returns an item with the author and the agents that offer it.
+func (s *Snapshot) withPeople(i catalog.Item) catalog.Item {
+	i.Author = i.WrittenBy()
+	if i.Kind != catalog.Agent {
+		i.OfferedBy = s.offeredBy(i)
+	}
+	return i
 }
 
 // noneOf explains an empty list, with the existing phases and modules.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -30,10 +31,11 @@ func TestPersonaOnce(t *testing.T) {
 		"tags":      {"_bmad/bmm/agents/clerk.md", "<agent id=\"clerk\" name=\"Ann\" title=\"Clerk\">\n" + persona + "</agent>\n", "<persona>see Persona above</persona>\n</agent>", 1},
 		"long":      {"_bmad/bmm/agents/clerk.md", "<agent id=\"clerk\" name=\"Ann\" title=\"Clerk\">\n" + persona + lines.String() + "</agent>\n", "<persona>see Persona above</persona>\n<step n=\"0\">", 1},
 		"more tags": {"_bmad/bmm/agents/clerk.md", "<agent id=\"clerk\" name=\"Ann\" title=\"Clerk\">\n" + strings.Replace(persona, "</persona>", "<secret>x</secret>\n</persona>", 1) + "</agent>\n", "<secret>x</secret>", 2},
+		"prose":     {".claude/skills/clerk/SKILL.md", "---\nname: clerk\n---\n# Ann\n\n## Identity\n\n" + identity + ", and of nothing else at all.\n", identity, 1},
 		"block":     {".bmad-core/agents/clerk.md", "# Clerk\n\n```yaml\nagent:\n  name: Ann\n  id: clerk\n  title: Clerk\npersona:\n  role: Clerk\n  identity: " + identity + "\n  core_principles:\n    - Count twice\ncommands:\n  - help: Help\n```\n", "persona: see Persona above\ncommands:\n  - help", 1},
 	} {
 		dir := folder(t)
-		for file, text := range map[string]string{tt.file: tt.text, "_bmad/_config/manifest.yaml": "modules: [bmm]\n", ".bmad-core/core-config.yaml": "prd: {}\n"} {
+		for file, text := range map[string]string{tt.file: tt.text, ".claude/skills/clerk/bmad-skill-manifest.yaml": "type: agent\nmodule: bmm\nrole: Clerk\nidentity: " + identity + ", and of nothing else at all.\n", "_bmad/_config/manifest.yaml": "modules: [bmm]\n", ".bmad-core/core-config.yaml": "prd: {}\n"} {
 			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o750); err != nil {
 				t.Fatal(err)
 			}
@@ -157,6 +159,43 @@ func TestListedPlaces(t *testing.T) {
 		}
 		if page, err := l.At(dir).Items(catalog.Workflow, "other", "", ""); err != nil || page.Total == 0 && layout == "v4" {
 			t.Errorf("%s: %d of the category other, %v", layout, page.Total, err)
+		}
+	}
+}
+
+// TestOffered: lists and details name the agents that offer a workflow or task, and a menu names what it offers by
+// the names that the tools take.
+func TestOffered(t *testing.T) {
+	for layout, tt := range map[string]struct {
+		kind             catalog.Kind
+		item, agent, row string
+	}{
+		"v4":        {catalog.Task, "bmad-core/create-doc", "pm", ""},
+		"v6-alpha":  {catalog.Workflow, "prd", "pm", "| *prd | Write the PRD | bmm/prd |"},
+		"v6-files":  {catalog.Workflow, "create-prd", "analyst", "| CP | Write a PRD | bmm/create-prd |"},
+		"v6-skills": {catalog.Workflow, "bmad-brainstorming", "bmad-agent-analyst", "core/bmad-brainstorming |"},
+	} {
+		dir := folder(t)
+		install(t, layout, dir)
+		l := method.New(method.Options{Now: newClock().time})
+		t.Cleanup(l.Close)
+		s := l.At(dir)
+		page, err := s.Items(tt.kind, "", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		details, err := s.Details(tt.kind, tt.item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range append(append(page.Workflows, page.Tasks...), details.Item) {
+			if strings.HasSuffix("/"+i.Full(), "/"+tt.item) && !slices.Contains(i.OfferedBy, tt.agent) {
+				t.Errorf("%s: %s is offered by %q, want %s", layout, i.Name, i.OfferedBy, tt.agent)
+			}
+		}
+		text, err := s.Agent(tt.agent, "", method.ToolNames{})
+		if menu, _, _ := strings.Cut(text, "\n## Instructions"); err != nil || !strings.Contains(menu, tt.row) || strings.Contains(menu, "| "+dir) {
+			t.Errorf("%s: the menu is without %q, %v:\n%s", layout, tt.row, err, menu)
 		}
 	}
 }

@@ -82,20 +82,37 @@ func (s *Snapshot) Character(name string) (heading, persona string, err error) {
 	return agentHeading(r.Persona, i), persona, nil
 }
 
-// Actions returns the entries of an agent's menu. A list of agents asks for all menus, so they are kept as
-// long as the snapshot.
-func (s *Snapshot) Actions(i catalog.Item) (actions []string) {
+// Actions returns the entries of an agent's menu.
+func (s *Snapshot) Actions(i catalog.Item) []string { return s.menuOf(i).actions }
+
+// menu is what an agent offers: the entries as people read them, and the names of the items behind them.
+type menu struct{ actions, offers []string }
+
+// menuOf returns an agent's menu. A list of agents asks for all menus, so they are kept as long as the
+// snapshot.
+func (s *Snapshot) menuOf(i catalog.Item) (m menu) {
 	key := i.Source + " " + i.Full()
-	if known, ok := s.actions.Load(key); ok {
-		return known.([]string)
+	if known, ok := s.menus.Load(key); ok {
+		return known.(menu)
 	}
 	if r, err := s.resolveItem(i); err == nil {
-		for _, m := range r.Persona.Menu {
-			actions = append(actions, format.OneLine(cmp.Or(m.Description, m.Code)))
+		m.offers = r.Offers
+		for _, entry := range r.Persona.Menu {
+			m.actions = append(m.actions, format.OneLine(cmp.Or(entry.Description, entry.Code)))
 		}
 	}
-	s.actions.Store(key, actions)
-	return actions
+	s.menus.Store(key, m)
+	return m
+}
+
+// offeredBy returns the names of the agents that offer an item.
+func (s *Snapshot) offeredBy(i catalog.Item) (agents []string) {
+	for _, agent := range s.Catalog.Items(catalog.Agent) {
+		if slices.Contains(s.menuOf(agent).offers, i.Full()) {
+			agents = format.AppendNew(agents, agent.Name)
+		}
+	}
+	return agents
 }
 
 // maxPersona bounds a stage's persona, in bytes: lists end there. Single lines have

@@ -80,11 +80,27 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	if strings.TrimSpace(name) == "" {
 		return Item{}, fault.New(fault.InvalidArgument, "no %s is named", kind.Text()).WithHint("name one: %s", c.someNames(kind))
 	}
-	asked := name
+	found := c.lookUpName(kind, name)
+	switch len(found) {
+	case 0:
+		return Item{}, c.notFound(kind, name)
+	case 1:
+		return *found[0], nil
+	}
+	full := make([]string, len(found))
+	for i, item := range found {
+		full[i] = item.Full()
+	}
+	return Item{}, fault.New(fault.Conflict, "there are %d %s %q", len(found), kind.plural(), format.OneLine(name)).
+		WithHint("name its module: %s", strings.Join(full, ", "))
+}
+
+// lookUpName returns the items of a kind that a name means.
+func (c *Catalog) lookUpName(kind Kind, name string) []*Item {
 	name = plainName(name)
 	if ref, ok := c.RefTo(name); ok || strings.Contains(name, "/") {
 		if i := c.itemAt(kind, name, ref, ok); i != nil {
-			return *i, nil
+			return []*Item{i}
 		}
 	}
 	module, rest := "", name
@@ -95,7 +111,6 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		}
 	}
 	bare := withoutPrefix(normalName(name))
-	var found []*Item
 	for _, look := range []func() []*Item{
 		func() []*Item { return c.bestMatches(kind, rest, module) },
 		func() []*Item { return c.bestMatches(kind, name, "") },
@@ -103,27 +118,21 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 		func() []*Item { return c.bestMatches(kind, bare, module) },
 		func() []*Item { return c.findJoined(kind, bare) },
 	} {
-		if found = look(); len(found) > 0 {
-			break
+		if found := look(); len(found) > 0 {
+			return found
 		}
 	}
-	switch len(found) {
-	case 0:
-		return Item{}, c.notFound(kind, asked)
-	case 1:
-		return *found[0], nil
-	}
-	full := make([]string, len(found))
-	for i, item := range found {
-		full[i] = item.Full()
-	}
-	return Item{}, fault.New(fault.Conflict, "there are %d %s %q", len(found), kind.plural(), format.OneLine(asked)).
-		WithHint("name its module: %s", strings.Join(full, ", "))
+	return nil
 }
 
-// Knows reports whether any item has a name.
-func (c *Catalog) Knows(name string) bool {
-	return slices.ContainsFunc(kinds, func(kind Kind) bool { return len(c.bestMatches(kind, name, "")) > 0 })
+// Named returns the work that a menu names: a workflow, a task or an agent.
+func (c *Catalog) Named(name string) (Item, bool) {
+	for _, kind := range []Kind{Workflow, Task, Agent} {
+		if found := c.lookUpName(kind, name); len(found) > 0 {
+			return *found[0], true
+		}
+	}
+	return Item{}, false
 }
 
 // itemAt returns the item with a given entry file, by the file's address or path.

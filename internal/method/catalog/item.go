@@ -60,6 +60,8 @@ type Item struct {
 	Aliases []string `json:"aliases,omitempty"`
 	// Author is the author of a workflow, if the file names one and a list asked for it.
 	Author string `json:"author,omitempty"`
+	// OfferedBy names the agents whose menus have a workflow or task, if a list asked for them.
+	OfferedBy []string `json:"offered_by,omitempty"`
 	// Source names the source.
 	Source string `json:"source"`
 	// URI is the address of the entry file; "" for an agent defined only in a configuration.

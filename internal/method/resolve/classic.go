@@ -113,24 +113,28 @@ func (r *resolver) addDependencies(out *Resolved, text string, l *references) {
 	}
 	for _, kind := range []string{"tasks", "templates", "checklists", "data", "workflows", "utils"} {
 		for _, name := range a.Dependencies[kind] {
-			if !r.addDependency(kind, name, l) {
+			file := r.addDependency(kind, name, l)
+			if item := itemOf(r.i.Origin, file); file != "" && item.Kind != "" {
+				out.Offers = format.AppendNew(out.Offers, item.Full())
+			}
+			if file == "" {
 				out.Notes = append(out.Notes, "The "+kind+" file "+visible.Fit(format.OneLine(name), 100)+", which it depends on, is not there.")
 			}
 		}
 	}
 }
 
-// addDependency adds a file an agent depends on, if it exists.
-func (r *resolver) addDependency(kind, name string, l *references) bool {
+// addDependency adds a file an agent depends on, if it exists, and returns the path.
+func (r *resolver) addDependency(kind, name string, l *references) string {
 	for _, dir := range r.classicFolders() {
 		for _, ending := range []string{"", ".md", ".yaml"} {
 			if file := path.Join(dir, kind, name+ending); fs.ValidPath(file) && r.i.Origin.Has(file) {
 				l.add(r.i.Origin, file, kind)
-				return true
+				return file
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // classicFolders returns the possible folders of an agent's dependencies: its own, the folders shared by

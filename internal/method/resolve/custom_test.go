@@ -18,8 +18,8 @@ func TestCustomizationInYAML(t *testing.T) {
 	const name = "_bmad/_config/agents/bmm-analyst.customize.yaml"
 	menu := []resolve.MenuItem{
 		{Code: "MH", Description: "Show the menu"},
-		{Code: "MR", Description: "Look into a market", Does: shop + "/_bmad/bmm/workflows/1-analysis/research/workflow.md"},
-		{Code: "CP", Description: "Write a PRD", Does: shop + "/_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow-create-prd.md"},
+		{Code: "MR", Description: "Look into a market", Does: shop + "/_bmad/bmm/workflows/1-analysis/research/workflow.md", Item: "bmm/research"},
+		{Code: "CP", Description: "Write a PRD", Does: shop + "/_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow-create-prd.md", Item: "bmm/create-prd"},
 		{Code: "DA", Description: "Stop"},
 	}
 	plain := resolve.Persona{
@@ -285,7 +285,7 @@ func TestSettingsView(t *testing.T) {
 		".claude/skills/bmad-agent-dev/more.md": "Offer {agent.menu}; be {agent.role}; keep {agent.persistent_facts}. {agent.nothing}",
 		"_bmad/custom/bmad-agent-dev.toml":      "[[agent.menu]]\ncode = 'X'\ndescription = 'Y'\napi_key = 'not-a-real-one'\n",
 	})
-	want := `Offer [{"code":"BD","description":"Build","skill":"bmad-build"},{"api_key":"********","code":"X","description":"Y"}]; be Writer of code.; keep (none). {agent.nothing}`
+	want := `Offer [{"code":"BD","description":"Build","skill":"bmad-build"},{"api_key":"********","code":"X","description":"Y"}]; be Writer of code.; keep []. {agent.nothing}`
 	if got := read(t, catalog.Open(source(files)), "bmad://.claude/skills/bmad-agent-dev/more.md?view=resolved"); got != want {
 		t.Errorf("a file of the skill:\n got %s\nwant %s", got, want)
 	}

@@ -170,7 +170,7 @@ func (r *resolver) settingInSentence(name string, v any) string {
 	}
 	list, ok := v.([]any)
 	if ok && len(list) == 0 {
-		return "(none)"
+		return "[]"
 	}
 	var parts []string
 	for _, item := range list {

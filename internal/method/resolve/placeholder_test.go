@@ -64,7 +64,7 @@ func TestPlaceholders(t *testing.T) {
 		{"where a line speaks of a placeholder", "- `{user_name}` resolves to the person, and {user_name} is one\n- Bare `{project-root}`-prefixed paths\n- Greet `{user_name}`", "- `{user_name}` resolves to the person, and Kim is one\n- Bare `{project-root}`-prefixed paths\n- Greet `Kim`", ""},
 		{"settings of the skill", "{workflow.text} {workflow.number} {workflow.deep.er}", "plain 7 below", ""},
 		{"settings that have placeholders", "{workflow.nested}", shop + "/_bmad-output/planning-artifacts/prds", ""},
-		{"a list within a sentence", "{workflow.several}|{workflow.empty}", "one; two Kim|(none)", ""},
+		{"a list within a sentence", "{workflow.several}|{workflow.empty}", "one; two Kim|[]", ""},
 		{"what no sentence can hold", "{workflow.tables}|{workflow.deep}", "the settings above, under workflow.tables|the settings above, under workflow.deep", ""},
 		{"settings it has not", "{workflow.nothing} {agent.role}", "{workflow.nothing} {agent.role}", "{workflow.nothing} {agent.role}"},
 		{"a template's own", "{{user_name}} {{date}} {{ project_name }} {{{user_name}}} {{#if date}}", "{{user_name}} {{date}} {{ project_name }} {{{user_name}}} {{#if date}}", ""},

@@ -33,7 +33,13 @@ func (r *resolver) addReferences(out *Resolved, text string) {
 	if i.Kind == catalog.Agent && !i.Skill && i.Installation.Layout == catalog.LayoutV4 {
 		r.addDependencies(out, text, l)
 	} else {
-		if missing := r.addMenuTargets(out.Persona, l); len(missing) > 0 {
+		missing := r.addMenuTargets(out.Persona, l)
+		if out.Persona != nil {
+			for _, m := range out.Persona.Menu {
+				out.Offers = format.AppendNew(out.Offers, m.Item)
+			}
+		}
+		if len(missing) > 0 {
 			out.Notes = append(out.Notes, "Of the menu these name something that is not installed: "+strings.Join(missing, ", ")+". Say so when the person picks one.")
 		}
 	}
@@ -55,13 +61,16 @@ func (r *resolver) addMenuTargets(p *Persona, l *references) (missing []string) 
 	if p == nil {
 		return nil
 	}
-	for _, m := range p.Menu {
+	for n, m := range p.Menu {
+		if item, known := r.c.Named(m.Does); known && m.Does != "" && !strings.Contains(m.Does, " ") {
+			p.Menu[n].Item = item.Full()
+		}
 		for _, named := range []string{m.Does, m.Data} {
 			f, name, ok := r.inSource(named)
 			switch {
 			case ok:
 				l.add(f, name, m.Code)
-			case methodFile.MatchString(named), skillName.MatchString(named) && !r.c.Knows(named):
+			case methodFile.MatchString(named), skillName.MatchString(named) && p.Menu[n].Item == "":
 				missing = format.AppendNew(missing, m.Code)
 			}
 		}

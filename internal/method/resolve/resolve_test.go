@@ -92,15 +92,15 @@ func TestPersonas(t *testing.T) {
 		// A customization that says nothing is none.
 		{"v6-alpha", "pm", persona{Name: "John", Title: "Product Manager", Icon: "📋", Role: "Keeper of the PRD", Identity: "Has cut more than he has added", Style: "Asks for the reason",
 			Principles: []string{"Less, sooner."},
-			Menu:       []resolve.MenuItem{{Code: "*prd", Description: "Write the PRD", Does: shop + "/bmad/bmm/workflows/2-plan-workflows/prd/workflow.yaml"}}}, nil},
+			Menu:       []resolve.MenuItem{{Code: "*prd", Description: "Write the PRD", Does: shop + "/bmad/bmm/workflows/2-plan-workflows/prd/workflow.yaml", Item: "bmm/prd"}}}, nil},
 		{"v6-alpha", "tea", persona{Name: "Murat", Title: "Master Test Architect", Icon: "🧪", Role: "Tester of the risky parts", Identity: "Has seen every flaky test", Style: "In percent",
 			Principles: []string{"Risk first.", "A test that cannot fail is no test."},
 			Menu:       []resolve.MenuItem{{Code: "*help", Description: "Show numbered menu"}}}, nil},
 		{"v6-alpha-dot", "dev", persona{Name: "Amelia", Title: "Developer Agent", Icon: "💻", Role: "Writer of code", Identity: "Reads the story to its end", Style: "Terse",
 			Principles: []string{"A story isn't done before its tests are."}, Facts: []string{"Config is at " + shop + "/.bmad/bmm/config.yaml"},
 			Menu: []resolve.MenuItem{
-				{Code: "*develop-story", Description: "Build the next story", Does: shop + "/.bmad/bmm/workflows/4-implementation/dev-story/workflow.yaml"},
-				{Code: "*status", Description: "What now?", Does: shop + "/.bmad/bmm/workflows/workflow-status/workflow.yaml"},
+				{Code: "*develop-story", Description: "Build the next story", Does: shop + "/.bmad/bmm/workflows/4-implementation/dev-story/workflow.yaml", Item: "bmm/dev-story"},
+				{Code: "*status", Description: "What now?", Does: shop + "/.bmad/bmm/workflows/workflow-status/workflow.yaml", Item: "bmm/workflow-status"},
 			}}, []string{"bmad://.bmad/_cfg/agents/bmm-dev.customize.yaml"}},
 		{"v6-files", "architect", persona{Name: "Winston", Title: "Architect", Icon: "🏗️", Role: "Decider of what is hard to change later", Identity: "Has moved two systems", Style: "Draws first",
 			Principles: []string{"Boring things last."}, Menu: []resolve.MenuItem{{Code: "CH", Description: "Talk"}}}, nil},
@@ -111,7 +111,7 @@ func TestPersonas(t *testing.T) {
 			Menu:       []resolve.MenuItem{{Code: "TD", Description: "Where it would hurt", Does: "List three places, the worst first."}}}, nil},
 		{"v6-skills", "my-own", persona{Name: "Vera", Title: "Keeper of Releases", Icon: "⚓", Identity: "Knows which version sails when."}, nil},
 		{"source-v6", "bmad-agent-dev", persona{Name: "Amelia", Title: "Senior Software Engineer", Icon: "💻", Role: "Writer of code.", Principles: []string{"Tests before the tick."},
-			Menu: []resolve.MenuItem{{Code: "DS", Description: "Build a story", Does: "bmad-dev-story"}}}, nil},
+			Menu: []resolve.MenuItem{{Code: "DS", Description: "Build a story", Does: "bmad-dev-story", Item: "bmm/bmad-dev-story"}}}, nil},
 	}
 	for _, tt := range tests {
 		r := resolveItem(t, project(t, tt.layout), catalog.Agent, tt.name)

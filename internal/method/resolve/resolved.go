@@ -24,6 +24,8 @@ type Resolved struct {
 	Parts []Part
 	// More are the files the item refers to, or beside it, to be read one by one.
 	More []Reference
+	// Offers are the names of the items that an agent's menu or dependencies offer, with their modules.
+	Offers []string
 	// Open are the unknown placeholders.
 	Open []string
 	// Notes are for the reader, for example about finished steps.
@@ -77,6 +79,8 @@ type MenuItem struct {
 	// Does is the skill, file or text to carry out; Data is an accompanying file.
 	Does string `json:"does,omitempty"`
 	Data string `json:"data,omitempty"`
+	// Item is the name of the item behind Does, with the module.
+	Item string `json:"item,omitempty"`
 }
 
 // CustomPrompt is a text for items of the menu, which refer to it by id.
