@@ -196,13 +196,11 @@ func withoutRepeated(r *resolve.Resolved, parts []resolve.Part) *resolve.Resolve
 	for _, field := range []*string{&p.Role, &p.Identity, &p.Style, &p.Focus} {
 		take(field)
 	}
-	for _, list := range []*[]string{&p.Principles, &p.Critical, &p.Facts} {
-		whole := slices.Clone(*list)
-		for n := range whole {
-			take(&whole[n])
-		}
-		*list = slices.DeleteFunc(whole, func(item string) bool { return item == "" })
+	p.Principles = slices.Clone(p.Principles)
+	for n := range p.Principles {
+		take(&p.Principles[n])
 	}
+	p.Principles = slices.DeleteFunc(p.Principles, func(item string) bool { return item == "" })
 	if left {
 		p.Critical = append(p.Critical, "Take on the persona of the instructions below.")
 	}

@@ -143,6 +143,29 @@ func shortenItem(i catalog.Item) catalog.Item {
 	return i
 }
 
+// maxBrief bounds a description in a brief list, in bytes.
+const maxBrief = 200
+
+// BriefItem returns an item without what its address, its category and the details say too.
+func BriefItem(i catalog.Item) catalog.Item {
+	if i.Source == catalog.Project {
+		i.Source = ""
+	}
+	i.Path, i.Phase, i.Aliases, i.Description = "", "", nil, visible.Fit(i.Description, maxBrief)
+	return i
+}
+
+// Brief returns a page with brief items.
+func (p ItemPage) Brief() ItemPage {
+	for _, list := range [][]catalog.Item{p.Agents, p.Workflows, p.Tasks} {
+		for n := range list {
+			list[n] = BriefItem(list[n])
+			list[n].Kind = "" // the list has its name
+		}
+	}
+	return p
+}
+
 // HitPage is a page of search results, the best first.
 type HitPage struct {
 	Query   string        `json:"query"`
@@ -150,15 +173,15 @@ type HitPage struct {
 	Page
 }
 
-// Search finds items by words.
-func (s *Snapshot) Search(query, cursor string, kinds ...catalog.Kind) (HitPage, error) {
+// Search finds items by words. module, if it is not empty, leaves out other modules.
+func (s *Snapshot) Search(query, module, cursor string, kinds ...catalog.Kind) (HitPage, error) {
 	if s.Empty() {
 		return HitPage{}, s.noInstallation()
 	}
 	if strings.TrimSpace(query) == "" {
 		return HitPage{}, fault.New(fault.InvalidArgument, "query is missing").WithHint(`pass the words to look for, such as {"operation": "search", "query": "product manager"}`)
 	}
-	all := s.Catalog.Search(query, kinds...)
+	all := slices.DeleteFunc(s.Catalog.Search(query, kinds...), func(h catalog.Hit) bool { return !isOfPhaseAndModule(h.Item, "", module) })
 	for n := range all {
 		all[n].Item = shortenItem(all[n].Item)
 	}

@@ -35,6 +35,9 @@ func (a *App) Fail(command *cobra.Command, err error) int {
 			if strings.Contains(err.Error(), "arg(s)") {
 				f = f.WithHint("type it as: %s", command.UseLine())
 			}
+			if name, ok := terminal.UnknownCommand(err); ok && strings.Contains(name, "://") {
+				f = f.WithHint("a repository with the BMAD method is added once, and then served: bmad-mcp method sources add %s", terminal.ShellWord(name))
+			}
 		}
 	}
 	if a.Terminal.Lang == "" { // the error came before any command

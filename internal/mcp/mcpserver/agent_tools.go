@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -108,6 +109,35 @@ func (a namedAgent) asTool(actions []string) tool {
 		description += "\n• " + visible.Fit(action, maxAction)
 	}
 	return tool{name: a.name, title: a.title(), description: description, schema: ownToolSchema, reads: true, bare: true}
+}
+
+// maxInstalled bounds the names of items in a description, in bytes: a host cuts descriptions at 2,000 characters.
+const maxInstalled = 1000
+
+// installedKinds are the kinds of the items that the description of a tool names.
+var installedKinds = map[string][]catalog.Kind{AgentTool: {catalog.Agent}, WorkflowTool: {catalog.Workflow, catalog.Task}}
+
+// describeInstalled names what a tool can be called with, so that a model needs no list first. The names are of
+// files that others wrote: no sentence gets through.
+func describeInstalled(shelf *method.Snapshot, tool string) string {
+	if shelf == nil || shelf.Empty() || installedKinds[tool] == nil {
+		return ""
+	}
+	var names []string
+	for _, i := range shelf.Catalog.Items(installedKinds[tool]...) {
+		name := safeName(i.Short(), notInPrompt)
+		if person := safeName(i.DisplayName, notInPrompt); person != "" && name != "" {
+			name += " (" + person + ")"
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	text := strings.Join(names, ", ")
+	for n := len(names) - 1; len(text) > maxInstalled; n-- {
+		text = fmt.Sprintf("%s and %d more, which %s lists", strings.Join(names[:n], ", "), len(names)-n, ResourcesTool)
+	}
+	return "\n\nInstalled: " + text + "."
 }
 
 // titleOf returns the title of an item of the method, after the persona's name if it has one.

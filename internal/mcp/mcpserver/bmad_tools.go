@@ -31,7 +31,7 @@ func methodDefinitions() []definition {
 	}
 	return []definition{
 		about(ResourcesTool, "BMAD method: find and read", "resources", `{"operation": "agents"}`,
-			"operation", "uri", "pattern", "query", "type", "cursor"),
+			"operation", "uri", "pattern", "query", "type", "module", "cursor"),
 		about(WorkflowTool, "BMAD method: run a workflow", "workflow", `{"workflow": "create-prd"}`,
 			"workflow", "context"),
 		about(AgentTool, "BMAD method: act as an agent", "agent",
@@ -124,8 +124,28 @@ var itemKinds = map[string]catalog.Kind{"agents": catalog.Agent, "workflows": ca
 // operations are the operations of bmad-resources.
 var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
 
+// argumentsOf are the arguments of each operation, besides the project's folder.
+var argumentsOf = map[string][]string{
+	"read": {"uri"}, "list": {"pattern", "cursor"}, "modules": {"cursor"},
+	"agents": {"module", "cursor"}, "workflows": {"module", "cursor"}, "tasks": {"module", "cursor"}, "search": {"query", "type", "module", "cursor"},
+}
+
+// checkOperation refuses an argument that an operation would ignore.
+func checkOperation(operation string, v request.Values) error {
+	takes, known := argumentsOf[operation]
+	for name := range v {
+		if known && name != "operation" && name != "cwd" && !slices.Contains(takes, name) && v.Text(name) != "" && v.Text(name) != "all" {
+			return fault.New(fault.InvalidArgument, "the operation %s does not take %s", operation, name).WithHint("its arguments are: %s", strings.Join(takes, ", "))
+		}
+	}
+	return nil
+}
+
 func (m methodTools) findOrRead(shelf *method.Snapshot, v request.Values) (any, error) {
 	cursor := v.Text("cursor")
+	if err := checkOperation(strings.TrimSpace(v.Text("operation")), v); err != nil {
+		return nil, err
+	}
 	switch operation := strings.TrimSpace(v.Text("operation")); operation {
 	case "read":
 		if strings.TrimSpace(v.Text("uri")) == "" {
@@ -137,7 +157,8 @@ func (m methodTools) findOrRead(shelf *method.Snapshot, v request.Values) (any, 
 	case "modules":
 		return shelf.Modules(cursor)
 	case "agents", "workflows", "tasks":
-		return shelf.Items(itemKinds[operation], "", "", cursor)
+		page, err := shelf.Items(itemKinds[operation], "", v.Text("module"), cursor)
+		return page.Brief(), err
 	case "search":
 		var kinds []catalog.Kind
 		wanted := v.Text("type")
@@ -146,7 +167,11 @@ func (m methodTools) findOrRead(shelf *method.Snapshot, v request.Values) (any, 
 		} else if wanted != "" && wanted != "all" {
 			return nil, fault.New(fault.InvalidArgument, "there is no type %q", clipText(wanted)).WithHint("the types are: agents, workflows, tasks, all")
 		}
-		return shelf.Search(v.Text("query"), cursor, kinds...)
+		page, err := shelf.Search(v.Text("query"), v.Text("module"), cursor, kinds...)
+		for n := range page.Results {
+			page.Results[n].Item = method.BriefItem(page.Results[n].Item)
+		}
+		return page, err
 	default:
 		return nil, fault.New(fault.InvalidArgument, "there is no operation %q", clipText(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
 	}

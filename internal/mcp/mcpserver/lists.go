@@ -33,7 +33,10 @@ type lists struct {
 }
 
 // toolsOf has everything on which a list of tools depends, apart from the tools of agents.
-type toolsOf struct{ asks, hasApp, mayHaveMethod bool }
+type toolsOf struct {
+	asks, hasApp, mayHaveMethod bool
+	installed                   string
+}
 
 // toolPage is a page of a list of tools.
 type toolPage struct {
@@ -56,7 +59,7 @@ func (l *lists) listTools(ctx context.Context, id any, message *mcp.ListToolsReq
 
 // toolPage returns the page after a cursor of a caller's list of tools.
 func (l *lists) toolPage(ctx context.Context, shelf *method.Snapshot, cursor mcp.Cursor) (p toolPage) {
-	key := toolsOf{l.callers.hostConfirms(ctx), takesApps(ctx), l.offer.mayHave(shelf)}
+	key := toolsOf{l.callers.hostConfirms(ctx), takesApps(ctx), l.offer.mayHave(shelf), describeInstalled(shelf, AgentTool) + describeInstalled(shelf, WorkflowTool)}
 	sharable := cursor == "" && !l.offer.asksFor(config.ToolsetAgents)
 	if known, ok := l.encoded.Load(key); ok && sharable {
 		return known.(toolPage)
@@ -83,6 +86,7 @@ func (l *lists) toolsFor(ctx context.Context, shelf *method.Snapshot) (out []mcp
 		if t.Name == ResourcesTool && !l.offer.isListed(AgentTool, shelf) {
 			t.Description = strings.Replace(t.Description, "use "+AgentTool, "use its own tool", 1)
 		}
+		t.Description += describeInstalled(shelf, t.Name)
 		out = append(out, t)
 	}
 	for _, own := range l.offer.ownTools(shelf) {
@@ -165,7 +169,7 @@ func (l *lists) toolsSight(shelf *method.Snapshot) feed.Sight {
 	var names []string
 	for name, toolset := range l.offer.sets {
 		if toolset == config.ToolsetMethod && l.offer.isListed(name, shelf) {
-			names = append(names, name)
+			names = append(names, name+describeInstalled(shelf, name))
 		}
 	}
 	seen := listSight(append(names, describeAgents(l.offer.ownTools(shelf))...), "", shelf)

@@ -47,6 +47,38 @@ func TestMethodDefinitionsAreShort(t *testing.T) {
 	}
 }
 
+// TestOperations: a list is narrowed by its arguments, an argument that an operation would ignore is refused, and no
+// item says twice where it is.
+func TestOperations(t *testing.T) {
+	dir := t.TempDir()
+	unpack(t, dir, "v6-skills")
+	r := startGreeted(t, dir, "BMAD_TOOLSETS=method")
+	for n, tt := range []struct {
+		args object
+		want string
+	}{
+		{object{"operation": "workflows", "module": "BMM"}, `"total":2`},
+		{object{"operation": "workflows", "module": "none"}, "the modules are: "},
+		{object{"operation": "search", "query": "bmad", "module": "core"}, `"module":"core"`},
+		{object{"operation": "workflows", "type": "all", "query": ""}, `"offered_by":["bmad-agent-analyst"]`},
+		{object{"operation": "agents", "query": "x"}, "the operation agents does not take query"},
+		{object{"operation": "agents", "type": "tasks"}, "does not take type"},
+		{object{"operation": "list", "query": "x"}, "its arguments are: pattern, cursor"},
+		{object{"operation": "list", "module": "bmm"}, "does not take module"},
+		{object{"operation": "read", "uri": "bmad://_bmad/bmm/config.yaml", "cursor": "x"}, "does not take cursor"},
+		{object{"operation": "modules", "module": "bmm"}, "does not take module"},
+		{object{"operation": "search", "query": "x", "pattern": "y"}, "does not take pattern"},
+		{object{"operation": "unknown", "query": "x"}, "there is no operation"},
+	} {
+		m := r.request(2+n, "tools/call", object{"name": "bmad-resources", "arguments": tt.args})
+		data, err := json.Marshal(m.Result["content"])
+		text := strings.ReplaceAll(string(data), `\"`, `"`)
+		if err != nil || !strings.Contains(text, tt.want) || strings.Contains(text, `"path":`) || strings.Contains(text, `"phase":`) {
+			t.Errorf("%v: %.400s, want %s", tt.args, text, tt.want)
+		}
+	}
+}
+
 // TestInstallationAppears has tools, prompts and resources appear with an installation, and
 // go with it, whichever list was asked for first.
 func TestInstallationAppears(t *testing.T) {

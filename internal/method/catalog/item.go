@@ -39,7 +39,7 @@ const Project = "project"
 
 // Item is an agent, a workflow or a task.
 type Item struct {
-	Kind Kind `json:"kind"`
+	Kind Kind `json:"kind,omitempty"`
 	// Name is the item's name in the method, for example "analyst" or "bmad-agent-analyst".
 	Name   string `json:"name"`
 	Module string `json:"module,omitempty"`
@@ -63,7 +63,7 @@ type Item struct {
 	// OfferedBy names the agents whose menus have a workflow or task, if a list asked for them.
 	OfferedBy []string `json:"offered_by,omitempty"`
 	// Source names the source.
-	Source string `json:"source"`
+	Source string `json:"source,omitempty"`
 	// URI is the address of the entry file; "" for an agent defined only in a configuration.
 	URI string `json:"uri,omitempty"`
 

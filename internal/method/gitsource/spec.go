@@ -56,6 +56,9 @@ type Spec struct {
 func Parse(text string) (Spec, error) {
 	s, why := parseSpec(text)
 	if !why.Empty() {
+		if s, whyNot := parseSpec(Prefix + text); whyNot.Empty() {
+			return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository: %s", why).WithHint("write %s", s)
+		}
 		return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository: %s", why).WithHint("write %s", form)
 	}
 	return s, nil

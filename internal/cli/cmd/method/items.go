@@ -90,7 +90,7 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 			if err != nil {
 				return err
 			}
-			page, err := s.Search(strings.Join(args, " "), "")
+			page, err := s.Search(strings.Join(args, " "), "", "")
 			if err != nil {
 				return err
 			}
