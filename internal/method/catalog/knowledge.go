@@ -22,6 +22,12 @@ type Fragment struct {
 	module string
 }
 
+// pieceKey is shared by copies of a piece.
+type pieceKey struct {
+	module, domain, name string
+	size                 int64
+}
+
 // Domain is a field of knowledge.
 type Domain struct {
 	Name      string `json:"name"`
@@ -48,12 +54,15 @@ var otherDomain = map[string]string{"testarch": "tea", "tea": "testarch"}
 
 func (c *Catalog) knowledgeAbout(want string) []Fragment {
 	var out []Fragment
+	known := map[pieceKey]bool{}
 	for _, f := range c.origins {
 		for _, piece := range f.findKnowledge() {
-			known := slices.ContainsFunc(out, func(o Fragment) bool {
-				return o.Domain == piece.Domain && o.Name == piece.Name && o.module == piece.module
-			})
-			if !known && (want == "" || piece.isAbout(want)) {
+			same := pieceKey{piece.module, "", piece.Name, piece.Size} // also the copy of another skill
+			if want == "" {                                            // to count by domains
+				same = pieceKey{piece.module, piece.Domain, piece.Name, 0}
+			}
+			if !known[same] && (want == "" || piece.isAbout(want)) {
+				known[same] = true
 				out = append(out, piece)
 			}
 		}
@@ -112,7 +121,7 @@ type pieces struct {
 // findKnowledge finds the pieces of a source, with their details from the indexes.
 func (f *Origin) findKnowledge() []Fragment {
 	found := pieces{at: map[string]int{}}
-	first := map[[3]string]int{}
+	first := map[pieceKey]int{}
 	var indexes []string
 	for _, tree := range f.outermostTrees() {
 		entries := 0
@@ -126,7 +135,7 @@ func (f *Origin) findKnowledge() []Fragment {
 				return
 			}
 			piece := Fragment{Name: format.Stem(name), Domain: domain, Size: size, module: f.moduleOf(name)}
-			key := [3]string{piece.Name, domain, piece.module}
+			key := pieceKey{piece.module, domain, piece.Name, 0}
 			at, known := first[key]
 			if !known {
 				at = len(found.list)

@@ -105,6 +105,18 @@ func TestKnowledgeOfCopies(t *testing.T) {
 	if got := fragments(catalog.Open(source(with(fstest.MapFS{}, files))).Knowledge("")); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	// Each skill of a module can have a copy: a skill has all of its own, the module each once.
+	own := map[string]string{"_bmad/_config/skill-manifest.csv": "canonicalId,module\nbmad-a,sea\nbmad-b,sea\n", "_bmad/_config/manifest.yaml": "modules: [sea]\n"}
+	for _, skill := range []string{"bmad-a", "bmad-b"} {
+		own[".claude/skills/"+skill+"/SKILL.md"] = "---\nname: " + skill + "\n---\n# X\n"
+		own[".claude/skills/"+skill+"/knowledge/ebb.md"], own[".claude/skills/"+skill+"/knowledge/flood.md"] = "# Ebb", "# Flood of "+strings.Repeat("x", len(own))
+	}
+	c := catalog.Open(source(with(fstest.MapFS{}, own)))
+	for domain, want := range map[string]int{"": 4, "sea": 3, "bmad-a": 2, "bmad-b": 2, "ebb": 1} {
+		if got := c.Knowledge(domain); len(got) != want {
+			t.Errorf("%d pieces of %q, want %d: %q", len(got), domain, want, fragments(got))
+		}
+	}
 }
 
 // TestKnowledgeOf: a domain is found by its folder, a skill's short name, a module, a tag, a piece.
