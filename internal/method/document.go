@@ -188,21 +188,19 @@ func withoutRepeated(r *resolve.Resolved, parts []resolve.Part) *resolve.Resolve
 		said += format.OneLine(cutToFit(part.Text, maxOpening)) + "\n"
 	}
 	p, left := *r.Persona, false
-	take := func(field *string) {
-		if text := format.OneLine(*field); len(text) >= leastRepeated && strings.Contains(said, text) {
-			*field, left = "", true
-		}
+	repeated := func(text string) bool {
+		again := len(text) >= leastRepeated && strings.Contains(said, format.OneLine(text))
+		left = left || again
+		return again
 	}
 	for _, field := range []*string{&p.Role, &p.Identity, &p.Style, &p.Focus} {
-		take(field)
+		if repeated(*field) {
+			*field = ""
+		}
 	}
-	p.Principles = slices.Clone(p.Principles)
-	for n := range p.Principles {
-		take(&p.Principles[n])
-	}
-	p.Principles = slices.DeleteFunc(p.Principles, func(item string) bool { return item == "" })
+	p.Principles = slices.DeleteFunc(slices.Clone(p.Principles), repeated)
 	if left {
-		p.Critical = append(p.Critical, "Take on the persona of the instructions below.")
+		p.Critical = append(slices.Clone(p.Critical), "Take on the persona of the instructions below.")
 	}
 	out := *r
 	out.Persona = &p

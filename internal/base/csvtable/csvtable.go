@@ -11,13 +11,10 @@ import (
 // Read reads a table, each row by the names in the header. Too short or too long rows are kept as far as
 // they go; an unreadable row is an error after the rows before it.
 func Read(text string) ([]map[string]string, error) {
-	first, rest, _ := strings.Cut(text, "\n")
-	if strings.HasPrefix(first, "sep=") { // for spreadsheets
-		text = rest
-	}
 	r := csv.NewReader(strings.NewReader(text))
+	first, _, _ := strings.Cut(text, "\n")
 	for _, separator := range ";\t" { // of spreadsheets in countries with a decimal comma
-		if strings.ContainsRune(first, separator) && !strings.Contains(strings.TrimPrefix(first, "sep="), ",") {
+		if strings.ContainsRune(first, separator) && !strings.Contains(first, ",") {
 			r.Comma = separator
 		}
 	}

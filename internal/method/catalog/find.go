@@ -34,7 +34,6 @@ func (c *Catalog) indexNames() {
 		}
 		put(i.DisplayName, byPerson)
 		put(i.Title, byTitle)
-		put(strings.TrimSuffix(normalName(i.Title), "-agent"), byTitle)
 		put(roleNames[i.Short()], byOther)
 		for _, name := range i.others {
 			put(name, byOther)

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 	"unicode/utf16"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
@@ -26,18 +27,16 @@ func TestManifestSpellings(t *testing.T) {
 	rows := agentHeader + "analyst,Zoë,Business Analyst,📊,r,i,c,p,bmm,_bmad/bmm/agents/analyst.md\n"
 	semicolons := strings.ReplaceAll(rows, ",", ";")
 	for form, tt := range map[string]struct{ text, problem string }{
-		"as installers do":  {rows, ""},
-		"with a mark":       {"\ufeff" + rows, ""},
-		"for Windows":       {strings.ReplaceAll(rows, "\n", "\r\n"), ""},
-		"for old Macs":      {strings.ReplaceAll(rows, "\n", "\r"), ""},
-		"UTF-16":            {inUTF16(rows, binary.LittleEndian), ""},
-		"UTF-16 the other":  {inUTF16(semicolons, binary.BigEndian), ""},
-		"semicolons":        {semicolons, ""},
-		"tabs":              {strings.ReplaceAll(rows, ",", "\t"), ""},
-		"named separator":   {"sep=;\n" + semicolons, ""},
-		"the same, a comma": {"sep=,\r\n" + strings.ReplaceAll(rows, "\n", "\r\n"), ""},
-		"Latin 1":           {strings.ReplaceAll(rows, "ë", "\xeb"), "it is not in UTF-8"},
-		"no header":         {strings.Repeat(strings.TrimPrefix(rows, agentHeader), 2), "its first line does not name the columns"},
+		"as installers do": {rows, ""},
+		"with a mark":      {"\ufeff" + rows, ""},
+		"for Windows":      {strings.ReplaceAll(rows, "\n", "\r\n"), ""},
+		"for old Macs":     {strings.ReplaceAll(rows, "\n", "\r"), ""},
+		"UTF-16":           {inUTF16(rows, binary.LittleEndian), ""},
+		"UTF-16 the other": {inUTF16(semicolons, binary.BigEndian), ""},
+		"semicolons":       {semicolons, ""},
+		"tabs":             {strings.ReplaceAll(rows, ",", "\t"), ""},
+		"Latin 1":          {strings.ReplaceAll(rows, "ë", "\xeb"), "it is not in UTF-8"},
+		"no header":        {strings.Repeat(strings.TrimPrefix(rows, agentHeader), 2), "its first line does not name the columns"},
 	} {
 		c := catalog.Open(source(shopWith(map[string]string{"_bmad/_config/agent-manifest.csv": tt.text})))
 		got := find(t, c, catalog.Agent, "analyst").DisplayName
@@ -94,6 +93,25 @@ func TestFindSpellings(t *testing.T) {
 		_, err := c.Find(catalog.Workflow, name)
 		wantFault(t, name, err, "not_found", "there is no workflow", hint)
 	}
+}
+
+// FuzzFind: any name is found, or refused with advice.
+func FuzzFind(f *testing.F) {
+	for _, name := range []string{"", "analyst", "bmm/analyst", "`the skill:bmad-create-prd`", "bmad:bmm:agents:x", "bmad::", "{project-root}/_bmad/../x.md", `_bmad\bmm\agents\analyst.md`, "bmad://~x/y?view=resolved", "需求.md", "/-/", shop + "/x/SKILL.md", "the "} {
+		f.Add(name)
+	}
+	c := catalog.Open(source(shopWith(nil)))
+	f.Fuzz(func(t *testing.T, name string) {
+		for _, kind := range []catalog.Kind{catalog.Agent, catalog.Workflow, catalog.Task} {
+			i, err := c.Find(kind, name)
+			if err == nil && i.Kind != kind || err != nil && fault.From(err).Hint == "" {
+				t.Fatalf("%q is %s %s, %v", name, i.Kind, i.Full(), err)
+			}
+			c.AlsoNamed(i, name)
+		}
+		c.Named(name)
+		c.Search(name)
+	})
 }
 
 // TestLaunchers: a skill that only sends its reader to the file of an item is another name of the item.

@@ -33,11 +33,24 @@ func FuzzCSV(f *testing.F) {
 				t.Fatalf("%q is no line", plain)
 			}
 		}
-		if len(fields) > strings.Count(data, ",")+1 {
+		if len(fields) > strings.Count(data, ",")+strings.Count(data, ";")+strings.Count(data, "\t")+1 {
 			t.Fatalf("the fields %v of %q", fields, data)
 		}
 		if again, err2 := Rows(data); fmt.Sprint(rows, err) != fmt.Sprint(again, err2) {
 			t.Fatalf("read twice: %v and %v", rows, again)
+		}
+	})
+}
+
+// FuzzNormalize: any bytes become text that parsers read, and the text stays as it is.
+func FuzzNormalize(f *testing.F) {
+	for _, text := range []string{"", "a\r\nb\rc", "\ufeffa", "\xff\xfea\x00", "\xfe\xff\x00a\x00", "\xff\xfe\x3d\xd8", "\xff"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text := Normalize(data)
+		if !utf8.ValidString(text) || strings.Contains(text, "\r") || !strings.HasPrefix(text, "\ufeff") && Normalize([]byte(text)) != text {
+			t.Fatalf("%q becomes %q", data, text)
 		}
 	})
 }

@@ -57,24 +57,18 @@ func (r *resolver) moduleFile(name string) (string, bool) {
 	if in == nil || in.Layout == catalog.LayoutSkills {
 		in = r.customizingInstallation()
 	}
-	if in == nil {
+	if in == nil || name != "bmad_root" && r.i.Module == "" {
 		return "", false
 	}
-	file := in.Dir
-	if name != "bmad_root" {
-		file = in.Root(r.i.Module)
+	file := in.Root(r.i.Module)
+	switch name {
+	case "bmad_root":
+		file = in.Dir
+	case "module_config", "config_source":
+		file = path.Join(file, map[bool]string{true: "core-config.yaml", false: "config.yaml"}[in.Layout == catalog.LayoutV4])
 	}
-	switch {
-	case name == "bmad_root", name == "module_root":
-	case in.Layout == catalog.LayoutV4:
-		file = path.Join(file, "core-config.yaml")
-	default:
-		file = path.Join(file, "config.yaml")
-	}
-	if name != "bmad_root" && r.i.Module == "" || !in.Origin.Has(file) {
-		return "", false
-	}
-	return in.Origin.SystemPath(file)
+	system, ok := in.Origin.SystemPath(file)
+	return system, ok && in.Origin.Has(file)
 }
 
 // inSource returns the source and the path in it of a system path.
