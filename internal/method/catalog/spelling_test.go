@@ -89,6 +89,15 @@ func TestFindSpellings(t *testing.T) {
 			t.Errorf("%q is %s, %v, want %s", name, i.Full(), err, want)
 		}
 	}
+	// The name of one hides the alias of another, which is said.
+	hiding := catalog.Open(source(shopWith(map[string]string{
+		"_bmad/gds/workflows/story/workflow.md": "---\nname: story\ndescription: x\n---\n", "_bmad/wds/workflows/story/workflow.md": "---\nname: write-story\ndescription: x\n---\n",
+	})))
+	for name, want := range map[string]string{"story": "wds/write-story", "`story`": "wds/write-story", "gds/story": "", "create-prd": ""} {
+		if i, err := hiding.Find(catalog.Workflow, name); err != nil || strings.Join(hiding.AlsoNamed(i, name), " ") != want {
+			t.Errorf("%q is %s, beside %q, %v, want %q", name, i.Full(), hiding.AlsoNamed(i, name), err, want)
+		}
+	}
 	for name, hint := range map[string]string{"prd": "create-prd", "tech-story": "write-story", "bmad:bmm:agents:analyst": "bmm/analyst", "_bmad/bmm/agents/nobody.md": "the workflows are"} {
 		_, err := c.Find(catalog.Workflow, name)
 		wantFault(t, name, err, "not_found", "there is no workflow", hint)
