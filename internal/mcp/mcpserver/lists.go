@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
@@ -29,8 +29,11 @@ type lists struct {
 	resources     *resources
 	subscriptions *subscriptions
 	// encoded has the first pages of lists of tools, by toolsOf.
-	encoded sync.Map
+	encoded *recent.Map[toolsOf, toolPage]
 }
+
+// maxEncoded bounds the kept lists of tools: each installation of the method has its own.
+const maxEncoded = 32
 
 // toolsOf has everything on which a list of tools depends, apart from the tools of agents.
 type toolsOf struct {
@@ -61,13 +64,13 @@ func (l *lists) listTools(ctx context.Context, id any, message *mcp.ListToolsReq
 func (l *lists) toolPage(ctx context.Context, shelf *method.Snapshot, cursor mcp.Cursor) (p toolPage) {
 	key := toolsOf{l.callers.hostConfirms(ctx), takesApps(ctx), l.offer.mayHave(shelf), describeInstalled(shelf, AgentTool) + describeInstalled(shelf, WorkflowTool)}
 	sharable := cursor == "" && !l.offer.asksFor(config.ToolsetAgents)
-	if known, ok := l.encoded.Load(key); ok && sharable {
-		return known.(toolPage)
+	if known, ok := l.encoded.Get(key); ok && sharable {
+		return known
 	}
 	p.tools, p.next = pageOf(withApp(ctx, l.toolsFor(ctx, shelf)), cursor, func(t mcp.Tool) string { return t.Name })
 	if data, err := json.Marshal(p.tools); err == nil && sharable {
 		p.json = data
-		l.encoded.Store(key, p)
+		l.encoded.Put(key, p)
 	}
 	return p
 }

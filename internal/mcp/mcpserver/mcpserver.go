@@ -35,6 +35,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
@@ -128,7 +129,7 @@ func (s *Server) newWire(o Options) {
 	p := &prompts{callers: s.callers, offer: s.offer}
 	r := &resources{callers: s.callers, offer: s.offer, memory: o.Memory}
 	subs := &subscriptions{callers: s.callers, feed: s.feed, listeners: map[streamKey]*listener{}}
-	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs}
+	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs, encoded: recent.New[toolsOf, toolPage](maxEncoded)}
 	subs.look = l.lookAt
 
 	hooks := &server.Hooks{}
