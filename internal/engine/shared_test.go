@@ -71,6 +71,18 @@ func TestClonesShareTheirRecords(t *testing.T) {
 	}
 }
 
+// TestSharedStateIsNoWorkOfTheRepository checks that git sees nothing of the state folder of a clone whose sessions are in a
+// shared store, which makes none of the files that ignore it elsewhere.
+func TestSharedStateIsNoWorkOfTheRepository(t *testing.T) {
+	first, _, _ := clones(t)
+	first.to(workflow.PO, workflow.Generating)
+	first.do(submit(workflow.PO, "Quality Score: 95"))
+	first.read(".bmad-task/work/x/po.md")
+	if got := first.read(".bmad-task/.gitignore"); got != "*\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestClonesOfFilesHaveRecordsOfTheirOwn checks that a clone with files is not measured by what another one has done.
 func TestClonesOfFilesHaveRecordsOfTheirOwn(t *testing.T) {
 	first, second := newBench(t), newBench(t)

@@ -95,7 +95,11 @@ const lockWait = 300 * time.Millisecond
 // openFiles locks the run of a session, and reads the state, nil if there is none.
 func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*files, *state, error) {
 	f := filesOf(dir, s.SessionID)
-	if _, err := dir.MkdirAll(f.folder); err != nil {
+	made, err := dir.MkdirAll(f.folder)
+	if err == nil && len(made) > 0 {
+		err = dir.Ignore(path.Dir(path.Dir(f.folder)))
+	}
+	if err != nil {
 		return nil, nil, fault.From(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)

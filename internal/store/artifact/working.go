@@ -54,7 +54,11 @@ func MarkPath(task string, a workflow.Artifact) string {
 
 // SaveWork writes a working copy, or the record of a submission, durably, and replaces the earlier one.
 func SaveWork(project *durable.Dir, f File, body string) error {
-	if _, err := project.MkdirAll(path.Dir(f.path)); err != nil {
+	made, err := project.MkdirAll(path.Dir(f.path))
+	if state := path.Dir(WorkFolder); err == nil && len(made) > 0 && strings.HasPrefix(f.path, state+"/") { // without session files nothing else ignores it
+		err = project.Ignore(state)
+	}
+	if err != nil {
 		return err
 	}
 	return project.Replace(f.path, []byte(body))

@@ -17,6 +17,9 @@ func (s *Store) Leave(ctx context.Context, to string) (undo func() error, err er
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, s.storageError(err)
 	}
+	if err := s.dir.Ignore(Folder); err != nil {
+		return nil, s.storageError(err)
+	}
 	if err := s.dir.Replace(store.MovedFile, []byte(to+"\n")); err != nil {
 		return nil, s.storageError(err)
 	}
