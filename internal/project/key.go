@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/url"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -17,6 +19,9 @@ import (
 func Locate(dir *durable.Dir, cfg config.Config, state trust.UserState, open func(store.Place) (store.Backend, error)) (store.Place, store.Backend, error) {
 	place := store.Place{Dir: dir, Address: cfg.Store.Address}
 	if place.Address == "" {
+		if err := checkStoreRequired(dir.Path(), cfg); err != nil {
+			return place, nil, err
+		}
 		sessions, err := open(place)
 		return place, sessions, err
 	}
@@ -32,6 +37,25 @@ func Locate(dir *durable.Dir, cfg config.Config, state trust.UserState, open fun
 		err = c.settle(ctx, state, ties, sessions)
 	}
 	return place, sessions, err
+}
+
+// checkStoreRequired refuses files in a folder whose settings, or those above it in the repository, demand a store.
+func checkStoreRequired(folder string, cfg config.Config) error {
+	top := Top(folder)
+	for at := folder; !cfg.Store.Required; {
+		if at == top {
+			return nil
+		}
+		at = filepath.Dir(at)
+		if hasAny(at, config.ProjectFile) {
+			if above, err := durable.OpenDir(at); err == nil {
+				cfg, _ = config.Source{}.Load(above) // what is wrong in it is told there
+				_ = above.Close()
+			}
+		}
+	}
+	return fault.New(fault.InvalidArgument, "the runs of %s are in the store of a team (store: required in %s), and none is named here", top, config.ProjectFile).
+		WithHint("set store in your own settings (~/.config/%s), or BMAD_STORE where this program is started, to the address that your team uses; no files are used in its place, and nothing was changed", config.UserFile)
 }
 
 // RemoteKey returns the name of a project with a git remote, the same for all ways to write its address: the host

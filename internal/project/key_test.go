@@ -61,6 +61,32 @@ func FuzzRemoteKey(f *testing.F) {
 	})
 }
 
+// TestStoreRequired: a project that demands a store shows no files in its place.
+func TestStoreRequired(t *testing.T) {
+	dir := t.TempDir()
+	name, inside := filepath.Join(dir, filepath.FromSlash(config.ProjectFile)), filepath.Join(dir, "services", "api")
+	for _, folder := range []string{filepath.Dir(name), filepath.Join(dir, ".git"), inside} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(name, []byte("store: required\nproject: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for environ, want := range map[string]string{"": "store: required in " + config.ProjectFile, "BMAD_STORE=": "store: required", "BMAD_STORE=postgres://db/x": ""} {
+		f := project.New(project.Options{Backend: storetest.At, Settings: config.Source{Environ: []string{environ, "BMAD_PROJECT=x"}}})
+		for _, folder := range []string{dir, inside} {
+			p, err := f.Open(folder)
+			if err == nil {
+				p.Close()
+			}
+			if (err == nil) != (want == "") || err != nil && (!fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || !strings.Contains(fault.From(err).Hint, "BMAD_STORE")) {
+				t.Errorf("%q in %s: %v", environ, folder, err)
+			}
+		}
+	}
+}
+
 // TestClonesShareTheirKey has two clones, a work tree and a folder of one of them, and a folder without a remote.
 func TestClonesShareTheirKey(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {

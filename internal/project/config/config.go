@@ -121,6 +121,8 @@ type Store struct {
 	Address string
 	// Project is the name of the project there, "" for that of its git remote.
 	Project string
+	// Required is true if the project's file refuses sessions in files: without an address here, its runs are elsewhere.
+	Required bool
 }
 
 // HostConfirm selects the hosts for which the tool bmad-confirm is listed.

@@ -34,7 +34,7 @@ func TestEffective(t *testing.T) {
 		"model":                       "|default|person|false|cheap (" + own + "4)",
 		"memory":                      "auto|default|tighten|false|on (" + own + "7)",
 		"audit_floor":                 "60|default|tighten|false|",
-		"store":                       "postgres://ann@db/bmad|" + user + "6|person|true|postgres://eve@x/y (BMAD_STORE)",
+		"store":                       "postgres://ann@db/bmad|" + user + "6|tighten|true|postgres://eve@x/y (BMAD_STORE)",
 		"stages.po.gate":              "auto|" + user + "5|tighten|false|strict (" + user + "1), relay (" + own + "1), auto (BMAD_GATE)",
 		"stages.po.gate_score":        "92|" + user + "5|tighten|true|50 (" + own + "9)",
 		"stages.architect.gate_score": "97|" + own + "10|tighten|true|",

@@ -34,7 +34,7 @@ func TestEachDefault(t *testing.T) {
 	got := fmt.Sprint(c.Workflow, " ", c.MaxRounds, " ", c.HostConfirm, " ",
 		c.Toolsets, " ", c.Memory, " ", c.Personas, " ", c.Replies, " ", c.Language, " ", c.DocumentLanguage, " ", c.VerifyTimeout, " ", c.Store, " ", c.Checks, c.Sources, c.OwnSources, c.Projects,
 		" ", len(c.Workflows()))
-	const want = "bmad 0 auto [auto] auto own full auto auto 5m0s { } [] [] [] [] 4"
+	const want = "bmad 0 auto [auto] auto own full auto auto 5m0s {  false} [] [] [] [] 4"
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -39,7 +39,7 @@ var settings = []setting{
 	setting{key: "sign_with", set: setSignWith, value: func(c *Config) any { return c.SignWith }}.personOnly(lang.T("only the person decides which key signs for them")),
 	{key: "sources", list: true, set: setSources, value: sources},
 	{key: "stages"}, // a block, with the settings of each stage
-	{key: "store", guard: PersonOnly, set: setStore, value: func(c *Config) any { return withoutPassword(c.Store.Address) }},
+	{key: "store", guard: Tighten, set: setStore, value: func(c *Config) any { return c.Store.show() }},
 	{key: "tool_servers", list: true, guard: PersonOnly, set: setToolServers, value: toolServerNames},
 	{key: "toolsets", list: true, guard: PersonOnly, set: setToolsets, value: func(c *Config) any { return strings.Trim(fmt.Sprint(c.Toolsets), "[]") }},
 	{key: "verify", guard: PersonFirst, set: setVerifies},

@@ -8,22 +8,37 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
-// storeIsTheirs is why a project's file has no say in the store: it would send the person's documents to a
-// stranger.
+// storeIsTheirs is why a project's file names no store: it would send the person's documents to a stranger.
 var storeIsTheirs = lang.T("only the person decides where runs are kept")
+
+// storeRequired is the word by which a project's file demands a store without naming one.
+const storeRequired = "required"
 
 // setStore sets the store. No error and no note repeats the address, which may hold a password.
 func setStore(l *loader, values []string) error {
 	v := values[0]
 	switch {
-	case l.from == own:
+	case l.from == own && strings.EqualFold(v, storeRequired):
+		l.Store.Required = true
+		return nil
+	case l.from == own && strings.Contains(v, ":"):
 		l.ignore(lang.T("%s", "store"), storeIsTheirs)
 		return nil
+	case l.from == own: // to ignore a typing error would be to use files
+		return lang.Errorf("store in a project's file can only be %q; the address is in the settings of each member", storeRequired)
 	case !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://"):
 		return lang.Errorf("store is not the address of a PostgreSQL database, such as postgres://host/database")
 	}
 	l.Store.Address = v
 	return nil
+}
+
+// show returns the address without its secrets, or what the project's file demands.
+func (s Store) show() any {
+	if s.Address == "" && s.Required {
+		return storeRequired
+	}
+	return withoutPassword(s.Address)
 }
 
 // setProject sets the name of the project in the store.

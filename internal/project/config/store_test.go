@@ -45,7 +45,7 @@ func TestOnlyThePersonNamesTheStore(t *testing.T) {
 	} {
 		c, err := load(tt.user, tt.own, tt.environ)
 		if err != nil || c.Store != (config.Store{Address: tt.want, Project: tt.project}) {
-			t.Errorf("%s: got %q, %v", name, c.Store, err)
+			t.Errorf("%s: got %+v, %v", name, c.Store, err)
 		}
 		if tt.own != "" && len(c.Ignored) == 0 {
 			t.Errorf("%s: nothing says that it does not count", name)
@@ -54,7 +54,23 @@ func TestOnlyThePersonNamesTheStore(t *testing.T) {
 			t.Errorf("%s: it says %s", name, said)
 		}
 	}
-	for _, wrong := range []string{"store: s3cret\n", "store: mysql://me:s3cret@h/x\n", "project: \"a b\"\n"} {
+	for own, want := range map[string]config.Store{
+		"store: required\n": {Required: true}, "store: Required\n": {Required: true}, `store: "required"` + "\n": {Required: true}, "gate: auto\n": {},
+	} {
+		if c, err := load("", own); err != nil || c.Store != want || len(c.Ignored) > 0 {
+			t.Errorf("%q: %+v, %v, %v", own, c.Store, c.Ignored, err)
+		}
+		c, err := load("", own, "BMAD_STORE="+address)
+		if want.Address = address; err != nil || c.Store != want || c.Origin("store").Kind != config.FromVariable {
+			t.Errorf("%q, with a variable: %+v of %v, %v", own, c.Store, c.Origin("store"), err)
+		}
+	}
+	for _, typing := range []string{"requierd", "true", "no", "s3cret"} {
+		if _, err := load("", "store: "+typing+"\n"); err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), `"required"`) {
+			t.Errorf("%s: %v", typing, err)
+		}
+	}
+	for _, wrong := range []string{"store: required\n", "store: s3cret\n", "store: mysql://me:s3cret@h/x\n", "project: \"a b\"\n"} {
 		if _, err := load(wrong, ""); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v", wrong, err)
 		}
