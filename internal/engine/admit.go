@@ -62,7 +62,7 @@ func refuseStopped(s *standing.Standing) error {
 		if len(s.Integrity.Strangers) > 0 {
 			accept = lang.T("the human says whose the key is by typing, at a terminal: %s allow; or accepts the run as it is: %s adopt %s; until then nothing goes on", name, name, task)
 		}
-		e = fault.New(fault.Conflict, "not all of the run is confirmed, and the policy is strict: %s", s.Integrity.Reason()).WithHint("%s", accept)
+		e = fault.New(fault.Conflict, "not all of the run is confirmed, and the policy is strict: %s", s.Integrity.Reason()).WithHint("%s", words.ToTellApart(s, accept))
 	default:
 		e = fault.New(fault.Conflict, "a text is not as it was approved, and the policy is strict: %s", workflow.AlterationsText(s.Altered)).
 			WithHint("the human accepts it as it is by typing, at a terminal: %s adopt %s; or has the approved text put back: %s adopt %s --restore; until then nothing goes on",

@@ -412,7 +412,9 @@ type vouchers interface {
 	Allowed(a trust.Allowance) bool
 	// Signer signs histories; ReadSigner is the same for checks, and nil if there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
+	// CanSign reports whether there is a key, or a place to make one.
 	ReadSigner() (workflow.Signer, error)
+	CanSign() bool
 	// Checkpoints returns this machine's records of sessions of a project, by their ids, or of all without ids.
 	// Record keeps one, and drops the records of the session in the folders of left.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
@@ -432,6 +434,7 @@ type keeper struct {
 	// mayFollow reports whether runs in a project may follow a workflow.
 	mayFollow func(p *project.Project, d *workflow.Definition) bool
 
+	failed  bool // to make or read the key, the last time
 	signing sync.Mutex
 	signs   workflow.Signer // nil until the first use
 	reads   workflow.Signer // the same for checks
@@ -462,6 +465,7 @@ func (k *keeper) loadSigner(ctx context.Context) (signer workflow.Signer, err er
 	defer k.signing.Unlock()
 	if k.records != nil && k.signs == nil {
 		k.signs, err = k.records.Signer(ctx)
+		k.failed = err != nil
 	}
 	return k.signs, err
 }

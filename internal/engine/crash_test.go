@@ -148,6 +148,8 @@ type person struct {
 	path string
 }
 
+func (person) CanSign() bool { return true }
+
 // memoryKey is a key that is on no disk.
 type memoryKey struct{ signature.Signer }
 

@@ -126,11 +126,6 @@ type Want = permission.Want
 // Allow records the person's permission for w, with the files as they were shown.
 func (e *Engine) Allow(ctx context.Context, w Want) error { return e.person.Allow(ctx, w) }
 
-// personOf returns the person on whose behalf the engine acts in a project.
-func (e *Engine) personOf(p *project.Project) workflow.Person {
-	return e.options.Who(p.Dir.Path())
-}
-
 // Now returns the time by the engine's clock, in the precision of stored times.
 func (e *Engine) Now() time.Time { return e.options.Now().UTC().Truncate(time.Millisecond) }
 

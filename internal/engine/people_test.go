@@ -12,9 +12,11 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -343,6 +345,121 @@ func TestTwoMachinesOfATeam(t *testing.T) {
 	}
 	if v := listed(); v.Sound() {
 		t.Error("a list trusts the record of a run although a key does not count any more")
+	}
+}
+
+// team is a store in memory whose members have roles; "" is that of its owner.
+type team struct {
+	*storetest.Mem
+	role string
+}
+
+func (t team) Role() string { return t.role }
+
+// member is a person with an account, a role and a machine, by the number of its key; 0 has no key.
+type member struct {
+	account, role string
+	machine       int
+}
+
+// TestMembersOfATeam checks who counts as another person in the store of a team, where an account is only a label.
+func TestMembersOfATeam(t *testing.T) {
+	const none = ""
+	for name, tt := range map[string]struct {
+		rules      string
+		writes     member
+		says       member
+		refused    string // a part of the refusal
+		afterwards string // the subject of the yes; "KEY" is the key of the machine
+	}{
+		"two roots in containers, by keys":  {"four_eyes: true\n", member{"root", none, 1}, member{"root", none, 2}, "", "KEY"},
+		"two roots in containers, by roles": {"four_eyes: true\n", member{"root", "anna", 1}, member{"root", "ben", 2}, "", "ben"},
+		"two accounts of one machine":       {"four_eyes: true\n", member{"ann", none, 1}, member{"bob", none, 1}, "wrote this round", ""},
+		"two roles of one machine":          {"four_eyes: true\n", member{"ann", "anna", 1}, member{"bob", "ben", 1}, "wrote this round", ""},
+		"a role and the owner's, of one":    {"four_eyes: true\n", member{"ann", none, 1}, member{"ann", "anna", 1}, "wrote this round", ""},
+		"two machines of one role":          {"four_eyes: true\n", member{"ann", "anna", 1}, member{"root", "anna", 2}, "anna wrote this round", ""},
+		"an account called as an approver":  {"approvers: [bob]\n", member{"ann", "anna", 1}, member{"bob", "mallory", 2}, "mallory is not among", ""},
+		"an account without a role":         {"approvers: [bob]\n", member{"ann", "anna", 1}, member{"bob", none, 2}, "is not among", ""},
+		"an approver by role":               {"approvers: [ben]\n", member{"ann", "anna", 1}, member{"x", "ben", 2}, "", "ben"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.environ = []string{"BMAD_STORE=postgres://db/team", "BMAD_PROJECT=relay"}
+			b.settings(tt.rules)
+			kept, machines := storetest.NewMem(), map[int]string{0: "", 1: t.TempDir(), 2: t.TempDir()}
+			be := func(m member) {
+				b.acting = workflow.Person{Subject: m.account, Name: m.account + " <x@example.org>"}
+				b.state = machines[m.machine]
+				b.backend = func(store.Place) (store.Backend, error) { return team{kept, m.role}, nil }
+				b.restart()
+			}
+			be(tt.writes)
+			b.do(start("x"))
+			b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+			be(tt.says)
+			if tt.says.machine > 1 {
+				for _, m := range b.stored().Signers() {
+					b.knows(m.Subject)
+				}
+			}
+			if tt.refused != "" {
+				b.refused(confirm(true), fault.GatePending, tt.refused)
+				return
+			}
+			b.at("architect/generating", confirm(true))
+			g := b.stored().Last().Grant
+			if tt.afterwards == "KEY" {
+				tt.afterwards = g.Key
+			}
+			if g.Subject != tt.afterwards || g.Subject == "" || g.Account != tt.says.account {
+				t.Errorf("decided by %+v", g.Person)
+			}
+		})
+	}
+}
+
+// TestStoreThatCannotTellItsMembersApart checks that a store whose members share a role, and have no keys, says so at each
+// gate, and that nothing goes on under rules about people.
+func TestStoreThatCannotTellItsMembersApart(t *testing.T) {
+	const sentence = "cannot tell its members apart"
+	for name, tt := range map[string]struct {
+		rules, role, state string
+		told               bool
+	}{
+		"shared, no key":       {"gate: auto\n", "", "", true},
+		"roles, no key":        {"gate: auto\n", "anna", "", false},
+		"shared, a key":        {"gate: auto\n", "", t.TempDir(), false},
+		"shared, four eyes":    {"four_eyes: true\n", "", "", true},
+		"shared, a quorum":     {"quorum: 2\n", "", "", true},
+		"shared, approvers":    {"approvers: [ann]\n", "", "", true},
+		"files, no key, alone": {"gate: auto\n", "files", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.settings(tt.rules)
+			b.acting, b.state = ann, tt.state
+			if kept := storetest.NewMem(); tt.role != "files" {
+				b.environ = []string{"BMAD_STORE=postgres://db/team", "BMAD_PROJECT=relay"}
+				b.backend = func(store.Place) (store.Backend, error) { return team{kept, tt.role}, nil }
+			}
+			b.restart()
+			b.do(start("x"))
+			handed := submit(workflow.PO, "# D\nQuality Score: 96")
+			if !strings.HasPrefix(tt.rules, "gate") {
+				if hint := b.refused(handed, fault.Conflict, "entry 1 has no signature"); !strings.Contains(hint, sentence) {
+					t.Error(hint)
+				}
+				return
+			}
+			b.at("po/awaiting_confirmation", handed)
+			b.restart()
+			for _, r := range []*reply.Reply{b.do(status("")), b.do(request.Request{Action: workflow.ActionResume})} {
+				if told := strings.Contains(r.UserMessage, sentence); told != tt.told {
+					t.Errorf("the gate says %s", r.UserMessage)
+				}
+			}
+			b.at("architect/generating", confirm(true))
+		})
 	}
 }
 

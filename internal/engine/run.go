@@ -117,8 +117,12 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	if at := s.Current().Policy; at != nil && isAtGate {
 		st.Policy = st.Policy.Stricter(*at)
 	}
-	if st.Policy.Ruled() {
-		st.Call.Subject = r.engine.personOf(r.project).Subject
+	if isRuled := st.Policy.Ruled(); isRuled || r.project.IsShared() && s.CurrentState.WaitsForHuman() {
+		who := r.engine.personSeen(r.project)
+		st.Call.Untold = who.Account != "" && who.Subject == ""
+		if isRuled {
+			st.Call.Person = who
+		}
 	}
 	st.Draft.Work = artifact.WorkPath(s.TaskName, s.CurrentStage)
 	st.Draft.Path = st.Draft.Work

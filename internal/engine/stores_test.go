@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
@@ -184,7 +185,7 @@ func TestSameOverEveryStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := store.Folder + "/" + e.Name(); name != artifact.WorkFolder && name != workflow.ProjectFile { // files of the project
+		if name := store.Folder + "/" + e.Name(); name != artifact.WorkFolder && name != workflow.ProjectFile && e.Name() != durable.IgnoreFile { // files of the project
 			t.Errorf("the run over memory made %s/%s", store.Folder, e.Name())
 		}
 	}

@@ -49,7 +49,7 @@ func checkStoreRequired(folder string, cfg config.Config) error {
 		at = filepath.Dir(at)
 		if hasAny(at, config.ProjectFile) {
 			if above, err := durable.OpenDir(at); err == nil {
-				cfg, _ = config.Source{}.Load(above) // what is wrong in it is told there
+				cfg, _ = config.Source{}.Load(above) // a problem of that file is told there
 				_ = above.Close()
 			}
 		}

@@ -234,7 +234,11 @@ func writersOf(s *workflow.Session, id workflow.StageID) []string {
 	if s.Record(id).Iteration == 0 {
 		return nil
 	}
-	return workflow.WritersAt(history, id)
+	var names []string
+	for _, w := range workflow.WritersAt(history, id, s.Last().Person) {
+		names = append(names, w.Subject)
+	}
+	return names
 }
 
 // invalidOf returns the artifacts whose approval does not count: their stage, or one before it, was reopened, or

@@ -217,7 +217,7 @@ func (c *checker) checkRecord(r *workflow.Record) {
 
 func (c *checker) checkEntry(e *workflow.Transition) {
 	c.checkLine("history", string(e.Action), string(e.Event), e.From, e.To, string(e.Verdict), e.Project)
-	c.checkLine("history.by", e.By, e.Subject, e.Name)
+	c.checkLine("history.by", e.By, e.Subject, e.Name, e.Account, e.Key)
 	c.checkLine("history.sha256", e.SHA256, e.Standing, e.Judged, e.Prev, e.Signature, e.Commit, e.Tree, string(e.Untouched))
 	for name, hash := range e.Parts {
 		c.checkLine("history.parts", name, hash)
@@ -236,7 +236,7 @@ func (c *checker) checkEntry(e *workflow.Transition) {
 	c.checkCommands("history.verify", e.VerifyCommands)
 	if g := e.Grant; g != nil {
 		c.checkLine("history.grant", string(g.Channel), string(g.Assurance), string(g.Decision), string(g.Stage), string(g.Policy), g.SHA256, g.Signature)
-		c.checkLine("history.grant.client", g.Client, g.Subject, g.Name)
+		c.checkLine("history.grant.client", g.Client, g.Subject, g.Name, g.Account, g.Key)
 		c.checkCount("history.grant.revision", g.Revision)
 		if g.Offer != nil {
 			c.checkLine("history.grant.offer", g.Offer.Command, g.Offer.SHA256)

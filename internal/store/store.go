@@ -69,6 +69,12 @@ type Named interface {
 	Name() string
 }
 
+// Team is a [Backend] that several people share.
+type Team interface {
+	// Role returns the role of this program's person in the store, "" if it may be that of all.
+	Role() string
+}
+
 // Contents reads large texts.
 type Contents interface {
 	// Read returns the text behind a reference. The error matches fs.ErrNotExist if the text is gone.

@@ -70,6 +70,11 @@ func (u UserState) ReadSigner() (signer workflow.Signer, err error) {
 	return signer, err
 }
 
+// CanSign reports whether there is a key, or a place to make one.
+func (u UserState) CanSign() bool {
+	return u != "" && u.withExisting(func(d dir) error { _, err := d.readKey(); return err }) == nil
+}
+
 // readKey returns the key, or nil if there is none.
 func (d dir) readKey() ([]byte, error) {
 	key, there, err := d.readIfExists(keyFile)

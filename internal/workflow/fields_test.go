@@ -17,7 +17,7 @@ func TestEveryFieldCounts(t *testing.T) {
 	s.CurrentState, s.Seals = workflow.Generating, nil
 	e := &s.History[0]
 	e.Event, e.From, e.To, e.Subject, e.Grant.Person, e.Adoption, e.Found, e.Keys = workflow.EventStarted, "", s.Place(), "ana", workflow.Person{Subject: "ana"}, nil, "", nil
-	e.Name, e.Judged = "", ""
+	e.Name, e.Account, e.Key, e.Judged = "", "", "", ""
 	if err := s.SignNew(ana, here); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (s *Session) judgeEntries(signer Signer, k *Known, c *Checkpoint) judged {
 		}
 		one.by, one.own = Member{Key: key, Subject: e.Subject, Name: e.Name}, isOwn
 		switch {
-		case err != nil, !key.IsEd25519(), !h.isLinked(i), e.Grant != nil && e.Grant.Person != e.Person:
+		case err != nil, !key.IsEd25519(), !h.isLinked(i), e.Grant != nil && e.Grant.Person != e.Person, e.Key != "" && e.Key != key.Fingerprint():
 			one.verdict = changed
 		case one.own:
 			h.own = i + 1
@@ -99,7 +99,7 @@ func (s *Session) IsSignedFrom(n int) bool {
 // BegunBy reports whether a person has started the session on a machine with a key. Without a key, where nothing is
 // signed, the name in the history counts.
 func (s *Session) BegunBy(who Person, own signature.Key) bool {
-	if who.Subject == "" || len(s.History) == 0 || s.History[0].Subject != who.Subject {
+	if who.Subject == "" || len(s.History) == 0 || s.History[0].Subject != who.Subject && s.History[0].Account != who.Subject {
 		return false
 	}
 	if own == "" {

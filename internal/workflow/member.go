@@ -17,6 +17,8 @@ type Member struct {
 // Who names a member for people.
 func (m Member) Who() string {
 	switch {
+	case m.Name != "" && m.Subject == m.Key.Fingerprint():
+		return m.Name
 	case m.Name != "" && m.Subject != "":
 		return m.Subject + " (" + m.Name + ")"
 	case m.Subject != "":

@@ -227,18 +227,18 @@ func satisfiesPolicy(history []Transition, i int, p Policy) bool {
 	if !p.Ruled() {
 		return true
 	}
-	writers := WritersAt(history[:i], e.FromStage())
-	isUnknown := slices.Contains(writers, "")
-	yes := append(givenAt(history[:i], e.Grant.SHA256), *e.Grant)
-	var who []string
+	writers := WritersAt(history[:i], e.FromStage(), e.Grant.Person)
+	isUnknown := slices.ContainsFunc(writers, IsUnknown)
+	yes := append(givenAt(history[:i], e.Grant.SHA256, e.Grant.Person), *e.Grant)
+	var who []Person
 	for _, g := range yes {
 		may := p.Approvers == nil || slices.Contains(p.Approvers, g.Subject)
-		mayHaveWritten := isUnknown || slices.Contains(writers, g.Subject)
+		mayHaveWritten := isUnknown || g.IsAmong(writers)
 		if p.Watched() && mayHaveWritten {
 			may = false
 		}
-		if may && g.Subject != "" && !slices.Contains(who, g.Subject) {
-			who = append(who, g.Subject)
+		if may && !IsUnknown(g.Person) && !g.IsAmong(who) {
+			who = append(who, g.Person)
 		}
 	}
 	return len(who) >= max(p.Quorum, 1)

@@ -390,10 +390,14 @@ func TestYeses(t *testing.T) {
 		s := sessionAt(workflow.Default(), workflow.PO, workflow.AwaitingConfirmation)
 		s.History = tt.history
 		given := []string{}
-		for _, g := range s.Given("h") {
+		for _, g := range s.Given("h", workflow.Person{}) {
 			given = append(given, g.Subject)
 		}
-		if got := fmt.Sprintf("%q %v", s.Writers(), given); got != tt.want {
+		writers := []string{}
+		for _, w := range s.Writers(workflow.Person{}) {
+			writers = append(writers, w.Subject)
+		}
+		if got := fmt.Sprintf("%q %v", writers, given); got != tt.want {
 			t.Errorf("%s: got %s, want %s", name, got, tt.want)
 		}
 	}

@@ -2,32 +2,34 @@ package workflow
 
 import "slices"
 
-// Writers returns the subjects behind the newest round of the current stage: the one who handed it in, or edited it
-// at the gate. "" is among them for somebody unknown: a user of an older program, or since an adoption of the
-// session with changes by other hands.
-func (s *Session) Writers() []string { return WritersAt(s.History, s.CurrentStage) }
+// Writers returns the people behind the newest round of the current stage, as far as another one can be told apart from
+// them: the one who handed it in, or edited it at the gate. Somebody without a subject is among them for somebody unknown:
+// a user of an older program, or since an adoption of the session with changes by other hands.
+func (s *Session) Writers(by Person) []Person { return WritersAt(s.History, s.CurrentStage, by) }
 
-// WritersAt returns the accounts behind the newest document of a stage at the end of a history: the one who has
-// handed it in or edited it, and "" for somebody unknown.
-func WritersAt(history []Transition, stage StageID) []string {
-	var out []string
+// WritersAt returns the people behind the newest document of a stage at the end of a history.
+func WritersAt(history []Transition, stage StageID, by Person) []Person {
+	var out []Person
 	for _, e := range slices.Backward(history) {
 		switch {
 		case e.Event == EventAdopted:
-			out = append(out, "")
+			out = append(out, Person{})
 		case e.bringsDocument() && e.FromStage() == stage:
-			return append(out, e.Subject)
+			return append(out, e.seenBy(by))
 		}
 	}
-	return append(out, "")
+	return append(out, Person{})
 }
 
-// Given returns the yeses to a text at the pending gate of the current stage, one of each person, the oldest first.
-// Another round, or an edit, has none.
-func (s *Session) Given(sha256 string) []Grant { return givenAt(s.History, sha256) }
+// IsUnknown reports whether a person is not known.
+func IsUnknown(p Person) bool { return p.Subject == "" }
+
+// Given returns the yeses to a text at the pending gate of the current stage, one of each person that another one can be
+// told apart from, the oldest first. Another round, or an edit, has none.
+func (s *Session) Given(sha256 string, by Person) []Grant { return givenAt(s.History, sha256, by) }
 
 // givenAt returns the yeses to a text at the end of a history.
-func givenAt(history []Transition, sha256 string) []Grant {
+func givenAt(history []Transition, sha256 string, by Person) []Grant {
 	var out []Grant
 	for _, e := range slices.Backward(history) {
 		if e.Event == EventPolicyChanged {
@@ -36,8 +38,8 @@ func givenAt(history []Transition, sha256 string) []Grant {
 		if e.Event != EventGranted || e.Grant == nil {
 			break
 		}
-		again := slices.ContainsFunc(out, func(g Grant) bool { return g.Subject == e.Grant.Subject })
-		if g := *e.Grant; g.Subject != "" && g.SHA256 == sha256 && !again {
+		again := slices.ContainsFunc(out, func(g Grant) bool { return g.Is(e.Grant.Person) })
+		if g := *e.Grant; !IsUnknown(g.seenBy(by)) && g.SHA256 == sha256 && !again {
 			out = append(out, g)
 		}
 	}

@@ -50,6 +50,8 @@ type Database struct {
 	pool *pgxpool.Pool // once it was needed
 	// fits reports whether the schema has been found usable.
 	fits bool
+	// role is the role of the connections then, "" for that of the owner of the tables, which a team shares.
+	role string
 	// projects has the ids of the projects in use.
 	projects map[string]int64
 	// listed has the sessions of each listed project, by the versions of their rows.
@@ -181,14 +183,37 @@ func (d *Database) acquireConn(ctx context.Context) (*pgxpool.Conn, error) {
 	if err == nil {
 		err = checkSchema(have, newestSchema)
 	}
+	role := ""
+	if err == nil {
+		role, err = roleOf(ctx, conn.Conn())
+	}
 	if err != nil {
 		conn.Release()
 		return nil, d.explainError(err)
 	}
 	d.mu.Lock()
-	d.fits = true
+	d.fits, d.role = true, role
 	d.mu.Unlock()
 	return conn, nil
+}
+
+// Role returns the role of the person in the database. The one that owns the tables, or a superuser, is shared.
+func (s *Store) Role() string {
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+	defer cancel()
+	if conn, err := s.db.acquireConn(ctx); err == nil { // else the step that needs it fails, and says why
+		conn.Release()
+	}
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	return s.db.role
+}
+
+// roleOf returns the role that has logged in, "" if it may be that of a whole team.
+func roleOf(ctx context.Context, conn *pgx.Conn) (role string, err error) {
+	err = conn.QueryRow(ctx, `select case when r.rolsuper or r.oid = c.relowner then '' else session_user::text end
+		from pg_class c, pg_roles r where c.oid = 'session'::regclass and r.rolname = session_user`).Scan(&role)
+	return role, err
 }
 
 // readableColumn returns the expression for a column, with an empty value in place of one too large for this

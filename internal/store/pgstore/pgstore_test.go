@@ -71,6 +71,35 @@ func parse(t testing.TB, address string) (form string, port int) {
 	return strings.Replace(address, ":"+u.Port()+"/", ":%d/", 1), port
 }
 
+// TestRole: who has a role of their own is known by it. The owner of the tables, and a superuser, can be anybody.
+func TestRole(t *testing.T) {
+	address := migrated(t)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := u.User.Username()
+	as := func(role string) string {
+		u.User = url.UserPassword(role, pgtest.Password)
+		return u.String()
+	}
+	member := owner + "_anna"
+	pgtest.Do(t, as("postgres"), `create role `+member+` login password '`+pgtest.Password+`'`, `grant `+owner+` to `+member)
+	for role, want := range map[string]string{owner: "", "postgres": "", member: member} {
+		if got := open(t, as(role)).Store(at).Role(); got != want {
+			t.Errorf("%s: got %q, want %q", role, got, want)
+		}
+	}
+	s := create(t, open(t, as(member)).Store(at)) // a member writes
+	if _, err := open(t, address).Store(at).Get(context.Background(), s.SessionID); err != nil {
+		t.Error(err)
+	}
+	u.Host = "127.0.0.1:1"
+	if got := open(t, as(member)).Store(at).Role(); got != "" {
+		t.Errorf("of a server that is away: %q", got)
+	}
+}
+
 // TestPoolOfOne: texts are put and read over the connection of the change.
 func TestPoolOfOne(t *testing.T) {
 	b := open(t, migrated(t)+"&pool_max_conns=1").Store(at)

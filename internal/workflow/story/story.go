@@ -93,8 +93,9 @@ func Verdict(l lang.Language, v workflow.Verdict) string {
 type Teller struct {
 	Language   lang.Language
 	Definition *workflow.Definition
-	// Reader is the account of the reader, whose entries are told as “You …”.
-	Reader string
+	// Reader is the account of the reader, whose entries are told as “You …”. In the store of a team, where accounts
+	// are labels, it is their key.
+	Reader, Key string
 }
 
 // Sentence describes an entry of the history: the act, and the person behind it. If it is unconfirmed, nothing but
@@ -102,7 +103,7 @@ type Teller struct {
 // is.
 func (t Teller) Sentence(e *workflow.Transition, unconfirmed bool) string {
 	if unconfirmed {
-		t.Reader = ""
+		t.Reader, t.Key = "", ""
 	}
 	l, who := t.Language, t.personName(e)
 	document := t.documentName(e.FromStage())
@@ -185,7 +186,7 @@ func (t Teller) personName(e *workflow.Transition) string {
 		return t.Language.Say("A script")
 	case person.Subject == "":
 		return t.Language.Say("Somebody")
-	case person.Subject == t.Reader:
+	case person.Account == "" && person.Subject == t.Reader, person.Key != "" && person.Key == t.Key:
 		return t.Language.Say("You")
 	}
 	return person.Who()

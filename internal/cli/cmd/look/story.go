@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
@@ -12,6 +13,9 @@ import (
 // printStory prints a history, an indented row for each entry.
 func printStory(term *terminal.Terminal, indent string, s *workflow.Session, steps []workflow.Step) error {
 	teller := story.Teller{Language: term.Lang, Definition: s.Definition(), Reader: terminal.Account()}
+	if signer, err := app.Trust().ReadSigner(); err == nil && signer != nil {
+		teller.Key = signer.Public().Fingerprint()
+	}
 	var rows [][]string
 	for _, e := range steps {
 		rows = append(rows, []string{indent + term.When(e.At, "2006-01-02 15:04:05"), describeEntry(term, teller, &e)})

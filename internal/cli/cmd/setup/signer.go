@@ -14,7 +14,7 @@ import (
 )
 
 // Signer returns the command that prints the person's line of a list of signers. who says who they are in a folder.
-func Signer(term *terminal.Terminal, workspace *app.Workspace, who func(folder string) workflow.Person) *cobra.Command {
+func Signer(term *terminal.Terminal, workspace *app.Workspace, who func(folder string) (workflow.Person, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   "signer",
 		Short: "Print your line for the list of signers",
@@ -41,7 +41,10 @@ ssh-keygen. Each machine on which you decide needs its own line.`,
 				keys[0] = chosen
 			}
 			var lines, prints []string
-			me := who(folder)
+			me, err := who(folder)
+			if err != nil {
+				return err
+			}
 			for _, key := range keys {
 				line, ok := proof.SignerLine(me.Subject, key)
 				if !ok {

@@ -82,6 +82,9 @@ func (w *wanted) addMembers() {
 			if m.Key != own && m.Subject != "" {
 				want := w.add(MemberOf(w.project.Dir.Path(), m), "")
 				want.Note = w.language().Say("their steps of runs count for you then; compare the key with what `bmad-mcp signer` shows them")
+				if m.Name != "" { // their own choice, but it says whom to ask
+					want.Note = m.Name + ": " + want.Note
+				}
 			}
 		}
 	}
@@ -89,7 +92,11 @@ func (w *wanted) addMembers() {
 
 // MemberOf returns the permission by which the steps of a member count in a project.
 func MemberOf(project string, m workflow.Member) trust.Allowance {
-	return trust.Allowance{Project: project, Kind: trust.KindMember, Text: m.Subject + " " + m.Key.Fingerprint(), SHA256: workflow.Hash([]byte(m.Subject + " " + string(m.Key)))}
+	text := m.Subject + " " + m.Key.Fingerprint()
+	if m.Subject == m.Key.Fingerprint() { // in a store of a team whose members share a role
+		text = m.Subject
+	}
+	return trust.Allowance{Project: project, Kind: trust.KindMember, Text: text, SHA256: workflow.Hash([]byte(m.Subject + " " + string(m.Key)))}
 }
 
 // addBrought adds the project's own workflows and rubrics.

@@ -33,32 +33,35 @@ func (s *Standing) Bar() Bar {
 	if !s.Ruled() {
 		return NotBarred
 	}
-	me, writers := s.Call.Subject, s.Session.Writers()
+	me, writers := s.Call.Person, s.Writers()
 	switch {
-	case me == "":
+	case workflow.IsUnknown(me):
 		return BarUnknown
 	case !s.isApprover(me):
 		return BarApprover
 	case s.Policy.Watched() && s.Draft.Edited:
 		return BarEdited
-	case s.Policy.Watched() && slices.Contains(writers, ""):
+	case s.Policy.Watched() && slices.ContainsFunc(writers, workflow.IsUnknown):
 		return BarUnwritten
-	case s.Policy.Watched() && slices.Contains(writers, me):
+	case s.Policy.Watched() && me.IsAmong(writers):
 		return BarWriter
-	case s.Missing() > 0 && slices.ContainsFunc(s.Given(), func(g workflow.Grant) bool { return g.Subject == me }):
+	case s.Missing() > 0 && slices.ContainsFunc(s.Given(), func(g workflow.Grant) bool { return g.Is(me) }):
 		return BarGiven
 	}
 	return NotBarred
 }
 
-func (s *Standing) isApprover(subject string) bool {
-	return s.Policy.Approvers == nil || slices.Contains(s.Policy.Approvers, subject)
+func (s *Standing) isApprover(p workflow.Person) bool {
+	return s.Policy.Approvers == nil || slices.Contains(s.Policy.Approvers, p.Subject)
 }
+
+// Writers returns the people behind the draft, as far as the caller can be told apart from them.
+func (s *Standing) Writers() []workflow.Person { return s.Session.Writers(s.Call.Person) }
 
 // Given returns the yeses to the draft as it is now.
 func (s *Standing) Given() []workflow.Grant {
-	return slices.DeleteFunc(s.Session.Given(s.Draft.Now()), func(g workflow.Grant) bool {
-		return !s.isApprover(g.Subject) || s.Policy.Watched() && slices.Contains(s.Session.Writers(), g.Subject)
+	return slices.DeleteFunc(s.Session.Given(s.Draft.Now(), s.Call.Person), func(g workflow.Grant) bool {
+		return !s.isApprover(g.Person) || s.Policy.Watched() && g.IsAmong(s.Writers())
 	})
 }
 

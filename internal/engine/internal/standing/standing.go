@@ -141,8 +141,10 @@ type Call struct {
 	Action workflow.Action
 	// Stage is the stage in the call.
 	Stage string
-	// Subject is the person on whose behalf the caller acts, if it matters at the gate.
-	Subject string
+	// The person is the one on whose behalf the caller acts, if it matters at the gate. Untold is true if the store of
+	// a team cannot tell them from the others.
+	workflow.Person
+	Untold bool
 	// Asks is true if the person can be reached, Forms if by a form of the assistant's host, and NoForms if nobody
 	// saw the last form.
 	Asks, Forms, NoForms bool

@@ -23,9 +23,12 @@ func Barred(s *standing.Standing) error {
 
 // Bars says why the yes of the caller does not count; empty if it does.
 func Bars(s *standing.Standing) lang.Text {
-	me := s.Call.Subject
+	me := s.Call.Label()
 	switch s.Bar() {
 	case standing.BarUnknown:
+		if s.Call.Untold {
+			return untold
+		}
 		return lang.T("nothing shows on whose behalf this yes is")
 	case standing.BarApprover:
 		return lang.T("%s is not among those who can let this pass", me)
@@ -41,6 +44,20 @@ func Bars(s *standing.Standing) lang.Text {
 	return lang.Text{}
 }
 
+// Why a store cannot tell the caller from others, and what to do.
+var (
+	untold    = lang.T("the store cannot tell its members apart, who share the role that owns its tables, and this machine has no key")
+	tellApart = lang.T("give each member a database role of their own, or this program a state folder for its key (HOME, or XDG_STATE_HOME)")
+)
+
+// ToTellApart adds, where the store cannot tell the caller from others, why and what to do about it.
+func ToTellApart(s *standing.Standing, hint lang.Text) lang.Text {
+	if !s.Call.Untold {
+		return hint
+	}
+	return lang.T("%s: %s; %s", untold, tellApart, hint)
+}
+
 // mayDecide says who can let the document pass.
 func mayDecide(s *standing.Standing) lang.Text {
 	var barred []string
@@ -48,9 +65,11 @@ func mayDecide(s *standing.Standing) lang.Text {
 		barred = knownWriters(s)
 	}
 	for _, g := range s.Given() {
-		barred = append(barred, g.Subject)
+		barred = append(barred, g.Label())
 	}
 	switch {
+	case s.Bar() == standing.BarUnknown && s.Call.Untold:
+		return tellApart
 	case s.Bar() == standing.BarEdited, s.Bar() == standing.BarUnwritten:
 		return lang.T("say no, and have it handed in once more: then another person can let it pass")
 	case s.Policy.Approvers != nil:
@@ -66,12 +85,18 @@ func mayDecide(s *standing.Standing) lang.Text {
 }
 
 // knownWriters names the people answering for the round, as far as they are known.
-func knownWriters(s *standing.Standing) []string {
-	return slices.DeleteFunc(s.Session.Writers(), func(subject string) bool { return subject == "" })
+func knownWriters(s *standing.Standing) (names []string) {
+	for _, w := range slices.DeleteFunc(s.Writers(), workflow.IsUnknown) {
+		names = append(names, w.Label())
+	}
+	return names
 }
 
 // describeApprovals says which people have to let the document pass, and whose yes is missing; nil if anybody can.
 func describeApprovals(s *standing.Standing) (lines []string) {
+	if s.Call.Untold && !s.Ruled() {
+		return []string{s.Say("Nobody counts as another person here: %s; %s.", untold, tellApart)}
+	}
 	if !s.Ruled() {
 		return nil
 	}
