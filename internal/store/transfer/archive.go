@@ -81,23 +81,14 @@ func addFile(out *tar.Writer, name string, data []byte) error {
 	return err
 }
 
-// Import brings all sessions of an archive into a store, after it has checked all of it.
-func Import(ctx context.Context, archive io.ReadSeeker, into store.Carrier) (out Outcome, err error) {
-	size, err := archive.Seek(0, io.SeekEnd)
-	if err == nil {
-		_, err = archive.Seek(0, io.SeekStart)
+// Import brings all sessions of an archive into a store, after it has checked all of it. It returns the project of the
+// archive.
+func Import(ctx context.Context, archive []byte, into store.Carrier) (out Outcome, project string, err error) {
+	if project, err = readArchive(archive, func(store.Parcel) error { return ctx.Err() }); err != nil {
+		return out, "", unusableError(err)
 	}
-	if err != nil {
-		return out, fault.From(err)
-	}
-	if err := readArchive(archive, size, func(store.Parcel) error { return ctx.Err() }); err != nil {
-		return out, unusableError(err)
-	}
-	if _, err := archive.Seek(0, io.SeekStart); err != nil {
-		return out, fault.From(err)
-	}
-	err = readArchive(archive, size, func(p store.Parcel) error { return out.bringSession(ctx, into, p) })
-	return out, err
+	_, err = readArchive(archive, func(p store.Parcel) error { return out.bringSession(ctx, into, p) })
+	return out, project, out.explain(err)
 }
 
 func unusableError(err error) error {
@@ -107,7 +98,25 @@ func unusableError(err error) error {
 
 // readArchive reads an archive of a size, checks it, and calls do with each session. It takes no more memory for
 // an entry than the archive has bytes left: a header's claims cost nothing.
-func readArchive(archive io.Reader, left int64, do func(store.Parcel) error) error {
+func readArchive(archive []byte, do func(store.Parcel) error) (project string, err error) {
+	if len(archive) < len(end) || !bytes.Equal(archive[len(archive)-len(end):], end[:]) {
+		if _, err := tar.NewReader(bytes.NewReader(archive)).Next(); errors.Is(err, tar.ErrHeader) {
+			return "", fault.New(fault.InvalidArgument, "it is not a tar file, as an export is one")
+		}
+		return "", entryError(nil, io.EOF)
+	}
+	rest := bytes.NewReader(archive)
+	project, err = readEntries(rest, int64(len(archive)), do)
+	if left := archive[len(archive)-rest.Len():]; err == nil && len(bytes.Trim(left, "\x00")) > 0 {
+		err = fault.New(fault.InvalidArgument, "something follows its end")
+	}
+	return project, err
+}
+
+// end is what a tar file ends with.
+var end [2 * blockSize]byte
+
+func readEntries(archive io.Reader, left int64, do func(store.Parcel) error) (project string, err error) {
 	in := tar.NewReader(archive)
 	var listed []file
 	var p store.Parcel
@@ -115,40 +124,46 @@ func readArchive(archive io.Reader, left int64, do func(store.Parcel) error) err
 	for {
 		header, err := in.Next()
 		if err != nil {
-			return entryError(header, err)
+			return "", entryError(header, err)
 		}
 		name := header.Name
 		left -= blockSize + header.Size
 		data, err := readEntry(in, header, left)
 		if err != nil {
-			return entryError(header, err)
+			return "", entryError(header, err)
 		}
 		if name == manifestName {
-			if err := compareWithManifest(data, listed); err != nil {
-				return entryError(header, err)
+			if project, err = compareWithManifest(data, listed); err != nil {
+				return "", entryError(header, err)
+			}
+			if after, err := in.Next(); !errors.Is(err, io.EOF) {
+				if after == nil {
+					return "", entryError(nil, io.EOF)
+				}
+				return "", entryError(after, errors.ErrUnsupported)
 			}
 			if p.ID != "" {
-				return do(p)
+				err = do(p)
 			}
-			return nil
+			return project, err
 		}
 		listed = append(listed, file{name, header.Size, workflow.Hash(data)})
 		if id, ok := sessionIn(name); ok {
 			if p.ID != "" {
 				if err := do(p); err != nil {
-					return err
+					return "", err
 				}
 			}
 			s, err := store.Decode(data, name)
 			if err != nil || s.SessionID != id || seen[id] {
-				return entryError(header, errors.Join(err, errors.ErrUnsupported))
+				return "", entryError(header, errors.Join(err, errors.ErrUnsupported))
 			}
 			seen[id] = true
 			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
 			continue
 		}
 		if p.ID == "" || !store.IsText(p.ID, name) || p.Texts[name] != nil { // it follows the session
-			return entryError(header, errors.ErrUnsupported)
+			return "", entryError(header, errors.ErrUnsupported)
 		}
 		p.Texts[name] = data
 	}
@@ -195,15 +210,15 @@ func sessionIn(name string) (string, bool) {
 }
 
 // compareWithManifest compares the entries of an archive with the manifest.
-func compareWithManifest(data []byte, listed []file) error {
+func compareWithManifest(data []byte, listed []file) (project string, err error) {
 	m := manifest[sameFiles]{Files: listed}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return err
+		return "", err
 	}
 	if m.Version != 1 || len(m.Files) > 0 {
-		return errors.ErrUnsupported
+		return "", errors.ErrUnsupported
 	}
-	return nil
+	return m.Project, nil
 }
 
 // sameFiles are the files to be listed by a manifest. Each is removed when the manifest lists it, so a long
@@ -232,10 +247,10 @@ func entryError(header *tar.Header, err error) error {
 		name = visible.Fit(header.Name, 200)
 	}
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fault.New(fault.InvalidArgument, "it is cut off")
 	case errors.Is(err, errors.ErrUnsupported):
 		return fault.New(fault.InvalidArgument, "%q is not what an export has there, or was changed", name)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fault.New(fault.InvalidArgument, "it is cut off")
 	}
 	return fault.New(fault.InvalidArgument, "%q: %w", name, err)
 }

@@ -85,7 +85,7 @@ func TestBombs(t *testing.T) {
 		archive := append(tt, make([]byte, 1024)...)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		out, err := transfer.Import(ctx, bytes.NewReader(archive), into)
+		out, _, err := transfer.Import(ctx, archive, into)
 		runtime.ReadMemStats(&after)
 		if took, most := after.TotalAlloc-before.TotalAlloc, uint64(8*len(archive)+1<<20); took > most {
 			t.Errorf("%s: %d bytes take %d of memory", what, len(archive), took)

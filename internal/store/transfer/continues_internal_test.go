@@ -48,7 +48,7 @@ func TestEntries(t *testing.T) {
 		if err := tar.NewWriter(&b).WriteHeader(&tar.Header{Name: name, Size: size, Typeflag: tar.TypeReg}); err != nil {
 			t.Fatal(err)
 		}
-		err := readArchive(&b, int64(b.Len()), func(store.Parcel) error { return nil })
+		_, err := readEntries(&b, int64(b.Len()), func(store.Parcel) error { return nil })
 		return err.Error()
 	}
 	const cut, other = "it is cut off", "is not what an export has there, or was changed"
@@ -88,7 +88,7 @@ func TestEntries(t *testing.T) {
 		`{"version":1,"files":[{"path":"a","size":1,"sha256":"x"},{}]}`: false, `{"version":1}`: false, `{"version":1,"files":null}`: false, `{"version":1,"files":{}}`: false,
 		`{"version":1,"files":[{"path":"a","size":1,"sha256":"x"}]} {}`: false, `{"version":1,"files":[{"path":"a","size":1,"sha256":"x"}],"files":[{"path":"a","size":1,"sha256":"x"}]}`: false,
 	} {
-		if err := compareWithManifest([]byte(manifest), files); (err == nil) != want {
+		if _, err := compareWithManifest([]byte(manifest), files); (err == nil) != want {
 			t.Errorf("%s: %v", manifest, err)
 		}
 	}

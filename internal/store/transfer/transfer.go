@@ -43,7 +43,16 @@ func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error
 			err = out.bringSession(ctx, into, p)
 		}
 	}
-	return out, err
+	return out, out.explain(err)
+}
+
+// explain adds to an error what was stored before it, which no remedy undoes.
+func (o Outcome) explain(err error) error {
+	if n := o.New + o.Longer + o.Forked + o.Renamed; err != nil && n > 0 {
+		return fault.New(fault.From(err).Code, "after %d runs were stored: %w", n, err).
+			WithHint("repeat it once the problem is gone: it goes on with the others, and leaves those as they are")
+	}
+	return err
 }
 
 // listByID lists the sessions of a store by id. An unreadable one is an error: it would be missing.

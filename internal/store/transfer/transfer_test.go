@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -97,9 +98,9 @@ func export(t *testing.T, b store.Carrier, now time.Time) []byte {
 
 func bring(t *testing.T, into store.Carrier, archive []byte) transfer.Outcome {
 	t.Helper()
-	out, err := transfer.Import(ctx, bytes.NewReader(archive), into)
-	if err != nil {
-		t.Fatal(err)
+	out, project, err := transfer.Import(ctx, archive, into)
+	if err != nil || project != "host/owner/name" {
+		t.Fatal(project, err)
 	}
 	return out
 }
@@ -276,15 +277,24 @@ func TestHostileArchives(t *testing.T) {
 			}
 			return data
 		}),
-		"no archive": []byte("hello"),
-		"nothing":    nil,
+		"a file after it":  bytes.Join([][]byte{whole[:len(whole)-1024], block("late.md", 4, tar.TypeReg), pad("evil"), make([]byte, 1024)}, nil),
+		"two manifests":    bytes.Join([][]byte{whole[:len(whole)-1024], whole[len(whole)-2048:]}, nil),
+		"two archives":     append(slices.Clip(whole), whole...),
+		"junk after it":    append(slices.Clip(whole), "junk"...),
+		"a run between":    bytes.Join([][]byte{whole, []byte("junk"), make([]byte, 4096)}, nil),
+		"no archive":       []byte("hello"),
+		"another archive":  append([]byte("\x1f\x8b\x08 compressed"), make([]byte, 2048)...),
+		"a text, no bytes": bytes.Repeat([]byte("hello\n"), 500),
+		"nothing":          nil,
+		"only an end":      make([]byte, 10240),
 	}
-	for n := 0; n < len(whole)-2048; n += 317 {
+	for n := 0; n < len(whole); n += 317 {
 		archives[fmt.Sprintf("cut at byte %d", n)] = whole[:n]
 	}
+	archives["cut before its end"] = whole[:len(whole)-1024]
 	into := files(t)
 	for name, archive := range archives {
-		if out, err := transfer.Import(ctx, bytes.NewReader(archive), into); !fault.Is(err, fault.InvalidArgument) || out != (transfer.Outcome{}) {
+		if out, _, err := transfer.Import(ctx, archive, into); !fault.Is(err, fault.InvalidArgument) || out != (transfer.Outcome{}) {
 			t.Errorf("%s: got %+v, %v", name, out, err)
 		}
 	}
@@ -379,4 +389,38 @@ func TestMoveGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	move(t, from, s.SessionID, "goes on")
+}
+
+// failing is a store that keeps so many sessions, and then none.
+type failing struct {
+	store.Carrier
+	left int
+}
+
+func (f *failing) Bring(ctx context.Context, p store.Parcel, over string) error {
+	if f.left--; f.left < 0 {
+		return fault.New(fault.Storage, "the store is gone").WithHint("check it; nothing was changed")
+	}
+	return f.Carrier.Bring(ctx, p, over)
+}
+
+// TestInterrupted: who imports is told how many runs were stored before a failure, and a repetition brings the others.
+func TestInterrupted(t *testing.T) {
+	from, into := files(t), files(t)
+	for _, name := range []string{"one", "two", "three"} {
+		create(t, from, name)
+	}
+	whole := export(t, from, epoch)
+	for stored, want := range []string{"the store is gone", "after 1 runs were stored: the store is gone"} {
+		out, _, err := transfer.Import(ctx, whole, &failing{into, stored})
+		if !fault.Is(err, fault.Storage) || err.Error() != want || out.New != stored {
+			t.Errorf("after %d: %+v, %v", stored, out, err)
+		}
+		if hint := fault.From(err).Hint; stored > 0 && strings.Contains(hint, "nothing was changed") {
+			t.Errorf("after %d: %s", stored, hint)
+		}
+	}
+	if out := bring(t, into, whole); out.New != 2 || out.Same != 1 {
+		t.Errorf("repeated: %+v", out)
+	}
 }

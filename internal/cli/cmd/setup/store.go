@@ -143,16 +143,22 @@ func importStore(ctx context.Context, u Upkeep, args []string) error {
 	if err != nil {
 		return fault.New(fault.NotFound, "the archive cannot be read: %w", err)
 	}
-	return withCarrier(u, func(_ *project.Project, sessions store.Carrier) error {
-		out, err := transfer.Import(ctx, bytes.NewReader(data), sessions)
+	return withCarrier(u, func(p *project.Project, sessions store.Carrier) error {
+		out, of, err := transfer.Import(ctx, data, sessions)
 		if err != nil {
 			return err
+		}
+		if of != p.ID() && out.New > 0 {
+			u.Term.Warnf("the runs are of the project %q, and this one is %q: each counts as a copy until you accept it (bmad-mcp adopt RUN)", of, p.ID())
 		}
 		return printTransfer(u.Term, out)
 	})
 }
 
 func printTransfer(term *terminal.Terminal, o transfer.Outcome) error {
+	if n := o.Forked + o.Renamed; n > 0 {
+		term.Warnf("%d have another name than the one that was signed: each counts once you accept it (bmad-mcp adopt RUN)", n)
+	}
 	return term.Conclude(map[string]int{"new": o.New, "longer": o.Longer, "forked": o.Forked, "renamed": o.Renamed, "same": o.Same},
 		"%d new, %d continued, %d kept beside another that went on differently, %d under another name, %d unchanged.",
 		o.New, o.Longer, o.Forked, o.Renamed, o.Same)
