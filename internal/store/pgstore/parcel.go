@@ -53,43 +53,49 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 	if err != nil {
 		return err
 	}
-	conn, err := s.db.acquireConn(ctx)
-	if err != nil {
+	attempts := 0
+	err = s.db.onConn(ctx, false, func(conn *pgx.Conn) error {
+		attempts++
+		t := &tx{Store: s, conn: conn, project: project, id: p.ID}
+		have, err := t.lockSession(ctx)
+		now := hashOf(have)
+		if err == nil && now == over {
+			return t.bring(ctx, session, p, have == nil)
+		}
+		rollBack(ctx, conn)
+		if err == nil && (attempts == 1 || now != workflow.Hash(p.Session)) { // else the answer to the commit was lost
+			err = fault.New(fault.Conflict, "run %q exists already", p.ID)
+		}
 		return err
-	}
-	defer conn.Release()
-	t := &tx{Store: s, conn: conn.Conn(), project: project, id: p.ID}
-	have, err := t.lockSession(ctx)
-	if now := hashOf(have); err == nil && now != over {
-		err = fault.New(fault.Conflict, "run %q exists already", p.ID)
+	})
+	if constraintOf(err) == "session_name" {
+		err = nameTaken(session.TaskName)
 	}
 	if err != nil {
-		_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)
-		return s.db.explainError(err)
-	}
-	b := &pgx.Batch{}
-	if have == nil {
-		b.Queue(insertSession, s.columnValues(project, p.ID, session, p.Session)...)
-	} else {
-		b.Queue(updateSession, s.columnValues(project, p.ID, session, p.Session)...)
-	}
-	for _, path := range slices.Sorted(maps.Keys(p.Texts)) {
-		if !slices.Contains(t.stored, path) {
-			s.db.queueText(b, project, p.ID, kept{path, sha256.Sum256(p.Texts[path]), string(p.Texts[path])})
-		}
-	}
-	b.Queue(`commit`)
-	if err := conn.SendBatch(ctx, b).Close(); err != nil {
-		if !conn.Conn().IsClosed() {
-			_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)
-		}
-		if constraintOf(err) == "session_name" {
-			err = nameTaken(session.TaskName)
-		}
 		return s.db.explainError(err)
 	}
 	s.db.sendNoticeSoon(project)
 	return nil
+}
+
+// bring stores a session that is locked, or new, with its texts.
+func (t *tx) bring(ctx context.Context, session *workflow.Session, p store.Parcel, isNew bool) error {
+	b, statement := &pgx.Batch{}, updateSession
+	if isNew {
+		statement = insertSession
+	}
+	b.Queue(statement, t.columnValues(t.project, p.ID, session, p.Session)...)
+	for _, path := range slices.Sorted(maps.Keys(p.Texts)) {
+		if !slices.Contains(t.stored, path) {
+			t.db.queueText(b, t.project, p.ID, kept{path, sha256.Sum256(p.Texts[path]), string(p.Texts[path])})
+		}
+	}
+	b.Queue(`commit`)
+	err := t.conn.SendBatch(ctx, b).Close()
+	if err != nil {
+		rollBack(ctx, t.conn)
+	}
+	return err
 }
 
 func hashOf(data []byte) string {

@@ -159,8 +159,44 @@ func (d *Database) Close() {
 	}
 }
 
-// acquireConn returns a connection to a database with a usable schema.
-func (d *Database) acquireConn(ctx context.Context) (*pgxpool.Conn, error) {
+// failover bounds the wait for another connection after one was lost.
+const failover = 10 * time.Second
+
+// onConn does something on a connection to a database with a usable schema. If the connection is lost, as in a fail-over,
+// it does so again on another one, unless the error is final. A server that was away before is not waited for.
+func (d *Database) onConn(ctx context.Context, isLost bool, do func(*pgx.Conn) error) error {
+	until := time.Now().Add(failover)
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		conn, err := d.poolConn(ctx)
+		answered := false
+		if err == nil {
+			if err = d.checkConn(ctx, conn.Conn()); err == nil {
+				err = do(conn.Conn())
+			}
+			answered = !conn.Conn().IsClosed()
+			isLost = isLost || !answered
+			conn.Release()
+		}
+		var final *finalError
+		switch {
+		case errors.As(err, &final):
+			return final.error
+		case err == nil, answered, !isLost, ctx.Err() != nil, time.Now().After(until):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// finalError is an error after which nothing is done again.
+type finalError struct{ error }
+
+// poolConn returns a connection.
+func (d *Database) poolConn(ctx context.Context) (*pgxpool.Conn, error) {
 	d.mu.Lock()
 	if d.pool == nil {
 		pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), d.config)
@@ -170,40 +206,42 @@ func (d *Database) acquireConn(ctx context.Context) (*pgxpool.Conn, error) {
 		}
 		d.pool = pool
 	}
-	pool, fits := d.pool, d.fits
+	pool := d.pool
 	d.mu.Unlock()
 	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return nil, d.explainError(err)
-	}
+	return conn, d.explainError(err)
+}
+
+// checkConn checks, once, that the schema is usable, and learns the role.
+func (d *Database) checkConn(ctx context.Context, conn *pgx.Conn) error {
+	d.mu.Lock()
+	fits := d.fits
+	d.mu.Unlock()
 	if fits {
-		return conn, nil
+		return nil
 	}
-	have, err := schemaOf(ctx, conn.Conn())
+	have, err := schemaOf(ctx, conn)
 	if err == nil {
 		err = checkSchema(have, newestSchema)
 	}
 	role := ""
 	if err == nil {
-		role, err = roleOf(ctx, conn.Conn())
+		role, err = roleOf(ctx, conn)
 	}
 	if err != nil {
-		conn.Release()
-		return nil, d.explainError(err)
+		return d.explainError(err)
 	}
 	d.mu.Lock()
 	d.fits, d.role = true, role
 	d.mu.Unlock()
-	return conn, nil
+	return nil
 }
 
 // Role returns the role of the person in the database. The one that owns the tables, or a superuser, is shared.
 func (s *Store) Role() string {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
-	if conn, err := s.db.acquireConn(ctx); err == nil { // else the step that needs it fails, and says why
-		conn.Release()
-	}
+	_ = s.db.onConn(ctx, false, func(*pgx.Conn) error { return nil }) // if it fails, so does the step that needs it
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	return s.db.role
@@ -237,12 +275,14 @@ func (d *Database) runStatement(ctx context.Context, row func(pgx.Row) error, sq
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	conn, err := d.acquireConn(ctx)
-	if err != nil {
+	return d.explainError(d.onConn(ctx, false, func(conn *pgx.Conn) error {
+		given := false
+		err := d.runStatementOn(ctx, conn, func(r pgx.Row) error { given = true; return row(r) }, sql, args...)
+		if err != nil && given { // the caller has a part already
+			return &finalError{err}
+		}
 		return err
-	}
-	defer conn.Release()
-	return d.explainError(d.runStatementOn(ctx, conn.Conn(), row, sql, args...))
+	}))
 }
 
 func (d *Database) runStatementOn(ctx context.Context, conn *pgx.Conn, row func(pgx.Row) error, sql string, args ...any) error {

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"io/fs"
@@ -55,9 +56,6 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 		case "session_pkey":
 			return fault.New(fault.Conflict, "run %q exists already", id)
 		}
-		if err != nil && !isDefinite(err) {
-			err = s.findOutcome(ctx, project, id, session.Revision, workflow.Hash(data), err)
-		}
 		if err == nil {
 			s.db.sendNoticeSoon(project)
 			return nil
@@ -66,14 +64,26 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	return s.db.explainError(err)
 }
 
-// insertSession stores a new session.
+// insertSession stores a new session. If the connection is lost, it is inserted again, unless it is there.
 func (s *Store) insertSession(ctx context.Context, project int64, id string, session *workflow.Session, data []byte) error {
-	conn, err := s.db.acquireConn(ctx)
-	if err != nil {
+	sent := false
+	err := s.db.onConn(ctx, false, func(conn *pgx.Conn) error {
+		again := sent
+		sent = true
+		err := s.db.runStatementOn(ctx, conn, nil, insertSession, s.columnValues(project, id, session, data)...)
+		if again && constraintOf(err) != "" {
+			var have []byte
+			if found := s.db.runStatementOn(ctx, conn, func(row pgx.Row) error { return row.Scan(&have) },
+				`select body from session where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, id); found == nil && bytes.Equal(have, data) {
+				return nil
+			}
+		}
 		return err
+	})
+	if sent && err != nil && !isDefinite(err) {
+		return unknownOutcome(s.db, err)
 	}
-	defer conn.Release()
-	return s.db.runStatementOn(ctx, conn.Conn(), nil, insertSession, s.columnValues(project, id, session, data)...)
+	return err
 }
 
 // The statements to store a session take the columns of row.

@@ -1,9 +1,9 @@
 package pgstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
@@ -56,62 +56,109 @@ func (s *Store) Update(ctx context.Context, id string, change store.Change) (*wo
 	if err != nil {
 		return nil, err
 	}
-	var refused error
-	session, hash, err := s.updateRow(ctx, project, canonical, func(t store.Tx, session *workflow.Session) error {
-		refused = change(t, session)
-		return refused
-	})
-	if refused != nil {
-		return nil, refused
+	c := &changing{Store: s, project: project, id: canonical}
+	err = s.db.onConn(ctx, false, func(conn *pgx.Conn) error { return c.begin(ctx, conn, change) })
+	if c.refused != nil {
+		return nil, c.refused
 	}
-	if hash != "" && err != nil && !isDefinite(err) {
-		err = s.findOutcome(ctx, project, canonical, session.Revision, hash, err)
+	if c.data != nil && err != nil && !isDefinite(err) {
+		err = c.finish(ctx, err)
 	}
 	if constraintOf(err) == "session_name" { // the row was changed by hand, and so was the other one
-		return nil, nameTaken(session.TaskName)
+		return nil, nameTaken(c.session.TaskName)
 	}
 	if err != nil {
 		return nil, s.db.explainError(err)
 	}
 	s.db.sendNoticeSoon(project)
-	return session, nil
+	return c.session, nil
 }
 
-// updateRow changes a session in one transaction. The hash of the new state is "" if no commit was sent.
-func (s *Store) updateRow(ctx context.Context, project int64, id string, change store.Change) (session *workflow.Session, hash string, err error) {
-	conn, err := s.db.acquireConn(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	defer conn.Release() // which closes it if a transaction is open
-	t := &tx{Store: s, conn: conn.Conn(), project: project, id: id}
-	data, err := t.lockSession(ctx)
-	if err == nil && data == nil {
-		err = store.NotFound(id)
-	}
-	if err == nil {
-		session, err = decodeSession(id, data)
-	}
-	if err == nil {
-		err = change(t, session)
-	}
-	if err == nil {
-		session.Revision++
-		data, err = store.Encode(session)
+// changing is a change of a session, from one state to another, over one connection or several.
+type changing struct {
+	*Store
+	project int64
+	id      string
+	// base is the state before, data the one afterwards; nil until the change has run, which it does once.
+	base, data []byte
+	session    *workflow.Session
+	put        []kept
+	refused    error
+}
+
+// begin changes the session in one transaction.
+func (c *changing) begin(ctx context.Context, conn *pgx.Conn, change store.Change) error {
+	t := &tx{Store: c.Store, conn: conn, project: c.project, id: c.id}
+	have, err := t.lockSession(ctx)
+	if err == nil && have == nil {
+		err = store.NotFound(c.id)
 	}
 	if err == nil {
-		err = ctx.Err()
+		c.session, err = decodeSession(c.id, have)
+	}
+	var data []byte
+	if err == nil {
+		if err = change(t, c.session); err != nil {
+			c.refused = err
+		} else {
+			c.session.Revision++
+			data, err = store.Encode(c.session)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			err = &finalError{err}
+		}
 	}
 	// From here on it is done or not done, even if the caller has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if err != nil {
-		if !conn.Conn().IsClosed() {
-			_, _ = conn.Exec(ctx, `rollback`) // otherwise the connection ends, which does the same
-		}
-		return nil, "", err
+		rollBack(ctx, conn)
+		return err
 	}
-	return session, workflow.Hash(data), t.commitChange(ctx, session, data)
+	c.base, c.data, c.put = have, data, t.put
+	if err = t.commitChange(ctx, c.session, data); err != nil {
+		return &finalError{err} // the change does not run again
+	}
+	return nil
+}
+
+// finish finds out what became of a commit whose answer was lost, and repeats it if the state is still the one before.
+// The server may still be working on it with the row locked, so that it waits for the same lock.
+func (c *changing) finish(ctx context.Context, lost error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	outcome := unknownOutcome(c.db, lost)
+	err := c.db.onConn(ctx, true, func(conn *pgx.Conn) error {
+		t := &tx{Store: c.Store, conn: conn, project: c.project, id: c.id, put: c.put}
+		have, err := t.lockSession(ctx)
+		if err == nil && bytes.Equal(have, c.base) {
+			outcome = unknownOutcome(c.db, lost)
+			return t.commitChange(ctx, c.session, c.data)
+		}
+		rollBack(ctx, conn)
+		if err == nil && !bytes.Equal(have, c.data) {
+			// A newer state may have come from this one; at the same revision another was faster.
+			if now, err := decodeSession(c.id, have); err == nil && now.Revision <= c.session.Revision {
+				outcome = c.db.refusalOf(lost)
+			}
+			return &finalError{outcome}
+		}
+		return err
+	})
+	if err != nil && constraintOf(err) == "" {
+		return outcome
+	}
+	return err
+}
+
+// rollBack ends a transaction, unless the connection has ended, which does the same.
+func rollBack(ctx context.Context, conn *pgx.Conn) {
+	if !conn.IsClosed() {
+		_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)
+	}
 }
 
 // lockSession begins the transaction, and returns the locked session; nil if there is none.
@@ -152,9 +199,7 @@ func (t *tx) commitChange(ctx context.Context, session *workflow.Session, data [
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil && isDefinite(err) {
-		if !t.conn.IsClosed() {
-			_, _ = t.conn.Exec(ctx, `rollback`)
-		}
+		rollBack(ctx, t.conn)
 	}
 	return err
 }
@@ -202,36 +247,15 @@ func (t *tx) Read(ctx context.Context, ref workflow.ContentRef) (string, error) 
 	if text := string(data); err == nil {
 		body = &text
 	}
-	if errors.Is(err, pgx.ErrNoRows) {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		err = nil
+	case err != nil && t.conn.IsClosed(): // the commit gets another connection, too
+		ctx, cancel := context.WithTimeout(ctx, failover)
+		defer cancel()
+		return t.Store.Read(ctx, ref)
 	}
 	return foundText(ref, body, t.db.explainError(err))
-}
-
-// findOutcome finds out the result of a commit whose answer was lost. The server may still be working on it with
-// the row locked, so the query takes the same lock.
-func (s *Store) findOutcome(ctx context.Context, project int64, id string, revision int, hash string, lost error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	for wait := 20 * time.Millisecond; ; wait *= 2 {
-		have, sum := 0, []byte(nil)
-		err := s.db.runStatement(ctx, func(row pgx.Row) error { return row.Scan(&have, &sum) },
-			`select revision, sha256(body) from session where tenant_id = $1 and project_id = $2 and session_id = $3 for update`, s.db.tenant, project, id)
-		switch {
-		case err == nil && have == revision && hex.EncodeToString(sum) == hash:
-			return nil
-		case err == nil && have > 0 && have <= revision:
-			return s.db.refusalOf(lost) // nothing was stored: at most another was faster
-		case err == nil:
-			// A missing new session may come yet; a newer state may have come from this one.
-			return unknownOutcome(s.db, lost)
-		}
-		select {
-		case <-ctx.Done():
-			return unknownOutcome(s.db, lost)
-		case <-time.After(wait):
-		}
-	}
 }
 
 // unknownOutcome is the error for a commit of which nobody knows whether it was stored.
