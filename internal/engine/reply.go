@@ -33,7 +33,7 @@ func (o Outcome) WhyBarred() lang.Text { return words.Bars(o.Standing) }
 
 func (r *run) buildReply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (Outcome, error) {
 	if !reply.Briefs(s, d) {
-		return Outcome{Reply: reply.New(s, d, message, ""), Standing: s}, nil
+		return r.withTexts(ctx, Outcome{Reply: reply.New(s, d, message, ""), Standing: s}), nil
 	}
 	prompt, err := r.project.Prompt(s.Stage)
 	if err != nil {
@@ -53,7 +53,17 @@ func (r *run) buildReply(ctx context.Context, s *standing.Standing, d reply.Dept
 	out := Outcome{Standing: s}
 	out.Reply = reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Session.Objective, lang.English)))
 	r.addNotes(ctx, s, d, out.Reply)
-	return out, nil
+	return r.withTexts(ctx, out), nil
+}
+
+// withTexts has the texts that a reply names written there. A status changes nothing.
+func (r *run) withTexts(ctx context.Context, out Outcome) Outcome {
+	if r.req.Action != workflow.ActionStatus {
+		if err := r.disk.LayOutTexts(ctx, out.Standing, out.Reply.TextPaths()...); err != nil {
+			r.engine.options.Log.Warn("a text of the store cannot be written where the reply names it", "session", r.id, "error", err)
+		}
+	}
+	return out
 }
 
 // personaText returns the introduction to a stage's role prompt: the agent of the installed method for the stage,

@@ -94,11 +94,11 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 	switch view {
 	case ViewSession:
 		data, err := p.Backend.Stored(ctx, s.SessionID)
-		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
+		return reply.NewResource(view, mimeJSON, sessionFile(p, s.SessionID), string(data)), err
 	case ViewHistory:
 		check.found.Altered = documents.On(p).Altered(ctx, s, check.found)
 		text, err := historyJSON(s, check.judgeHistory(), 0)
-		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
+		return reply.NewResource(view, mimeJSON, sessionFile(p, s.SessionID), text), err
 	}
 	names := []string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}
 	for _, st := range s.Definition().Stages {
@@ -124,6 +124,14 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 	}
 	return reply.Resource{}, fault.New(fault.NotFound, "the run %s has no %q", s.TaskName, view).
 		WithHint("there is: %s", strings.Join(names, ", ")).Suggest(view, names)
+}
+
+// sessionFile returns the file of a session; "" if it is in a shared store.
+func sessionFile(p *project.Project, id string) string {
+	if p.IsShared() {
+		return ""
+	}
+	return store.SessionPath(id)
 }
 
 // projectView reads a view of the project: the workflow, for which p may be nil, or the sessions, the ones changed

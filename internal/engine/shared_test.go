@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -80,6 +81,35 @@ func TestSharedStateIsNoWorkOfTheRepository(t *testing.T) {
 	first.read(".bmad-task/work/x/po.md")
 	if got := first.read(".bmad-task/.gitignore"); got != "*\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestRepliesNameFilesThatAreThere checks that each text that a reply over a shared store tells to read is on the disk of the
+// clone, also of one that has not handed it in, and that a look at a session names no file of it.
+func TestRepliesNameFilesThatAreThere(t *testing.T) {
+	first, second, _ := clones(t)
+	first.to(workflow.Dev, workflow.Generating)
+	second.session = first.session
+	first.at("review/generating", submit(workflow.Dev, "# Report of the work"))
+	for name, r := range map[*bench]*reply.Reply{
+		first:  first.do(request.Request{Action: workflow.ActionResume}),
+		second: second.do(request.Request{Action: workflow.ActionResume}),
+	} {
+		texts := 0
+		for _, path := range r.TextPaths() {
+			if body := name.read(path); strings.Contains(body, "Report of the work") {
+				texts++
+			}
+		}
+		if texts != 1 {
+			t.Errorf("%d reports among %v", texts, r.TextPaths())
+		}
+	}
+	for _, view := range []string{engine.ViewSession, engine.ViewHistory} {
+		r := first.do(request.Request{Action: workflow.ActionStatus, Status: request.Status{View: view}})
+		if r.Resource == nil || r.Resource.Path != "" || r.Resource.Text == "" {
+			t.Errorf("%s: %+v", view, r.Resource)
+		}
 	}
 }
 

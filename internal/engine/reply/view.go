@@ -239,6 +239,19 @@ func (r *Reply) addBriefing(s *standing.Standing, d Depth, role string) {
 	out.Context = c
 }
 
+// TextPaths lists the paths of the texts that a reply tells to read.
+func (r *Reply) TextPaths() (paths []string) {
+	if r.Context != nil {
+		for _, d := range r.Context.Documents {
+			paths = append(paths, d.Path)
+		}
+	}
+	for _, c := range r.Candidates {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
 // earlierDocuments lists the documents of the stages before st: the artifact if one is
 // saved, else the last submission.
 func earlierDocuments(s *standing.Standing, st workflow.Stage) []standing.Document {

@@ -204,12 +204,16 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 		return c, ctx.Err() // the other checks name the cause
 	}
 	slices.SortFunc(found, func(a, b foundHistory) int { return store.CompareAge(*a.Summary, *b.Summary) })
+	place := store.SessionPath
+	if u.Tasks.Config.Store.Address != "" { // there is no file of it
+		place = func(id string) string { return id }
+	}
 	for _, f := range found {
 		if f.changed == "" {
 			continue
 		}
 		c.Status = doctor.Problem
-		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.changed})
+		c.Items = append(c.Items, doctor.Defect{Path: place(f.SessionID), What: f.changed})
 		c.Remedy = u.Term.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName))
 	}
 	c.Detail = u.Term.Lang.Say("%d, none shows a change by other hands", n)
@@ -221,7 +225,7 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	}
 	for _, f := range found {
 		if f.doubted != "" {
-			c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.doubted})
+			c.Items = append(c.Items, doctor.Defect{Path: place(f.SessionID), What: f.doubted})
 			if f.unsealed {
 				unsealed++
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
@@ -81,6 +82,29 @@ func (d *Disk) readWork(ctx context.Context, s *standing.Standing) file {
 	f = file{missing: true, err: fs.ErrNotExist}
 	d.files[name] = f
 	return f
+}
+
+// LayOutTexts writes the texts that a reply names where it names them, if they are only in a shared store.
+func (d *Disk) LayOutTexts(ctx context.Context, s *standing.Standing, paths ...string) error {
+	for _, name := range paths {
+		if !d.project.IsShared() || !store.IsText(s.Session.SessionID, name) {
+			continue
+		}
+		body, err := d.readStored(ctx, workflow.ContentRef{FilePath: name})
+		if err != nil || d.readFile(name, int64(len(body))).hash == workflow.Hash([]byte(body)) {
+			continue // a text that is gone is told elsewhere
+		}
+		if _, err := d.project.Dir.MkdirAll(path.Dir(name)); err != nil {
+			return err
+		}
+		if err := d.project.Dir.Ignore(store.Folder); err != nil {
+			return err
+		}
+		if err := d.project.Dir.Replace(name, []byte(body)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isOutdated reports whether a working copy written at the given time precedes the newest round: it is an earlier
