@@ -170,7 +170,7 @@ func (h judged) firstAfter(accepted int, verdicts ...entryVerdict) (entry int, p
 		case changed:
 			return i + 1, lang.T("entry %d does not fit its signature, or its place: it was changed, moved or copied, or one before it was", i+1)
 		case ofStranger:
-			if e.by.Subject == "" {
+			if e.by.Subject == "" || e.by.Who() == e.by.Key.Fingerprint() {
 				return i + 1, lang.T("the key of entry %d (%s) is not known here", i+1, e.by.Key.Fingerprint())
 			}
 			return i + 1, lang.T("the key of entry %d (%s) is not known here to be that of %s", i+1, e.by.Key.Fingerprint(), e.by.Who())

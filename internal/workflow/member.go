@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
@@ -17,8 +18,8 @@ type Member struct {
 // Who names a member for people.
 func (m Member) Who() string {
 	switch {
-	case m.Name != "" && m.Subject == m.Key.Fingerprint():
-		return m.Name
+	case m.Subject == m.Key.Fingerprint(): // in a store whose members share a role
+		return cmp.Or(m.Name, m.Subject)
 	case m.Name != "" && m.Subject != "":
 		return m.Subject + " (" + m.Name + ")"
 	case m.Subject != "":

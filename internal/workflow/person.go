@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -52,6 +53,9 @@ func (p Person) seenBy(o Person) Person {
 // Who names the person for people, without the address; "" if the person is unknown.
 func (p Person) Who() string {
 	name, _, _ := strings.Cut(p.Name, " <")
+	if p.Subject == p.Key {
+		name = cmp.Or(name, p.Account)
+	}
 	switch {
 	case p.Subject == "":
 		return ""
