@@ -62,7 +62,7 @@ func (s *Server) startProgram() (wire transport.Interface, err error) {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = outSide, &s.complaint
-	err = cmd.Start()
+	err = group.Start()
 	_ = outSide.Close() // the program has a copy
 	if err != nil {
 		_ = out.Close()

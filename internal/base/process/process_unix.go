@@ -3,9 +3,11 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -43,5 +45,22 @@ func endGroup(leader *os.Process, over <-chan time.Time) {
 			return
 		case <-look.C:
 		}
+	}
+}
+
+// guard starts a shell that ends the group of a process when this program has been killed: the shell then reads the
+// end of a pipe which only this program can write to. A group without a guard, where there is no shell, goes on.
+func guard(leader *os.Process, grace time.Duration) (end func()) {
+	const script = `read -r _; kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"`
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", script, "guard", strconv.Itoa(leader.Pid), strconv.Itoa(int(grace.Seconds()))) //nolint:gosec // two numbers
+	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Setpgid: true} // the signals to our own group are not for it
+	in, err := cmd.StdinPipe()
+	if err != nil || cmd.Start() != nil {
+		return func() {}
+	}
+	return func() {
+		_ = cmd.Process.Kill()
+		_ = in.Close()
+		_ = cmd.Wait()
 	}
 }

@@ -19,3 +19,6 @@ func askToEnd(leader *os.Process) error { return leader.Kill() }
 
 // endGroup does nothing: processes have no group on Windows.
 func endGroup(*os.Process, <-chan time.Time) {}
+
+// guard does nothing, because there is no group to end.
+func guard(*os.Process, time.Duration) (end func()) { return func() {} }

@@ -58,7 +58,7 @@ func (p program) run(ctx context.Context, j Job) error {
 	}}
 	cmd.Stdout, cmd.Stderr = out, words
 	group := process.Own(cmd, grace)
-	if err := cmd.Start(); err != nil {
+	if err := group.Start(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -75,7 +75,7 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 	}
 	cmd.Stdout, cmd.Stderr = all, all // the same writer: one pipe, so the order is the command's
 	group := process.Own(cmd, grace)
-	if err := cmd.Start(); err != nil {
+	if err := group.Start(); err != nil {
 		switch {
 		case errors.Is(context.Cause(ctx), errTimeout):
 			e.TimedOut, e.ExitCode = true, -1
