@@ -54,13 +54,13 @@ func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
 		j.Prompt = "This is the work:\n\n" + j.Prompt
 	}
 	r := newClaudeReader(j, id)
-	p := program{path: c.Path, args: append(args, "--settings", settings), env: env, line: r.readLine}
-	because := p.run(ctx, j)
-	out := r.outcome()
-	if why, ok := r.judgeWork(); !ok || because != nil {
-		return out, newFailure(ctx, c.Name(), because, why)
-	}
-	return out, nil
+	because := program{path: c.Path, args: append(args, "--settings", settings), env: env, out: r}.run(ctx, j)
+	return finish(ctx, c.Name(), r, because)
+}
+
+// Recall returns the outcome of a job whose end nobody has seen, from what it had written to Job.Raw.
+func (c *Claude) Recall(j Job, raw []byte) (*Outcome, error) {
+	return recall(c.Name(), newClaudeReader(j, j.Session), raw)
 }
 
 // claudeEnv keeps Claude Code to the work: commands end with their call, nothing is written to the memory of
@@ -186,6 +186,8 @@ type claudeReader struct {
 	job    Job
 	out    Outcome
 	result *claudeLine
+	// more is true while another turn follows the result.
+	more bool
 	// said has the ids of the counted messages, uses the calls of tools not refused so far.
 	said map[string]bool
 	uses map[string]string
@@ -259,9 +261,10 @@ func (r *claudeReader) readLine(data []byte) {
 		return
 	}
 	if l.Type == "result" {
-		r.result = &l
+		r.result, r.more = &l, false
 		return
 	}
+	r.more = r.more || l.Type == "assistant" || l.Type == "user"
 	switch l.Type + "/" + l.Subtype {
 	case "system/init":
 		if l.Session != "" {
@@ -319,7 +322,8 @@ func (r *claudeReader) reportDenied(id string) {
 	}
 }
 
-// outcome returns the result, after the last line.
+func (r *claudeReader) complete() bool { return r.result != nil && !r.more }
+
 func (r *claudeReader) outcome() *Outcome {
 	l := r.result
 	if l == nil {
@@ -351,8 +355,6 @@ func (r *claudeReader) outcome() *Outcome {
 	return &r.out
 }
 
-// judgeWork reports whether the work was done, and the reason if it was not, because a program may end
-// well without. It is called after outcome.
 func (r *claudeReader) judgeWork() (why string, ok bool) {
 	l := r.result
 	switch {

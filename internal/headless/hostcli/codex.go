@@ -43,7 +43,6 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, _ := own["model"].(string)
 	if j.Writes {
 		// Compilers need a folder for temporary files, and some one for their cache. The usual ones
 		// belong to everything else on the machine, too.
@@ -54,13 +53,19 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 		defer func() { _ = os.RemoveAll(folder) }()
 		env = append(env, "TMPDIR="+folder, "XDG_CACHE_HOME="+folder, "GOCACHE="+filepath.Join(folder, "go-build"))
 	}
-	r := &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: cmp.Or(j.Model, model, c.Name())}
-	because := program{path: c.Path, args: args, env: env, line: r.readLine}.run(ctx, j)
-	if why, ok := r.judgeWork(); !ok || because != nil {
-		r.out.Text = ""
-		return &r.out, newFailure(ctx, c.Name(), because, why)
+	r := newCodexReader(j, before, own)
+	because := program{path: c.Path, args: args, env: env, out: r}.run(ctx, j)
+	return finish(ctx, c.Name(), r, because)
+}
+
+// Recall returns the outcome of a job whose end nobody has seen, from what it had written to Job.Raw.
+func (c *Codex) Recall(j Job, raw []byte) (*Outcome, error) {
+	own, _ := codexConfig(engineEnv(c.Env)) // only the name of the model is of use
+	_, before, err := c.commandLine(Job{Session: j.Session}, nil)
+	if err != nil {
+		return nil, err
 	}
-	return &r.out, nil
+	return recall(c.Name(), newCodexReader(j, before, own), raw)
 }
 
 // codexFeatures are parts of Codex that act outside the sandbox, and the one that waits endlessly for a
@@ -202,6 +207,11 @@ type codexReader struct {
 	trouble      string
 }
 
+func newCodexReader(j Job, before codexUsage, own map[string]any) *codexReader {
+	model, _ := own["model"].(string)
+	return &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: cmp.Or(j.Model, model, "codex")}
+}
+
 // codexLine has the important fields of a line. Fields of an unexpected type are left out.
 type codexLine struct {
 	Type    string
@@ -314,7 +324,10 @@ func trimShell(command string) string {
 	return command
 }
 
-// judgeWork reports whether the work was done, and the reason if it was not.
+func (r *codexReader) complete() bool { return r.done || r.failed }
+
+func (r *codexReader) outcome() *Outcome { return &r.out }
+
 func (r *codexReader) judgeWork() (why string, ok bool) {
 	switch {
 	case r.failed || !r.done:

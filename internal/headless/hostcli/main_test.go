@@ -69,11 +69,16 @@ func standIn(do string) int {
 		_ = child(file)
 		data, _ := os.ReadFile(os.Getenv("STANDIN_THEN"))
 		_, _ = os.Stdout.Write(data)
-	case "hang", "stubborn":
-		if do == "stubborn" {
+	case "hang", "stubborn", "linger", "linger on":
+		if do == "stubborn" || do == "linger on" {
 			signal.Ignore(syscall.SIGTERM)
 		}
 		_ = child(file)
+		data, _ := os.ReadFile(os.Getenv("STANDIN_THEN"))
+		if strings.HasPrefix(do, "linger") {
+			_, _ = os.Stdout.Write(data)
+			time.Sleep(time.Hour)
+		}
 		fmt.Println(`{"type":"system","subtype":"init","session_id":"hanging"}` + "\n" + `{"type":"thread.started","thread_id":"hanging"}`)
 		time.Sleep(time.Hour)
 	}

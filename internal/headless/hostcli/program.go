@@ -26,29 +26,72 @@ const (
 	maxOutput = 512 << 20
 )
 
-// grace is a program's time to save the session before the end.
-var grace = 5 * time.Second
+// grace is a program's time to save the session before the end, linger the time to end after its result.
+var grace, linger = 5 * time.Second, 5 * time.Second
 
-var errFlood = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
+var (
+	errFlood  = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
+	errLinger = errors.New("it does not end after its result")
+)
+
+// listener reads the output of an engine's program.
+type listener interface {
+	readLine([]byte)
+	// complete reports whether the program has printed its result, and nothing of another turn since.
+	complete() bool
+	// outcome returns the result after the last line. judgeWork, called next, reports whether the work was done, and
+	// the reason if it was not, because a program may end well without.
+	outcome() *Outcome
+	judgeWork() (why string, ok bool)
+}
+
+// finish returns the result of a program that has ended with an error, or with nil.
+func finish(ctx context.Context, engine string, r listener, because error) (*Outcome, error) {
+	out := r.outcome()
+	if why, ok := r.judgeWork(); !ok || because != nil {
+		return out, newFailure(ctx, engine, because, why)
+	}
+	return out, nil
+}
+
+// recall returns the result in the kept output of a program whose end nobody has seen.
+func recall(engine string, r listener, raw []byte) (*Outcome, error) {
+	l := &lines{each: r.readLine, left: math.MaxInt}
+	_, _ = l.Write(raw)
+	l.flushLine()
+	return finish(context.Background(), engine, r, nil)
+}
 
 // program is an engine's program with arguments.
 type program struct {
 	path string
 	args []string
 	env  []string
-	// line is called with each line of the output.
-	line func([]byte)
+	// out reads the output.
+	out listener
 }
 
-// run runs a program on a job's prompt until it and all programs started by it have ended. The error of a
-// failed program has the program's own words if there are any. If the context has ended, the error is the
-// context's.
+// run runs a program on a job's prompt until it and all programs started by it have ended. One that does not end
+// after the result is ended. The error of a failed program has the program's own words if there are any. If the
+// context has ended before the result, the error is the context's.
 func (p program) run(ctx context.Context, j Job) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:gosec // the person's own assistant
 	cmd.Dir, cmd.Env, cmd.Stdin = j.Dir, p.env, strings.NewReader(j.Prompt)
-	out := &lines{each: p.line, raw: j.Raw, left: maxOutput, flood: func() { stop(errFlood) }}
+	late := time.AfterFunc(time.Hour, func() { stop(errLinger) })
+	late.Stop()
+	defer late.Stop()
+	out := &lines{each: func(line []byte) {
+		before := p.out.complete()
+		p.out.readLine(line)
+		switch now := p.out.complete(); {
+		case now && !before:
+			late.Reset(linger)
+		case before && !now:
+			late.Stop()
+		}
+	}, raw: j.Raw, left: maxOutput, flood: func() { stop(errFlood) }}
 	why := "" // the last line that begins as an error, or the last line
 	isError := func(line string) bool { return strings.HasPrefix(strings.ToLower(line), "error") }
 	words := &lines{left: math.MaxInt, each: func(line []byte) {
@@ -69,6 +112,8 @@ func (p program) run(ctx context.Context, j Job) error {
 	out.flushLine()
 	words.flushLine()
 	switch {
+	case stopped && p.out.complete() && !errors.Is(context.Cause(ctx), errFlood):
+		return nil
 	case stopped:
 		return context.Cause(ctx)
 	case cmd.ProcessState == nil || !cmd.ProcessState.Success():

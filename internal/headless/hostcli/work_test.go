@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +25,7 @@ import (
 type engine interface {
 	Name() string
 	Work(context.Context, hostcli.Job) (*hostcli.Outcome, error)
+	Recall(hostcli.Job, []byte) (*hostcli.Outcome, error)
 }
 
 // stand returns an engine whose program is the stand-in, in a home of its own.
@@ -86,6 +89,19 @@ func TestWork(t *testing.T) {
 			printed, _ := os.ReadFile(file)
 			if want := strings.TrimRight(string(printed), "\n"); strings.TrimRight(raw.String(), "\n") != want {
 				t.Errorf("the raw lines are\n%s\nwant\n%s", raw.String(), want)
+			}
+			job.Tell, job.Raw = nil, nil
+			recalled, again := e.Recall(job, raw.Bytes())
+			if recalled.Session = out.Session; (err == nil) != (again == nil) && exits[name] == "" || !reflect.DeepEqual(recalled, out) { // which has no exit code
+				t.Errorf("from the kept output: %+v, %v", recalled, again)
+			}
+			for at, c := range raw.Bytes() { // of a program that was killed
+				if c != '\n' || at == raw.Len()-1 || err != nil || strings.Contains(raw.String()[at+1:], `"type":"item.completed"`) {
+					continue
+				}
+				if cut, err := e.Recall(job, raw.Bytes()[:at+1]); err == nil && !strings.Contains(raw.String()[:at], `"type":"result"`) && !strings.Contains(raw.String()[:at], `"type":"turn.completed"`) {
+					t.Errorf("from the beginning of the output: %+v", cut)
+				}
 			}
 			shown := got.String()
 			if out != nil && kind == "claude" && !strings.Contains(string(printed), out.Session) {
@@ -258,13 +274,16 @@ func TestEnds(t *testing.T) {
 	home := scratch.Dir(t)
 	dir, _ := os.Getwd()
 	for _, kind := range []string{"claude", "codex"} {
-		for _, how := range []string{"leave", "hang", "stubborn", "cancel"} {
+		for _, how := range []string{"leave", "hang", "stubborn", "cancel", "linger", "linger on", "cancel late"} {
 			t.Run(kind+" "+how, func(t *testing.T) {
 				t.Parallel()
 				pid := filepath.Join(scratch.Dir(t), "pid")
 				do := how
-				if how == "cancel" {
+				switch how {
+				case "cancel":
 					do = "hang"
+				case "cancel late":
+					do = "linger"
 				}
 				e := stand(t, kind, home, "STANDIN="+do, "STANDIN_FILE="+pid, "STANDIN_THEN=testdata/"+kind+"/done.jsonl")
 				ctx, cancel := context.WithCancel(context.Background())
@@ -273,13 +292,15 @@ func TestEnds(t *testing.T) {
 				switch how {
 				case "cancel":
 					job.Tell = func(hostcli.Activity) { cancel() } // it has begun
+				case "cancel late":
+					job.Raw = onResult(cancel)
 				case "hang", "stubborn":
 					ctx, cancel = context.WithTimeout(ctx, time.Second)
 					defer cancel()
 				}
 				out, err := e.Work(ctx, job)
 				switch {
-				case how == "leave" && (err != nil || out.Text == ""):
+				case (how == "leave" || do == "linger" || how == "linger on") && (err != nil || out.Text == ""):
 					t.Errorf("%+v, %v", out, err)
 				case how == "cancel" && !errors.Is(err, context.Canceled):
 					t.Errorf("%v", err)
@@ -289,6 +310,38 @@ func TestEnds(t *testing.T) {
 				gone(t, pid)
 			})
 		}
+	}
+}
+
+// onResult is a writer that is called with the last line of an engine's output.
+type onResult func()
+
+func (f onResult) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(`"type":"result"`)) || bytes.Contains(p, []byte(`"type":"turn.completed"`)) {
+		f()
+	}
+	return len(p), nil
+}
+
+// TestAnotherTurn checks that a program is not ended while another turn follows a result.
+func TestAnotherTurn(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/claude/done.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, turn, _ := bytes.Cut(data, []byte("\n"))
+	dir := scratch.Dir(t)
+	write(t, filepath.Join(dir, "program"), "#!/bin/sh\ncat >/dev/null\ncat one; sleep 0.3; head -n 1 two; sleep 1.5; cat two\n")
+	write(t, filepath.Join(dir, "one"), string(data))
+	write(t, filepath.Join(dir, "two"), strings.ReplaceAll(string(turn), `"type":"result"`, `"again":1,"type":"result"`))
+	if runtime.GOOS == "windows" || os.Chmod(filepath.Join(dir, "program"), 0o700) != nil {
+		t.Skip("the stand-in is a script for a shell")
+	}
+	var raw bytes.Buffer
+	e := &hostcli.Claude{Path: filepath.Join(dir, "program"), Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + os.TempDir()}}
+	if _, err := e.Work(context.Background(), hostcli.Job{Dir: dir, Raw: &raw}); err != nil || !strings.Contains(raw.String(), `"again":1`) {
+		t.Errorf("%v after\n%s", err, raw.String())
 	}
 }
 
