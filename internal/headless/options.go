@@ -26,6 +26,12 @@ type Worker interface {
 	Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error)
 }
 
+// recaller is a worker that can read the outcome of a job whose end nobody has seen in what it had written to
+// [hostcli.Job.Raw].
+type recaller interface {
+	Recall(job hostcli.Job, raw []byte) (*hostcli.Outcome, error)
+}
+
 // Tree is the repository of a project at one moment.
 type Tree struct {
 	// Head is the commit that is checked out, "" before the first.

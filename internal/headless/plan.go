@@ -132,7 +132,7 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 
 // admitJob refuses a job that the engine would refuse.
 func (o *Options) admitJob(engine string, job hostcli.Job) error {
-	worker := o.Workers[slices.Index(o.workerNames(), engine)]
+	worker := o.workerOf(engine)
 	if _, calls := worker.(*API); !calls && len(job.ToolServers) > 0 {
 		return fault.New(fault.InvalidArgument, "%s has tool servers of its own, so that --tool-server does not count for it", engine).
 			WithHint("choose --engine api or openai, or name the server in the settings of %s", engine)
@@ -280,6 +280,15 @@ func (o *Options) workerNames() []string {
 		out = append(out, w.Name())
 	}
 	return out
+}
+
+// workerOf returns the worker of a name, nil if it is not here.
+func (o *Options) workerOf(name string) Worker {
+	i := slices.Index(o.workerNames(), name)
+	if i < 0 {
+		return nil
+	}
+	return o.Workers[i]
 }
 
 // admitTree refuses a project whose state before the work could not be told from the work.

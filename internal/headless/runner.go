@@ -144,6 +144,9 @@ func (r *run) takeStep(ctx context.Context) (*Result, error) {
 	if err := errors.Join(ctx.Err(), r.readSession(ctx)); err != nil {
 		return nil, err
 	}
+	if a := r.state.Attempt; a != nil && a.Call > 0 {
+		return r.recallCall(ctx)
+	}
 	switch s := nextStep(r.gatherFacts()); s {
 	case decide, sayYes, askQuestions, fileAnswers:
 		return r.askPerson(ctx, s)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -56,6 +57,12 @@ type attempt struct {
 	point
 	// Files is the fingerprint of the project's files before the first attempt of the point.
 	Files string `json:"files,omitempty"`
+	// Call is the number of the call under way, 0 after it has ended, with the engine, the conversation that it
+	// continues, and the files before it that other programs obey.
+	Call    int          `json:"call,omitempty"`
+	Engine  string       `json:"engine,omitempty"`
+	Session string       `json:"engine_session,omitempty"`
+	Obeyed  obeyed.State `json:"obeyed,omitempty"`
 }
 
 type answer struct {
@@ -189,9 +196,18 @@ func (f *files) readEvents() (events []Event, err error) {
 	return events, diskError(err)
 }
 
+func (f *files) rawName(stage workflow.StageID, call int) string {
+	return fmt.Sprintf("%s/engine-%s-%d.jsonl", f.folder, stage, call)
+}
+
+// readRaw returns the output of a call.
+func (f *files) readRaw(stage workflow.StageID, call int) ([]byte, error) {
+	return f.dir.ReadFile(f.rawName(stage, call), 2*maxRaw)
+}
+
 // createRaw returns the file for the output of a call, which ends at a limit.
 func (f *files) createRaw(stage workflow.StageID, call int) (io.WriteCloser, error) {
-	file, err := f.dir.Create(fmt.Sprintf("%s/engine-%s-%d.jsonl", f.folder, stage, call))
+	file, err := f.dir.Create(f.rawName(stage, call))
 	if err != nil {
 		return nil, fault.From(err)
 	}

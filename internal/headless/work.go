@@ -66,17 +66,30 @@ func (r *run) workOnStage(ctx context.Context) (*Result, error) {
 	if end := r.checkLimits(t); end != nil {
 		return end, nil
 	}
-	why := r.language.Say("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)
-	return &Result{Reason: Failed, Why: why}, nil
+	return r.failStage(t, problem), nil
 }
 
-// prepareTask prepares the work for the current stage.
-func (r *run) prepareTask(ctx context.Context) (*task, error) {
+// failStage returns the end of a run whose engine did not do the work of a stage.
+func (r *run) failStage(t *task, problem lang.Text) *Result {
+	return &Result{Reason: Failed, Why: r.language.Say("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)}
+}
+
+// newTask returns the work for the current stage.
+func (r *run) newTask() *task {
 	t := &task{stage: r.now.Standing.Stage}
 	t.PlanStage, _ = r.plan.stageOf(t.stage.ID)
 	scoping := r.now.Standing.Workflow.Scoping(r.session)
 	t.Writes = t.Writes && !scoping
 	t.builds = t.stage.Kind == workflow.KindBuild && !scoping
+	if a := r.state.Attempt; a != nil && a.point == r.currentPoint() {
+		t.before = a.Files
+	}
+	return t
+}
+
+// prepareTask prepares the work for the current stage.
+func (r *run) prepareTask(ctx context.Context) (*task, error) {
+	t := r.newTask()
 	if t.Writes && (!r.state.Admitted || r.state.Before == nil) {
 		folder := r.project.Dir.Path()
 		tree, err := r.lookAtTree(ctx, folder)
@@ -95,9 +108,7 @@ func (r *run) prepareTask(ctx context.Context) (*task, error) {
 		}
 	}
 	// After a crash the work may be half done: the files before the first attempt count.
-	if a := r.state.Attempt; a != nil && a.point == r.currentPoint() {
-		t.before = a.Files
-	} else if t.builds {
+	if a := r.state.Attempt; t.builds && (a == nil || a.point != r.currentPoint()) {
 		t.before = r.hashWorktree(ctx)
 	}
 	if begun := (point{t.Stage, r.now.Iteration + 1}); r.begun != begun {
@@ -134,8 +145,14 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 	if c := r.state.Conversations[t.Stage]; try == 1 && goesOn && c.Engine == t.Engine {
 		job.Session = c.Session
 	}
+	closed, _ := obeyed.Closed(job.Open...)
+	var before obeyed.State
+	if t.Writes {
+		before = closed.In(r.project.Dir.Tree())
+	}
 	r.state.Calls++
-	r.state.Attempt, r.state.Answer = &attempt{r.currentPoint(), t.before}, nil
+	r.state.Attempt = &attempt{point: r.currentPoint(), Files: t.before, Call: r.state.Calls, Engine: t.Engine, Session: job.Session, Obeyed: before}
+	r.state.Answer = nil
 	if err := r.save(); err != nil {
 		return problem, false, err
 	}
@@ -144,34 +161,56 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 		return problem, false, err
 	}
 	job.Raw = raw
-	closed, _ := obeyed.Closed(job.Open...)
-	var before obeyed.State
-	if t.Writes {
-		before = closed.In(r.project.Dir.Tree())
+	outcome, workErr := r.workerOf(t.Engine).Work(working, job)
+	_ = raw.Close() // it shows how an engine works; all of a result that counts is in the outcome
+	return r.settleCall(ctx, t, prompt, outcome, workErr)
+}
+
+// recallCall settles a call whose end this program has not seen, because it was killed: what the engine had printed by
+// then is paid for.
+func (r *run) recallCall(ctx context.Context) (*Result, error) {
+	t, a := r.newTask(), r.state.Attempt
+	t.Stage, t.Engine = a.Stage, a.Engine
+	var outcome *hostcli.Outcome
+	err := errors.New("it was cut off")
+	if w, ok := r.workerOf(a.Engine).(recaller); ok {
+		raw, _ := r.files.readRaw(a.Stage, a.Call) // without it the call is made again
+		outcome, err = w.Recall(hostcli.Job{Dir: r.project.Dir.Path(), Session: a.Session, Model: t.Model}, raw)
 	}
-	worker := r.Workers[slices.Index(r.workerNames(), t.Engine)]
-	outcome, workErr := worker.Work(working, job)
-	_ = raw.Close() // it shows how an engine works, and is not a part of the run
+	if a.point != r.currentPoint() { // others have taken the session on
+		err = errors.New("it came too late")
+	}
+	prompt, _ := promptFor(r.now, t.builds, lang.Text{}) // it is only measured
+	problem, final, err := r.settleCall(ctx, t, prompt, outcome, err)
+	if err != nil || !final {
+		return nil, err
+	}
+	return r.failStage(t, problem), nil
+}
+
+// settleCall keeps the answer and the cost of a call of an engine that has ended.
+func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *hostcli.Outcome, workErr error) (problem lang.Text, final bool, err error) {
+	a := r.state.Attempt
 	r.countUsage(t, prompt, outcome)
 	var failure *hostcli.Failure
 	switch {
-	case ctx.Err() != nil:
-		return problem, false, errors.Join(ctx.Err(), r.save())
 	case errors.As(workErr, &failure):
 		problem, final, t.spent = lang.T("%s", failure.Why), failure.Final, failure.Spent
 	case workErr != nil:
 		problem = lang.Of(workErr)
-	default:
-		problem = r.keepAnswer(ctx, t, outcome)
+	default: // paid for, even if the person has given up meanwhile
+		problem = r.keepAnswer(context.WithoutCancel(ctx), t, outcome)
 	}
-	if before != nil { // no tool could refuse the writes of a command
-		if name := closed.In(r.project.Dir.Tree()).Since(before); name != "" {
+	if a.Obeyed != nil { // no tool could refuse the writes of a command
+		closed, _ := obeyed.Closed(r.Flags.Open...)
+		if name := closed.In(r.project.Dir.Tree()).Since(a.Obeyed); name != "" {
 			f, _ := closed.Match(name)
 			r.state.Answer = nil
 			problem, final = lang.T("it has written %s, which other programs obey (%s). Look at the file and remove it; or go on with --resume, and with --allow-path %s if it may write that", name, f.By, f.Name), true
 		}
 	}
-	return problem, final, r.save()
+	a.Call, a.Obeyed = 0, nil
+	return problem, final, errors.Join(ctx.Err(), r.save())
 }
 
 // keepAnswer keeps an answer if it can be submitted, else problem is the reason why not.
