@@ -71,6 +71,9 @@ type Options struct {
 	// Rights returns the records of the rights of a project's runs, outside of the project. If it is nil, none
 	// are kept, and each Resume needs all flags again.
 	Rights func(project string) sdk.Rights
+	// Own are files of the project that this program writes by itself, besides its state and the documents: each is
+	// a path in slashes, or a folder that ends with one.
+	Own []string
 	// By names the program in the history.
 	By string
 	// Tell, if not nil, is called with every event, in order, from several goroutines but one at a

@@ -305,7 +305,7 @@ func (o *Options) admitTree(tree *Tree, folder string) error {
 	return nil
 }
 
-// lookAtTree returns the repository without the runs' own files, nil if there is none.
+// lookAtTree returns the repository without the files of this program, nil if there is none.
 func (o *Options) lookAtTree(ctx context.Context, folder string) (*Tree, error) {
 	if o.Look == nil {
 		return nil, nil
@@ -317,9 +317,13 @@ func (o *Options) lookAtTree(ctx context.Context, folder string) (*Tree, error) 
 	if err != nil || tree == nil {
 		return nil, err
 	}
-	tree.Changed = slices.DeleteFunc(slices.Clone(tree.Changed), func(line string) bool {
-		name := fileOf(line)
-		return strings.HasPrefix(name, ".bmad-task/") || strings.HasPrefix(name, ".claude/specs/")
-	})
+	tree.Changed = slices.DeleteFunc(slices.Clone(tree.Changed), func(line string) bool { return o.isOwn(fileOf(line)) })
 	return tree, nil
+}
+
+// isOwn reports whether this program writes a file of the project by itself.
+func (o *Options) isOwn(name string) bool {
+	return slices.ContainsFunc(slices.Concat(o.Own, []string{".bmad-task/", ".claude/specs/"}), func(own string) bool {
+		return name == own || strings.HasSuffix(own, "/") && strings.HasPrefix(name, own)
+	})
 }

@@ -268,27 +268,66 @@ func TestReturned(t *testing.T) {
 	}
 }
 
-// TestFilesThatOtherProgramsObey: whatever way an engine has written one, the run stops and says so,
-// until the person has seen it or opens the file.
+// TestFilesThatOtherProgramsObey: whatever way one was changed while an engine worked, the run stops and says so, until
+// the person has seen it or opens the file. The answer is handed in then. What this program writes itself does not count.
 func TestFilesThatOtherProgramsObey(t *testing.T) {
-	acts := func() map[string][]act {
-		acts := wholeRun()
-		acts["dev"] = []act{{text: report, file: ".envrc"}, {text: report, file: "todo.go"}}
-		return acts
+	for name, c := range map[string]struct {
+		file, names string // names is "" if the run goes on
+		open        []string
+	}{
+		"a file":                     {".envrc", "while it worked, .envrc was changed, which other programs obey (direnv", nil},
+		"a file that is opened":      {".envrc", "", []string{".envrc"}},
+		"a hook":                     {".git/hooks/pre-commit", "while it worked, .git/hooks/pre-commit was changed, which git obeys", nil},
+		"settings of git":            {".git/config", "while it worked, .git/config was changed", nil},
+		"a hook below":               {"sub/.git/hooks/post-checkout", "while it worked, sub/.git/hooks/post-checkout was changed", nil},
+		"another repository":         {"new/.git/HEAD", "while it worked, new/.git was changed", nil},
+		"a document of this program": {".claude/specs/other/01-product-requirements.md", "", nil},
+		"a note of this program":     {".claude/bmad-memory/structured/decisions.jsonl", "", nil},
+		"events of this program":     {".vscode/events.jsonl", "", nil},
+		"what git keeps":             {".git/COMMIT_EDITMSG", "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acts := wholeRun()
+			b := newBench(t, acts)
+			for _, repository := range []string{".git", "sub/.git"} {
+				for _, folder := range []string{"objects", "refs/heads", "hooks"} {
+					if err := os.MkdirAll(filepath.Join(b.dir, repository, folder), 0o700); err != nil {
+						t.Fatal(err)
+					}
+				}
+				write(t, b.dir, repository+"/HEAD", "ref: refs/heads/main\n")
+			}
+			acts["dev"][0].meanwhile = func() { write(t, b.dir, c.file, "x\n") }
+			b.options.Flags.Open, b.options.Own = c.open, []string{".claude/bmad-memory/structured/", ".vscode/events.jsonl"}
+			out := b.start("Build a to-do list")
+			if c.names == "" {
+				b.at(out, headless.Done, "qa/completed")
+				return
+			}
+			b.at(out, headless.Failed, "dev/generating")
+			for _, want := range []string{c.names, "Nothing was submitted", "claude has done the work of dev, but"} {
+				if !strings.Contains(out.Why, want) {
+					t.Errorf("%q does not say %q", out.Why, want)
+				}
+			}
+			if offers := strings.Contains(out.Why, "--allow-path"); offers != (c.file == ".envrc") {
+				t.Errorf("%q offers to open the file: %v", out.Why, offers)
+			}
+			b.at(b.resume(b.session().SessionID), headless.Done, "qa/completed")
+			if got := b.worker.stages(); got != "po architect sm dev review qa" {
+				t.Errorf("the engine worked for %s", got)
+			}
+		})
 	}
-	b := newBench(t, acts())
-	out := b.start("Build a to-do list")
-	b.at(out, headless.Failed, "dev/generating")
-	for _, want := range []string{"it has written .envrc, which other programs obey (direnv", "--allow-path .envrc", "Nothing was submitted"} {
-		if !strings.Contains(out.Why, want) {
-			t.Errorf("%q does not say %q", out.Why, want)
-		}
-	}
-	b.at(b.resume(b.session().SessionID), headless.Done, "qa/completed")
+}
 
-	b = newBench(t, acts())
-	b.options.Flags.Open = []string{".envrc"}
-	b.at(b.start("Build a to-do list"), headless.Done, "qa/completed")
+// write writes a file of a folder.
+func write(t testing.TB, folder, name, text string) {
+	t.Helper()
+	at := filepath.Join(folder, filepath.FromSlash(name))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestBudget: a call that goes beyond it is the last, and its answer is not lost.

@@ -59,10 +59,10 @@ type attempt struct {
 	Files string `json:"files,omitempty"`
 	// Call is the number of the call under way, 0 after it has ended, with the engine, the conversation that it
 	// continues, and the files before it that other programs obey.
-	Call    int          `json:"call,omitempty"`
-	Engine  string       `json:"engine,omitempty"`
-	Session string       `json:"engine_session,omitempty"`
-	Obeyed  obeyed.State `json:"obeyed,omitempty"`
+	Call    int            `json:"call,omitempty"`
+	Engine  string         `json:"engine,omitempty"`
+	Session string         `json:"engine_session,omitempty"`
+	Obeyed  []obeyed.State `json:"obeyed,omitempty"`
 }
 
 type answer struct {

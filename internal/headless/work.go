@@ -1,14 +1,18 @@
 package headless
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -71,6 +75,9 @@ func (r *run) workOnStage(ctx context.Context) (*Result, error) {
 
 // failStage returns the end of a run whose engine did not do the work of a stage.
 func (r *run) failStage(t *task, problem lang.Text) *Result {
+	if r.state.Answer != nil {
+		return &Result{Reason: Failed, Why: r.language.Say("%s has done the work of %s, but %s. Nothing was submitted", t.Engine, t.Stage, problem)}
+	}
 	return &Result{Reason: Failed, Why: r.language.Say("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)}
 }
 
@@ -145,10 +152,9 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 	if c := r.state.Conversations[t.Stage]; try == 1 && goesOn && c.Engine == t.Engine {
 		job.Session = c.Session
 	}
-	closed, _ := obeyed.Closed(job.Open...)
-	var before obeyed.State
+	var before []obeyed.State
 	if t.Writes {
-		before = closed.In(r.project.Dir.Tree())
+		before = r.lookAtObeyed()
 	}
 	r.state.Calls++
 	r.state.Attempt = &attempt{point: r.currentPoint(), Files: t.before, Call: r.state.Calls, Engine: t.Engine, Session: job.Session, Obeyed: before}
@@ -202,15 +208,49 @@ func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *h
 		problem = r.keepAnswer(context.WithoutCancel(ctx), t, outcome)
 	}
 	if a.Obeyed != nil { // no tool could refuse the writes of a command
-		closed, _ := obeyed.Closed(r.Flags.Open...)
-		if name := closed.In(r.project.Dir.Tree()).Since(a.Obeyed); name != "" {
-			f, _ := closed.Match(name)
-			r.state.Answer = nil
-			problem, final = lang.T("it has written %s, which other programs obey (%s). Look at the file and remove it; or go on with --resume, and with --allow-path %s if it may write that", name, f.By, f.Name), true
+		if written := r.describeObeyed(a.Obeyed, r.lookAtObeyed()); !written.Empty() {
+			problem, final = written, true
 		}
+	}
+	if ctx.Err() != nil && final {
+		r.tellEvent(Event{Type: Noticed, Why: problem.In(r.language)}) // nobody asks for the result
 	}
 	a.Call, a.Obeyed = 0, nil
 	return problem, final, errors.Join(ctx.Err(), r.save())
+}
+
+// lookAtObeyed returns the files that other programs obey, as they are: those of the project, and those of repositories.
+func (r *run) lookAtObeyed() []obeyed.State {
+	closed, _ := obeyed.Closed(r.Flags.Open...)
+	folder := r.project.Dir.Path()
+	files, orders := closed.In(r.project.Dir.Tree(), r.isOwn), obeyed.State(git.Orders(folder))
+	for name := range files {
+		if path.Base(name) == obeyed.Git {
+			maps.Copy(orders, git.Orders(filepath.Join(folder, path.Dir(name))))
+		}
+	}
+	return []obeyed.State{files, orders}
+}
+
+// describeObeyed says which file that other programs obey has changed, empty if none has.
+func (r *run) describeObeyed(before, now []obeyed.State) lang.Text {
+	for i := range min(len(before), len(now)) {
+		name := now[i].Since(before[i])
+		if name == "" {
+			continue
+		}
+		if rel, err := filepath.Rel(r.project.Dir.Path(), name); err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
+		}
+		closed, _ := obeyed.Closed()
+		switch f, ok := closed.Match(name); {
+		case !ok || f.Fixed:
+			return lang.T("while it worked, %s was changed, which %s obeys. Look at the file and put it right; --resume then hands the answer in", name, cmp.Or(f.By, "git"))
+		default:
+			return lang.T("while it worked, %s was changed, which other programs obey (%s). Look at the file and put it right; --resume then hands the answer in. With --allow-path %s it may write that", name, f.By, f.Name)
+		}
+	}
+	return lang.Text{}
 }
 
 // keepAnswer keeps an answer if it can be submitted, else problem is the reason why not.
@@ -234,7 +274,11 @@ func (r *run) keepAnswer(ctx context.Context, t *task, o *hostcli.Outcome) (prob
 // hashWorktree identifies the files of the project: the changed ones by the repository, and all by their
 // fingerprint, which leaves hidden folders out.
 func (r *run) hashWorktree(ctx context.Context) string {
-	now, _ := r.project.Fingerprint(nil, time.Time{})
+	own := map[string]time.Time{}
+	for _, name := range r.Own {
+		own[name] = time.Time{}
+	}
+	now, _ := r.project.Fingerprint(own, time.Time{})
 	tree, err := r.lookAtTree(ctx, r.project.Dir.Path())
 	if err == nil && tree != nil {
 		now += " " + workflow.Hash([]byte(tree.Head+strings.Join(tree.Changed, "\x00")))

@@ -119,6 +119,14 @@ func Folder(p *project.Project) string {
 // usualFolders returns the folders of a memory without a setting.
 func usualFolders() []string { return append(slices.Clone(methodFolders), DefaultFolder) }
 
+// OwnFolders returns the folders of a project that may have notes of ours; each ends with a slash.
+func OwnFolders() (out []string) {
+	for _, name := range usualFolders() {
+		out = append(out, path.Join(name, Subfolder)+"/")
+	}
+	return out
+}
+
 // Path returns the folder of our notes, relative to the project.
 func (b *Book) Path() string { return b.notes.Path }
 

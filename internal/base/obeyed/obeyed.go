@@ -4,6 +4,7 @@
 package obeyed
 
 import (
+	"crypto/sha256"
 	_ "embed" // the list
 	"fmt"
 	"io/fs"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
 //go:embed files.txt
@@ -90,12 +93,16 @@ func (l List) Match(name string) (File, bool) {
 // maxWalk is the greatest number of files of a project to look through.
 const maxWalk = 200_000
 
-// State has the files of a list in a project, by their paths, with the state of each.
+// State has files by their paths, with a description of each.
 type State map[string]string
 
+// maxHashed is the size up to which a file is compared by its text, and not by its time.
+const maxHashed = 1 << 20
+
 // In returns the files of the list in a folder, or nil if the folder has more than maxWalk files. It leaves
-// out installed packages, and the folders written only by this program and git.
-func (l List) In(tree fs.FS) State {
+// out installed packages, the folders written only by this program and git, whose names alone it has, and
+// the files for which skip is true.
+func (l List) In(tree fs.FS, skip func(name string) bool) State {
 	found, n := State{}, 0
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if n++; n > maxWalk {
@@ -106,13 +113,16 @@ func (l List) In(tree fs.FS) State {
 		}
 		f, ok := l.Match(name)
 		switch {
+		case ok && f.Name == Git && d.IsDir():
+			found[name] = "a repository"
+			return fs.SkipDir
 		case d.IsDir() && (f.Fixed || d.Name() == "node_modules"):
 			return fs.SkipDir
-		case !ok || d.IsDir():
+		case !ok || d.IsDir() || skip(name):
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			found[name] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
+			found[name] = describe(tree, name, info)
 		}
 		return nil
 	})
@@ -122,13 +132,27 @@ func (l List) In(tree fs.FS) State {
 	return found
 }
 
-// Since returns the first new or changed file since an earlier state, or "" if there is none or one of the
-// states is unknown.
+// Git is the name of the entry for repositories.
+const Git = ".git"
+
+func describe(tree fs.FS, name string, info fs.FileInfo) string {
+	if info.Mode().IsRegular() && info.Size() <= maxHashed {
+		if data, err := durable.ReadFile(tree, name, maxHashed); err == nil {
+			return fmt.Sprintf("%s %x", info.Mode(), sha256.Sum256(data))
+		}
+	}
+	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
+}
+
+// Since returns the first new, changed or missing file since an earlier state, or "" if there is none or one of
+// the states is unknown.
 func (s State) Since(before State) string {
-	if before == nil {
+	if before == nil || s == nil {
 		return ""
 	}
-	for _, name := range slices.Sorted(maps.Keys(s)) {
+	all := maps.Clone(before)
+	maps.Copy(all, s)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if s[name] != before[name] {
 			return name
 		}

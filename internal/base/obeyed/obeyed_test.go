@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 )
@@ -68,20 +69,43 @@ func TestClosed(t *testing.T) {
 
 func TestState(t *testing.T) {
 	l, _ := obeyed.Closed(".npmrc")
-	tree := fstest.MapFS{".git/hooks/x": {}, ".bmad-task/x": {}, "a.go": {}, "web/node_modules/x/.envrc": {}, ".envrc": {Data: []byte("a")}, ".github/workflows/ci.yml": {}, ".npmrc": {}}
-	before := l.In(tree)
-	if len(before) != 2 {
+	tree := fstest.MapFS{
+		".git/hooks/x": {}, ".bmad-task/x": {}, "a.go": {}, "web/node_modules/x/.envrc": {}, ".envrc": {Data: []byte("a")}, ".github/workflows/ci.yml": {}, ".npmrc": {},
+		".claude/specs/x.md": {},
+	}
+	own := func(name string) bool { return strings.HasPrefix(name, ".claude/specs/") }
+	before := l.In(tree, own)
+	if len(before) != 3 {
 		t.Fatalf("%v", before)
 	}
-	for name, want := range map[string]string{"b.go": "", ".npmrc": "", ".git/config": "", "web/node_modules/x/.npmrc": "", ".envrc": ".envrc", "web/.vscode/tasks.json": "web/.vscode/tasks.json", "HEAD": "HEAD", ".husky/a/b": ".husky/a/b"} {
+	for name, want := range map[string]string{
+		"b.go": "", ".npmrc": "", ".git/config": "", "web/node_modules/x/.npmrc": "", ".envrc": ".envrc", "web/.vscode/tasks.json": "web/.vscode/tasks.json", "HEAD": "HEAD", ".husky/a/b": ".husky/a/b",
+		".claude/specs/x.md": "", ".claude/specs/y/z.md": "", ".claude/specs.md": ".claude/specs.md", "sub/.git/config": "sub/.git",
+	} {
 		after := maps.Clone(tree)
 		after[name] = &fstest.MapFile{Data: []byte("more")}
-		if got := l.In(after).Since(before); got != want {
+		if got := l.In(after, own).Since(before); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
-		if got := l.In(after).Since(nil); got != "" {
+		if got := l.In(after, own).Since(nil); got != "" {
 			t.Errorf("%s: %q since an unknown state", name, got)
 		}
+	}
+	for name, change := range map[string]func(fstest.MapFS){
+		"one that goes":               func(tree fstest.MapFS) { delete(tree, ".envrc") },
+		"one of the same size":        func(tree fstest.MapFS) { tree[".envrc"] = &fstest.MapFile{Data: []byte("b")} },
+		"one that becomes executable": func(tree fstest.MapFS) { tree[".envrc"] = &fstest.MapFile{Data: []byte("a"), Mode: 0o700} },
+	} {
+		after := maps.Clone(tree)
+		change(after)
+		if got := l.In(after, own).Since(before); got != ".envrc" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	after := maps.Clone(tree)
+	after[".envrc"] = &fstest.MapFile{Data: []byte("a"), ModTime: time.Now()}
+	if got := l.In(after, own).Since(before); got != "" {
+		t.Errorf("written again as it was: %q", got)
 	}
 }
 

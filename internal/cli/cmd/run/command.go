@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
@@ -214,6 +216,7 @@ func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, ta
 	if out.Folder, err = tasks.Project(); err != nil {
 		return out, err
 	}
+	out.Own = append(memory.OwnFolders(), eventsInside(out.Folder, o.events)...)
 	if out.Prices, _, err = app.PriceTable(); err != nil {
 		return out, err
 	}
@@ -237,6 +240,24 @@ func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, ta
 		return out, err
 	}
 	return out, nil
+}
+
+// eventsInside returns the path of the file of events from the project's folder, none if the file lies outside.
+func eventsInside(folder, events string) []string {
+	at, err := filepath.Abs(events)
+	if events == "" || events == "-" || err != nil {
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+		at = filepath.Join(real, filepath.Base(at))
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	if rel, err := filepath.Rel(folder, at); err == nil && filepath.IsLocal(rel) {
+		return []string{filepath.ToSlash(rel)}
+	}
+	return nil
 }
 
 // OpenFlag adds the flag for files otherwise closed to agents.

@@ -1,0 +1,84 @@
+//go:build unix
+
+package git_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+)
+
+// TestOrders writes in every place that git obeys, and in some that it does not.
+func TestOrders(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, run string // from the project
+		want        string // the beginnings of the names that differ, from the folder of the project
+	}{
+		"nothing":                  {"", "true", ""},
+		"work":                     {"", "echo x > a.txt; git add -A; git commit -qm x; git tag v1; git stash list; git gc -q", ""},
+		"a hook":                   {"", "echo x > .git/hooks/pre-commit", ".git/hooks/pre-commit"},
+		"a hook that becomes one":  {"echo x > .git/hooks/pre-push; chmod 600 .git/hooks/pre-push", "chmod +x .git/hooks/pre-push", ".git/hooks/pre-push"},
+		"a hook that goes":         {"echo x > .git/hooks/pre-push", "rm .git/hooks/pre-push", ".git/hooks/pre-push"},
+		"a hook of the same time":  {"echo x > .git/hooks/pre-push", "touch -r .git/hooks/pre-push t; echo y > .git/hooks/pre-push; touch -r t .git/hooks/pre-push", ".git/hooks/pre-push"},
+		"a setting":                {"", "git config core.fsmonitor ./evil", ".git/config"},
+		"a setting of a tree":      {"git config extensions.worktreeConfig true", "git config --worktree core.pager ./evil", ".git/config.worktree"},
+		"attributes":               {"", "mkdir -p .git/info; echo '* filter=x' > .git/info/attributes", ".git/info/attributes"},
+		"a rebase":                 {"", "mkdir .git/rebase-merge; echo exec evil > .git/rebase-merge/git-rebase-todo", ".git/rebase-merge/git-rebase-todo"},
+		"hooks elsewhere":          {"mkdir tools; git config core.hooksPath tools", "echo x > tools/pre-commit", "tools/pre-commit"},
+		"hooks of other settings":  {"mkdir tools; printf '[core]\\n\\thooksPath = tools\\n' > more; git config include.path ../more", "echo x > tools/pre-commit", "tools/pre-commit"},
+		"settings that are named":  {"echo > more; git config include.path ../more", "echo '[alias] st = !evil' > more", "more"},
+		"a program that is named":  {"echo > watch; git config core.fsmonitor ./watch", "echo x > watch", "watch"},
+		"a file that nobody names": {"echo > watch", "echo x > watch", ""},
+		"a submodule":              {"git init -q ../o; git -C ../o commit -q --allow-empty -m o; git submodule --quiet add ../o other; mkdir -p .git/modules/other/hooks", "echo x > .git/modules/other/hooks/post-checkout; git -C other config core.pager evil", ".git/modules/other/config .git/modules/other/hooks/post-checkout"},
+		"a link to the directory":  {"mv .git ../away; ln -s ../away .git", "git config core.pager evil", "../away/config"},
+		"a linked tree":            {"git worktree add -q ../linked", "git -C ../linked config core.pager evil", ".git/config"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.sh("cd project; mkdir -p .git/hooks; " + c.before)
+			before := git.Orders(p.project)
+			p.sh("cd project; " + c.run)
+			after := git.Orders(p.project)
+			var got []string
+			all := maps.Clone(before)
+			maps.Copy(all, after)
+			for _, name := range slices.Sorted(maps.Keys(all)) {
+				if rel, _ := filepath.Rel(p.project, name); before[name] != after[name] {
+					got = append(got, filepath.ToSlash(rel))
+				}
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("it finds %q; want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestOrdersFromWithin looks from a folder below, from a linked tree and from a submodule.
+func TestOrdersFromWithin(t *testing.T) {
+	p := newPlace(t)
+	p.sh("cd project; mkdir -p .git/hooks below/deep; git worktree add -q ../linked; git init -q ../o; git -C ../o commit -q --allow-empty -m o; git submodule --quiet add ../o other; mkdir -p .git/modules/other/hooks")
+	for _, at := range []string{"below/deep", "../linked", "other"} {
+		folder := filepath.Join(p.project, at)
+		before := git.Orders(folder)
+		hooks := filepath.Join(p.project, ".git/hooks")
+		if at == "other" {
+			hooks = filepath.Join(p.project, ".git/modules/other/hooks")
+		}
+		if err := os.WriteFile(filepath.Join(hooks, "post-checkout"), []byte(at), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if after := git.Orders(folder); maps.Equal(before, after) {
+			t.Errorf("%s: nothing has changed", at)
+		}
+	}
+	if got := git.Orders(t.TempDir()); len(got) > 0 {
+		t.Errorf("outside: %v", got)
+	}
+}
