@@ -36,6 +36,9 @@ type recaller interface {
 type Tree struct {
 	// Head is the commit that is checked out, "" before the first.
 	Head string `json:"head,omitempty"`
+	// Branch is the checked-out branch, Refs a hash of the other branches, the tags and the stash.
+	Branch string `json:"branch,omitempty"`
+	Refs   string `json:"refs,omitempty"`
 	// Changed lists the files that differ from Head or are new, with git's letters.
 	Changed []string `json:"changed,omitempty"`
 }
@@ -47,6 +50,22 @@ func (t *Tree) Files() (names []string) {
 	}
 	return names
 }
+
+// describeMove says how a repository differs from an earlier look besides in the files, empty if it does not.
+func (t *Tree) describeMove(before *Tree) lang.Text {
+	switch {
+	case t == nil || before == nil || before.Refs == "": // or of an older program
+	case t.Head != before.Head, t.Branch != before.Branch:
+		return lang.T("git was on %s at commit %s, and is on %s at commit %s", before.branchName(), before.commitName(), t.branchName(), t.commitName())
+	case t.Refs != before.Refs:
+		return lang.T("branches, tags or the stash of git were changed")
+	}
+	return lang.Text{}
+}
+
+func (t *Tree) branchName() string { return cmp.Or(t.Branch, "(no branch)") }
+
+func (t *Tree) commitName() string { return cmp.Or(t.Head[:min(9, len(t.Head))], "(none)") }
 
 // fileOf returns the file of a line of [Tree.Changed], for example "a.go" of " M a.go".
 func fileOf(line string) string { return line[min(3, len(line)):] }

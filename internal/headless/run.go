@@ -62,6 +62,10 @@ type Result struct {
 	// Before and After are the repository before the first change and at the end.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
+	// Moved says how the repository differs besides in its files; Committed are the files that differ between the
+	// commits of Before and After.
+	Moved     string   `json:"moved,omitempty"`
+	Committed []string `json:"committed,omitempty"`
 	// Session describes the session.
 	Session *engine.Outcome `json:"session,omitempty"`
 }

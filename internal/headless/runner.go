@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -226,6 +227,10 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		out.Moved = tree.describeMove(r.state.Before).In(r.language)
+		if tree != nil && tree.Head != r.state.Before.Head {
+			out.Committed = r.committedFiles(ctx, r.state.Before.Head, tree.Head)
+		}
 		r.state.After, out.After = tree, tree
 	}
 	if out.Reason == Person && r.session.CurrentState.WaitsForHuman() {
@@ -240,6 +245,17 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 	}
 	r.tellEvent(last)
 	return out, r.save()
+}
+
+// committedFiles returns the files that differ between two commits, as far as they are known.
+func (r *run) committedFiles(ctx context.Context, from, to string) []string {
+	h, err := git.OpenHistory(ctx, r.project.Dir.Path())
+	if h == nil || err != nil {
+		return nil
+	}
+	defer h.Close()
+	files, _, _ := h.Changed(ctx, from, to) // without one of the commits nothing is known
+	return slices.DeleteFunc(files, r.isOwn)
 }
 
 // reportInterrupt keeps the events of a run ended by an error, and returns the error.

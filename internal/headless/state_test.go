@@ -231,6 +231,44 @@ func TestHiddenChanges(t *testing.T) {
 	}
 }
 
+// TestRepositoryMoves checks that a run tells what became of branches and commits while an engine worked, and at the end.
+func TestRepositoryMoves(t *testing.T) {
+	before := headless.Tree{Head: "1111111111111111111111111111111111111111", Branch: "main", Refs: "r"}
+	for name, c := range map[string]struct {
+		change func(*headless.Tree)
+		told   string
+	}{
+		"nothing":          {func(*headless.Tree) {}, ""},
+		"files":            {func(t *headless.Tree) { t.Changed = []string{"?? todo.go"} }, ""},
+		"a commit":         {func(t *headless.Tree) { t.Head = "2222222222222222222222222222222222222222" }, "git was on main at commit 111111111, and is on main at commit 222222222"},
+		"a reset to none":  {func(t *headless.Tree) { t.Head = "" }, "git was on main at commit 111111111, and is on main at commit (none)"},
+		"another branch":   {func(t *headless.Tree) { t.Branch = "other" }, "is on other at commit 111111111"},
+		"no branch":        {func(t *headless.Tree) { t.Branch = "" }, "is on (no branch) at commit 111111111"},
+		"a tag or a stash": {func(t *headless.Tree) { t.Refs = "s" }, "branches, tags or the stash of git were changed"},
+	} {
+		acts := wholeRun()
+		b := newBench(t, acts)
+		at := &repository{[]*headless.Tree{&before}}
+		acts["dev"][0].meanwhile = func() {
+			after := before
+			c.change(&after)
+			at.trees = []*headless.Tree{&after}
+		}
+		b.options.Look, b.options.Flags.Dirty = at.Look, false
+		out := b.start("Build a to-do list")
+		b.at(out, headless.Done, "qa/completed")
+		notice := ""
+		for _, e := range b.events {
+			if e.Type == headless.Noticed {
+				notice += e.Why
+			}
+		}
+		if !strings.Contains(out.Moved, c.told) || !strings.Contains(notice, c.told) || (out.Moved == "") != (c.told == "") || (notice == "") != (c.told == "") {
+			t.Errorf("%s: told %q, and at the end %q", name, notice, out.Moved)
+		}
+	}
+}
+
 // TestRawOutputIsBounded keeps the output of an engine up to a limit.
 func TestRawOutputIsBounded(t *testing.T) {
 	b := newBench(t, nil)

@@ -97,26 +97,23 @@ func (r *run) newTask() *task {
 // prepareTask prepares the work for the current stage.
 func (r *run) prepareTask(ctx context.Context) (*task, error) {
 	t := r.newTask()
-	if t.Writes && (!r.state.Admitted || r.state.Before == nil) {
+	var tree *Tree
+	if t.Writes {
 		folder := r.project.Dir.Path()
-		tree, err := r.lookAtTree(ctx, folder)
-		if err == nil && !r.state.Admitted {
+		var err error
+		if tree, err = r.lookAtTree(ctx, folder); err == nil && !r.state.Admitted {
 			err = r.admitTree(tree, folder)
 		}
 		if err != nil {
 			return nil, err
 		}
 		r.state.Admitted = true
-		if tree == nil {
-			tree = &Tree{}
-		}
-		if r.state.Before == nil {
-			r.state.Before = tree
-		}
+		r.state.After = cmp.Or(tree, &Tree{})
+		r.state.Before = cmp.Or(r.state.Before, r.state.After)
 	}
 	// After a crash the work may be half done: the files before the first attempt count.
 	if a := r.state.Attempt; t.builds && (a == nil || a.point != r.currentPoint()) {
-		t.before = r.hashWorktree(ctx)
+		t.before = r.hashWorktree(tree)
 	}
 	if begun := (point{t.Stage, r.now.Iteration + 1}); r.begun != begun {
 		r.begun = begun
@@ -198,6 +195,15 @@ func (r *run) recallCall(ctx context.Context) (*Result, error) {
 func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *hostcli.Outcome, workErr error) (problem lang.Text, final bool, err error) {
 	a := r.state.Attempt
 	r.countUsage(t, prompt, outcome)
+	var tree *Tree
+	if t.Writes {
+		if tree, _ = r.lookAtTree(context.WithoutCancel(ctx), r.project.Dir.Path()); tree != nil { // else nothing is known
+			if move := tree.describeMove(r.state.After); !move.Empty() {
+				r.tellEvent(Event{Type: Noticed, Why: r.language.Say("while %s worked, %s", t.Engine, move)})
+			}
+			r.state.After = tree
+		}
+	}
 	var failure *hostcli.Failure
 	switch {
 	case errors.As(workErr, &failure):
@@ -205,7 +211,7 @@ func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *h
 	case workErr != nil:
 		problem = lang.Of(workErr)
 	default: // paid for, even if the person has given up meanwhile
-		problem = r.keepAnswer(context.WithoutCancel(ctx), t, outcome)
+		problem = r.keepAnswer(t, outcome, tree)
 	}
 	if a.Obeyed != nil { // no tool could refuse the writes of a command
 		if written := r.describeObeyed(a.Obeyed, r.lookAtObeyed()); !written.Empty() {
@@ -254,10 +260,10 @@ func (r *run) describeObeyed(before, now []obeyed.State) lang.Text {
 }
 
 // keepAnswer keeps an answer if it can be submitted, else problem is the reason why not.
-func (r *run) keepAnswer(ctx context.Context, t *task, o *hostcli.Outcome) (problem lang.Text) {
+func (r *run) keepAnswer(t *task, o *hostcli.Outcome, tree *Tree) (problem lang.Text) {
 	changed := false
 	if t.builds {
-		now := r.hashWorktree(ctx)
+		now := r.hashWorktree(tree)
 		changed = now != t.before || now == "" // of too many files nothing is known, and nothing is said against the report
 	}
 	if problem = whyNotSubmit(t.stage, o.Text, t.builds, changed); !problem.Empty() {
@@ -273,14 +279,13 @@ func (r *run) keepAnswer(ctx context.Context, t *task, o *hostcli.Outcome) (prob
 
 // hashWorktree identifies the files of the project: the changed ones by the repository, and all by their
 // fingerprint, which leaves hidden folders out.
-func (r *run) hashWorktree(ctx context.Context) string {
+func (r *run) hashWorktree(tree *Tree) string {
 	own := map[string]time.Time{}
 	for _, name := range r.Own {
 		own[name] = time.Time{}
 	}
 	now, _ := r.project.Fingerprint(own, time.Time{})
-	tree, err := r.lookAtTree(ctx, r.project.Dir.Path())
-	if err == nil && tree != nil {
+	if tree != nil {
 		now += " " + workflow.Hash([]byte(tree.Head+strings.Join(tree.Changed, "\x00")))
 	}
 	return now

@@ -25,6 +25,9 @@ const (
 type Tree struct {
 	// Head is the checked-out commit, or "" if there is none yet.
 	Head string
+	// Branch is the checked-out branch, or "" if there is none; Refs is a hash of the other branches, the tags and
+	// the stash.
+	Branch, Refs string
 	// Changed are the changed and the new files, by their paths from the folder, each behind the two
 	// letters of git status and a blank.
 	Changed []string
@@ -44,7 +47,12 @@ func Look(ctx context.Context, folder string) (*Tree, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	t, err := r.lookAt(ctx, folder, 0)
-	return t, explain(err, folder)
+	if err != nil {
+		return nil, explain(err, folder)
+	}
+	t.Branch = r.branch()
+	t.Refs = r.hashReferences(t.Branch)
+	return t, nil
 }
 
 // Ignores reports whether git leaves a new file of a folder out of the repository. Outside a repository it does not.

@@ -3,10 +3,15 @@ package git
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -236,6 +241,40 @@ var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // headCommit returns the checked-out commit, or "" if there is none yet.
 func (r *repository) headCommit() (string, error) { return r.followReference(r.dir, "HEAD") }
+
+// branch returns the checked-out branch, or "" if there is none.
+func (r *repository) branch() string {
+	text, _ := durable.ReadPath(filepath.Join(r.dir, "HEAD"), maxPointer)
+	if name, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: refs/heads/"); ok {
+		return name
+	}
+	return ""
+}
+
+// hashReferences hashes the branches but one, the tags and the stash. Those of remotes are left out, because editors
+// fetch by themselves.
+func (r *repository) hashReferences(but string) string {
+	all := map[string]string{}
+	packed, _ := durable.ReadPath(filepath.Join(r.common, "packed-refs"), maxRefs)
+	for line := range strings.Lines(string(packed)) {
+		hash, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		all[name] = hash
+	}
+	_ = filepath.WalkDir(filepath.Join(r.common, "refs"), func(at string, d fs.DirEntry, err error) error {
+		if name, _ := filepath.Rel(r.common, at); err == nil && !d.IsDir() {
+			hash, _ := durable.ReadPath(at, maxPointer)
+			all[filepath.ToSlash(name)] = strings.TrimSpace(string(hash))
+		}
+		return nil
+	})
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if own := strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"; own && name != "refs/heads/"+but {
+			fmt.Fprintln(sum, name, all[name])
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
 
 // followReference returns the commit or tag at the end of a reference in a git directory, or "" if there is none.
 func (r *repository) followReference(at, name string) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -138,7 +139,13 @@ func (v *view) printResult(r *headless.Result) error {
 	if len(r.Unused) > 0 {
 		term.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
 	}
-	if r.After != nil && r.Reason != headless.Person {
+	switch {
+	case r.After == nil:
+	case r.Moved != "":
+		files := append(r.After.Files(), r.Committed...)
+		slices.Sort(files)
+		term.Say("  changed: %s; %s", changedFiles(slices.Compact(files)), r.Moved)
+	case r.Reason != headless.Person:
 		term.Say("  changed: %s, not committed", changedFiles(r.After.Files()))
 	}
 	return nil
