@@ -42,6 +42,15 @@ func (w *API) Check(job hostcli.Job) error {
 	return err
 }
 
+// ModelOf returns the model for a job, "" if it cannot be asked.
+func (w *API) ModelOf(job hostcli.Job) string {
+	p, err := w.Provider(job.Model)
+	if err != nil {
+		return ""
+	}
+	return p.Info().Model
+}
+
 // commandTail bounds the end of a command's output for the model, in bytes.
 const commandTail = 16 << 10
 

@@ -116,13 +116,18 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 		builder[st.ID] = name
 		s.Engine, s.Why, s.Model = name, why.In(l), cmp.Or(f.ModelFor[st.ID], f.Model)
 		s.Writes = st.Kind == workflow.KindBuild || st.Kind == workflow.KindVerdict && st.Verify
-		if s.Model != "" {
-			if err := price.NewBudget(o.Prices, f.Budget).Admit(s.Model, o.Engine.Clock()); err != nil {
-				return nil, fault.New(fault.InvalidArgument, "%w", err).
-					WithHint("take a model of bmad-mcp run --prices, add its price to your prices.json, or leave the budget out")
+		job := hostcli.Job{Model: s.Model, Allow: f.Commands, ToolServers: f.ToolServers}
+		model := s.Model
+		if w, ok := o.workerOf(name).(interface{ ModelOf(hostcli.Job) string }); ok && f.Budget > 0 {
+			model = w.ModelOf(job)
+		}
+		if model != "" && i >= passed {
+			if err := price.NewBudget(o.Prices, f.Budget).Admit(model, o.Engine.Clock()); err != nil {
+				return nil, fault.New(fault.InvalidArgument, "%s would use a model for %s that cannot be used: %w", name, st.ID, err).
+					WithHint("name one of bmad-mcp run --prices with --model, add its price to your prices.json, or pass --budget none")
 			}
 		}
-		if err := o.admitJob(name, hostcli.Job{Model: s.Model, Allow: f.Commands, ToolServers: f.ToolServers}); err != nil {
+		if err := o.admitJob(name, job); err != nil {
 			return nil, err
 		}
 		plan.Stages = append(plan.Stages, s)

@@ -352,8 +352,8 @@ func TestBudget(t *testing.T) {
 	b.options.Flags.Budget = price.Dollar
 	out = b.start("Build a to-do list")
 	b.at(out, headless.Spent, "architect/generating")
-	if !strings.Contains(out.Why, "price is not known") {
-		t.Error(out.Why)
+	if !strings.Contains(out.Why, "price is not known") || !strings.HasSuffix(out.Resume, " --budget none") {
+		t.Errorf("%s: %s", out.Why, out.Resume)
 	}
 
 	b = newBench(t, nil)
@@ -361,6 +361,31 @@ func TestBudget(t *testing.T) {
 	var unknown *price.UnknownError
 	if _, err := headless.New(b.options).Start(ctx, "Build a to-do list", ""); !fault.Is(err, fault.InvalidArgument) || !errors.As(err, &unknown) {
 		t.Errorf("a model without a price: %v", err)
+	}
+}
+
+// expensive is a worker whose model has no known price, as it says before the work.
+type expensive struct{ *script }
+
+func (expensive) ModelOf(hostcli.Job) string { return "llama3" }
+
+// TestBudgetBeforePaying checks that a budget which cannot hold is refused before anything is made or paid, and that a
+// stage which is done does not count.
+func TestBudgetBeforePaying(t *testing.T) {
+	b := newBench(t, wholeRun())
+	b.options.Workers, b.options.Flags.Budget, b.options.Gates = []headless.Worker{expensive{b.worker}}, price.Dollar, headless.Stop
+	var unknown *price.UnknownError
+	if _, err := headless.New(b.options).Start(ctx, "Build a to-do list", ""); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "llama3") {
+		t.Fatalf("it begins: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, ".bmad-task")); err == nil || len(b.worker.jobs) > 0 {
+		t.Errorf("%v, after %d calls", err, len(b.worker.jobs))
+	}
+	b.options.Flags.Budget, b.options.Flags.Stages, b.options.Gates = 0, "po", headless.Yes
+	b.at(b.start("Build a to-do list"), headless.Done, "architect/generating")
+	b.options.Flags.Budget, b.options.Flags.Stages = price.Dollar, "po..architect"
+	if _, err := headless.New(b.options).Resume(ctx, "build-a-to-do-list"); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "architect") {
+		t.Errorf("resumed: %v", err)
 	}
 }
 

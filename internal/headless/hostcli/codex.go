@@ -208,8 +208,19 @@ type codexReader struct {
 }
 
 func newCodexReader(j Job, before codexUsage, own map[string]any) *codexReader {
+	return &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: codexModel(j, own)}
+}
+
+// codexModel returns the name under which the usage of a job counts.
+func codexModel(j Job, own map[string]any) string {
 	model, _ := own["model"].(string)
-	return &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: cmp.Or(j.Model, model, "codex")}
+	return cmp.Or(j.Model, model, "codex")
+}
+
+// ModelOf returns the model for a job.
+func (c *Codex) ModelOf(j Job) string {
+	own, _ := codexConfig(engineEnv(c.Env)) // the work says what is wrong with it
+	return codexModel(j, own)
 }
 
 // codexLine has the important fields of a line. Fields of an unexpected type are left out.
