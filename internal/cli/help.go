@@ -147,7 +147,7 @@ func (h *helpPage) writeCommands(title, group string) {
 }
 
 // flagLine matches the line of a flag, with name and text.
-var flagLine = pattern.New(`^(?:  -\w, |      )--([\w-]+)(?: \w+)?   +(.*)$`)
+var flagLine = pattern.New(`^(?:  -\w, |      )--([\w-]+)(?: \w+(?:\[="[^"]*"\])?)?   +(.*)$`)
 
 // writeFlags lists flags in the layout of package pflag, with texts in the person's language.
 func (h *helpPage) writeFlags(title, usages string) {

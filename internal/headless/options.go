@@ -193,6 +193,8 @@ type rights struct {
 	// Conversations are the engines' own, by stage.
 	Conversations map[workflow.StageID]conversation `json:"engine_sessions,omitempty"`
 	Spent         []price.Line                      `json:"spent,omitempty"`
+	// Events are the files of the project to which events were written.
+	Events []string `json:"events_files,omitempty"`
 	// Admitted is true once the project was found fit to be changed: see admitTree.
 	Admitted bool `json:"admitted,omitempty"`
 }
@@ -210,7 +212,7 @@ func combineRights(invocation Flags, file, record *rights) (now rights, proven b
 	newest := record != nil && kept.Seq >= said.Seq
 	now = rights{Seq: max(kept.Seq, said.Seq), Spent: price.Most(kept.Spent, said.Spent)}
 	if newest {
-		now.Flags, now.Conversations, now.Admitted = kept.Flags, kept.Conversations, kept.Admitted
+		now.Flags, now.Conversations, now.Admitted, now.Events = kept.Flags, kept.Conversations, kept.Admitted, kept.Events
 	} else {
 		now.Flags = Flags{Stages: said.Flags.Stages, Minutes: said.Flags.Minutes}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +42,8 @@ type run struct {
 	session *workflow.Session
 	now     engine.Outcome
 	worked  int
-	begun   point // the latest stage and round whose begin was told
+	others  []string // the ids of the other runs at work that were told
+	begun   point    // the latest stage and round whose begin was told
 
 	mu  sync.Mutex // of seq and files.pending
 	seq int
@@ -123,6 +126,12 @@ func (r *run) setState(ctx context.Context, kept *state) error {
 		}
 	}
 	now, proven, notice := combineRights(r.Flags, file, record)
+	for _, name := range r.Own { // the files of events
+		if !strings.HasSuffix(name, "/") && !slices.Contains(now.Events, name) {
+			now.Events = append(now.Events, name)
+		}
+	}
+	r.Own = append(slices.Clip(r.Own), now.Events...)
 	r.Flags, r.unproven, r.notice = now.Flags, !proven, notice
 	if proven { // else the file stays as it is, for the person to read
 		r.state.rights = now

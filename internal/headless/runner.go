@@ -46,7 +46,8 @@ func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, er
 	return r.Resume(ctx, begun.SessionID)
 }
 
-// Resume takes a session, of a run or of an assistant, as far as it gets.
+// Resume takes a session, of a run or of an assistant, as far as it gets. The result of a run that has begun and ends by an
+// error has only the costs.
 func (r *Runner) Resume(ctx context.Context, task string) (_ *Result, err error) {
 	run, err := r.openRun(ctx, task)
 	if err != nil {
@@ -57,7 +58,7 @@ func (r *Runner) Resume(ctx context.Context, task string) (_ *Result, err error)
 	for {
 		out, err := run.takeStep(ctx)
 		if err != nil {
-			return nil, run.reportInterrupt(ctx, err)
+			return run.reportInterrupt(ctx, err), err
 		}
 		if out != nil {
 			return run.finishRun(ctx, out)
@@ -258,14 +259,17 @@ func (r *run) committedFiles(ctx context.Context, from, to string) []string {
 	return slices.DeleteFunc(files, r.isOwn)
 }
 
-// reportInterrupt keeps the events of a run ended by an error, and returns the error.
-func (r *run) reportInterrupt(ctx context.Context, err error) error {
-	why := err.Error()
+// reportInterrupt keeps the events of a run ended by an error, and returns what it has cost.
+func (r *run) reportInterrupt(ctx context.Context, err error) *Result {
+	out := &Result{Why: err.Error(), Cost: r.budget.Report(), Reported: r.state.Reported}
 	if ctx.Err() != nil {
-		why = r.language.Say("interrupted")
+		out.Why = r.language.Say("interrupted")
 	}
-	r.tellEvent(Event{Type: Stopped, State: r.session.CurrentState, Why: why})
-	return err
+	r.tellEvent(Event{
+		Type: Stopped, State: r.session.CurrentState, Why: out.Why,
+		Spent: &out.Cost.Spent, Reported: out.Reported, Tokens: out.Cost.Usage.Prompt() + out.Cost.Usage.Output,
+	})
+	return out
 }
 
 // tellStart reports the first stage of a run, and the differences in its file.
@@ -277,5 +281,25 @@ func (r *run) tellStart() {
 	r.tellEvent(e)
 	if !r.notice.Empty() {
 		r.tellEvent(Event{Type: Noticed, Why: r.notice.In(r.language)})
+	}
+	if main := git.MainTree(r.project.Dir.Path()); main != "" && !r.project.IsShared() {
+		r.tellEvent(Event{Type: Noticed, Why: r.language.Say("this is a linked worktree of %s: git worktree remove takes the run with it, and does not ask", main)})
+	}
+	r.tellOthers()
+}
+
+// tellOthers reports the other runs at work in the project, each once.
+func (r *run) tellOthers() {
+	ids, _ := Ran(r.project.Dir) // what cannot be read does not work
+	for _, id := range ids {
+		f := filesOf(r.project.Dir, id)
+		if id == r.state.SessionID || slices.Contains(r.others, id) || !f.isAtWork() {
+			continue
+		}
+		if other, err := f.readState(); err == nil && other != nil {
+			r.others = append(r.others, id)
+			why := r.language.Say("the run %s works in this folder too, and nobody can tell the changes of the two apart; a worktree for each keeps them apart", other.TaskName)
+			r.tellEvent(Event{Type: Noticed, Why: why})
+		}
 	}
 }

@@ -261,11 +261,18 @@ func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
 	if info, err := dir.Stat(f.stateName()); err == nil {
 		out.At = info.ModTime()
 	}
-	if lock := f.folder + "/lock"; dir.Exists(lock) {
-		holder, err := dir.Holder(lock)
-		out.Working = err == nil && holder != ""
-	}
+	out.Working = f.isAtWork()
 	return out, nil
+}
+
+// isAtWork reports whether a process works on the run.
+func (f *files) isAtWork() bool {
+	lock := f.folder + "/lock"
+	if !f.dir.Exists(lock) {
+		return false
+	}
+	holder, err := f.dir.Holder(lock)
+	return err == nil && holder != ""
 }
 
 // Ran lists the ids of the sessions of a project with a run, the latest first.

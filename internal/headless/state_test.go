@@ -47,6 +47,46 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
+// TestTwoRunsInOneFolder checks that both of two runs are told of the other, each once.
+func TestTwoRunsInOneFolder(t *testing.T) {
+	b := newBench(t, wholeRun())
+	told := func(events []headless.Event) (out []string) {
+		for _, e := range events {
+			if e.Type == headless.Noticed {
+				out = append(out, e.Why)
+			}
+		}
+		return out
+	}
+	first, second := make(chan bool), make(chan bool)
+	b.worker.acts["po"][0].meanwhile = func() { close(first); <-second }
+	other := *b
+	other.events = nil
+	other.worker = &script{t: t, name: "claude", acts: wholeRun()}
+	other.options.Workers = []headless.Worker{other.worker}
+	other.options.Tell = func(e headless.Event) { other.events = append(other.events, e) }
+	goOn := make(chan bool)
+	other.worker.acts["architect"][0].meanwhile = func() { close(second); <-goOn }
+	b.worker.acts["qa"][0].meanwhile = func() { close(goOn) }
+	done := make(chan error)
+	go func() {
+		<-first
+		_, err := headless.New(other.options).Start(ctx, "Build a clock", "clock")
+		done <- err
+	}()
+	if _, err := headless.New(b.options).Start(ctx, "Build a to-do list", "list"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	for who, events := range map[string][]headless.Event{"clock": b.events, "list": other.events} {
+		if got := told(events); len(got) != 1 || !strings.Contains(got[0], "the run "+who+" works in this folder too") {
+			t.Errorf("told %q of %s", got, who)
+		}
+	}
+}
+
 // TestStateFile: keys of a newer program survive, a newer format is refused, and nothing is written
 // over a broken file.
 func TestStateFile(t *testing.T) {

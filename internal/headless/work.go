@@ -97,6 +97,7 @@ func (r *run) newTask() *task {
 // prepareTask prepares the work for the current stage.
 func (r *run) prepareTask(ctx context.Context) (*task, error) {
 	t := r.newTask()
+	r.tellOthers()
 	var tree *Tree
 	if t.Writes {
 		folder := r.project.Dir.Path()

@@ -242,6 +242,15 @@ var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 // headCommit returns the checked-out commit, or "" if there is none yet.
 func (r *repository) headCommit() (string, error) { return r.followReference(r.dir, "HEAD") }
 
+// MainTree returns the main work tree of the repository of a folder that lies in a linked one, else "".
+func MainTree(folder string) string {
+	r, err := findRepository(folder)
+	if r == nil || err != nil || filepath.Dir(r.dir) != filepath.Join(r.common, "worktrees") {
+		return ""
+	}
+	return strings.TrimSuffix(r.common, string(filepath.Separator)+".git")
+}
+
 // branch returns the checked-out branch, or "" if there is none.
 func (r *repository) branch() string {
 	text, _ := durable.ReadPath(filepath.Join(r.dir, "HEAD"), maxPointer)

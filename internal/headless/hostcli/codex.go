@@ -219,7 +219,7 @@ func codexModel(j Job, own map[string]any) string {
 
 // ModelOf returns the model for a job.
 func (c *Codex) ModelOf(j Job) string {
-	own, _ := codexConfig(engineEnv(c.Env)) // the work says what is wrong with it
+	own, _ := codexConfig(engineEnv(c.Env)) // the work reports the problem
 	return codexModel(j, own)
 }
 

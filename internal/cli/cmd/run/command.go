@@ -68,11 +68,21 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 			if prices {
 				return showPrices(term, strings.Join(args, " "))
 			}
+			if o.resume == onlyRun && len(args) == 1 {
+				o.resume, args = args[0], nil
+			}
 			return o.startOrResume(cmd.Context(), term, tasks, useAudits, strings.Join(args, " "))
 		},
 	}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if o.resume != onlyRun {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return tasks.CompleteTasks(cmd, args, prefix)
+	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.resume, "resume", "", "go on with this run, also one of an assistant")
+	flags.Lookup("resume").NoOptDefVal = onlyRun
 	flags.StringVar(&o.kept.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
 	flags.StringVar(&o.name, "name", "", "the name of the run (default: made from the objective)")
 	flags.StringVar(&o.kept.Stages, "stages", "", "the stages to work on, such as po..sm or dev,review (default: all)")
@@ -99,15 +109,62 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	return cmd
 }
 
+// onlyRun is the value of --resume without a name. No run has such a name.
+const onlyRun = "the only one"
+
+// findOnly returns the only run of the project to go on with: of those without a host, else of all.
+func findOnly(ctx context.Context, tasks *app.Tasks) (string, error) {
+	folder, err := tasks.Project()
+	if err != nil {
+		return "", err
+	}
+	p, err := tasks.Engine().Projects().At(project.Address{Cwd: folder})
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	known, _, err := tasks.Engine().Known(ctx, project.Address{Cwd: folder})
+	if err != nil {
+		return "", err
+	}
+	ran, _ := headless.Ran(p.Dir) // none, if they cannot be listed
+	var own, all []string
+	for _, s := range known {
+		if !s.CurrentState.Active() {
+			continue
+		}
+		all = append(all, s.TaskName)
+		if slices.Contains(ran, s.SessionID) {
+			own = append(own, s.TaskName)
+		}
+	}
+	if len(own) > 0 {
+		all = own
+	}
+	slices.Sort(all)
+	switch len(all) {
+	case 0:
+		return "", fault.New(fault.NotFound, "there is no run here to go on with").WithHint("bmad-mcp projects lists the folders that have runs; bmad-mcp run OBJECTIVE begins one")
+	case 1:
+		return all[0], nil
+	}
+	return "", fault.New(fault.Conflict, "there are %d runs to go on with", len(all)).WithHint("name one behind --resume: %s", terminal.JoinWords(all))
+}
+
 // startOrResume starts or resumes a run, and shows the progress.
 func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, useAudits func(), objective string) (err error) {
 	if err := o.checkFlags(term.JSON, tasks.Config.ToolServers, objective); err != nil {
 		return err
 	}
-	if o.resume != "" {
-		if o.resume, err = tasks.Named(ctx, o.resume); err != nil {
-			return err
-		}
+	switch o.resume {
+	case "":
+	case onlyRun:
+		o.resume, err = findOnly(ctx, tasks)
+	default:
+		o.resume, err = tasks.Named(ctx, o.resume)
+	}
+	if err != nil {
+		return err
 	}
 	useAudits()
 	opts, err := o.runnerOptions(ctx, term, tasks)

@@ -55,8 +55,11 @@ func Show(term *terminal.Terminal, o headless.Options, events string, do work) (
 		}
 	}
 	out, err = v.watchRun(o, events, do)
-	if err == nil {
+	switch {
+	case err == nil:
 		err = v.printResult(out)
+	case out != nil && (v.page != nil || v.lines != nil):
+		v.printCost(out)
 	}
 	return out, v.task, err
 }
@@ -128,14 +131,7 @@ func (v *view) printResult(r *headless.Result) error {
 	if r.Resume != "" {
 		term.Say("  go on:   %s", r.Resume)
 	}
-	reported := ""
-	if r.Reported != nil {
-		reported = term.Lang.Say(" (the workers say %s)", headless.Stated(*r.Reported))
-	}
-	term.Say("  cost:    %s%s, %d tokens", headless.Spending(term.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
-	if r.Cost.Unknown {
-		term.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), app.PricesFile())
-	}
+	v.printCost(r)
 	if len(r.Unused) > 0 {
 		term.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
 	}
@@ -149,6 +145,19 @@ func (v *view) printResult(r *headless.Result) error {
 		term.Say("  changed: %s, not committed", changedFiles(r.After.Files()))
 	}
 	return nil
+}
+
+// printCost prints the costs of a run.
+func (v *view) printCost(r *headless.Result) {
+	term := v.term
+	reported := ""
+	if r.Reported != nil {
+		reported = term.Lang.Say(" (the workers say %s)", headless.Stated(*r.Reported))
+	}
+	term.Say("  cost:    %s%s, %d tokens", headless.Spending(term.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
+	if r.Cost.Unknown {
+		term.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), app.PricesFile())
+	}
 }
 
 // listUnpriced returns the models in a cost without a price.

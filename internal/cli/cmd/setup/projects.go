@@ -62,6 +62,8 @@ type projectRow struct {
 	Why    string `json:"why,omitempty"`
 	// Missing is true if the folder does not exist now.
 	Missing bool `json:"missing,omitempty"`
+	// Runs counts the runs on record in a missing folder.
+	Runs int `json:"runs,omitempty"`
 }
 
 // projectRows returns the folders on record, each once for every record that has it.
@@ -81,6 +83,10 @@ func projectRows(l lang.Language, workspace *app.Workspace) ([]projectRow, error
 			row.Why = l.Say("it leads to %s: %s", real, rules.Judge(real, p.By))
 		case statErr != nil:
 			row.Why, row.Missing = l.Say("it is not there"), true
+			signer, _ := app.Trust().ReadSigner() // without it there are no records
+			if row.Runs = len(app.Trust().Checkpoints(signer, p.Folder)); row.Runs > 0 {
+				row.Why = l.Say("it is not there, and with it %s that this machine has on record", lang.Count(row.Runs, "run"))
+			}
 		case !info.IsDir():
 			row.Why = l.Say("it is not a folder")
 		}
