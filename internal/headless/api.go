@@ -223,7 +223,7 @@ func (w *API) describeFailure(err error) error {
 	case f.Spent, errors.As(err, &unknown), errors.As(err, &retired):
 		f.Final = true
 	case errors.As(err, &refused):
-		f.Final = refused.Status >= 400 && refused.Status < 500 && !refused.Retryable
+		f.Final, f.After = refused.Status >= 400 && refused.Status < 500 && !refused.Retryable, refused.After
 	}
 	return f
 }

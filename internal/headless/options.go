@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -93,6 +94,8 @@ type Options struct {
 	// Own are files of the project that this program writes by itself, besides its state and the documents: each is
 	// a path in slashes, or a folder that ends with one.
 	Own []string
+	// Wait waits, until the context ends; nil stands for the time of this machine.
+	Wait func(context.Context, time.Duration) error
 	// By names the program in the history.
 	By string
 	// Tell, if not nil, is called with every event, in order, from several goroutines but one at a

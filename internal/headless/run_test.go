@@ -3,12 +3,14 @@ package headless_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -231,6 +233,40 @@ func TestFailures(t *testing.T) {
 
 	b = newBench(t, map[string][]act{"po": {{err: &hostcli.Failure{Engine: "claude", Why: "not logged in", Final: true}}}})
 	b.at(b.start("Build a to-do list"), headless.Failed, "po/generating")
+}
+
+// TestWaitsForTheServer checks that a run calls a model's server again when it wants to be called, and ends if that is late.
+func TestWaitsForTheServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		after   time.Duration
+		minutes int
+		waits   string
+		reason  headless.Reason
+		why     string
+	}{
+		"no wish":            {0, 0, "[]", headless.Person, ""},
+		"soon":               {3 * time.Minute, 0, "[3m0s]", headless.Person, ""},
+		"late":               {time.Hour, 0, "[]", headless.Failed, "slow; its server takes no call for 1h0m0s"},
+		"after the time":     {9 * time.Minute, 5, "[4m", headless.Person, ""},
+		"within the time":    {time.Minute, 5, "[1m0s]", headless.Person, ""},
+		"less than nothing":  {-time.Minute, 0, "[]", headless.Person, ""},
+		"longer than can be": {math.MaxInt64, 0, "[]", headless.Failed, "its server takes no call for"},
+	} {
+		b := newBench(t, map[string][]act{"po": {{err: &hostcli.Failure{Engine: "api", Why: "slow", After: c.after}}, {text: scoredDocument(95)}}})
+		waits := []time.Duration{}
+		b.options.Wait = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
+		b.options.Gates, b.options.Flags.Minutes = headless.Stop, c.minutes
+		out := b.start("Build a to-do list")
+		if got := fmt.Sprint(waits); !strings.HasPrefix(got, c.waits) || out.Reason != c.reason || !strings.Contains(out.Why, c.why) {
+			t.Errorf("%s: it waits %s and ends with %s: %s", name, got, out.Reason, out.Why)
+		}
+	}
+	b := newBench(t, map[string][]act{"po": {{err: &hostcli.Failure{Engine: "api", Why: "slow", After: time.Minute}}}})
+	waiting, stop := context.WithCancel(ctx)
+	b.worker.acts["po"][0].meanwhile = func() { time.AfterFunc(20*time.Millisecond, stop) }
+	if _, err := headless.New(b.options).Start(waiting, "Build a to-do list", ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up while it waits: %v", err)
+	}
 }
 
 // TestReturned: a report that lacks its rows goes back into its conversation with the reasons. If

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
@@ -22,7 +23,19 @@ type Runner struct{ Options }
 func New(o Options) *Runner {
 	o.Prices, o.Gates = cmp.Or(o.Prices, price.Default()), cmp.Or(o.Gates, Stop)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Wait == nil {
+		o.Wait = sleep
+	}
 	return &Runner{o}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // Start begins a session for an objective, and runs it.

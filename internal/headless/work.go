@@ -37,7 +37,12 @@ type task struct {
 	before string // the files of the project, if it builds
 	// spent is true once the engine has stopped because the rest of the budget allows it no more.
 	spent bool
+	// after is the time that the model's server wants to pass before another call.
+	after time.Duration
 }
+
+// maxWait is the longest time to wait for a model's server: with a longer one the run ends.
+const maxWait = 10 * time.Minute
 
 // workOnStage has the stage's engine do the work, and submits it.
 func (r *run) workOnStage(ctx context.Context) (*Result, error) {
@@ -63,6 +68,15 @@ func (r *run) workOnStage(ctx context.Context) (*Result, error) {
 				return nil, err
 			}
 		}
+		switch {
+		case !final && t.after > maxWait:
+			problem, final = lang.T("%s; its server takes no call for %s", problem, t.after.Round(time.Second)), true
+		case !final && try < maxTries:
+			err = r.wait(ctx, t.after)
+		}
+		if err != nil {
+			return nil, err
+		}
 		if final {
 			break
 		}
@@ -71,6 +85,18 @@ func (r *run) workOnStage(ctx context.Context) (*Result, error) {
 		return end, nil
 	}
 	return r.failStage(t, problem), nil
+}
+
+// wait waits for a time, or until the time of the run is up.
+func (r *run) wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	if r.Flags.Minutes > 0 {
+		d = min(d, max(r.deadline().Sub(r.Engine.Clock()), 0))
+	}
+	r.tellEvent(Event{Type: Noticed, Why: r.language.Say("the model's server takes no call for %s: the run waits", d.Round(time.Second))})
+	return r.Wait(ctx, d)
 }
 
 // failStage returns the end of a run whose engine did not do the work of a stage.
@@ -195,6 +221,7 @@ func (r *run) recallCall(ctx context.Context) (*Result, error) {
 // settleCall keeps the answer and the cost of a call of an engine that has ended.
 func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *hostcli.Outcome, workErr error) (problem lang.Text, final bool, err error) {
 	a := r.state.Attempt
+	t.after = 0
 	r.countUsage(t, prompt, outcome)
 	var tree *Tree
 	if t.Writes {
@@ -208,7 +235,7 @@ func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *h
 	var failure *hostcli.Failure
 	switch {
 	case errors.As(workErr, &failure):
-		problem, final, t.spent = lang.T("%s", failure.Why), failure.Final, failure.Spent
+		problem, final, t.spent, t.after = lang.T("%s", failure.Why), failure.Final, failure.Spent, failure.After
 	case workErr != nil:
 		problem = lang.Of(workErr)
 	default: // paid for, even if the person has given up meanwhile

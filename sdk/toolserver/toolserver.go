@@ -10,8 +10,8 @@
 //
 // The tools are named <server>_<tool>, so none stands for one of the SDK's. Everything from a server is
 // bounded: a message by [MaxMessage], the time of the start by [StartTimeout], the text of a result by
-// [vfs.MaxResult]. A call without an answer of the server has failed, and the model reads why. The server's
-// declaration that a tool is idempotent, or only reads, is believed.
+// [vfs.MaxResult]. A call without an answer of the server has failed, and the model reads why; a silent server is
+// not called again until it answers. The server's declaration that a tool is idempotent, or only reads, is believed.
 package toolserver
 
 import (
@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -40,7 +41,7 @@ const (
 	// StartTimeout bounds the time until a server has named the tools.
 	StartTimeout = 20 * time.Second
 	// discoverTimeout is how long a server has to answer in the newest protocol before the older one
-	// is tried.
+	// is tried, and after a call without an answer before the next one.
 	discoverTimeout = 3 * time.Second
 	maxTools        = 128
 	maxPages        = 16
@@ -75,6 +76,8 @@ type Server struct {
 	// complaint is the end of the server's standard error.
 	complaint tail
 	tools     []sdk.AnyTool
+	// late is true after a call without an answer in its time.
+	late atomic.Bool
 	// Skipped says which tools are not offered, and why.
 	Skipped []string
 }
@@ -194,7 +197,11 @@ func isTrue(hint *bool) bool { return hint != nil && *hint }
 func (s *Server) callTool(ctx context.Context, name string, input json.RawMessage) (string, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = name, input
+	if s.late.Load() && !s.answers(ctx) {
+		return "", fmt.Errorf("the tool server %q has not answered a call before this one, and does not answer now: go on without its tools", s.o.Name)
+	}
 	result, err := s.client.CallTool(ctx, request)
+	s.late.Store(ctx.Err() != nil)
 	if err != nil {
 		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, s.explainEnd(err))
 	}
@@ -206,6 +213,17 @@ func (s *Server) callTool(ctx context.Context, name string, input json.RawMessag
 		return "", errors.New(cmp.Or(text, "the tool failed, and says no more"))
 	}
 	return text, nil
+}
+
+// Silent reports whether the server has left its last call without an answer.
+func (s *Server) Silent() bool { return s.late.Load() }
+
+// answers reports whether the server answers a question that costs nothing.
+func (s *Server) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
+	defer cancel()
+	_, err := s.client.ListToolsByPage(ctx, mcp.ListToolsRequest{})
+	return err == nil
 }
 
 // explainEnd says in our words why a connection has ended.

@@ -87,8 +87,8 @@ func badServer(manner string) {
 		}
 		_ = json.Unmarshal(in.Bytes(), &m)
 		switch {
-		case manner == "silent":
-			select {}
+		case manner == "silent", manner == "silent later" && m.Method == "tools/call":
+			time.Sleep(time.Hour)
 		case manner == "chatter":
 			fmt.Println("hello, I am not JSON")
 			fmt.Println(strings.Repeat("x", 10<<20))
@@ -234,6 +234,24 @@ func TestServerFailsUnderWay(t *testing.T) {
 				t.Errorf("the next call: %t %.200q", got[1].IsError, got[1].Text)
 			}
 		})
+	}
+}
+
+// TestSilentServer checks that a server which begins well and then falls silent costs the time of one call.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	s, err := connect(t, "silent later", 4*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := results(t, s, fake.Call("tracker_t0", nil), fake.Call("tracker_t1", nil), fake.Call("tracker_t2", nil))
+	for i, want := range []string{"took longer than 4s", "does not answer now", "does not answer now"} {
+		if !got[i].IsError || !strings.Contains(got[i].Text, want) {
+			t.Errorf("call %d: %t %.200q; want %q", i+1, got[i].IsError, got[i].Text, want)
+		}
+	}
+	if !s.Silent() {
+		t.Error("it is not known to be silent")
 	}
 }
 

@@ -20,6 +20,7 @@ package hostcli
 
 import (
 	"io"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -107,6 +108,8 @@ type Failure struct {
 	Final bool
 	// Spent is true if [Job.Left] has ended the work.
 	Spent bool
+	// After is the time that the model's server wants to pass before a second try; 0 names none.
+	After time.Duration
 }
 
 // Error returns the reason with the engine's name.

@@ -356,8 +356,9 @@ func runWorkers(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table) 
 // apiWorker returns the worker of an API. The model in the settings counts only if the settings are for this
 // API.
 func apiWorker(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table, engine, name string) headless.Worker {
+	silent := map[string]bool{}
 	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) {
-		return Tools(ctx, term, tasks.Config.ToolServers, names)
+		return Tools(ctx, term, tasks.Config.ToolServers, names, silent)
 	}
 	command := func(ctx context.Context, dir, line string, tail int) workflow.Evidence {
 		return verify.Run(ctx, dir, line, tasks.Engine().Clock, verify.Limits{Tail: tail, Language: lang.English})

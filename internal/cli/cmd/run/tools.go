@@ -21,12 +21,16 @@ func ToolFlag(cmd *cobra.Command, names *[]string) {
 	cmd.Flags().StringArrayVar(names, "tool-server", nil, "the name of an MCP server of your tool_servers setting whose tools the agent may use")
 }
 
-// Tools connects to the named tool servers among the known ones, and returns their tools. end closes the
-// connections; it is never nil.
-func Tools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string) (tools []sdk.AnyTool, end func(), err error) {
-	var servers []*toolserver.Server
+// Tools connects to the named tool servers among the known ones, except for those in silent, and returns their tools. end
+// closes the connections, and adds the names of servers without an answer to silent, unless it is nil; end is never nil.
+func Tools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string, silent map[string]bool) (tools []sdk.AnyTool, end func(), err error) {
+	servers := map[string]*toolserver.Server{}
 	end = func() {
-		for _, s := range servers {
+		for name, s := range servers {
+			if s.Silent() && silent != nil {
+				silent[name] = true
+				term.Warnf("the tool server %s has not answered; the work goes on without its tools", name)
+			}
 			s.Close()
 		}
 	}
@@ -35,11 +39,14 @@ func Tools(ctx context.Context, term *terminal.Terminal, known []config.ToolServ
 		return nil, end, err
 	}
 	for _, o := range options {
+		if silent[o.Name] {
+			continue
+		}
 		s, err := toolserver.Connect(ctx, o)
 		if err != nil {
 			return nil, end, fault.New(fault.NotAllowed, "%s", visible.Line(err.Error())).WithHint("look at tool_servers in your own settings file")
 		}
-		servers, tools = append(servers, s), append(tools, s.Tools()...)
+		servers[o.Name], tools = s, append(tools, s.Tools()...)
 		if len(s.Skipped) > 0 {
 			term.Warnf("the tool server %s has tools that are not offered: %s", o.Name, strings.Join(s.Skipped, "; "))
 		}

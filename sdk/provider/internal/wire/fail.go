@@ -65,20 +65,23 @@ func readError(body []byte) (kind, message string) {
 	return cmp.Or(form.Error.Type, form.Type), visible.Fit(message, 1000)
 }
 
-// retryAfter returns how long the server asks to wait; a date counts from the server's own.
+// retryAfter returns how long the server asks to wait; a date counts from the server's own, if it names one.
 func retryAfter(h http.Header) time.Duration {
 	ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64)
 	if err != nil {
 		ms, err = strconv.ParseFloat(h.Get("Retry-After"), 64)
 		ms *= 1000
 	}
-	if err == nil && ms > 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond))
+	if err == nil && ms > 0 {
+		return time.Duration(min(ms, 1e9) * float64(time.Millisecond))
 	}
 	then, err := http.ParseTime(h.Get("Retry-After"))
-	now, noDate := http.ParseTime(h.Get("Date"))
-	if err != nil || noDate != nil {
+	if err != nil {
 		return 0
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
 	}
 	return max(then.Sub(now), 0)
 }

@@ -164,14 +164,18 @@ func TestAfter(t *testing.T) {
 		{http.Header{"Retry-After": {"1.5"}}, 1500 * time.Millisecond},
 		{http.Header{"Retry-After": {"-3"}}, 0},
 		{http.Header{"Retry-After": {"NaN"}}, 0},
-		{http.Header{"Retry-After": {"1e300"}}, 0},
+		{http.Header{"Retry-After": {"1e300"}}, 1e9 * time.Millisecond},
 		{http.Header{"Retry-After": {"soon"}}, 0},
-		{http.Header{"Retry-After": {"Sun, 22 Nov 2026 10:00:09 GMT"}}, 0},
+		{http.Header{"Retry-After": {"Sun, 22 Nov 2009 10:00:09 GMT"}}, 0},
 		{http.Header{"Retry-After": {"Sun, 22 Nov 2026 10:00:09 GMT"}, "Date": {"Sun, 22 Nov 2026 10:01:00 GMT"}}, 0},
 	} {
 		if got := retryAfter(c.header); got != c.want {
 			t.Errorf("%v: %s; want %s", c.header, got, c.want)
 		}
+	}
+	soon := http.Header{"Retry-After": {time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}} // of a server that names no date
+	if got := retryAfter(soon); got < 59*time.Minute || got > time.Hour {
+		t.Errorf("%v: %s", soon, got)
 	}
 }
 
