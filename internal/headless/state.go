@@ -30,16 +30,12 @@ type state struct {
 	SessionID string `json:"session_id"`
 	TaskName  string `json:"task_name"`
 	rights
-	// Calls counts the calls of engines, begun ones included.
-	Calls int `json:"calls"`
 	// Attempt is the latest work, Answer an engine's text to submit, and Submission the text submitted last.
 	Attempt    *attempt    `json:"attempt,omitempty"`
 	Answer     *answer     `json:"answer,omitempty"`
 	Submission *submission `json:"submission,omitempty"`
 	// Given has the stages whose document the person has named, if it was submitted.
 	Given map[workflow.StageID]bool `json:"given,omitempty"`
-	// Reported is the cost by the engines' own count.
-	Reported *float64 `json:"reported_usd,omitempty"`
 	// Before is the project's repository before the first change, After the one seen last.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`

@@ -365,7 +365,7 @@ func (r *run) checkLimits(t *task) *Result {
 	out, l, budget := &Result{Reason: Spent}, r.language, r.Flags.Budget
 	switch {
 	case r.unproven:
-		out.Resume = " --budget " + strings.TrimPrefix((2 * max(price.Dollar, report.Spent)).Short(), "$")
+		out.Resume = " --budget " + strings.TrimPrefix((2*max(price.Dollar, report.Spent)).Short(), "$")
 		out.Why = l.Say("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")
 	case limited && report.Unknown:
 		out.Resume = " --budget none"
