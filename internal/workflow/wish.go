@@ -58,24 +58,32 @@ func ruledOut(before, after string) bool {
 		before = before[i+1:] // another clause
 	}
 	before = whyNot.ReplaceAllString(before, "") // a question for it
-	return negation.MatchString(before) || chineseNegation.MatchString(before) || negated.MatchString(after)
+	return keepsOut.MatchString(before) && keptOut.MatchString(after) || negation.MatchString(before) || chineseNegation.MatchString(before) || negated.MatchString(after)
 }
 
 var (
 	whyNot = pattern.New(`\bwhy (?:not|don['’]?t (?:we|you|i))\b`)
 	// negation matches a negation with at most words for a use before the name.
 	negation = pattern.New(`(?:^|[^\p{L}])(?:no|not|never|nor|without|avoid|avoiding|exclude|excluding|skip|skipping` +
-		`|disable|except|except for|cannot|(?:instead|rather|other) (?:of|than)|(?:do|does|did|ca|wo|is|are|should` +
+		`|disable|except|except for|cannot|nobody|nothing|ban|forbid|stop|hate|distrust` +
+		`|leave out|leaving out|(?:everything|anything|all) but|(?:instead|rather|other) (?:of|than)|(?:do|does|did|ca|wo|is|are|should` +
 		`|would|must|need)n['’]?t)\s` +
 		`(?:\s*["'“‘*]*(?:use|using|usage|call|calling|run|running|involve|involving|include|including|add|adding` +
 		`|employ|employing|let|have|having|ask|asking|want|need|help|with|by|of|on|for|via|through|to|rely` +
-		`|relying|depend|depending|any|the|a|an|openai|engine|please|claude|or|and)\s+){0,6}["'“‘*]*$`)
+		`|wants|from|trust|like|work|relying|depend|depending|any|the|a|an|openai|engine|please|claude|or|and)\s+){0,6}["'“‘*]*$`)
 	chineseNegation = pattern.New(`(?:不|别|別|勿|无需|无须|無需|禁止|禁用|避免|而非|没有|沒有)(?:再|去|要|想|得|能|可|可以|准|许|允许|必|需要|是|使用|用|采用` +
 		`|採用|调用|調用|借助|依赖|依賴|通过|让|引入|任何|openai|claude|的|和|或|或者|与|、|[\s“「"])*$`)
-	// negated matches words behind the name against it.
-	negated = pattern.New(`^["'”’*]*\s*(?:(?:(?:is|are|was|must|should|shall|will|can) ?not|(?:is|must|should|wo` +
-		`|ca)n['’]?t|not) (?:be )?(?:wanted|needed|required|used|involved)\b|(?:不要|不用|不可以|不需要|别|禁用)(?:$` +
-		`|[用使，。；,.;\s]))`)
+	// negated matches words behind the name against it: that it takes no part. What its work must not do is another thing.
+	negated = pattern.New(`^["'”’*]*\s*(?:(?:(?:is|are|was|must|may|might|should|shall|will|would|can|could|does|do|did|need|has) ?not` +
+		`|(?:is|are|must|should|would|could|does|do|did|need|has|wo|ca)n['’]?t|not|(?:must |may |shall |should |will |can )?never)(?: to)?` +
+		`(?:\s+(?:be )?(?:wanted|needed|required|used|involved|asked|called|allowed|trusted|run` +
+		`|write|touch|see|read|take part|participate|help|work|join|act|contribute)\b|\s*(?:$|[.;!]))` +
+		`|(?:is|are) (?:forbidden|banned|off|out|broken|excluded)\b` +
+		`|(?:must|should|shall|has to|to|can) (?:stay|keep|remain) (?:out|away|off)\b|(?:(?:must|should|shall|may|can|will) )?do nothing\b` +
+		`|[:,]? ?no(?:thing|t| thanks)?\s*(?:$|[.;!])` +
+		`|(?:不要|不用|不可以|不需要|别|禁用)(?:$|[用使，。；,.;\s])|(?:不得|不能|不可|不应|不许|不准|禁止)(?:被)?(?:写|参与|插手|使用|用|碰|动))`)
+	// keepsOut and keptOut match the words around a name that is kept out.
+	keepsOut, keptOut = pattern.New(`(?:keep|keeping|leave|leaving)\s+["'“‘*]*$`), pattern.New(`^["'”’*]*\s+(?:out|away|aside|alone|off)\b`)
 )
 
 // EnginesFor returns the engines for the stage, given the objective: codex joins a CodexOnRequest
