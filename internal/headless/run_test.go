@@ -313,7 +313,7 @@ func TestFilesThatOtherProgramsObey(t *testing.T) {
 	}{
 		"a file":                     {".envrc", "while it worked, .envrc was changed, which other programs obey (direnv", nil},
 		"a file that is opened":      {".envrc", "", []string{".envrc"}},
-		"a hook":                     {".git/hooks/pre-commit", "while it worked, .git/hooks/pre-commit was changed, which git obeys", nil},
+		"a hook":                     {".git/hooks/pre-commit", "while it worked, .git/hooks/pre-commit was changed, which other programs obey (git)", nil},
 		"settings of git":            {".git/config", "while it worked, .git/config was changed", nil},
 		"a hook below":               {"sub/.git/hooks/post-checkout", "while it worked, sub/.git/hooks/post-checkout was changed", nil},
 		"another repository":         {"new/.git/HEAD", "while it worked, new/.git was changed", nil},

@@ -268,23 +268,23 @@ func (r *run) lookAtObeyed() []obeyed.State {
 
 // describeObeyed says which file that other programs obey has changed, empty if none has.
 func (r *run) describeObeyed(before, now []obeyed.State) lang.Text {
-	for i := range min(len(before), len(now)) {
-		name := now[i].Since(before[i])
-		if name == "" {
-			continue
-		}
-		if rel, err := filepath.Rel(r.project.Dir.Path(), name); err == nil && filepath.IsLocal(rel) {
-			name = filepath.ToSlash(rel)
-		}
-		closed, _ := obeyed.Closed()
-		switch f, ok := closed.Match(name); {
-		case !ok || f.Fixed:
-			return lang.T("while it worked, %s was changed, which %s obeys. Look at the file and put it right; --resume then hands the answer in", name, cmp.Or(f.By, "git"))
-		default:
-			return lang.T("while it worked, %s was changed, which other programs obey (%s). Look at the file and put it right; --resume then hands the answer in. With --allow-path %s it may write that", name, f.By, f.Name)
-		}
+	name := ""
+	for i := range min(len(before), len(now)) { // before may come from run.json
+		name = cmp.Or(name, now[i].Since(before[i]))
 	}
-	return lang.Text{}
+	if name == "" {
+		return lang.Text{}
+	}
+	if rel, err := filepath.Rel(r.project.Dir.Path(), name); err == nil && filepath.IsLocal(rel) {
+		name = filepath.ToSlash(rel)
+	}
+	closed, _ := obeyed.Closed()
+	f, ok := closed.Match(name)
+	why := lang.T("while it worked, %s was changed, which other programs obey (%s). Look at the file and put it right; --resume then hands the answer in", name, cmp.Or(f.By, "git"))
+	if ok && !f.Fixed {
+		why = lang.T("%s; with --allow-path %s it may write that", why, f.Name)
+	}
+	return why
 }
 
 // keepAnswer keeps an answer if it can be submitted, else problem is the reason why not.

@@ -112,43 +112,17 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 // onlyRun is the value of --resume without a name. No run has such a name.
 const onlyRun = "the only one"
 
-// findOnly returns the only run of the project to go on with: of those without a host, else of all.
-func findOnly(ctx context.Context, tasks *app.Tasks) (string, error) {
+// onlyTask returns the run of the project that is meant without a name.
+func onlyTask(ctx context.Context, tasks *app.Tasks) (string, error) {
 	folder, err := tasks.Project()
 	if err != nil {
 		return "", err
 	}
-	p, err := tasks.Engine().Projects().At(project.Address{Cwd: folder})
+	s, _, err := tasks.Engine().Session(ctx, project.Address{Cwd: folder})
 	if err != nil {
 		return "", err
 	}
-	defer p.Close()
-	known, _, err := tasks.Engine().Known(ctx, project.Address{Cwd: folder})
-	if err != nil {
-		return "", err
-	}
-	ran, _ := headless.Ran(p.Dir) // none, if they cannot be listed
-	var own, all []string
-	for _, s := range known {
-		if !s.CurrentState.Active() {
-			continue
-		}
-		all = append(all, s.TaskName)
-		if slices.Contains(ran, s.SessionID) {
-			own = append(own, s.TaskName)
-		}
-	}
-	if len(own) > 0 {
-		all = own
-	}
-	slices.Sort(all)
-	switch len(all) {
-	case 0:
-		return "", fault.New(fault.NotFound, "there is no run here to go on with").WithHint("bmad-mcp projects lists the folders that have runs; bmad-mcp run OBJECTIVE begins one")
-	case 1:
-		return all[0], nil
-	}
-	return "", fault.New(fault.Conflict, "there are %d runs to go on with", len(all)).WithHint("name one behind --resume: %s", terminal.JoinWords(all))
+	return s.TaskName, nil
 }
 
 // startOrResume starts or resumes a run, and shows the progress.
@@ -159,7 +133,7 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	switch o.resume {
 	case "":
 	case onlyRun:
-		o.resume, err = findOnly(ctx, tasks)
+		o.resume, err = onlyTask(ctx, tasks)
 	default:
 		o.resume, err = tasks.Named(ctx, o.resume)
 	}
