@@ -334,10 +334,11 @@ func TestFilesThatOtherProgramsObey(t *testing.T) {
 				write(t, b.dir, repository+"/HEAD", "ref: refs/heads/main\n")
 			}
 			acts["dev"][0].meanwhile = func() { write(t, b.dir, c.file, "x\n") }
+			b.options.Flags.Budget = cost(4) // which the call of dev spends
 			b.options.Flags.Open, b.options.Own = c.open, []string{".claude/bmad-memory/structured/", ".vscode/events.jsonl"}
 			out := b.start("Build a to-do list")
 			if c.names == "" {
-				b.at(out, headless.Done, "qa/completed")
+				b.at(out, headless.Spent, "review/generating")
 				return
 			}
 			b.at(out, headless.Failed, "dev/generating")
@@ -349,6 +350,7 @@ func TestFilesThatOtherProgramsObey(t *testing.T) {
 			if offers := strings.Contains(out.Why, "--allow-path"); offers != (c.file == ".envrc") {
 				t.Errorf("%q offers to open the file: %v", out.Why, offers)
 			}
+			b.options.Flags.Budget = cost(9)
 			b.at(b.resume(b.session().SessionID), headless.Done, "qa/completed")
 			if got := b.worker.stages(); got != "po architect sm dev review qa" {
 				t.Errorf("the engine worked for %s", got)

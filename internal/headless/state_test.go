@@ -203,6 +203,8 @@ func (r *repository) Look(context.Context, string) (*headless.Tree, error) {
 // TestDirtyTree: the work of an engine has to be told from that of people.
 func TestDirtyTree(t *testing.T) {
 	clean, own := &headless.Tree{Head: "abc"}, &headless.Tree{Head: "abc", Changed: []string{"?? .bmad-task/x.json", " M .claude/specs/y/01.md"}}
+	notes := &headless.Tree{Head: "abc", Changed: []string{" M _bmad/_memory/structured/decisions.jsonl", "?? events.jsonl"}}
+	beside := &headless.Tree{Head: "abc", Changed: []string{"?? events.jsonl.txt"}}
 	dirty := &headless.Tree{Head: "abc", Changed: []string{"?? .bmad-task/x.json", " M main.go"}}
 	for name, tt := range map[string]struct {
 		trees   []*headless.Tree
@@ -212,6 +214,8 @@ func TestDirtyTree(t *testing.T) {
 	}{
 		"clean":                 {trees: []*headless.Tree{clean}},
 		"its own files":         {trees: []*headless.Tree{own}},
+		"its notes and events":  {trees: []*headless.Tree{notes}},
+		"a file beside them":    {trees: []*headless.Tree{beside}, refused: "such as events.jsonl.txt"},
 		"dirty":                 {trees: []*headless.Tree{dirty}, refused: "such as main.go"},
 		"dirty, allowed":        {trees: []*headless.Tree{dirty}, allow: true},
 		"dirty, nothing built":  {trees: []*headless.Tree{dirty}, stages: "po..sm"},
@@ -221,6 +225,7 @@ func TestDirtyTree(t *testing.T) {
 	} {
 		b := newBench(t, wholeRun())
 		b.options.Look, b.options.Flags = (&repository{tt.trees}).Look, headless.Flags{Dirty: tt.allow, Stages: tt.stages}
+		b.options.Own = []string{"_bmad/_memory/structured/", "events.jsonl"}
 		out, err := headless.New(b.options).Start(ctx, "Build a to-do list", "")
 		switch {
 		case tt.refused == "" && (err != nil || out.Reason != headless.Done):

@@ -81,7 +81,7 @@ func (r *run) workOnStage(ctx context.Context) (*Result, error) {
 			break
 		}
 	}
-	if end := r.checkLimits(t); end != nil {
+	if end := r.checkLimits(t); end != nil && r.state.Answer == nil { // else the person has to know of a file first
 		return end, nil
 	}
 	return r.failStage(t, problem), nil

@@ -2,8 +2,8 @@
 // result as [workflow.Evidence]. Whether a command is allowed is decided by the caller.
 //
 // The command is a line for the system's shell. It runs in a process group of its own, so that its
-// children end with it on a timeout, or if the call is given up: first by SIGTERM, after a grace by
-// SIGKILL. A process outside of the group, for example a daemon, goes on, and so does a process
+// children end with it on a timeout, if the call is given up, or if this program is killed: first by SIGTERM,
+// after a grace by SIGKILL. A process outside of the group, for example a daemon, goes on, and so does a process
 // left running by a command that ends by itself. On Windows only the shell is ended.
 //
 // The tail is the end of the command's output, both streams in their order. Only this much
