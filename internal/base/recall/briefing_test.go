@@ -46,7 +46,7 @@ func briefings(t testing.TB) (map[string][]recall.Doc, []objective) {
 func TestBriefings(t *testing.T) {
 	projects, objectives := briefings(t)
 	floors := map[string][3]int{ // at least this many related notes, at most this many unrelated ones and distractors
-		"0 tuned": {11, 2, 0}, "0 held": {8, 2, 0}, "370 tuned": {7, 0, 12}, "370 held": {4, 0, 12}, "10000 tuned": {4, 0, 4}, "10000 held": {2, 0, 4},
+		"0 tuned": {11, 2, 0}, "0 held": {8, 2, 0}, "370 tuned": {7, 0, 12}, "370 held": {4, 0, 12}, "10000 tuned": {4, 0, 6}, "10000 held": {2, 0, 4},
 		"0 short": {24, 4, 0}, "370 short": {17, 2, 45}, "10000 short": {13, 1, 90},
 	}
 	for _, n := range []int{0, 370, 10000} {

@@ -281,7 +281,7 @@ func keysOf(language, text string) []string {
 	all := tokens(text)
 	for _, t := range all {
 		if t.han {
-			if len(all) > 1 || stopWords()[t.text] {
+			if len(all) > 1 || isStop(t.text) {
 				return nil
 			}
 			return []string{asRun + t.text}
@@ -290,7 +290,7 @@ func keysOf(language, text string) []string {
 			continue
 		}
 		s := stemsIn(t.text, language == "en", language == "fr")
-		content = content || !stopWords()[s.folded] && len(t.text) > 1
+		content = content || !isStop(s.folded) && len(t.text) > 1
 		stem := []string{s.folded, s.en, s.accented}
 		if language == "fr" {
 			stem[1] = s.fr

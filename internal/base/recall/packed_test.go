@@ -70,7 +70,7 @@ func TestPackedVersion(t *testing.T) {
 			x.Put(Doc{Key: fmt.Sprint(name, x.Len()), Text: line})
 		}
 	}
-	const want = "recall 2\n 6e9ed9e8d734655cdda87cc59fda4e87594b54bd5fb22bb8feafed40bc1a4640"
+	const want = "recall 3\n be7e6eeef7fc79b05fb46623a872834de95f94a1ef53dce0de17c4a7f276b15d"
 	if got := fmt.Sprintf("%s %x", version, sha256.Sum256(x.Pack()[len(version)+sha256.Size:])); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

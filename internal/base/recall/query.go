@@ -33,12 +33,13 @@ type reading struct {
 
 // Weights of the readings of a unit, from the word as written to a guess at another word.
 const (
-	asStem     = 0.95
-	asConcept  = 0.85
-	asPhrase   = 0.95 // a concept of several words
-	asSpelling = 0.9
-	asPart     = 0.7
-	asSure     = 0.75 // the least weight of a reading which is not a guess
+	asStem      = 0.95
+	asConcept   = 0.85
+	asPhrase    = 0.95 // a concept of several words
+	asSpelling  = 0.9
+	asPart      = 0.7
+	asElsewhere = 0.4  // a number that is not behind the word of the query
+	asSure      = 0.75 // the least weight of a reading which is not a guess
 )
 
 // longestQuery bounds the work of a search, in bytes.
@@ -62,10 +63,13 @@ func (x *Index) readQuery(text string) query {
 		case t.han:
 			q.grams = pinyinGrams(q.grams, t.text)
 			p.addRun(t.text)
+		case t.number != "":
+			q.addNumbered(x, t)
 		case t.joined:
 			q.addJoined(x, t.text)
 		default:
-			s, meaningful := x.stemsOf(t.text), hasContent(t, i) || !anyContent
+			counts := i+1 < len(all) && all[i+1].number == t.text
+			s, meaningful := x.stemsOf(t.text), (hasContent(t, i) || !anyContent) && !counts
 			if meaningful {
 				q.grams = wordGrams(q.grams, s.folded)
 			}
@@ -82,7 +86,7 @@ func hasContent(t token, at int) bool {
 	if at == 0 && t.text == "comment" {
 		return false
 	}
-	return len(t.text) > 1 && !stopWords()[fold(t.text)]
+	return len(t.text) > 1 && !t.stop
 }
 
 // addUnit adds a unit, or its readings to the unit with the same meaning.
@@ -105,6 +109,21 @@ func (q *query) addJoined(x *Index, text string) {
 	if len(u.readings) > 0 {
 		q.addUnit(u)
 	}
+}
+
+// addNumbered adds a word with its number. A document with the number elsewhere has a part of it.
+func (q *query) addNumbered(x *Index, t token) {
+	q.grams = wordGrams(q.grams, t.number)
+	u := unit{name: "=" + t.text}
+	for _, one := range []struct {
+		text   string
+		weight float64
+	}{{t.text, 1}, {t.number, asElsewhere}} {
+		if id, ok := x.idOf(one.text); ok {
+			u.addReading(x.postsOf(id), one.weight)
+		}
+	}
+	q.addUnit(u)
 }
 
 // addReading adds a reading, if documents have it.

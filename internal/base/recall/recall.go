@@ -53,10 +53,13 @@ type Hit struct {
 	Proof float64
 }
 
-// Weak reports whether the hit probably has nothing to do with the query: the document has only a small
-// part of the query, is spelt otherwise, and shares less with it than one word of this document alone.
-// TestWeakHits has how often this is wrong.
-func (h Hit) Weak() bool { return h.Coverage < 0.35 && h.Cosine <= 0.4 && h.Proof < 1 }
+// Weak reports whether the hit probably has nothing to do with the query: the document is spelt otherwise, shares
+// little more with the query than one word of this document alone, and has neither most of the query nor a part
+// of it in such a word. TestWeakHits has how often this is wrong.
+func (h Hit) Weak() bool {
+	hasPart := h.Coverage >= 0.8 || h.Coverage >= 0.22 && h.Proof >= 0.8
+	return !hasPart && h.Cosine <= 0.4 && h.Proof < 1.2
+}
 
 // Index holds documents and finds them. It is not safe for concurrent use while Put or Drop
 // run; Search, Similar and Relevant change nothing and may run at the same time.
@@ -110,7 +113,9 @@ func (x *Index) Len() int { return len(x.keys) }
 
 // Put adds a document, and replaces the one with the same key, if any. The cost does not grow with the
 // number of documents, except for the copying of lists of numbers.
-func (x *Index) Put(d Doc) {
+func (x *Index) Put(d Doc) { x.put(d, x.contentsOf(d)) }
+
+func (x *Index) put(d Doc, c contents) {
 	x.Drop(d.Key)
 	slot := uint32(len(x.docs)) // #nosec G115 -- below 2^24 documents
 	if n := len(x.free); n > 0 {
@@ -119,11 +124,10 @@ func (x *Index) Put(d Doc) {
 		x.docs = append(x.docs, document{})
 	}
 	x.keys[d.Key] = slot
-	c := x.contentsOf(d)
 	sum := 0.0
-	c.features.each(func(f feature, n int) {
+	x.featuresOf(c).each(func(f feature, n int) {
 		p := newPosting(slot, n)
-		x.set(f, insertPosting(x.postsWith(f), p))
+		x.insert(f, p)
 		if f >= gram {
 			sum += dampingOf(p) * dampingOf(p)
 		}
@@ -138,7 +142,7 @@ func (x *Index) Drop(key string) {
 	if !ok {
 		return
 	}
-	x.contentsOf(x.docs[slot].Doc).features.each(func(f feature, _ int) {
+	x.featuresOf(x.contentsOf(x.docs[slot].Doc)).each(func(f feature, _ int) {
 		x.set(f, removePosting(x.postsWith(f), slot))
 	})
 	x.freeSlot(slot)
@@ -206,6 +210,15 @@ func (x *Index) postsWith(f feature) []posting {
 // postsOf returns the documents with a word, by the word's number.
 func (x *Index) postsOf(id uint32) []posting { return x.postsWith(word | feature(id)) }
 
+// insert adds a document to those with a feature.
+func (x *Index) insert(f feature, p posting) {
+	if list := x.live[f]; list != nil {
+		*list = insertPosting(*list, p)
+	} else {
+		x.set(f, insertPosting(x.postsWith(f), p))
+	}
+}
+
 func insertPosting(list []posting, p posting) []posting {
 	if n := len(list); n == 0 || list[n-1] < p {
 		return append(list, p)
@@ -235,18 +248,61 @@ var dampings = func() (all [256]float64) {
 
 func dampingOf(p posting) float64 { return dampings[p&255] }
 
-// contents is a document taken apart.
+// contents is a document taken apart: the words, and the features by concepts and grams.
 type contents struct {
+	words    []seenWord
 	features features
 	length   int
 }
 
-func (x *Index) contentsOf(d Doc) (c contents) {
-	x.addText(&c, d.Text)
+type seenWord struct {
+	text  string
+	stems *stems
+}
+
+// apart takes documents apart, without an index.
+type apart struct {
+	lexicon *Lexicon
+	stemsOf func(word string) *stems
+}
+
+func newApart(l *Lexicon) apart {
+	known := map[string]*stems{}
+	return apart{l, func(word string) *stems {
+		s := known[word]
+		if s == nil {
+			made := stemsOf(word)
+			s = &made
+			known[word] = s
+		}
+		return s
+	}}
+}
+
+func (a apart) contentsOf(d Doc) (c contents) {
+	a.addText(&c, d.Text)
 	for _, e := range d.Extra {
-		x.addText(&c, e)
+		a.addText(&c, e)
 	}
 	return c
+}
+
+func (x *Index) contentsOf(d Doc) contents {
+	return apart{x.lexicon, func(word string) *stems {
+		s := x.stemsOf(word)
+		if _, ok := x.ids[word]; !ok && x.packedWords.len() > 0 {
+			x.known[word] = s
+		}
+		return s
+	}}.contentsOf(d)
+}
+
+// featuresOf returns the features of a document, with numbers for its words.
+func (x *Index) featuresOf(c contents) features {
+	for _, w := range c.words {
+		c.features = append(c.features, word|feature(x.internWord(w.text, w.stems)))
+	}
+	return c.features
 }
 
 func (c *contents) addConcepts(concepts []int32) {
@@ -255,48 +311,44 @@ func (c *contents) addConcepts(concepts []int32) {
 	}
 }
 
-func (c *contents) addWord(id uint32) { c.features = append(c.features, word|feature(id)) }
-
 // addText adds the words, concepts and grams of a text.
-func (x *Index) addText(c *contents, text string) {
+func (a apart) addText(c *contents, text string) {
 	found := func(_, _ int, concepts []int32) { c.addConcepts(concepts) }
 	var phrase []*stems
 	for _, t := range tokens(text) {
 		if t.han {
 			phrase = append(phrase, nil)
-			x.takeRun(c, t.text)
+			a.takeRun(c, t.text)
 			continue
 		}
-		s := x.stemsOf(t.text)
-		if _, ok := x.ids[t.text]; !ok && x.packedWords.len() > 0 {
-			x.known[t.text] = s
-		}
+		s := a.stemsOf(t.text)
 		if t.joined {
-			x.lexicon.eachTerm([]*stems{s}, found)
+			a.lexicon.eachTerm([]*stems{s}, found)
 		} else {
 			phrase = append(phrase, s)
 		}
-		if stopWords()[s.folded] || len(t.text) < 2 {
+		if !t.isFound() {
 			continue
 		}
-		c.addWord(x.internWord(t.text, s))
+		c.words = append(c.words, seenWord{t.text, s})
 		if !t.joined {
 			c.length++
 			c.features = wordGrams(c.features, s.folded)
 		}
 	}
-	x.lexicon.eachTerm(phrase, found)
+	a.lexicon.eachTerm(phrase, found)
 }
 
-func (x *Index) takeRun(c *contents, run string) {
+func (a apart) takeRun(c *contents, run string) {
+	add := func(text string) { c.words = append(c.words, seenWord{text, a.stemsOf(text)}) }
 	c.features = pinyinGrams(c.features, run)
 	eachBigram(run, func(pair string) {
-		c.addWord(x.internWord(pair, x.stemsOf(pair)))
+		add(pair)
 		c.length++
 	})
-	x.lexicon.scanRun(run, func(term string, concepts []int32) {
+	a.lexicon.scanRun(run, func(term string, concepts []int32) {
 		if utf8.RuneCountInString(term) != 2 {
-			c.addWord(x.internWord(term, x.stemsOf(term)))
+			add(term)
 		}
 		c.addConcepts(concepts)
 	})
@@ -307,8 +359,8 @@ func gramsOf(text string) (out features) {
 	for _, t := range tokens(text) {
 		if t.han {
 			out = pinyinGrams(out, t.text)
-		} else if w := fold(t.text); !t.joined && !stopWords()[w] && len(t.text) > 1 {
-			out = wordGrams(out, w)
+		} else if !t.joined && t.isFound() {
+			out = wordGrams(out, fold(t.text))
 		}
 	}
 	return out

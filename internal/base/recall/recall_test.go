@@ -51,6 +51,43 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestNamesAndNumbers checks that short names count though they are written as words without a meaning, and that a
+// number belongs to the word before it.
+func TestNamesAndNumbers(t *testing.T) {
+	x := built([]recall.Doc{
+		{Key: "go", Text: "Go 1.24 is the least version, because of the test of generics."},
+		{Key: "ci", Text: "The CI must finish within ten minutes."},
+		{Key: "2fa", Text: "2FA by app only, since codes by SMS were stolen."},
+		{Key: "e2e", Text: "e2e tests run at night"},
+		{Key: "ai", Text: "AI features are off by default."},
+		{Key: "get", Text: "A GET request never changes a row."},
+		{Key: "it", Text: "The laptops belong to IT, not to the team."},
+		{Key: "s4", Text: "Sprint 4: the scanner went live, with feedback of 7 couriers.", Time: 1},
+		{Key: "s7", Text: "Sprint 7: the invoices were postponed, since 4 of 6 people were ill.", Time: 2},
+		{Key: "s12", Text: "Sprint #12 - the map was rewritten, see story 3.2", Time: 3},
+		{Key: "story", Text: "story 3.1 adds the login, story 2.3 the logout", Time: 4},
+		{Key: "plan", Text: "Plan B is the second supplier.", Time: 5},
+		{Key: "plan-c", Text: "Plan C is a loan.", Time: 6},
+		{Key: "zh4", Text: "冲刺4：扫描上线", Time: 7},
+		{Key: "zh7", Text: "冲刺 7：发票推迟，4人生病", Time: 8},
+		{Key: "fr", Text: "La voiture est au garage ; j'ai laissé les clés ici.", Time: 9},
+	})
+	for query, want := range map[string]string{
+		"go": "go", "go version": "go", "Go 1.24": "go", "which version of Go": "go", "ci": "ci", "CI": "ci", "is the ci slow": "ci", "2fa": "2fa", "2FA": "2fa",
+		"E2E": "e2e", "e2e": "e2e", "ai": "ai", "AI": "ai", "may we use AI": "ai", "GET": "get", "who owns IT": "it",
+		"sprint 4": "s4", "sprint 7": "s7", "Sprint #4": "s4", "sprint-4": "s4", "sprint4": "s4", "what happened in sprint 12?": "s12", "sprint 12": "s12",
+		"story 3.1": "story", "story 3.2": "s12", "plan b": "plan", "plan C": "plan-c", "冲刺4": "zh4", "冲刺 7": "zh7", "冲刺7": "zh7",
+	} {
+		got := x.Search(query, 3, nil)
+		if len(got) == 0 || got[0].Key != want || got[0].Weak() {
+			t.Errorf("%q: got %+v, want %s first, and close", query, got, want)
+		}
+	}
+	if got := keys(x.Search("j'ai perdu les clés, et ce n'est pas ici", 3, nil)); !reflect.DeepEqual(got, []string{"fr"}) {
+		t.Errorf("got %v, want fr alone: ai and est are no names in a French text", got)
+	}
+}
+
 func TestSearchKeepsBeforeItCuts(t *testing.T) {
 	var docs []recall.Doc
 	for i := range 50 {

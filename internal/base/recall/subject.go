@@ -99,8 +99,8 @@ func (p *parser) endRow() {
 }
 
 func wordUnit(s *stems, concepts []int32) Unit {
-	isWeak := weakWords()[s.folded] || weakWords()[s.en] || weakWords()[s.fr]
-	return Unit{Name: nameOf(concepts, s.en), Text: s.folded, Weak: isWeak, stems: s, concepts: concepts}
+	weak := isWeak(s.folded) || isWeak(s.en) || isWeak(s.fr)
+	return Unit{Name: nameOf(concepts, s.en), Text: s.folded, Weak: weak, stems: s, concepts: concepts}
 }
 
 func nameOf(concepts []int32, word string) string {
@@ -129,7 +129,7 @@ func (p *parser) addRun(run string) {
 		}
 		p.addPairs(run[from:at])
 		if term := run[at:end]; concepts != nil {
-			p.unit(Unit{Name: nameOf(concepts, ""), Text: term, concepts: concepts, Weak: weakWords()[term], Chinese: true})
+			p.unit(Unit{Name: nameOf(concepts, ""), Text: term, concepts: concepts, Weak: isWeak(term), Chinese: true})
 		}
 		at, from = end, end
 	}
@@ -137,7 +137,7 @@ func (p *parser) addRun(run string) {
 }
 
 func (p *parser) addPairs(part string) {
-	eachBigram(part, func(pair string) { p.unit(Unit{Name: pair, Text: pair, Weak: weakWords()[pair], Chinese: true}) })
+	eachBigram(part, func(pair string) { p.unit(Unit{Name: pair, Text: pair, Weak: isWeak(pair), Chinese: true}) })
 }
 
 // longestTerm returns the end of the longest term or stop word at a place of a run, and the
@@ -145,7 +145,7 @@ func (p *parser) addPairs(part string) {
 func (l *Lexicon) longestTerm(run string, at int) (int, []int32) {
 	best, concepts := at, []int32(nil)
 	l.termsAt(run, at, max(l.longestRun, 4), func(end int, found []int32) {
-		if found != nil || stopWords()[run[at:end]] {
+		if found != nil || isStop(run[at:end]) {
 			best, concepts = end, found
 		}
 	})
@@ -232,5 +232,5 @@ func (c *Counts) addConcepts(concepts []int32) {
 
 // isMeaningful reports whether a word has a meaning for a subject, unlike a mere figure.
 func isMeaningful(s *stems) bool {
-	return len(s.folded) > 1 && !stopWords()[s.folded] && strings.Trim(s.folded, "0123456789") != ""
+	return len(s.folded) > 1 && !isStop(s.folded) && strings.Trim(s.folded, "0123456789") != ""
 }

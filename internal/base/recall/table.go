@@ -11,17 +11,39 @@ import (
 // only when somebody asks for them.
 type table struct {
 	packed packed
-	live   map[feature][]posting
+	live   map[feature]*[]posting
 }
 
 // packed is a table as a text: keys in rising order, eight bytes each; four bytes each for the end of the
 // key's list; and the lists, each number as the distance from the one before it. All numbers have the least
 // byte first.
-type packed struct{ keys, ends, lists string }
+type packed struct {
+	keys, ends, lists string
+	// starts has the place of the first key of each bucket: keys are mostly hashes, which are spread evenly.
+	starts []uint32
+}
+
+// bucketBits are the first bits of a key, which number the bucket.
+const bucketBits = 14
+
+func bucketOf(f feature) int { return int(f >> (64 - bucketBits)) } // #nosec G115 -- of 14 bits
+
+func newPacked(keys, ends, lists string) packed {
+	p := packed{keys, ends, lists, make([]uint32, 0, 1<<bucketBits+1)}
+	for at := range p.len() {
+		for len(p.starts) <= bucketOf(p.keyAt(at)) {
+			p.starts = append(p.starts, uint32(at)) // #nosec G115 -- of 50,000 notes
+		}
+	}
+	for len(p.starts) <= 1<<bucketBits {
+		p.starts = append(p.starts, uint32(p.len())) // #nosec G115 -- of 50,000 notes
+	}
+	return p
+}
 
 func (t *table) get(f feature) []posting {
-	if list, ok := t.live[f]; ok {
-		return list
+	if list := t.live[f]; list != nil {
+		return *list
 	}
 	if at, ok := t.packed.find(f); ok {
 		return t.packed.listAt(at)
@@ -30,14 +52,16 @@ func (t *table) get(f feature) []posting {
 }
 
 func (t *table) set(f feature, list []posting) {
-	if _, ok := t.packed.find(f); !ok && len(list) == 0 {
-		delete(t.live, f)
-		return
+	if len(list) == 0 {
+		if _, ok := t.packed.find(f); !ok {
+			delete(t.live, f)
+			return
+		}
 	}
 	if t.live == nil {
-		t.live = map[feature][]posting{}
+		t.live = map[feature]*[]posting{}
 	}
-	t.live[f] = list
+	t.live[f] = &list
 }
 
 // entry is a key with its list.
@@ -54,7 +78,7 @@ func (t *table) entries() (out []entry) {
 		}
 	}
 	for f, list := range t.live {
-		out = append(out, entry{f, list})
+		out = append(out, entry{f, *list})
 	}
 	return slices.DeleteFunc(out, func(e entry) bool { return len(e.list) == 0 })
 }
@@ -88,35 +112,27 @@ func (t *table) eachWordAlike(word string, f func(id uint32, shared int)) {
 	}
 }
 
-func (p packed) len() int { return len(p.keys) / 8 }
+func (p *packed) len() int { return len(p.keys) / 8 }
 
-func (p packed) keyAt(at int) feature {
+func (p *packed) keyAt(at int) feature {
 	k := p.keys[8*at : 8*at+8]
 	return feature(k[0]) | feature(k[1])<<8 | feature(k[2])<<16 | feature(k[3])<<24 |
 		feature(k[4])<<32 | feature(k[5])<<40 | feature(k[6])<<48 | feature(k[7])<<56
 }
 
-func (p packed) find(f feature) (at int, ok bool) {
-	from, to := 0, p.len()
-	// Hashes are spread evenly, so a hash is near its share of all.
-	guess := int(uint64(f>>32) * uint64(to) >> 32) // #nosec G115 -- a share of to
-	if near := guess - 128; near > 0 && p.keyAt(near) <= f {
-		from = near
+func (p *packed) find(f feature) (at int, ok bool) {
+	if len(p.starts) == 0 {
+		return 0, false
 	}
-	if near := guess + 128; near < to && p.keyAt(near) > f {
-		to = near
-	}
+	from, to := int(p.starts[bucketOf(f)]), int(p.starts[bucketOf(f)+1])
 	for from < to {
-		switch at = (from + to) / 2; cmp.Compare(p.keyAt(at), f) {
-		case 0:
-			return at, true
-		case -1:
+		if at = (from + to) / 2; p.keyAt(at) < f {
 			from = at + 1
-		default:
+		} else {
 			to = at
 		}
 	}
-	return from, false
+	return from, from < p.len() && p.keyAt(from) == f
 }
 
 // endOf returns the end of a part by its number; zero for the number before the first.
@@ -138,7 +154,7 @@ func partAt(text, ends string, at int) string {
 }
 
 // listAt returns the list at a place, up to the first number that does not rise.
-func (p packed) listAt(at int) (out []posting) {
+func (p *packed) listAt(at int) (out []posting) {
 	r := reader{rest: partAt(p.lists, p.ends, at)}
 	out = make([]posting, 0, len(r.rest)/2+1)
 	last := uint64(0)
@@ -202,9 +218,10 @@ func (r *reader) readBytes(n uint64) (text string) {
 }
 
 func (r *reader) readTable() packed {
-	p := packed{r.readText(), r.readText(), r.readText()}
-	if len(p.keys)%8 != 0 || len(p.ends) != len(p.keys)/2 {
+	keys, ends, lists := r.readText(), r.readText(), r.readText()
+	if len(keys)%8 != 0 || len(ends) != len(keys)/2 {
 		r.broken = true
+		return packed{}
 	}
-	return p
+	return newPacked(keys, ends, lists)
 }
