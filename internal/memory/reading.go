@@ -152,8 +152,14 @@ func (v *view) rankNotes(wanted func(placed) bool) (out []placed) {
 	}
 	if v.matched = len(out); v.query != "" {
 		out = nil
-		for _, h := range v.updateIndex().Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
-			out = append(out, byKey[h.Key])
+		hits := v.updateIndex().Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil })
+		all := make([]ranked, len(hits))
+		for i, h := range hits {
+			all[i] = ranked{byKey[h.Key].Note, h.Coverage, h.Weak()}
+		}
+		order, _ := succession(v.query, all)
+		for _, i := range order {
+			out = append(out, byKey[hits[i].Key])
 		}
 	}
 	return out[:min(len(out), v.count)]

@@ -80,12 +80,12 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: r.firstProblems()}
 	// The person has named a server for it.
 	byMeaning := b.m.Meaning != nil && b.p.Config.MemoryEmbeddings != ""
-	wide := q.Limit
+	wide := maxCompared
 	if byMeaning {
 		wide = candidates
 	}
 	hits := index.Search(q.Text, wide, r.nameFilter(keep))
-	for _, h := range hits[:min(len(hits), q.Limit)] {
+	for _, h := range hits[:min(len(hits), maxCompared)] {
 		out.Results = append(out.Results, r.describeNote(r.placedNote(h.Key), h))
 	}
 	if byMeaning {
@@ -93,9 +93,10 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 			b.m.Log.Warn("notes are found by their words only", "error", err)
 			out.Degraded = b.p.Language("").Say("found by words only: %v", err)
 		} else {
-			out.Results = append([]Found{}, ranked[:min(len(ranked), q.Limit)]...)
+			out.Results = ranked
 		}
 	}
+	out.Results = inSuccession(q.Text, out.Results)[:min(len(out.Results), q.Limit)]
 	for _, f := range out.Results {
 		out.NothingClose = out.NothingClose && f.Weak
 	}
@@ -121,8 +122,27 @@ type Found struct {
 	Weak       bool `json:"weak,omitempty"`
 	Stale      bool `json:"stale,omitempty"`
 	Suspicious bool `json:"suspicious,omitempty"`
+	// Superseded: it says so itself, or a later note speaks of the change.
+	Superseded bool `json:"superseded,omitempty"`
 	// Source is the file of the note, and the line.
 	Source string `json:"source"`
+
+	note *notes.Note
+}
+
+// inSuccession returns results in the order of [succession].
+func inSuccession(query string, results []Found) []Found {
+	all := make([]ranked, len(results))
+	for i, f := range results {
+		all[i] = ranked{f.note, f.Coverage, f.Weak}
+	}
+	order, past := succession(query, all)
+	out := make([]Found, len(order))
+	for at, i := range order {
+		out[at] = results[i]
+		out[at].Weak, out[at].Superseded = all[i].weak, past[i]
+	}
+	return out
 }
 
 // describeNote returns a note as a recall shows it.
@@ -130,7 +150,7 @@ func (r *reading) describeNote(n placed, h recall.Hit) Found {
 	text := untrusted.Shown(n.Text, maxShownText)
 	return Found{
 		ID: n.ID, Type: n.Type, Agent: untrusted.Label(n.Agent, notes.MaxAgent), Text: text, Tags: shownAll(n.Tags), Date: formatDay(n.UpdatedAt),
-		Score: roundScore(h.Score), Coverage: roundScore(h.Coverage), Weak: h.Weak(), Stale: r.isStale(text), Suspicious: n.Suspicious(), Source: r.sourceOf(n),
+		Score: roundScore(h.Score), Coverage: roundScore(h.Coverage), Weak: h.Weak(), Stale: r.isStale(text), Suspicious: n.Suspicious(), Source: r.sourceOf(n), note: n.Note,
 	}
 }
 
@@ -228,7 +248,7 @@ func (r *reading) byMeaning(ctx context.Context, m Meaning, query string, hits [
 		if o.Cosine >= leastLike && keep(placed{Note: &o.Note}) && r.set.Get(o.Key()) == nil {
 			results = append(results, Found{ID: o.ID, Type: o.Type, Agent: o.Agent,
 				Text: untrusted.Shown(o.Text, maxShownText), Tags: shownAll(o.Tags), Date: formatDay(o.CreatedAt),
-				Score: roundScore(asMeant * o.Cosine), Suspicious: o.Suspicious(), Source: byServer + string(o.Type)})
+				Score: roundScore(asMeant * o.Cosine), Suspicious: o.Suspicious(), Source: byServer + string(o.Type), note: &o.Note})
 		}
 	}
 	slices.SortFunc(results, func(a, b Found) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })

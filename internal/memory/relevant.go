@@ -15,7 +15,7 @@ import (
 
 // Relevant returns notes for the briefing of a stage: first the ones written or approved by a person, as far as
 // their lines say so, and of the same kind the best first. Notes that plainly address the model are not among
-// them, whatever they are about, nor failures proved not to be any.
+// them, whatever they are about, nor failures proved not to be any, nor decisions that do not hold any more.
 func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error) {
 	if p.Config.Memory == config.MemoryOff || strings.TrimSpace(q.Text) == "" {
 		return nil, nil
@@ -43,8 +43,18 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	var out []lesson.Note
 	size := len("[]")
 	var written, others []placed
-	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, r.nameFilter(fits)) {
-		if n := r.placedNote(h.Key); n.FromPerson() {
+	var found []ranked
+	hits := r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, r.nameFilter(fits))
+	belong := len(hits)
+	hits = append(hits, r.updateIndex().Search(q.Text, maxCompared-belong, r.nameFilter(fits))...) // what may have replaced one
+	for _, h := range hits {
+		found = append(found, ranked{Note: r.placedNote(h.Key).Note})
+	}
+	order, past := succession("", found)
+	for _, i := range order {
+		if n := r.placedNote(hits[i].Key); past[i] || i >= belong {
+			continue
+		} else if n.FromPerson() {
 			written = append(written, n)
 		} else {
 			others = append(others, n)

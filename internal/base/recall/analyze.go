@@ -342,7 +342,7 @@ var stopText string
 //go:embed traditional.txt
 var traditionalText string
 
-// kind says what a word tells of the subject of a text.
+// kind is how much a word contributes to the subject of a text.
 type kind uint8
 
 const (

@@ -201,6 +201,9 @@ func (o *options) marksOf(r memory.Found) string {
 	if r.Stale {
 		out += o.term.Lang.Say(" (stale: the files that it names are gone)")
 	}
+	if r.Superseded {
+		out += o.term.Lang.Say(" (superseded)")
+	}
 	if r.Suspicious {
 		out += o.term.Lang.Say(" (suspicious: it addresses the model)")
 	}
