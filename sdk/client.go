@@ -40,7 +40,7 @@ type Options struct {
 	Rights Rights
 	// Prices default to [price.Default].
 	Prices *price.Table
-	// Log is nil for none. Neither keys nor texts are logged.
+	// Log gets each event but the pieces of answers; nil is none. Neither keys nor texts are logged.
 	Log *slog.Logger
 	// Clock defaults to [time.Now], NewID to random UUIDs.
 	Clock func() time.Time

@@ -54,6 +54,10 @@ func (t *thread) takeStep(ctx context.Context) (done bool, err error) {
 	uses := len(t.state.toolUses()) > 0
 	switch t.state.Stop {
 	case "":
+		if help, asked := t.menu.helpFor(t.state.Turn.User); asked && t.state.Rounds == 0 { // it costs nothing
+			t.state.addAnswer(&provider.Response{Message: provider.Message{Blocks: []provider.Block{provider.TextBlock(help)}}})
+			return true, nil
+		}
 		if t.state.Rounds >= t.state.Options.Rounds {
 			return false, t.askMore(ctx)
 		}
@@ -110,15 +114,30 @@ func (t *thread) sendRequest(ctx context.Context, r provider.Request) (response 
 	if err != nil {
 		return nil, err
 	}
-	t.withoutLock(func() { response, err = t.model.Send(ctx, r, t.publishDelta) })
+	t.withoutLock(func() { response, err = t.askModel(ctx, r) })
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	if len(response.Message.Blocks) > 0 { // some servers do not keep to the bound
-		e.Output = max(int64(r.MaxTokens), estimateTokens(provider.Request{Messages: []provider.Message{response.Message}}))
+		e.Answer = estimateTokens(provider.Request{Messages: []provider.Message{response.Message}})
+		e.Output = max(int64(r.MaxTokens), e.Answer)
 	}
 	t.countCost(response, e)
 	return response, nil
+}
+
+// askModel has the provider send a request. The provider may be the caller's own, with faults of its own.
+func (t *thread) askModel(ctx context.Context, r provider.Request) (response *provider.Response, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = &provider.Error{Message: fmt.Sprintf("the provider failed by a fault of its own: %v", cause)}
+		}
+	}()
+	response, err = t.model.Send(ctx, r, t.publishDelta)
+	if response == nil && err == nil {
+		err = &provider.Error{Message: "the provider returned neither an answer nor an error"}
+	}
+	return response, err
 }
 
 // publishDelta publishes a piece of an answer under way.

@@ -126,9 +126,12 @@ func (m menu) commandCodes() []string {
 	return codes
 }
 
-// helpFor returns the menu if the words ask for it.
+// helpFor returns the menu if the words ask for it, as *help, help? or the item that shows it again.
 func (m menu) helpFor(words string) (string, bool) {
-	if !isOneOf(words, "*help", "/help", "help", "*menu") {
+	plain := strings.TrimLeft(strings.TrimRight(strings.TrimSpace(words), "?!. "), "*/ ")
+	item, rest, _, found := m.findItem(words)
+	showsMenu := found && rest == "" && strings.Contains(strings.ToLower(item.Description), "redisplay menu")
+	if !isOneOf(plain, "help", "menu") && !showsMenu {
 		return "", false
 	}
 	var b strings.Builder

@@ -171,7 +171,7 @@ func (l logged) Write(line []byte) (int, error) { l <- string(line); return len(
 
 // TestLog: the log says which session has a trouble, and nothing that was said in it.
 func TestLog(t *testing.T) {
-	lines := make(logged, 9)
+	lines := make(logged, 99)
 	c, _ := client(t, sdk.Options{Log: slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{Level: slog.LevelDebug}))}, fake.Fail(&provider.Error{Status: 529, Message: "Overloaded"}))
 	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
 	if err == nil {
@@ -180,13 +180,97 @@ func TestLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case line := <-lines:
-		if !strings.Contains(line, v.ID()) || !strings.Contains(line, "Overloaded") || strings.Contains(line, "secret") {
-			t.Errorf("the log: %s", line)
+	for text := ""; !strings.Contains(text, "Overloaded"); {
+		select {
+		case line := <-lines:
+			if text += line; !strings.Contains(line, v.ID()) || strings.Contains(line, "secret") {
+				t.Errorf("the log: %s", line)
+			}
+		case <-newContext(t).Done():
+			t.Fatalf("the error was not logged: %s", text)
 		}
-	case <-newContext(t).Done():
-		t.Error("nothing was logged")
+	}
+}
+
+// TestLogOfAConversation checks that the log has each step of an ordinary conversation, and none of its words.
+func TestLogOfAConversation(t *testing.T) {
+	lines := make(logged, 99)
+	c, _ := client(t, sdk.Options{Log: slog.New(slog.NewTextHandler(lines, nil))}, fake.Calls(write("/a.md", "a secret")), fake.Text("a secret"))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err == nil {
+		_, err = v.Ask(t.Context(), "a secret")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(lines)
+	text := ""
+	for line := range lines {
+		text += line
+	}
+	for _, step := range []string{"msg=started", "msg=turn_started", "msg=turn_completed", "session=" + v.ID()} {
+		if !strings.Contains(text, step) || strings.Contains(text, "secret") {
+			t.Errorf("got %s, want %s in it, and no words", text, step)
+		}
+	}
+}
+
+// own is a provider of the caller's, which counts nothing.
+type own func() (*provider.Response, error)
+
+func (o own) Send(context.Context, provider.Request, func(provider.Delta)) (*provider.Response, error) {
+	return o()
+}
+
+func (own) Info() provider.Info { return provider.Info{Provider: "own", Model: "own-1"} }
+
+// TestOwnProvider checks that the usage of a provider without a count is estimated, and that one with a fault fails the
+// turn and not the program.
+func TestOwnProvider(t *testing.T) {
+	agent := &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "own"}}
+	hello := provider.Message{Blocks: []provider.Block{provider.TextBlock("Hello, who are you?")}}
+	for name, c := range map[string]struct {
+		send  own
+		fails string
+	}{
+		"no count":            {func() (*provider.Response, error) { return &provider.Response{Message: hello}, nil }, ""},
+		"neither of the two":  {func() (*provider.Response, error) { return nil, nil }, "neither an answer nor an error"},
+		"a panic":             {func() (*provider.Response, error) { panic("a fault") }, "a fault"},
+		"an answer and error": {func() (*provider.Response, error) { return &provider.Response{Message: hello}, errors.New("no") }, "no"},
+	} {
+		client, err := sdk.New(sdk.Options{Provider: c.send})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := client.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: agent}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn, err := v.Ask(t.Context(), "Say hello")
+		switch {
+		case c.fails != "":
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: got %v, want %q in the error", name, err, c.fails)
+			}
+		case err != nil || turn.Usage.Input < 100 || turn.Usage.Output < 5 || turn.Usage.Output > 50 || !turn.Usage.Estimated || turn.Usage != v.Costs().Usage:
+			t.Errorf("%s: got %+v, %v, want an estimate of both", name, turn, err)
+		}
+		client.Close()
+	}
+}
+
+// TestHelpCostsNothing checks that no way to ask for the menu calls the model.
+func TestHelpCostsNothing(t *testing.T) {
+	for _, words := range []string{"*help", "/help", "help", "*HELP", "* help", " *help ", "help?", "*menu", "menu"} {
+		c, p := client(t, sdk.Options{})
+		s, err := c.StartAgent(t.Context(), "pm", words, sdk.SessionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Run(t.Context())
+		if err != nil || r.Status != sdk.Ended || !strings.Contains(r.Text, "create-prd") || len(p.Requests()) > 0 || len(r.Costs.Models) > 0 {
+			t.Errorf("%q: got %+v, %v after %d requests, want the menu after none", words, r, err, len(p.Requests()))
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -104,11 +105,35 @@ func (t *thread) publish(e Event) {
 		}
 		return
 	}
+	t.logEvent(e)
 	e.At = t.client.o.Clock().UTC()
 	if e.Turn = len(t.state.Turns); t.state.Turn != nil {
 		e.Turn++
 	}
 	t.events.publish(e)
+}
+
+// logEvent writes an event into the caller's log, without texts.
+func (t *thread) logEvent(e Event) {
+	level, about := slog.LevelDebug, []any{"session", t.state.ID}
+	switch e.Type {
+	case EventTextDelta:
+		return
+	case EventStarted, EventTurnStarted, EventTurnCompleted, EventQuestion, EventPaused, EventResumed, EventCompleted:
+		level = slog.LevelInfo
+	case EventCostWarning, EventWarning, EventRetry, EventFailed:
+		level = slog.LevelWarn
+	}
+	if e.Agent != "" {
+		about = append(about, "agent", e.Agent)
+	}
+	if e.Tool != nil {
+		about = append(about, "tool", e.Tool.Name, "failed", e.Tool.Failed)
+	}
+	if e.Cost != nil {
+		about = append(about, "prompt_tokens", e.Cost.Prompt, "output_tokens", e.Cost.Output, "spent_nano_usd", e.Cost.Spent)
+	}
+	t.client.o.Log.Log(context.Background(), level, string(e.Type), about...)
 }
 
 // follow returns the recent events after seq after, and all later ones until stop is called. first is the

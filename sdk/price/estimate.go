@@ -8,6 +8,8 @@ import "github.com/bmad-mcp/bmad-mcp/sdk/provider"
 type Estimate struct {
 	// Prompt is the length of the prompt. Output is the longest answer allowed, 0 for an empty one.
 	Prompt, Output int64
+	// Answer is the length of the answer, if it is known, for a server that counts nothing at all.
+	Answer int64
 	// Many is true for work of any number of calls, of which these are the least.
 	Many bool
 }
@@ -38,6 +40,9 @@ func (e Estimate) countTokens(u provider.Usage) provider.Usage {
 		}
 	}
 	said := u.Prompt()
+	if said == 0 && !wrong && u.Output == 0 && e.Answer > 0 {
+		return provider.Usage{Input: e.Prompt, Output: min(e.Answer, e.Output), Estimated: true}
+	}
 	tooMuch := said > mostPrompt
 	wrong = wrong || said == 0 || tooMuch
 	outOfRange := said < e.Prompt || tooMuch

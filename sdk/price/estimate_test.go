@@ -24,6 +24,8 @@ func TestCounted(t *testing.T) {
 		"a server's own instructions": {one, provider.Usage{Input: 13_000, Output: 70}, provider.Usage{Input: 13_000, Output: 70}},
 		"thoughts beside the answer":  {one, provider.Usage{Input: 3_000, Output: 60_000}, provider.Usage{Input: 3_000, Output: 60_000}},
 		"nothing":                     {one, provider.Usage{}, prompt(16_000)},
+		"nothing, of an answer":       {price.Estimate{Prompt: 3_000, Output: 16_000, Answer: 9}, provider.Usage{}, provider.Usage{Input: 3_000, Output: 9, Estimated: true}},
+		"thoughts, of an answer":      {price.Estimate{Prompt: 3_000, Output: 16_000, Answer: 9}, provider.Usage{Input: 3_000, Output: 900}, provider.Usage{Input: 3_000, Output: 900}},
 		"no prompt":                   {one, provider.Usage{Output: 70}, prompt(70)},
 		"no answer":                   {one, provider.Usage{Input: 3_000}, provider.Usage{Input: 3_000, Output: 16_000, Estimated: true}},
 		"an empty answer":             {price.Estimate{Prompt: 3_000}, provider.Usage{Input: 3_000}, provider.Usage{Input: 3_000}},

@@ -182,16 +182,16 @@ func (t *Table) Find(model string, at time.Time) (found Rate, ok bool) {
 	return found, ok
 }
 
-// trimDate returns a model's name without its date of eight digits.
+// trimDate returns a model's name without its date, -20260701 or -2026-07-01.
 func trimDate(model string) string {
-	at := len(model) - len("-20060102")
-	if at < 1 {
-		return model
+	for _, form := range []string{"-20060102", "-2006-01-02"} {
+		if at := len(model) - len(form); at > 0 {
+			if _, err := time.Parse(form, model[at:]); err == nil {
+				return model[:at]
+			}
+		}
 	}
-	if _, err := time.Parse("-20060102", model[at:]); err != nil {
-		return model
-	}
-	return model[:at]
+	return model
 }
 
 // Of returns the cost of a call.
