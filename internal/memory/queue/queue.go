@@ -221,8 +221,8 @@ func (t *Task) applyEvent(e event) {
 	t.Status = e.Event
 }
 
-// Add queues a task. If the run has a task of the same output key, neither failed nor
-// cancelled, the receipt is the old task's.
+// Add queues a task. If the run has the task already, neither failed nor cancelled, the receipt is the old one's.
+// Another task of the same output key is refused, because the results would have one name.
 func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 	if err := q.checkDraft(&d); err != nil {
 		return out, err
@@ -252,9 +252,14 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 			continue
 		}
 		ahead += queued
-		if known.OutputKey == d.OutputKey && known.Status != Failed && known.Status != Cancelled {
-			out.ID, out.State, out.Position = known.ID, known.Status, ahead*queued
+		if known.OutputKey != d.OutputKey || known.Status == Failed || known.Status == Cancelled {
+			continue
 		}
+		if known.Agent != d.Agent || known.Task != d.Task {
+			return out, fault.New(fault.InvalidArgument, "output_key %q names another task of this run, which is %s", d.OutputKey, known.Status).
+				WithHint("choose another output_key; get_workflow_status with the run_id shows the tasks")
+		}
+		out.ID, out.State, out.Position = known.ID, known.Status, ahead*queued
 	}
 	switch {
 	case out.ID != "":

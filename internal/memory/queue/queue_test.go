@@ -86,8 +86,13 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	second := s.add(t, queue.Draft{Agent: "qa", Task: "test the parser", OutputKey: "tests"})
-	if again := s.add(t, queue.Draft{Agent: "dev", Task: "other words", OutputKey: "parser"}); again.Status != "exists" || again.ID != first.ID || again.State != "queued" || again.Position != 1 || second.Position != 2 {
+	if again := s.add(t, queue.Draft{Agent: "dev", Task: " write the parser\n", OutputKey: "parser"}); again.Status != "exists" || again.ID != first.ID || again.State != "queued" || again.Position != 1 || second.Position != 2 {
 		t.Errorf("%+v, %+v", again, second)
+	}
+	for _, other := range []queue.Draft{{Agent: "dev", Task: "other words", OutputKey: "parser"}, {Agent: "qa", Task: "write the parser", OutputKey: "parser"}} {
+		if _, err := s.Add(ctx, other); !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
+			t.Errorf("%+v: got %v, want a refusal, because the key is taken", other, err)
+		}
 	}
 	for run, place := range map[string]string{"r1": "_bmad-output/.runs/feature/r1/tasks.jsonl", "r2": "_bmad-output/.runs/main/r2/tasks.jsonl", "r3": ".bmad-task/queue.jsonl"} {
 		got := s.add(t, queue.Draft{RunID: run, Agent: "dev", Task: "of " + run, OutputKey: "parser"})
@@ -106,7 +111,7 @@ func TestQueue(t *testing.T) {
 	if list, problems, err := s.Tasks(ctx); err != nil || len(problems) > 0 || list[0].Status != "cancelled" || list[1].Status != "completed" || list[1].Holder != "me" || list[1].Result != "all pass" {
 		t.Errorf("%+v, %v, %v", list, problems, err)
 	}
-	if done := s.add(t, queue.Draft{Agent: "qa", Task: "test it again", OutputKey: "tests"}); done.Status != "exists" || done.State != "completed" || done.Position != 0 {
+	if done := s.add(t, queue.Draft{Agent: "qa", Task: "test the parser", OutputKey: "tests"}); done.Status != "exists" || done.State != "completed" || done.Position != 0 {
 		t.Errorf("%+v", done)
 	}
 	if anew := s.add(t, queue.Draft{Agent: "dev", Task: "write the parser anew", OutputKey: "parser"}); anew.Status != "queued" || anew.ID == first.ID {
