@@ -138,6 +138,8 @@ type AgentMemory struct {
 	Aliases   []string   `json:"aliases"`
 	Learnings []Learning `json:"learnings"`
 	Total     int        `json:"total"`
+	// NothingClose is true if none of them fits the query.
+	NothingClose bool `json:"nothing_close,omitempty"`
 	// Files are the files with the notes, at most 20.
 	Files    []string        `json:"files"`
 	Note     string          `json:"note"`
@@ -165,7 +167,7 @@ type Learning struct {
 }
 
 // Agent returns the notes of an agent, under any of its names: the newest first or, with a
-// query, the closest first. lastN is from 1 to 50; 0 is 10.
+// query, those close to it, the closest first. lastN is from 1 to 50; 0 is 10.
 func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (AgentMemory, error) {
 	if err := notes.CheckAgent(agent); err != nil {
 		return AgentMemory{}, err
@@ -191,7 +193,8 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	if there := v.agentNames(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.sorted, writes) {
 		return AgentMemory{}, unknownAgent(agent, there)
 	}
-	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.firstProblems()}
+	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, NothingClose: v.nothingClose,
+		Files: files, Note: Warning, Problems: v.firstProblems()}
 	return fitReply(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {

@@ -17,10 +17,12 @@ import (
 type FailureList struct {
 	Failures []Failure `json:"failures"`
 	// Total is how many there are in the category, ByCategory how many in each.
-	Total      int             `json:"total"`
-	ByCategory map[string]int  `json:"by_category"`
-	Note       string          `json:"note"`
-	Problems   []notes.Problem `json:"problems,omitempty"`
+	Total      int            `json:"total"`
+	ByCategory map[string]int `json:"by_category"`
+	// NothingClose is true if none of them fits the query.
+	NothingClose bool            `json:"nothing_close,omitempty"`
+	Note         string          `json:"note"`
+	Problems     []notes.Problem `json:"problems,omitempty"`
 }
 
 // Failure is one of them.
@@ -41,8 +43,8 @@ type Failure struct {
 // allCategories asks for the failures of every category.
 const allCategories = "all"
 
-// Failures returns the failures of a project, the worst first and among equals the newest or, with a query, the
-// closest first. topN is from 1 to 50; 0 is 10.
+// Failures returns the failures of a project, the worst first and among equals the newest or, with a query,
+// those close to it, the closest first. topN is from 1 to 50; 0 is 10.
 func (b *Book) Failures(ctx context.Context, category, query string, topN int) (FailureList, error) {
 	known := append([]string{allCategories}, lesson.Categories()...)
 	category = cmp.Or(category, allCategories)
@@ -78,7 +80,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		f, is := parts[n.Note]
 		return is && (category == allCategories || f.Category == category)
 	})
-	out.Total = v.matched
+	out.Total, out.NothingClose = v.matched, v.nothingClose
 	return fitReply(len(found), func(items, text int) FailureList {
 		out.Failures = []Failure{}
 		for _, n := range found[:items] {

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
@@ -15,8 +17,8 @@ import (
 type Filter struct {
 	Type  notes.Type
 	Agent string
-	// Deleted and Expired add the notes missing in a search.
-	Deleted, Expired bool
+	// Deleted and Expired add the notes missing in a search, Foreign those in the files of other programs.
+	Deleted, Expired, Foreign bool
 }
 
 func (f Filter) check() error {
@@ -46,13 +48,22 @@ type Listed struct {
 
 // List returns the notes of a project, without credentials written into them by other hands.
 func (b *Book) List(ctx context.Context, f Filter) (out Listed, err error) {
-	r, err := b.holdNotes(ctx)
+	read := b.holdNotes
+	if f.Foreign {
+		read = b.readAll
+	}
+	r, err := read(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer r.close()
 	if err := f.check(); err != nil {
 		return out, err
+	}
+	for _, n := range r.files.notes {
+		if f.Foreign && f.matchesNote(n.Note) && (f.Expired || !n.Expired(r.now)) {
+			out.Notes = append(out.Notes, n.Masked())
+		}
 	}
 	for e := range r.set.Entries() {
 		n := e.Note()
@@ -66,6 +77,30 @@ func (b *Book) List(ctx context.Context, f Filter) (out Listed, err error) {
 	slices.SortFunc(out.Notes, newestFirst)
 	out.Problems = r.allProblems()
 	return out, nil
+}
+
+// Sources lists the files of other programs with memory, relative to the project.
+func (b *Book) Sources(ctx context.Context) ([]string, error) {
+	r, err := b.readAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	return slices.Clone(r.files.sources), nil
+}
+
+// ReadSource returns the text of one of the Sources, without credentials.
+func (b *Book) ReadSource(ctx context.Context, name string) (string, error) {
+	names, err := b.Sources(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(names, name) {
+		return "", fault.New(fault.NotFound, "the project has no file of memory %q", shownName(name)).
+			WithHint("the list of resources has them").Suggest(name, names)
+	}
+	data, err := b.p.Dir.ReadFile(name, grimoire.MaxFile)
+	return untrusted.Mask(strings.ToValidUTF8(string(data), "\uFFFD")), err
 }
 
 // Show returns a note by the id or the beginning of it, deleted and expired ones as well.

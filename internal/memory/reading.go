@@ -103,6 +103,8 @@ type view struct {
 	query   string
 	count   int // how many are wanted
 	matched int // how many there were
+	// nothingClose is true if none of them fits the query.
+	nothingClose bool
 }
 
 // Limits of the lists of notes.
@@ -140,7 +142,7 @@ func (b *Book) newView(ctx context.Context, query string, count int) (*view, err
 	return v, nil
 }
 
-// rankNotes returns the wanted notes, as many as the view shows: the newest first, or the ones that fit the
+// rankNotes returns the wanted notes, as many as the view shows: the newest first, or the ones close to the
 // query, the best first. It counts all in matched.
 func (v *view) rankNotes(wanted func(placed) bool) (out []placed) {
 	byKey := map[string]placed{}
@@ -159,8 +161,11 @@ func (v *view) rankNotes(wanted func(placed) bool) (out []placed) {
 		}
 		order, _ := succession(v.query, all)
 		for _, i := range order {
-			out = append(out, byKey[hits[i].Key])
+			if !all[i].weak {
+				out = append(out, byKey[hits[i].Key])
+			}
 		}
+		v.nothingClose = len(out) == 0
 	}
 	return out[:min(len(out), v.count)]
 }

@@ -22,10 +22,14 @@ const maxCompared = 20
 
 var (
 	// pastMark marks a note that does not hold any more.
-	pastMark = pattern.New(`(?i)^\W*(superseded|obsolete|outdated)\b|\bsuperseded by\b|\bstatus\W{1,4}(superseded|deprecated|obsolete|replaced|rejected|withdrawn)\b|remplacée? par la décision|已(废弃|作废|被取代|被替代)`)
+	pastMark = pattern.New(`(?i)^\W*(superseded|obsolete|outdated)\b|\bsuperseded by\b|remplacée? par la décision|` +
+		`\bstatus\W{1,4}(superseded|deprecated|obsolete|replaced|rejected|withdrawn)\b|已(废弃|作废|被取代|被替代)`)
 	// changeWord says that something else held before.
-	changeWord = pattern.New(`(?i)\b(no longer|not any ?more|instead of|replac(es|ed|ing)|supersedes?|switch(ed|ing)?|mov(ed|ing)|migrat(e|ed|ing|ion)|chang(ed|es) (from|to)|deprecat(e|ed|es)|dropp?(ed|ing)?|abandon(ed|ing)?|revers(ed|es)|revok(ed|es)|overrul(ed|es)|raised|lowered|renamed|gone|removed|now|désormais|remplac(e|é|ée|ent)|au lieu de|abandonn(é|ée|ons))\b|n['’]est plus|改为|改用|改成|换成|替换|取代|替代|不再|废弃|弃用|迁移到|撤销`)
-	pastTags   = []string{"superseded", "deprecated", "obsolete", "outdated", "replaced", "rejected", lesson.Withdrawn}
+	changeWord = pattern.New(`(?i)\b(no longer|not any ?more|instead of|replac(es|ed|ing)|supersedes?|switch(ed|ing)?|mov(ed|ing)|` +
+		`migrat(e|ed|ing|ion)|chang(ed|es) (from|to)|deprecat(e|ed|es)|dropp?(ed|ing)?|abandon(ed|ing)?|revers(ed|es)|revok(ed|es)|` +
+		`overrul(ed|es)|raised|lowered|renamed|gone|removed|now|désormais|remplac(e|é|ée|ent)|au lieu de|abandonn(é|ée|ons))\b|` +
+		`n['’]est plus|改为|改用|改成|换成|替换|取代|替代|不再|废弃|弃用|迁移到|撤销`)
+	pastTags = []string{"superseded", "deprecated", "obsolete", "outdated", "replaced", "rejected", lesson.Withdrawn}
 )
 
 // isPast reports whether a note says itself that it does not hold any more, in the text or by a tag such as

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
@@ -20,6 +22,7 @@ const (
 	museumURI      = memoryScheme + "museum"
 	notesURI       = memoryScheme + "notes/"
 	agentMemoryURI = memoryScheme + "agents/"
+	memoryFileURI  = memoryScheme + "files/"
 )
 
 // notesOf is the content of a resource with notes: the newest ones that fit into a reply.
@@ -50,6 +53,10 @@ func readMemory(ctx context.Context, e *engine.Engine, m *memory.Memory, uri str
 		return reply.Resource{}, "", err
 	}
 	defer p.Close()
+	if name, ok := strings.CutPrefix(u.Path, "/files/"); ok {
+		text, err := m.Of(p).ReadSource(ctx, name)
+		return reply.Resource{Name: u.Path, MIMEType: typeOfFile(name), Size: int64(len(text)), Text: text, Path: name}, p.Dir.Path(), err
+	}
 	value, path, err := memoryPart(ctx, m.Of(p), strings.TrimPrefix(u.Path, "/"), uri)
 	if err != nil {
 		return reply.Resource{}, "", err
@@ -63,7 +70,7 @@ func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value
 	kind, rest, _ := strings.Cut(name, "/")
 	switch {
 	case kind == "notes" && rest != "":
-		list, err := book.List(ctx, memory.Filter{Type: notes.Type(rest)})
+		list, err := book.List(ctx, memory.Filter{Type: notes.Type(rest), Foreign: true})
 		out := notesOf{Notes: []shownNote{}, Total: len(list.Notes), Problems: list.Problems[:min(len(list.Problems), maxResults)]}
 		for _, n := range list.Notes[:min(len(list.Notes), maxEntries)] {
 			out.Notes = append(out.Notes, shownNote{n, n.Suspicious()})
@@ -82,5 +89,29 @@ func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value
 // noMemory returns the error for an unknown address of the memory.
 func noMemory(uri string) error {
 	return fault.New(fault.NotFound, "unknown resource %q", clipText(uri)).
-		WithHint("there are: %s, %s, %s", museumURI, notesURI+"{type}", agentMemoryURI+"{agent}")
+		WithHint("there are: %s, %s, %s, %s", museumURI, notesURI+"{type}", agentMemoryURI+"{agent}", memoryFileURI+"{path}")
+}
+
+// typeOfFile returns the media type of a file of a kit's memory.
+func typeOfFile(name string) string {
+	if strings.HasSuffix(name, ".md") {
+		return "text/markdown"
+	}
+	return "text/plain"
+}
+
+// memoryFiles returns the Markdown files of a kit's memory as resources.
+func memoryFiles(ctx context.Context, e *engine.Engine, m *memory.Memory, base request.Request) (out []mcp.Resource) {
+	p, err := e.Projects().At(base.Address)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	names, _ := m.Of(p).Sources(ctx) // without them the list has the others
+	for _, name := range names {
+		if strings.HasSuffix(name, ".md") && strings.Contains(name, "/_memory/") {
+			out = append(out, mcp.Resource{URI: memoryFileURI + name, Name: "memory/" + name, Title: "BMAD memory: " + name, MIMEType: typeOfFile(name)})
+		}
+	}
+	return out
 }

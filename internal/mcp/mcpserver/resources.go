@@ -66,6 +66,8 @@ func (r *resources) addTo(s *server.MCPServer) {
 	if r.offer.servesMemory() {
 		template(museumURI+"{?cwd}", "memory-museum", "BMAD failures of a project", "The failures that a project remembers.", "application/json")
 		template(notesURI+"{type}{?cwd}", "memory-notes", "BMAD notes", "The notes of a type in a project's memory.", "application/json")
+		template(memoryFileURI+"{+path}{?cwd}", "memory-file", "File of a BMAD memory",
+			"A file that a kit keeps in a project's memory, as it is, such as _bmad/_memory/shared-context.md.", "text/markdown")
 		template(agentMemoryURI+"{agent}{?cwd}", "memory-agent", "BMAD learnings of an agent", "What an agent has learned in a project.", "application/json")
 	}
 	if r.offer.hasMethod() {
@@ -167,6 +169,9 @@ func (r *resources) forProject(ctx context.Context, base request.Request) ([]mcp
 			}
 		}
 		out = append(out, res)
+	}
+	if r.offer.servesMemory() {
+		out = append(out, memoryFiles(ctx, r.engine, r.memory, base)...)
 	}
 	return out, cwd
 }
