@@ -62,7 +62,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	}
 	defer v.close()
 	wanted := func(s string) bool { return section == sections[0] || section == s }
-	decisions := v.rankNotes(func(n placed) bool { return n.Type == notes.Decisions })
+	decisions := holdingFirst(v.rankNotes(func(n placed) bool { return n.Type == notes.Decisions }))
 	kit, agents := v.files.content, v.listAgents()
 	design := findArchitecture(b.p.Dir, kit)
 	out := fitReply(maxCount, func(items, text int) ProjectContext {

@@ -99,6 +99,19 @@ func succession(query string, all []ranked) (order []int, past map[int]bool) {
 	return order, past
 }
 
+// holdingFirst returns notes in the order of succession, without a query.
+func holdingFirst(list []placed) []placed {
+	all, out := make([]ranked, len(list)), make([]placed, len(list))
+	for i, n := range list {
+		all[i].Note = n.Note
+	}
+	order, _ := succession("", all)
+	for at, i := range order {
+		out[at] = list[i]
+	}
+	return out
+}
+
 // isRule reports whether a note is a rule or a fact that holds, and not an event.
 func isRule(n *notes.Note) bool { return n.Type == notes.Decisions || n.Type == notes.SharedContext }
 

@@ -73,6 +73,9 @@ func TestNewerFactsComeFirst(t *testing.T) {
 				t.Errorf("%s: %q is superseded: %v", name, f.Text, f.Superseded)
 			}
 		}
+		if project, err := s.Context(ctx, "decisions"); err != nil || kind == notes.Decisions && strings.Contains(past, project.Decisions[0].Text) {
+			t.Errorf("%s: the project's context begins with %+v, %v", name, project.Decisions, err)
+		}
 		told, err := m.Relevant(ctx, openProject(t, path), lesson.Question{Text: c.query, Types: lesson.Types()})
 		for _, n := range told {
 			if strings.Contains(past, strings.Trim(n.Text, "“”")) {
