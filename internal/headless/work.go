@@ -280,7 +280,8 @@ func (r *run) describeObeyed(before, now []obeyed.State) lang.Text {
 	}
 	closed, _ := obeyed.Closed()
 	f, ok := closed.Match(name)
-	why := lang.T("while it worked, %s was changed, which other programs obey (%s). Look at the file and put it right; --resume then hands the answer in", name, cmp.Or(f.By, "git"))
+	why := lang.T("while it worked, %s was changed, which other programs obey (%s). Look at the file and put it right; --resume then hands the answer in",
+		name, cmp.Or(f.By, "git"))
 	if ok && !f.Fixed {
 		why = lang.T("%s; with --allow-path %s it may write that", why, f.Name)
 	}

@@ -99,7 +99,10 @@ func (s *Session) IsSignedFrom(n int) bool {
 // BegunBy reports whether a person has started the session on a machine with a key. Without a key, where nothing is
 // signed, the name in the history counts.
 func (s *Session) BegunBy(who Person, own signature.Key) bool {
-	if who.Subject == "" || len(s.History) == 0 || s.History[0].Subject != who.Subject && s.History[0].Account != who.Subject {
+	if who.Subject == "" || len(s.History) == 0 {
+		return false
+	}
+	if first := s.History[0].Person; first.Subject != who.Subject && first.Account != who.Subject {
 		return false
 	}
 	if own == "" {

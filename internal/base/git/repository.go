@@ -278,7 +278,8 @@ func (r *repository) hashReferences(but string) string {
 	})
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if own := strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"; own && name != "refs/heads/"+but {
+		isOwn := strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"
+		if isOwn && name != "refs/heads/"+but {
 			fmt.Fprintln(sum, name, all[name])
 		}
 	}

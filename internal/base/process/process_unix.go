@@ -53,7 +53,8 @@ func endGroup(leader *os.Process, over <-chan time.Time) {
 func guard(leader *os.Process, grace time.Duration) (end func()) {
 	const script = `read -r _; kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"`
 	cmd := exec.CommandContext(context.Background(), "sh", "-c", script, "guard", strconv.Itoa(leader.Pid), strconv.Itoa(int(grace.Seconds()))) //nolint:gosec // two numbers
-	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Setpgid: true}                                                                         // the signals to our own group are not for it
+	// The signals to our own group are not for it.
+	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil || cmd.Start() != nil {
 		return func() {}

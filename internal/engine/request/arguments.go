@@ -70,8 +70,11 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 		value, ok := given[known.Name]
 		of := a.Schema().Properties[known.Name]
 		// Some hosts send an empty text for each argument that is left out.
-		isEmpty := string(bytes.TrimSpace(value)) == "null" || of != nil && !of.hasType("string") && isBlank(value)
-		if !ok || isEmpty && !known.Decides {
+		isEmpty := string(bytes.TrimSpace(value)) == "null"
+		if of != nil && !of.hasType("string") {
+			isEmpty = isEmpty || isBlank(value)
+		}
+		if leftOut := isEmpty && !known.Decides; !ok || leftOut {
 			continue
 		}
 		if err := known.Read(&to, of.convertTexts(value)); err != nil {

@@ -185,8 +185,11 @@ func (m MachineCheck) judge(e hosts.FoundEntry) error {
 // answers reports whether somebody listens at an address of this machine; others are not asked.
 func answers(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback() {
-		return err == nil
+	if err != nil {
+		return false
+	}
+	if isHere := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback(); !isHere {
+		return true
 	}
 	c, err := net.DialTimeout("tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")), time.Second)
 	if err != nil {

@@ -103,10 +103,14 @@ func plainPath(cwd string) string {
 	if path := filePath(cwd, runtime.GOOS); filepath.IsAbs(path) && !strings.Contains(path, ":/") {
 		return path
 	}
-	if home, err := os.UserHomeDir(); err == nil && (cwd == "~" || strings.HasPrefix(cwd, "~/")) {
-		return filepath.Join(home, cwd[1:])
+	if cwd != "~" && !strings.HasPrefix(cwd, "~/") {
+		return cwd
 	}
-	return cwd
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return cwd
+	}
+	return filepath.Join(home, cwd[1:])
 }
 
 // filePath returns the path of a file URI on a system, or "".
