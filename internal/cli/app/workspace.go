@@ -97,15 +97,16 @@ func (w *Workspace) Opened() (string, error) {
 		return "", nil
 	}
 	folder, err := w.Project()
-	if info, statErr := os.Stat(folder); err == nil && (statErr != nil || !info.IsDir()) {
-		err = fault.New(fault.InvalidArgument, "the folder %s of --cwd is not there", folder).WithHint("name the folder of the project")
+	if err != nil {
+		return "", err
 	}
-	if err == nil {
-		if why := Rules().Judge(Rules().Real(folder), reach.Opened); !why.Empty() {
-			err = fault.New(fault.NotAllowed, "the folder %s of --cwd is not for assistants: %s", folder, why).WithHint("name the folder of the project")
-		}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return "", fault.New(fault.InvalidArgument, "the folder %s of --cwd is not there", folder).WithHint("name the folder of the project")
 	}
-	return folder, err
+	if why := Rules().Judge(Rules().Real(folder), reach.Opened); !why.Empty() {
+		return "", fault.New(fault.NotAllowed, "the folder %s of --cwd is not for assistants: %s", folder, why).WithHint("name the folder of the project")
+	}
+	return folder, nil
 }
 
 // Judge returns why a server in this workspace could not work with some variables beside those of this process.
