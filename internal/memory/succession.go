@@ -56,16 +56,18 @@ func succession(query string, all []ranked) (order []int, past map[int]bool) {
 	for i := range said {
 		for j := range said {
 			old, n := all[i], &all[j]
-			if n.Type != old.Type && !(isRule(n.Note) && isRule(old.Note)) || !n.UpdatedAt.Time.After(old.UpdatedAt.Time) {
+			ofOneKind := n.Type == old.Type || isRule(n.Note) && isRule(old.Note)
+			if !ofOneKind || !n.UpdatedAt.Time.After(old.UpdatedAt.Time) {
 				continue
 			}
 			replaced, similar := said[j].compareWith(said[i])
 			isAsNear := n.coverage >= 0.75*old.coverage
+			mayBeAbout := isAsNear || !strings.ContainsAny(query, "0123456789")
 			switch {
-			case replaced && isRule(old.Note) && (isAsNear || !strings.ContainsAny(query, "0123456789")):
+			case replaced && mayBeAbout && isRule(old.Note):
 				past[i] = true
 				n.weak = n.weak && old.weak
-			case !replaced && !similar || !isAsNear:
+			case !isAsNear, !replaced && !similar:
 				continue
 			}
 			later[i] = append(later[i], j)

@@ -172,7 +172,10 @@ func (f formStyle) questionsSheet(q gate.Question, questions []workflow.Question
 				out.first = append(out.first, fmt.Sprintf("%d. %s", i+1, visible.Shorten(why, messageColumns-4, "…")))
 			}
 		}
-		isLong := visible.Columns(text) > descriptionColumns || slices.ContainsFunc(question.Options, func(option string) bool { return visible.Columns(visible.Line(option)) > labelLength })
+		isLong := visible.Columns(text) > descriptionColumns
+		for _, option := range question.Options {
+			isLong = isLong || visible.Columns(visible.Line(option)) > labelLength
+		}
 		if f.unset && isLong {
 			isCut = true
 			out.whole = append(out.whole, strings.TrimSpace(fmt.Sprintf("%d. %s %s", i+1, text, why)))
