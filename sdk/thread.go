@@ -113,16 +113,16 @@ func (t *thread) publish(e Event) {
 	t.events.publish(e)
 }
 
-// logEvent writes an event into the caller's log, without texts.
+// logEvent writes an event into the caller's log, without texts. A failure is no more than information there, because
+// the caller gets it as an error and as an event.
 func (t *thread) logEvent(e Event) {
 	level, about := slog.LevelDebug, []any{"session", t.state.ID}
 	switch e.Type {
 	case EventTextDelta:
 		return
-	case EventStarted, EventTurnStarted, EventTurnCompleted, EventQuestion, EventPaused, EventResumed, EventCompleted:
+	case EventStarted, EventTurnStarted, EventTurnCompleted, EventQuestion, EventPaused, EventResumed, EventCompleted, EventCostWarning, EventWarning,
+		EventRetry, EventFailed:
 		level = slog.LevelInfo
-	case EventCostWarning, EventWarning, EventRetry, EventFailed:
-		level = slog.LevelWarn
 	}
 	if e.Agent != "" {
 		about = append(about, "agent", e.Agent)

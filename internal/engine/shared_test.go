@@ -84,26 +84,25 @@ func TestSharedStateIsNoWorkOfTheRepository(t *testing.T) {
 	}
 }
 
-// TestRepliesNameFilesThatAreThere checks that each text that a reply over a shared store tells to read is on the disk of the
-// clone, also of one that has not handed it in, and that a look at a session names no file of it.
+// TestRepliesNameFilesThatAreThere checks that each text that a step over a shared store tells to read is on the disk of the
+// clone, that a clone which has not handed it in is told what sync writes, and that a look at a session names no file of it.
 func TestRepliesNameFilesThatAreThere(t *testing.T) {
 	first, second, _ := clones(t)
 	first.to(workflow.Dev, workflow.Generating)
 	second.session = first.session
-	first.at("review/generating", submit(workflow.Dev, "# Report of the work"))
-	for name, r := range map[*bench]*reply.Reply{
-		first:  first.do(request.Request{Action: workflow.ActionResume}),
-		second: second.do(request.Request{Action: workflow.ActionResume}),
-	} {
-		texts := 0
-		for _, path := range r.TextPaths() {
-			if body := name.read(path); strings.Contains(body, "Report of the work") {
-				texts++
-			}
+	r := first.at("review/generating", submit(workflow.Dev, "# Report of the work"))
+	texts := 0
+	for _, path := range r.TextPaths() {
+		if strings.Contains(first.read(path), "Report of the work") {
+			texts++
 		}
-		if texts != 1 {
-			t.Errorf("%d reports among %v", texts, r.TextPaths())
-		}
+	}
+	if texts != 1 {
+		t.Errorf("%d reports among %v", texts, r.TextPaths())
+	}
+	before := second.files()
+	if r := second.do(request.Request{Action: workflow.ActionResume}); !strings.Contains(r.UserMessage, "Not in this folder yet") || second.files() != before {
+		t.Errorf("%s", r.UserMessage)
 	}
 	for _, view := range []string{engine.ViewSession, engine.ViewHistory} {
 		r := first.do(request.Request{Action: workflow.ActionStatus, Status: request.Status{View: view}})

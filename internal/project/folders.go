@@ -118,7 +118,7 @@ func (f *folders) Serves(name string) bool {
 // open opens the folder that a caller names as cwd, by open; it creates nothing.
 func (f *folders) open(cwd string, open func(name string) (*durable.Dir, error)) (*durable.Dir, error) {
 	if here, ok := fromWindows(cwd); ok && filepath.Separator == '/' {
-		foreign := fault.New(fault.InvalidArgument, "cwd %q is a path of Windows, and bmad-mcp runs on another system", cwd).
+		foreign := fault.New(fault.InvalidArgument, "cwd %q is a path of Windows, and the server runs on another system", cwd).
 			WithHint("leave cwd out for the folder that the host works in, or pass the path that the folder has here")
 		if here != "" {
 			foreign.AddHint("; in WSL it is %s", here)

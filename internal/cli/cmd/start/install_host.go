@@ -40,10 +40,10 @@ func missingFeatures(ctx context.Context, l lang.Language, h hosts.Host) string 
 	version := fmt.Sprintf("%d.%d.%d", numbers[0], numbers[1], numbers[2])
 	switch {
 	case slices.Compare(numbers[:], firstForms) < 0:
-		return l.Say("bmad-mcp waits for your decision about a document, and %s %s is too old to ask you for it: update it, or decide in a terminal (bmad-mcp decide)",
+		return l.Say("the server waits for your decision about a document, and %s %s is too old to ask you for it: update it, or decide in a terminal (bmad-mcp decide)",
 			h.Name, version)
 	case !mcpserver.Asks(h.ID, version):
-		return l.Say("bmad-mcp waits for your decision about a document, and %s %s asks you for it in a terminal only: update it, or elsewhere the assistant passes it on",
+		return l.Say("the server waits for your decision about a document, and %s %s asks you for it in a terminal only: update it, or elsewhere the assistant passes it on",
 			h.Name, version)
 	}
 	return ""

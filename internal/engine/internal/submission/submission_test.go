@@ -122,7 +122,7 @@ func TestRead(t *testing.T) {
 		"with a score":    {workflow.PO, nil, list{{Engine: claude, Text: "docs/prd.md\n\n```json\n{\"quality_score\": 95}\n```"}}, "invalid_argument: claude_result names the file docs/prd.md and"},
 		"of a report":     {workflow.QA, nil, list{{Engine: claude, Text: "docs/qa.md"}}, "invalid_argument: claude_result names the file docs/qa.md and"},
 		"another field":   {workflow.QA, nil, list{{Engine: codex, Text: `{"qa_result": "# QA", "verdict": "pass"}`}}, "# QA pass codex: it is the only one"},
-		"an only field":   {workflow.Review, nil, list{{Engine: codex, Text: `{"code_review": "# R"}`}}, "# R pass codex: it is the only one"},
+		"an only field":   {workflow.Review, nil, list{{Engine: codex, Text: `{"code_review": "# R"}`}}, "# R  codex: it is the only one"},
 		"the better":      {workflow.PO, nil, list{{Engine: codex, Text: scored(95)}, {Engine: claude, Text: scored(91)}}, "# PRD 95\n\nText. 95 codex: its score is higher"},
 		"the first":       {workflow.PO, nil, list{{Engine: codex, Text: scored(91)}, {Engine: claude, Text: scored(95)}}, "# PRD 95\n\nText. 95 claude: its score is higher"},
 		"equal":           {workflow.PO, nil, list{{Engine: codex, Text: scored(91)}, {Engine: claude, Text: scored(91)}}, "# PRD 91\n\nText. 91 claude: both are equal and it is the first"},
