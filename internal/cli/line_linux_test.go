@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTypedAnswers checks the lines that a person types at a terminal: a paste is one answer, keys that move the
@@ -16,11 +17,13 @@ func TestTypedAnswers(t *testing.T) {
 		replies []reply
 		want    string // words in the log; "" if nothing is decided
 	}{
-		"a paste":    {[]reply{{ask, "c", 0}, {"What", "\x1b[200~first\na\n\nskip\x1b[201~", 0}}, "first a skip"},
-		"corrected":  {[]reply{{ask, "c", 0}, {"What", "gsts\x1b[D\x1b[D\x1b[Duex\x7f\x1b[F 完成了\x7f", 0}}, "guests 完成"},
-		"Ctrl-C":     {[]reply{{ask, "\x03", 0}}, ""},
-		"an escape":  {[]reply{{ask, "\x1b[A\x1b[Bc", 0}, {"What", "\x15\x17shorter", 0}}, "shorter"},
-		"of a paste": {[]reply{{ask, "\x1b[200~a\na\x1b[201~", 0}, {ask, "n", 0}}, ""},
+		"a paste":     {[]reply{{ask, "c", 0}, {"What", "\x1b[200~first\na\n\nskip\x1b[201~", 0}}, "first a skip"},
+		"corrected":   {[]reply{{ask, "c", 0}, {"What", "gsts\x1b[D\x1b[D\x1b[Duex\x7f\x1b[F 完成了\x7f", 0}}, "guests 完成"},
+		"Ctrl-C":      {[]reply{{ask, "\x03", 0}}, ""},
+		"an escape":   {[]reply{{ask, "\x1b[A\x1b[Bc", 0}, {"What", "\x15\x17shorter", 0}}, "shorter"},
+		"application": {[]reply{{ask, "\x1bOA\x1bOa\x1bOPc", 0}, {"What", "\x1bOPshorter\x1bOD\x1bOF!", 0}}, "shorter!"},
+		"lone escape": {[]reply{{ask, "\x1b", 100 * time.Millisecond}, {ask, "n", 0}}, ""},
+		"of a paste":  {[]reply{{ask, "\x1b[200~a\na\x1b[201~", 0}, {ask, "n", 0}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,5 +69,20 @@ func TestDiffRows(t *testing.T) {
 				t.Errorf("%q", line)
 			}
 		}
+	}
+}
+
+// TestTypedAhead takes nothing for an answer that was typed before the question.
+func TestTypedAhead(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	p.types(t, nil, "bmad-mcp", "start", "Build a clock", "--name", "clock")
+	if err := os.WriteFile(filepath.Join(p.project, "prd.md"), []byte("# P\n\nQuality Score: 95\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.types(t, nil, "bmad-mcp", "task", "submit", "clock", "--stage", "po", "--claude-result-path", "prd.md")
+	p.types(t, []reply{{"ready", "a\na", 0}, {"acvn]: ", "n", 500 * time.Millisecond}}, "sh", "-c", "echo ready; sleep 1; bmad-mcp decide clock; true")
+	if log := p.types(t, nil, "bmad-mcp", "log", "clock", "--verbose"); strings.Contains(log, "confirmed") {
+		t.Errorf("it decided:\n%s", log)
 	}
 }

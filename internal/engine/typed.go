@@ -33,11 +33,7 @@ func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound)
 		}
 		return g, false, nil
 	}
-	// Their own words count, not the assistant's version of them; to a no without any it
-	// may add their later words.
-	if a.Feedback = words; words == "" && a.Decision == workflow.DecisionChanges {
-		a.Feedback = r.req.Feedback
-	}
+	a.Feedback = words // their own, not the assistant's version of them
 	g, err = r.newGateGrant(s, b, a)
 	return g, true, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
@@ -142,7 +143,7 @@ func (d *Dashboard) prepareRequest(it *decision) error {
 	if len(q.Questions) > 0 {
 		it.req.Action = workflow.ActionAnswer
 	}
-	_, offered := q.Choose(it.Decision)
+	choice, offered := q.Choose(it.Decision)
 	offered = offered || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
 	switch {
 	case it.SHA256 != q.SHA256:
@@ -152,6 +153,8 @@ func (d *Dashboard) prepareRequest(it *decision) error {
 		return q.Barred
 	case !offered:
 		return fault.New(fault.InvalidArgument, "%q cannot be decided here", it.Decision).WithHint("the page of the document offers what can")
+	case choice.Decision == workflow.DecisionChanges && choice.Words != "" && visible.Trim(it.Feedback) == "" && len(it.Comments) == 0:
+		return fault.New(fault.InvalidArgument, "the changes are missing").WithHint("say what is to change, or comment on the lines")
 	case it.Decision != string(workflow.DecisionAnswer) && (len(it.Answers) > 0 || it.SkipRest):
 		return fault.New(fault.InvalidArgument, "answers go with the decision answer, and this is %q", it.Decision).
 			WithHint("send the answers, or take the document without them")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"golang.org/x/term"
@@ -14,9 +15,8 @@ import (
 // lineEditor reads lines at a terminal. Keys that move the cursor stay out of a line, and a paste of several lines is
 // one line: with the terminal's own lines, it would answer the next questions too.
 type lineEditor struct {
-	screen *term.Terminal
-	fd     int
-	keys   *keyReader
+	in  *os.File
+	out *os.File
 }
 
 // newLineEditor returns an editor for a terminal; nil if it has no cursor.
@@ -25,38 +25,41 @@ func newLineEditor(in *os.File, out io.Writer) *lineEditor {
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	keys := &keyReader{Reader: in}
-	e := &lineEditor{screen: term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{keys, shown}, ""), fd: int(in.Fd()), keys: keys}
-	if width, height, err := term.GetSize(int(shown.Fd())); err == nil && width > 0 {
-		_ = e.screen.SetSize(width, height) // else a long line is drawn less well
-	}
-	return e
+	return &lineEditor{in, shown}
 }
 
-// ReadLine returns a line, without the end of it, behind a prompt of one line. Ctrl-C ends it with
-// context.Canceled.
+// ReadLine returns a line, without the end of it, behind a prompt of one line. A line that was typed before the prompt
+// is no answer to it. Ctrl-C ends it with context.Canceled.
 func (e *lineEditor) ReadLine(ctx context.Context, prompt string) (string, error) {
-	before, err := term.MakeRaw(e.fd)
+	fd := int(e.in.Fd())
+	before, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", err
 	}
-	e.screen.SetBracketedPasteMode(true)
+	dropTyped(fd)
+	keys := &keyReader{Reader: e.in}
+	screen := term.NewTerminal(struct { // a new one each time, without the rest of a paste
+		io.Reader
+		io.Writer
+	}{keys, e.out}, prompt)
+	if width, height, err := term.GetSize(int(e.out.Fd())); err == nil && width > 0 {
+		_ = screen.SetSize(width, height) // else a long line is drawn less well
+	}
+	screen.SetBracketedPasteMode(true)
 	defer func() {
-		e.screen.SetBracketedPasteMode(false)
-		_ = term.Restore(e.fd, before) // the terminal has gone
+		screen.SetBracketedPasteMode(false)
+		_ = term.Restore(fd, before) // the terminal has gone
 	}()
 	return awaitRead(ctx, func() (string, error) {
 		var lines []string
-		for e.screen.SetPrompt(prompt); ; e.screen.SetPrompt("") {
-			line, err := e.screen.ReadLine()
+		for {
+			line, err := screen.ReadLine()
 			lines = append(lines, line)
 			if errors.Is(err, term.ErrPasteIndicator) {
+				screen.SetPrompt("")
 				continue
 			}
-			if err == io.EOF && e.keys.interrupted { //nolint:errorlint // the library returns it as it is
+			if err == io.EOF && keys.interrupted { //nolint:errorlint // the library returns it as it is
 				err = context.Canceled
 			}
 			return strings.Join(lines, "\n"), err
@@ -64,7 +67,9 @@ func (e *lineEditor) ReadLine(ctx context.Context, prompt string) (string, error
 	})
 }
 
-// keyReader passes keys on, and notes Ctrl-C, which the library does not tell from the end of the input.
+// keyReader passes keys on, and notes Ctrl-C, which the library does not tell from the end of the input. It passes on the
+// cursor keys of application mode in the form that the library knows, and neither the other keys of that mode nor a
+// lone Escape, whose next letter the library would take for a letter of the line.
 type keyReader struct {
 	io.Reader
 	interrupted bool
@@ -72,8 +77,18 @@ type keyReader struct {
 
 // Read implements io.Reader.
 func (r *keyReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	const ctrlC = 3
-	r.interrupted = r.interrupted || bytes.IndexByte(p[:n], ctrlC) >= 0
-	return n, err
+	for {
+		n, err := r.Reader.Read(p)
+		const ctrlC = 3
+		r.interrupted = r.interrupted || bytes.IndexByte(p[:n], ctrlC) >= 0
+		keys := otherKeys.ReplaceAll(cursorKeys.ReplaceAll(p[:n], []byte("\x1b[$1")), []byte("$1"))
+		if kept := copy(p, keys); kept > 0 || n == 0 || err != nil {
+			return kept, err
+		}
+	}
 }
+
+var (
+	cursorKeys = regexp.MustCompile(`\x1bO([ABCDFH])`)
+	otherKeys  = regexp.MustCompile(`\x1bO[a-zA-Z]|\x1b$|\x1b([^[bf])`)
+)

@@ -207,14 +207,14 @@ func (p *Person) Line(ctx context.Context, prompt string) (string, error) {
 		last := strings.LastIndexByte(prompt, '\n') + 1
 		fmt.Fprint(p.Out, prompt[:last])
 		text, err := p.editor.ReadLine(ctx, visible.Text(prompt[last:]))
-		return strings.TrimSpace(text), err
+		return visible.Trim(text), err
 	}
 	fmt.Fprint(p.Out, prompt)
 	text, err := awaitRead(ctx, func() (string, error) { return p.lines.ReadString('\n') })
 	if err == io.EOF && text != "" { //nolint:errorlint // readers return it as it is
 		err = nil
 	}
-	return strings.TrimSpace(text), err
+	return visible.Trim(text), err
 }
 
 // Agrees asks a question, and reports whether the person says yes.

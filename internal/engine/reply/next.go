@@ -138,7 +138,7 @@ func askAssistant(s *standing.Standing, out *Reply) {
 		out.PendingUserActions = []string{"start_stage"}
 	}
 	out.RequiresUserConfirmation = len(out.PendingUserActions) > 0
-	if s.Wants() == standing.WantsChange {
+	if s.Wants() == standing.WantsChange && s.Policy.Gate != workflow.GateStrict {
 		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": false, "feedback": s.Say("their words")}
 		return
 	}

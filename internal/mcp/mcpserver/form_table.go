@@ -40,6 +40,9 @@ const (
 // The assistant's ids are not used, because hosts need not take any text as a name.
 func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
 
+// optionNumber marks the i-th offered answer in a list.
+func optionNumber(i int) string { return fmt.Sprintf("(%d)", i+1) }
+
 func optionValue(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
 // sheetOf returns the form of a question.
@@ -126,7 +129,11 @@ func (f formStyle) answersSheet(q gate.Question) sheet {
 			each.choices = []choice{{value: leaveOpen, label: l.Say("Leave it open")}}
 		}
 		for j, text := range question.Options {
-			each.choices = append(each.choices, choice{value: optionValue(j), label: text})
+			label := choice{value: optionValue(j), label: text}
+			if f.unset && visible.Columns(visible.Line(text)) > labelLength { // by the number it is found in the message
+				label.label = optionNumber(j) + " " + text
+			}
+			each.choices = append(each.choices, label)
 		}
 		each.choices = append(each.choices, choice{value: ownWords, label: l.Say("In my own words")}, choice{value: skipOne, label: l.Say("Skip it")})
 	}
@@ -179,8 +186,8 @@ func (f formStyle) questionsSheet(q gate.Question, questions []workflow.Question
 		if f.unset && isLong {
 			isCut = true
 			out.whole = append(out.whole, strings.TrimSpace(fmt.Sprintf("%d. %s %s", i+1, text, why)))
-			for _, option := range question.Options {
-				out.whole = append(out.whole, "  - "+visible.Line(option))
+			for j, option := range question.Options {
+				out.whole = append(out.whole, fmt.Sprintf("   %s %s", optionNumber(j), visible.Line(option)))
 			}
 		}
 		if !required && !f.unset {

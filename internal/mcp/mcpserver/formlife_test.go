@@ -180,25 +180,32 @@ func TestFormIsWithdrawn(t *testing.T) {
 	}
 }
 
-// TestQuickAnswerAfterOne lets nobody decide for a person who has answered a form of the same host: a form that
-// ends at once, by an accident of the host or of a key, leaves the gate as it is.
+// TestQuickAnswerAfterOne lets nobody decide for a person who has answered a form of the same host, here or in
+// another project, whatever the answer was: a form that ends at once, by an accident of the host or of a key, leaves the
+// gate as it is.
 func TestQuickAnswerAfterOne(t *testing.T) {
 	t.Parallel()
+	answers := map[string]answerForm{
+		"approve": fill(person, "accept", object{"decision": "approve"}), "not now": fill(person, "accept", object{"decision": "not_now"}), "closed": fill(person, "cancel", nil),
+	}
 	for _, protocol := range protocols {
 		for action, after := range map[string]time.Duration{"cancel": 20 * time.Millisecond, "decline": 600 * time.Millisecond, "accept": soon} {
-			for _, restarted := range []bool{false, true} {
-				inBubble(t, fmt.Sprintf("%s %s, restarted %v", protocol, action, restarted), func(t *testing.T) {
-					dir := t.TempDir()
-					person := answerOnce(fill(person, "accept", object{"decision": "approve"}), fill(after, action, object{}))
-					c := launch(t, dir, hostWith(protocol, "7", person))
+			for name, first := range answers {
+				inBubble(t, fmt.Sprintf("%s %s after %s", protocol, action, name), func(t *testing.T) {
+					state, quick := t.TempDir(), fill(after, action, object{})
+					c := insideServer{project: t.TempDir(), state: state}.connect(t, hostWith(protocol, "7", answerOnce(first, quick)))
 					gateOf(t, c)
-					call(t, c, object{"action": "confirm", "confirmed": true})
-					if restarted {
-						c = launch(t, dir, hostWith(protocol, "8", person))
+					reply, _ := call(t, c, object{"action": "confirm", "confirmed": true})
+					if reply["stage"] == "architect" {
+						call(t, c, object{"action": "submit", "stage": "architect", "claude_result": "# D\nQuality Score: 95"})
 					}
-					call(t, c, object{"action": "submit", "stage": "architect", "claude_result": "# D\nQuality Score: 95"})
-					if reply, _ := call(t, c, object{"action": "confirm", "confirmed": true}); reply["stage"] != "architect" || reply["state"] != "awaiting_confirmation" {
-						t.Errorf("the word of the assistant decided: %v", reply["user_message"])
+					if again, _ := call(t, c, object{"action": "confirm", "confirmed": true}); again["stage"] != reply["stage"] || again["state"] != "awaiting_confirmation" {
+						t.Errorf("the word of the assistant decided: %v", again["user_message"])
+					}
+					other := insideServer{project: t.TempDir(), state: state}.connect(t, hostWith(protocol, "8", quick))
+					gateOf(t, other)
+					if reply, _ := call(t, other, object{"action": "confirm", "confirmed": true}); reply["stage"] != "po" || reply["state"] != "awaiting_confirmation" {
+						t.Errorf("another process: %v", reply["user_message"])
 					}
 				})
 			}

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -50,9 +52,12 @@ type forms struct {
 	// silent has the clients whose last form no person has seen, with the time. A client dropped from silent
 	// is sent forms again.
 	silent *recent.Map[string, time.Time]
-	// seen has the clients with a form that a person has answered. A quick answer of theirs is not replaced by the
-	// word of their assistant.
-	seen *recent.Map[string, bool]
+	// seen is the folder with an empty file for each program with a form that a person has answered, by a hash of
+	// the name; "" without a folder. A quick answer of theirs is not replaced by the word of their assistant, in any
+	// project and by any later process.
+	seen string
+	// seenHere has the same programs for this process.
+	seenHere *recent.Map[string, bool]
 }
 
 // forgetSilence is the time for which a client without a session stays silent, since another window of the
@@ -76,7 +81,7 @@ type form struct {
 }
 
 func newForms(now func() time.Time) *forms {
-	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxClients), seen: recent.New[string, bool](maxClients)}
+	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxClients), seenHere: recent.New[string, bool](maxClients)}
 }
 
 // addForm stores a form and returns a new state with a prefix; "" and the reason if the form must not be
@@ -91,7 +96,7 @@ func (f *forms) addForm(prefix string, n form) (state string, why lang.Text) {
 		case n.asked.Sub(other.asked) > other.limit+time.Minute:
 			delete(f.open, state)
 			continue
-		case other.bound == n.bound && other.cwd == n.cwd && other.held:
+		case other.bound == n.bound && other.cwd == n.cwd && other.held && other.client == n.client:
 			return "", lang.T("a form with this question is open already")
 		}
 		if other.held {
@@ -152,6 +157,33 @@ func (f *forms) wait(ctx context.Context, state string) (waiting context.Context
 	}
 }
 
+// noteSeen records that a person has answered a form of a program.
+func (f *forms) noteSeen(name string) {
+	if known, _ := f.seenHere.Get(name); known || name == "" {
+		return
+	}
+	f.seenHere.Put(name, true)
+	if f.seen != "" && os.MkdirAll(f.seen, 0o700) == nil {
+		_ = os.WriteFile(f.seenFile(name), nil, 0o600) // without it, this process alone knows
+	}
+}
+
+// hasSeen reports whether a person has answered a form of a program, here or in another process.
+func (f *forms) hasSeen(name string) bool {
+	if known, _ := f.seenHere.Get(name); known {
+		return true
+	}
+	if f.seen == "" || name == "" {
+		return false
+	}
+	_, err := os.Stat(f.seenFile(name))
+	return err == nil
+}
+
+func (f *forms) seenFile(name string) string {
+	return filepath.Join(f.seen, "shows-forms-"+workflow.Hash([]byte(name))[:16])
+}
+
 func (f *forms) setSilent(client string, silent bool) {
 	if f.silent.Delete(client); silent {
 		f.silent.Put(client, f.now())
@@ -172,6 +204,8 @@ type formChannel struct {
 	formStyle
 	forms  *forms
 	client string
+	// name is the program's own name.
+	name string
 	// held reports whether forms of the client hold the call.
 	held bool
 
@@ -192,7 +226,7 @@ func newFormChannel(ctx context.Context, f *forms, call mcp.CallToolRequest) *fo
 	if httpguard.FromPage(ctx) {
 		return nil
 	}
-	c := &formChannel{formStyle: styleOf(ctx), forms: f, client: mcpwire.ClientKey(ctx), held: !server.IsModernRequest(ctx)}
+	c := &formChannel{formStyle: styleOf(ctx), forms: f, client: mcpwire.ClientKey(ctx), name: mcpwire.ClientInfo(ctx).Name, held: !server.IsModernRequest(ctx)}
 	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
 		if c.answered = f.takeOpen(state, c.client); c.answered != nil {
 			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)
@@ -303,8 +337,7 @@ func (c *formChannel) readResponse(f *form, q gate.Question) (gate.Response, err
 // explainSilence says why no person has answered a form; it returns the zero value if a person may have. If a
 // person has answered a first form, the silence is not unasked, and no other way may decide.
 func (c *formChannel) explainSilence(f *form) gate.Response {
-	_, seen := c.forms.seen.Get(c.client)
-	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil && !seen
+	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil && !c.forms.hasSeen(c.name)
 	switch {
 	case c.answer == nil && took >= f.limit:
 		return silentResponse(lang.T("the form was not answered within %v", f.limit), false)
@@ -322,7 +355,7 @@ func (c *formChannel) explainSilence(f *form) gate.Response {
 		return silentResponse(lang.T("the host answered the form by itself, in %d ms", took.Milliseconds()), unasked)
 	}
 	c.forms.setSilent(c.client, false)
-	c.forms.seen.Put(c.client, true)
+	c.forms.noteSeen(c.name)
 	switch c.answer.Action {
 	case mcp.ElicitationResponseActionAccept:
 		return gate.Response{}

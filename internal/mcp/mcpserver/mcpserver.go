@@ -26,6 +26,7 @@ import (
 	_ "embed"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +104,9 @@ func New(e *engine.Engine, o Options) *Server {
 		s.callers.roots.told = o.Reach.SetRoots
 	}
 	s.callers.forms.awaitMove = s.awaitMove
+	if o.State != "" {
+		s.callers.forms.seen = filepath.Join(o.State, "hosts")
+	}
 	s.feed = e.Projects().NewFeed(feed.Options{Recheck: s.recheckMethod, State: o.State, Now: e.Clock, Log: o.Log})
 	if o.Method != nil {
 		o.Method.SetChanged(s.feed.PokeAll)

@@ -137,6 +137,9 @@ func (t Teller) describeDecision(e *workflow.Transition, who, document string) s
 	l := t.Language
 	switch e.Event {
 	case workflow.EventAnswered:
+		if n := len(e.Skipped); n > 0 {
+			return l.Say("%s answered the questions, and skipped %d", who, n)
+		}
 		return l.Say("%s answered the questions", who)
 	case workflow.EventSkipped:
 		return l.Say("%s skipped the questions", who)

@@ -51,6 +51,16 @@ func (a *asks) send(ctx context.Context, session string, write func(message []by
 	return nil, ctx.Err()
 }
 
+// endSession answers the requests to the client of a session that has ended, as failed.
+func (a *asks) endSession(session string) {
+	a.open.Range(func(key, answer any) bool {
+		if key.(asked).session == session && a.open.CompareAndDelete(key, answer) {
+			answer.(chan json.RawMessage) <- nil
+		}
+		return true
+	})
+}
+
 // deliverAnswer passes on the answer to a request in asks, and returns false for any other. The answer has to
 // come over the session of the request.
 func (a *asks) deliverAnswer(session string, id, result json.RawMessage) bool {
@@ -64,7 +74,7 @@ func (a *asks) deliverAnswer(session string, id, result json.RawMessage) bool {
 }
 
 // elicit shows the person a form of a legacy client, and returns their answer. The library's own request can be
-// neither found nor withdrawn; it is left for the connections that have no other way.
+// neither found nor withdrawn.
 func elicit(ctx context.Context, params mcp.ElicitationParams) (*mcp.ElicitationResult, error) {
 	var result json.RawMessage
 	var err error
@@ -74,7 +84,7 @@ func elicit(ctx context.Context, params mcp.ElicitationParams) (*mcp.Elicitation
 	case *response:
 		session := server.ClientSessionFromContext(ctx)
 		if to.asks == nil || session == nil {
-			return server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{Params: params})
+			return nil, errors.New("the client takes no streams")
 		}
 		result, err = to.asks.send(ctx, session.SessionID(), to.writeAhead, mcp.MethodElicitationCreate, params)
 	default: // in one process with the client

@@ -125,6 +125,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveStream(w, r, id)
 	default:
 		h.stream.ServeHTTP(w, r)
+		h.asks.endSession(id)
 	}
 }
 
@@ -247,6 +248,7 @@ func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, 
 
 // forgetSession has the library end a session that has ended here.
 func (h *HTTP) forgetSession(id string) {
+	h.asks.endSession(id)
 	r, err := http.NewRequestWithContext(context.WithoutCancel(h.wire.closing), http.MethodDelete, "/", http.NoBody)
 	if err != nil {
 		return

@@ -91,13 +91,14 @@ type stdioFilter struct {
 	open    map[string]int  // requests read and not answered, by id
 	first   string          // the id of initialize
 	edits   map[string]edit // of answers to come, by id
+	calls   map[string]call // not answered, by id
 	changed chan struct{}   // closed, and replaced, at each answer
 }
 
 func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
 	return &stdioFilter{
 		in: newMessages(in), out: out, wire: w, queue: make(chan call, queueSize),
-		edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{}),
+		edits: map[string]edit{}, open: map[string]int{}, calls: map[string]call{}, changed: make(chan struct{}),
 	}
 }
 
@@ -166,7 +167,11 @@ func (f *stdioFilter) noteRequest(line []byte) []byte {
 		f.asks.deliverAnswer("", m.ID, m.Result)
 		return nil
 	}
-	if line = keepValues(line, &m); m.Result != nil || !m.hasID() && !m.isNameless() {
+	line = keepValues(line, &m)
+	if m.Method == string(mcp.MethodNotificationCancelled) {
+		f.cancelCall(message{ID: keep(m.Params.RequestID)}.idKey())
+	}
+	if m.Result != nil || !m.hasID() && !m.isNameless() {
 		return line
 	}
 	early := edit{}
@@ -191,10 +196,29 @@ func (f *stdioFilter) noteRequest(line []byte) []byte {
 		return nil
 	}
 	if m.Method == string(mcp.MethodToolsCall) {
-		f.queue <- call{m.ID, line} // not while f.mu is held: answers make room
+		f.queue <- f.newCall(m, line) // not while f.mu is held: answers make room
 		return nil
 	}
 	return line
+}
+
+// newCall returns a call that a cancellation reaches from now on: the library knows it only once a worker has it.
+func (f *stdioFilter) newCall(m message, line []byte) call {
+	c := call{id: m.ID, key: m.idKey(), line: line}
+	c.ctx, c.cancel = context.WithCancel(f.ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[c.key] = c
+	return c
+}
+
+// cancelCall cancels the call with an id, if there is one.
+func (f *stdioFilter) cancelCall(key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c, ok := f.calls[key]; ok {
+		c.cancel()
+	}
 }
 
 // trackRequest records an open request and returns true. If early has an answer, it writes the answer and
@@ -215,8 +239,11 @@ func (f *stdioFilter) trackRequest(m message, early edit) bool {
 
 // call is the line of a call of a tool. It may contain a whole document.
 type call struct {
-	id   any
-	line []byte
+	id     any
+	key    string
+	line   []byte
+	ctx    context.Context //nolint:containedctx // of the call, which waits for a worker
+	cancel context.CancelFunc
 }
 
 // serveCalls serves calls of tools from the queue until ctx is done. It bypasses the library's reader, which
@@ -229,7 +256,11 @@ func (f *stdioFilter) serveCalls(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		data, err := json.Marshal(f.answerCall(c.id, c.line))
+		data, err := json.Marshal(f.answerCall(c))
+		f.mu.Lock()
+		delete(f.calls, c.key)
+		f.mu.Unlock()
+		c.cancel()
 		if err == nil {
 			_, err = f.Write(append(data, '\n'))
 		}
@@ -241,14 +272,14 @@ func (f *stdioFilter) serveCalls(ctx context.Context) {
 }
 
 // answerCall returns the answer to a call, also if the library panics.
-func (f *stdioFilter) answerCall(id any, line []byte) (answer mcp.JSONRPCMessage) {
+func (f *stdioFilter) answerCall(c call) (answer mcp.JSONRPCMessage) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			f.wire.log.Error("a call failed", "panic", failure)
-			answer = mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INTERNAL_ERROR, "this is a bug; the log of the server has it", nil)
+			answer = mcp.NewJSONRPCError(mcp.NewRequestId(c.id), mcp.INTERNAL_ERROR, "this is a bug; the log of the server has it", nil)
 		}
 	}()
-	return f.wire.MCP.HandleMessage(f.ctx, line)
+	return f.wire.MCP.HandleMessage(c.ctx, c.line)
 }
 
 // Write passes one line of the library to the client, and records an answer.

@@ -234,7 +234,7 @@ func TestRest(t *testing.T) {
 		f.resting = time.AfterFunc(rest, func() { given.Add(1) })
 		go f.serveCalls(t.Context())
 		for n := range 3 {
-			f.queue <- call{n, fmt.Appendf(nil, callOfTool, n, "missing")}
+			f.queue <- f.newCall(message{ID: fmt.Append(nil, n)}, fmt.Appendf(nil, callOfTool, n, "missing"))
 			time.Sleep(rest - 1)
 			synctest.Wait()
 			if given.Load() != 0 {
@@ -247,4 +247,28 @@ func TestRest(t *testing.T) {
 			t.Errorf("memory was given back %d times, not once", n)
 		}
 	})
+}
+
+// TestCallCancelledAtOnce checks that a cancellation which comes with its call reaches it, before a worker has it.
+func TestCallCancelledAtOnce(t *testing.T) {
+	w := testWire()
+	w.MCP.AddTool(mcp.NewTool("waits"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		select {
+		case <-ctx.Done():
+			return mcp.NewToolResultText("cancelled"), nil
+		case <-time.After(20 * time.Second):
+			return mcp.NewToolResultText("waited"), nil
+		}
+	})
+	in, out := onStdio(t, w)
+	send(t, in, hello, "")
+	next(t, out)
+	for n := range 20 {
+		for id, named := range map[string]string{fmt.Sprint(n + 1): fmt.Sprint(n + 1), fmt.Sprintf(`"%d"`, n+1): fmt.Sprintf(`"%d"`, n+1)} {
+			send(t, in, `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"waits"}}`+"\n"+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id, named)
+			if got := fmt.Sprint(next(t, out)["result"]); !strings.Contains(got, "cancelled") {
+				t.Fatalf("call %s: %s", id, got)
+			}
+		}
+	}
 }

@@ -1,0 +1,6 @@
+package terminal
+
+import "golang.org/x/sys/unix"
+
+// dropTyped drops what was typed before a question is shown: it is no answer to it.
+func dropTyped(fd int) { _ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) } // else the person sees what they typed
