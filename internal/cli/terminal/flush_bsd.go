@@ -4,7 +4,7 @@ package terminal
 
 import "golang.org/x/sys/unix"
 
-// dropTyped drops what was typed before a question is shown: it is no answer to it.
+// dropTyped drops what was typed before a question is shown, and therefore is not an answer.
 func dropTyped(fd int) {
 	const read = 1                                        // FREAD
 	_ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, read) // else the person sees what they typed

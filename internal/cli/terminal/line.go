@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
 	"golang.org/x/term"
@@ -28,8 +27,8 @@ func newLineEditor(in *os.File, out io.Writer) *lineEditor {
 	return &lineEditor{in, shown}
 }
 
-// ReadLine returns a line, without the end of it, behind a prompt of one line. A line that was typed before the prompt
-// is no answer to it. Ctrl-C ends it with context.Canceled.
+// ReadLine returns a line, without the end of it, behind a prompt of one line. It drops what was typed
+// before the prompt. Ctrl-C ends it with context.Canceled.
 func (e *lineEditor) ReadLine(ctx context.Context, prompt string) (string, error) {
 	fd := int(e.in.Fd())
 	before, err := term.MakeRaw(fd)
@@ -81,14 +80,27 @@ func (r *keyReader) Read(p []byte) (int, error) {
 		n, err := r.Reader.Read(p)
 		const ctrlC = 3
 		r.interrupted = r.interrupted || bytes.IndexByte(p[:n], ctrlC) >= 0
-		keys := otherKeys.ReplaceAll(cursorKeys.ReplaceAll(p[:n], []byte("\x1b[$1")), []byte("$1"))
+		keys := translateKeys(p[:n])
 		if kept := copy(p, keys); kept > 0 || n == 0 || err != nil {
 			return kept, err
 		}
 	}
 }
 
-var (
-	cursorKeys = regexp.MustCompile(`\x1bO([ABCDFH])`)
-	otherKeys  = regexp.MustCompile(`\x1bO[a-zA-Z]|\x1b$|\x1b([^[bf])`)
-)
+// translateKeys returns keys as the library knows them.
+func translateKeys(keys []byte) (out []byte) {
+	const escape = 0x1b
+	for i := 0; i < len(keys); i++ {
+		rest := keys[i+1:]
+		switch {
+		case keys[i] != escape, len(rest) > 0 && strings.IndexByte("[bf", rest[0]) >= 0:
+			out = append(out, keys[i])
+		case len(rest) > 1 && rest[0] == 'O':
+			if strings.IndexByte("ABCDFH", rest[1]) >= 0 {
+				out = append(out, escape, '[', rest[1])
+			}
+			i += 2
+		}
+	}
+	return out
+}

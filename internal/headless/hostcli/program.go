@@ -167,27 +167,12 @@ func (l *lines) flushLine() {
 	l.each(line)
 }
 
-// marks are the variables set by an assistant for its programs.
-var marks = []string{
-	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PROJECT_DIR",
-	"CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID",
-}
-
-// engineEnv returns the variables for an engine: the person's, by which it finds the login, without our own
-// settings and without the marks of an assistant around us.
+// engineEnv returns the variables for an engine: the person's, by which it finds the login.
 func engineEnv(env []string, more ...string) []string {
 	if env == nil {
 		env = os.Environ()
 	}
-	var out []string
-	for _, entry := range env {
-		name, _, _ := strings.Cut(entry, "=")
-		name = strings.ToUpper(name) // Windows ignores case
-		if !strings.HasPrefix(name, "BMAD_") && !slices.Contains(marks, name) {
-			out = append(out, entry)
-		}
-	}
-	return append(out, more...)
+	return append(process.Environ(env), more...)
 }
 
 // configFolder returns the folder of an assistant's own settings: the one named by a variable, else the usual

@@ -128,17 +128,14 @@ func refusalReason(ctx context.Context, dir, command string, l lang.Language) st
 }
 
 // environment returns the server's environment for the command, with which a build finds tools, caches and
-// credentials as in the person's terminal, with two differences. The settings of this server (BMAD_*) are removed:
-// a project that uses or builds bmad-mcp must not be tested under them. CI=1 tells tools that nobody watches: no
-// questions, no watch mode, no progress bars. changes are the changes of Limits.Env.
+// credentials as in the person's terminal: a project that uses or builds bmad-mcp must not be tested under the settings
+// of this one. CI=1 tells tools that nobody watches: no questions, no watch mode, no progress bars. changes are the
+// changes of Limits.Env.
 func environment(all, changes []string) []string {
-	var out []string
-	for _, entry := range all {
+	out := slices.DeleteFunc(process.Environ(all), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(strings.ToUpper(entry), "BMAD_") && !slices.Contains(changes, name) { // Windows ignores case
-			out = append(out, entry)
-		}
-	}
+		return slices.Contains(changes, name)
+	})
 	out = append(out, "CI=1") // of duplicate names the last one counts
 	return append(out, slices.DeleteFunc(slices.Clone(changes), func(c string) bool { return !strings.Contains(c, "=") })...)
 }
