@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,10 +39,10 @@ func goFiles(t *testing.T) []string {
 	return out
 }
 
-// declaredTests returns the names of all tests and fuzz tests.
-func declaredTests(t *testing.T) []string {
+// declaredTests returns the source of the files that have each test and fuzz test, by its name.
+func declaredTests(t *testing.T) map[string]string {
 	t.Helper()
-	var out []string
+	out := make(map[string]string)
 	for _, path := range goFiles(t) {
 		if !strings.HasSuffix(path, "_test.go") {
 			continue
@@ -51,7 +52,7 @@ func declaredTests(t *testing.T) []string {
 			t.Fatal(err)
 		}
 		for _, m := range declared.FindAllSubmatch(source, -1) {
-			out = append(out, string(m[1]))
+			out[string(m[1])] += string(source)
 		}
 	}
 	return out
@@ -60,25 +61,76 @@ func declaredTests(t *testing.T) []string {
 // promiseRow is a row of the tables in docs/promises.md: a promise, and the tests that hold it.
 var promiseRow = regexp.MustCompile(`(?m)^\| (.+) \| (.*) \|$`)
 
-// TestPromisesAreHeld: the page of promises names at least one test for each promise, and each of
-// them is there.
+var (
+	inCode = regexp.MustCompile("`[^`]*`")
+	number = regexp.MustCompile(`\b\d[\d,_]*\d\b`)
+	marks  = strings.NewReplacer(",", "", "_", "")
+)
+
+// numbersOf returns the numbers of two digits or more in a text, outside of code.
+func numbersOf(text string) []string {
+	var out []string
+	for _, n := range number.FindAllString(inCode.ReplaceAllString(text, ""), -1) {
+		out = append(out, marks.Replace(n))
+	}
+	return out
+}
+
+// TestPromisesAreHeld: the page of promises names at least one test for each promise. A number in a promise stands in the
+// files of these tests, too. A test that any page names is there.
 func TestPromisesAreHeld(t *testing.T) {
 	page := readPage(t, "docs/promises.md")
 	tests := declaredTests(t)
 	tables, _, _ := strings.Cut(page, "\n## Against whom\n")
+	seen := 0
 	for _, row := range promiseRow.FindAllStringSubmatch(tables, -1) {
 		if row[1] != "Promise" && !named.MatchString(row[2]) {
 			t.Errorf("no test is named for: %s", row[1])
 		}
+		var held []string
+		for _, m := range named.FindAllStringSubmatch(row[2], -1) {
+			held = append(held, numbersOf(tests[m[1]])...)
+		}
+		for _, n := range numbersOf(row[1]) {
+			seen++
+			if !slices.Contains(held, n) {
+				t.Errorf("no test has the number %s: %s", n, row[1])
+			}
+		}
 	}
-	promises := named.FindAllStringSubmatch(page, -1)
-	if len(promises) < 100 {
-		t.Fatalf("the page names %d tests", len(promises))
+	if seen < 4 {
+		t.Errorf("got %d numbers in promises, want the 4 of the page at least", seen)
 	}
-	for _, m := range promises {
-		name, open := m[1], m[2] != ""
-		if !slices.ContainsFunc(tests, func(test string) bool { return test == name || open && strings.HasPrefix(test, name) }) {
-			t.Errorf("the page names %s, which no package has", name)
+	if names := named.FindAllString(page, -1); len(names) < 100 {
+		t.Fatalf("the page names %d tests", len(names))
+	}
+	for _, name := range userPages(t) {
+		for _, m := range named.FindAllStringSubmatch(readPage(t, name), -1) {
+			isIt := func(test string) bool { return test == m[1] || m[2] != "" && strings.HasPrefix(test, m[1]) }
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(tests)), isIt) {
+				t.Errorf("%s names %s, which no package has", name, m[1])
+			}
+		}
+	}
+}
+
+// measured finds results of measurements. Limits are in kB, MiB and seconds.
+var measured = regexp.MustCompile(`\d ?(ms|µs|毫秒)\b|\d (个 )?tokens?\b|\b(one|two|[0-9]+) cores\b|[单双两四八] ?个?核|nDCG`)
+
+// TestMeasurementsAreOnOnePage: they go stale where nobody repeats them. The comparison has those of other programs beside
+// its date.
+func TestMeasurementsAreOnOnePage(t *testing.T) {
+	for _, name := range userPages(t) {
+		if page := strings.Replace(name, ".zh.", ".", 1); page == "docs/figures.md" || page == "docs/compare.md" {
+			continue
+		}
+		for _, found := range measured.FindAllString(codeBlock.ReplaceAllString(readPage(t, name), ""), -1) {
+			t.Errorf("%s has the measurement %q, which belongs to docs/figures.md", name, found)
+		}
+	}
+	for text, want := range map[string]bool{"takes 9 ms": true, "about 8,400 tokens": true, "在双核机器上": true, "20 kB, at most 8 MiB in 10 minutes, `took_ms`": false} {
+		if got := measured.MatchString(text); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
 }
@@ -100,7 +152,7 @@ func TestInvariantsAreHeld(t *testing.T) {
 				t.Errorf("%s: no test is named for: %s", path, text)
 			}
 			for _, name := range names {
-				if !slices.Contains(tests, name) {
+				if tests[name] == "" {
 					t.Errorf("%s: %s is not a test of any package", path, name)
 				}
 			}
