@@ -19,7 +19,7 @@ func contentFindings(t *testing.T, document, objective string, answers ...string
 	}
 	var out []string
 	for _, f := range r.Audit(document, Background{Objective: objective, Answers: answers}).Findings {
-		if slices.Contains([]string{"FILLER", "JARGON", "ANNOUNCED", "DISOWNED", "OFF-OBJECTIVE"}, f.ID) {
+		if slices.Contains([]string{"FILLER", "JARGON", "ANNOUNCED", "OFF-OBJECTIVE"}, f.ID) {
 			out = append(out, f.ID)
 		}
 	}

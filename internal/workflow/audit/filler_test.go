@@ -41,7 +41,7 @@ func readFillerCorpus(t *testing.T) fillerCorpus {
 }
 
 // contentChecks are the checks of the rubrics that look at the words of a text.
-var contentChecks = []string{"FILLER", "JARGON", "ANNOUNCED", "DISOWNED", "OFF-OBJECTIVE"}
+var contentChecks = []string{"FILLER", "JARGON", "ANNOUNCED", "OFF-OBJECTIVE"}
 
 // TestFiller audits both sides of the corpus: what is filler by its words stays below 60, what is by the objective alone
 // below every gate; honest documents lose nothing to the checks for filler, with or without an objective.

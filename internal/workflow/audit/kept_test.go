@@ -3,12 +3,10 @@ package audit
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -57,41 +55,20 @@ func TestAuditsAtOnce(t *testing.T) {
 	}
 }
 
-// TestKeptIsTheSame: what is kept of other documents, and the beginning of a long one alone, change no audit.
-func TestKeptIsTheSame(t *testing.T) {
-	objective := "Build a self-hosted webhook relay that stores payments durably and delivers them with retries"
-	var rubrics []Rubric
-	for _, st := range workflow.Default().Stages {
-		if r, err := loadBuiltin(st); st.Audited() && err == nil {
-			rubrics = append(rubrics, r)
-		}
-	}
-	taken, audits, enough := 0, 0, 0
+// TestBeginningIsEnough: a long document is of the subject if the beginning alone is.
+func TestBeginningIsEnough(t *testing.T) {
+	known := Background{Objective: "Build a self-hosted webhook relay that stores payments durably and delivers them with retries"}
+	enough := 0
 	eachDocument(t, func(text string) {
-		r, known := rubrics[audits/2%len(rubrics)], Background{Objective: objective}
-		r.Audit(text, known)
-		half := len(text) / 2
-		half += strings.IndexByte(text[half:]+"\n", '\n')
-		for _, version := range []string{text, text[:half] + "\n\nAll figures in this report are invented.\n" + text[half:]} {
-			with := r.Audit(version, known)
-			kept := plainly
-			plainly = recent.New[uint64, struct{}](1)
-			without := r.Audit(version, known)
-			if plainly = kept; !reflect.DeepEqual(with, without) {
-				t.Errorf("%.60q: got %+v, want %+v", version, with, without)
-			}
-			audits++
-			taken += len(slices.DeleteFunc(with.Findings, func(f workflow.AuditFinding) bool { return !strings.Contains(f.ID, "DISOWN") }))
-			s := &document{text: readText(version, nil), wanted: known}
-			if s.saysAtOnce() {
-				enough++
-				if of := s.compareObjective(byWords, 0); !of.isComparable() || !of.speaks {
-					t.Errorf("%.60q: the beginning is of the subject, the whole is not: %+v", version, of)
-				}
+		s := &document{text: readText(text, nil), wanted: known}
+		if s.saysAtOnce() {
+			enough++
+			if of := s.compareObjective(byWords, 0); !of.isComparable() || !of.speaks {
+				t.Errorf("%.60q: the beginning is of the subject, the whole is not: %+v", text, of)
 			}
 		}
 	})
-	if audits < 200 || taken < 50 || enough < 10 {
-		t.Errorf("%d audits, %d that were taken back, %d that the beginning was enough for", audits, taken, enough)
+	if enough < 5 {
+		t.Errorf("the beginning was enough for %d documents", enough)
 	}
 }

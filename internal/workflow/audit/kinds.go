@@ -37,11 +37,10 @@ var kinds = map[string]kind{
 	"sprint_story": {worded: true, keys: []string{"what"}, needs: []string{"what"}, whats: []string{"any", "acceptance", "size"}, find: findSprintStories},
 	"has":          {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"commands", "files", "results", "specifics", "priorities", "ids", "findings"}, find: findHas},
 	"filler":       {keys: []string{"what", "at", "full"}, needs: []string{"what", "at"}, whats: []string{"placeholder", "jargon", "announced"}, find: findFiller},
-	"disowned":     {find: findDisowned},
 	"objective":    {keys: []string{"at", "full"}, find: findOffObjective},
 }
 
 // retired are kinds that no longer find anything, but that projects' rubrics may still have.
-var retired = setOf([]string{"echoed", "evidence", "gibberish", "instructed", "places", "repeated", "restated", "templated"})
+var retired = setOf([]string{"disowned", "echoed", "evidence", "gibberish", "instructed", "places", "repeated", "restated", "templated"})
 
 func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }

@@ -27,7 +27,7 @@ func TestFindingsInChinese(t *testing.T) {
 		"", "# T\n\nTODO\n", "# 登录\n\n全文很短。\n", strings.Repeat("lorem ipsum dolor sit amet ", 40), strings.Repeat("x", maxRead+1),
 		"# T\n\n## Scalability\n\nIt scales well.\n\n## Success Metrics\n\nMore users.\n\n## Technical Requirements\n\nFast.\n\n## Security\n\n",
 		"# T\n\n## User Stories\n\nAs a cook, I want a bell.\n\nAs a waiter, I want a bell.\n\n### US-7\n\n- AC-7.1 it is fast\n- it works well\n\n### US-7\n\nThe 5 user stories are world-class.\n",
-		"# T\n\n## Open Questions\n\n1. Who pays?\n2. When?\n3. Where?\n4. Why?\n\nAll tests pass.\n\n42 passed, 3 failed\n\nEvery figure in this report is invented.\n",
+		"# T\n\n## Open Questions\n\n1. Who pays?\n2. When?\n3. Where?\n4. Why?\n\nAll tests pass.\n\n42 passed, 3 failed\n",
 		"# T\n\n## Sprint 1: a\n\n### S1-1 b\n\n### S1-1 c\n\n## Sprint 2: b\n\ntext\n\n## Sprint 3: c\n\n| Id | Severity | Problem |\n|---|---|---|\n| R1 | major | bad |\n",
 		"# T\n\n| Criterion | Result | Evidence |\n|---|---|---|\n| AC-1.1 | pass | ok |\n| AC-1.2 | pass | |\n| AC-1.3 | pass | |\n",
 		"# T\n\n" + strings.Repeat("The same long sentence about nothing stands here once more today.\n\n", 6),

@@ -17,6 +17,21 @@ func containsAny(l string, words ...string) bool {
 	return false
 }
 
+// quoted matches words of somebody else, or a text of the product.
+var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
+
+// hasNegation reports whether a text denies the words behind it: "none of the figures is …".
+func hasNegation(before string) bool {
+	words := strings.Fields(before)
+	for _, w := range words[max(0, len(words)-6):] {
+		switch w {
+		case "no", "none", "not", "nothing", "never", "neither", "nor", "without", "isn't", "aren't", "wasn't", "weren't":
+			return true
+		}
+	}
+	return strings.HasSuffix(before, "不") || strings.HasSuffix(before, "没有") || strings.HasSuffix(before, "并非") || strings.HasSuffix(before, "不是")
+}
+
 func lowerAll(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

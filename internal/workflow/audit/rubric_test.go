@@ -200,12 +200,13 @@ func TestRetiredKinds(t *testing.T) {
 	r, err := audit.Parse("po.yaml", nil, stageOf(workflow.PO), []byte(`checks:
   - {id: ECHOED, kind: echoed, severity: critical, points: 55, at: 20, full: 40, problem: again, fix: once}
   - {id: REPEATED, kind: repeated, severity: major, each: 2, cap: 14, at: 4, problem: again, fix: once}
+  - {id: DISOWNED, kind: disowned, severity: critical, points: 55, problem: taken back, fix: measure}
   - {id: OFF, kind: objective, severity: critical, points: 55, at: 5, full: 10, problem: off, fix: on}
 `))
-	if err != nil || strings.Join(r.Retired, " ") != "echoed repeated" {
+	if err != nil || strings.Join(r.Retired, " ") != "echoed repeated disowned" {
 		t.Fatalf("got %q, %v", r.Retired, err)
 	}
-	if got := r.Audit(strings.Repeat("The same sentence stands here again and again. ", 40), audit.Background{}); got.Score != 100 {
+	if got := r.Audit(strings.Repeat("The same sentence stands here again and again. All figures are invented. ", 40), audit.Background{}); got.Score != 100 {
 		t.Errorf("a retired check costs points: %+v", got)
 	}
 }

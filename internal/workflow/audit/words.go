@@ -48,19 +48,15 @@ type fillerWord struct {
 }
 
 // lists returns the word lists.
-var lists = embeddedOnce(readLists)
-
-// embeddedOnce returns a function that reads a part of the program at the first call. A part that
-// cannot be read is a mistake in the program, which every test of the package shows.
-func embeddedOnce[T any](read func() (T, error)) func() T {
-	return sync.OnceValue(func() T {
-		out, err := read()
-		if err != nil {
-			panic(err)
-		}
-		return out
-	})
-}
+//
+// A list that cannot be read is a mistake in the program, which every test of the package shows.
+var lists = sync.OnceValue(func() *wordLists {
+	out, err := readLists()
+	if err != nil {
+		panic(err)
+	}
+	return out
+})
 
 func readList(name string, into any) error {
 	data, err := wordFiles.ReadFile("words/" + name)
