@@ -89,7 +89,7 @@ func filesOf(dir *durable.Dir, sessionID string) *files {
 const (
 	maxState   = 64 << 20
 	maxPending = 64 << 10
-	maxRaw     = 8 << 20
+	maxRaw     = 64 << 20
 )
 
 // lockWait is the time in which another run of the same session may end.

@@ -320,7 +320,7 @@ func TestRawOutputIsBounded(t *testing.T) {
 	b.options.Workers, b.options.Gates = []headless.Worker{talker{}}, headless.Stop
 	b.at(b.start("Build a to-do list"), headless.Person, "po/awaiting_confirmation")
 	info, err := os.Stat(b.file("engine-po-1.jsonl"))
-	if err != nil || info.Size() != 8<<20 {
+	if err != nil || info.Size() != 64<<20 {
 		t.Errorf("%v, %v", info, err)
 	}
 }
@@ -332,7 +332,7 @@ func (talker) Name() string { return "claude" }
 
 func (talker) Work(_ context.Context, job hostcli.Job) (*hostcli.Outcome, error) {
 	line := []byte(strings.Repeat("x", 1<<20-1) + "\n")
-	for range 9 {
+	for range 65 {
 		if n, err := job.Raw.Write(line); n != len(line) || err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
 // Known is the list of projects in which sessions were started, kept in the user's state
@@ -37,31 +38,38 @@ type knownList struct {
 
 const withoutLinks = 2
 
-// readKnown reads the list. A missing or broken one is empty: it is a help, not a record.
-func readKnown(dir *durable.Dir) (list knownList) {
+// readKnown reads the list. A missing one is empty.
+func readKnown(dir *durable.Dir) (list knownList, err error) {
 	data, err := dir.ReadFile(knownFile, maxKnownFile)
-	if err != nil || json.Unmarshal(data, &list) != nil {
-		return knownList{}
+	if errors.Is(err, fs.ErrNotExist) {
+		return knownList{}, nil
 	}
-	return list
+	if err == nil {
+		err = json.Unmarshal(data, &list)
+	}
+	if err != nil {
+		return knownList{}, fault.New(fault.Storage, "the list of projects in %s cannot be read: %w", filepath.Join(dir.Path(), knownFile), err).
+			WithHint("repair the file, or move it away: each project is listed again with its next step")
+	}
+	return list, nil
 }
 
 // List returns the known project folders, the one added last first.
 func (k Known) List() []string {
-	folders, _ := k.Recorded()
+	folders, _, _ := k.Recorded() // doctor and the commands that list projects name a list that cannot be read
 	return folders
 }
 
 // Recorded returns the known project folders, and whether they are recorded without links, so
 // that one that has become a link since then leads to another.
-func (k Known) Recorded() (folders []string, real bool) {
+func (k Known) Recorded() (folders []string, real bool, err error) {
 	dir, err := durable.OpenDir(k.Folder)
 	if err != nil {
-		return nil, true
+		return nil, true, nil //nolint:nilerr // there is no state folder yet
 	}
 	defer func() { _ = dir.Close() }()
-	list := readKnown(dir)
-	return list.Projects, list.Version >= withoutLinks
+	list, err := readKnown(dir)
+	return list.Projects, list.Version >= withoutLinks, err
 }
 
 // Add puts a project folder on the list.
@@ -78,8 +86,9 @@ func (k Known) Add(ctx context.Context, project string) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	if list := readKnown(dir); list.Version >= withoutLinks && slices.Contains(list.Projects, project) {
-		return nil
+	list, err := readKnown(dir)
+	if isListed := list.Version >= withoutLinks && slices.Contains(list.Projects, project); err != nil || isListed {
+		return err
 	}
 	return change(ctx, dir, func(list []string) []string {
 		if slices.Contains(list, project) {
@@ -100,9 +109,10 @@ func (k Known) Remove(ctx context.Context, project string) (removed bool, err er
 		return false, nil //nolint:nilerr // without a list that can be read, nothing is to be removed
 	}
 	defer func() { _ = dir.Close() }()
-	list := readKnown(dir).Projects
-	if !slices.Contains(list, project) && !slices.Contains(list, resolveLinks(project)) {
-		return false, nil
+	recorded, err := readKnown(dir)
+	list := recorded.Projects
+	if err != nil || !slices.Contains(list, project) && !slices.Contains(list, resolveLinks(project)) {
+		return false, err
 	}
 	err = change(ctx, dir, func(list []string) []string {
 		return slices.DeleteFunc(list, func(have string) bool {
@@ -121,7 +131,10 @@ func change(ctx context.Context, dir *durable.Dir, to func([]string) []string) e
 		return err
 	}
 	defer func() { _ = lock.Unlock() }()
-	before := readKnown(dir)
+	before, err := readKnown(dir)
+	if err != nil {
+		return err
+	}
 	list := slices.Clone(before.Projects)
 	if before.Version < withoutLinks {
 		for i, project := range list {

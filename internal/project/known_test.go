@@ -32,7 +32,7 @@ func TestKnownWithoutLinks(t *testing.T) {
 	gone := filepath.Join(top, "gone")
 	expect := func(real bool, want ...string) {
 		t.Helper()
-		if got, is := k.Recorded(); is != real || !slices.Equal(got, want) || !slices.Equal(k.List(), want) {
+		if got, is, err := k.Recorded(); err != nil || is != real || !slices.Equal(got, want) || !slices.Equal(k.List(), want) {
 			t.Errorf("%v, %v, want %v, %v", got, is, want, real)
 		}
 	}
@@ -88,7 +88,10 @@ func TestKnownProjects(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(k.Folder, "projects.json"), []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Add(t.Context(), "/c"); err != nil || len(k.List()) != 1 {
-		t.Errorf("%v, %v", k.List(), err)
+	if err := k.Add(t.Context(), "/c"); err == nil || !strings.Contains(err.Error(), "projects.json cannot be read") {
+		t.Errorf("a broken list is replaced: %v", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(k.Folder, "projects.json")); string(text) != "nonsense" {
+		t.Errorf("%s, %v", text, err)
 	}
 }

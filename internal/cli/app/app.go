@@ -8,6 +8,10 @@ package app
 
 import (
 	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -58,6 +62,9 @@ func (a *App) newTasks(w Workspace, log *slog.Logger) *Tasks {
 // SetUp reads the flags and settings. The program starts even with unreadable settings, which each action
 // reports.
 func (a *App) SetUp() error {
+	if err := checkHome(); err != nil {
+		return err
+	}
 	var toolsets []config.Toolset
 	if len(a.toolsets) > 0 {
 		var err error
@@ -78,6 +85,23 @@ func (a *App) SetUp() error {
 	}
 	a.built = &lazyParts{}
 	return nil
+}
+
+// checkHome refuses a home that is not absolute, since keys and records would go into the working folder. Without one,
+// the home of the account counts: its settings can make a gate stricter.
+func checkHome() error {
+	home := os.Getenv("HOME")
+	if runtime.GOOS == "windows" || filepath.IsAbs(home) {
+		return nil
+	}
+	if home != "" {
+		return fault.New(fault.InvalidArgument, "HOME is %q, and not an absolute path", home).WithHint("set HOME to your home folder")
+	}
+	who, err := user.Current()
+	if err != nil || !filepath.IsAbs(who.HomeDir) {
+		return nil //nolint:nilerr // an account without a home has no settings
+	}
+	return os.Setenv("HOME", who.HomeDir)
 }
 
 // ReadSettings reads the settings for the program's folder, as far as they can be read.

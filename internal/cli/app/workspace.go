@@ -249,7 +249,10 @@ func (w *Workspace) RecordedPlaces() (out []RecordedPlace, err error) {
 	for _, folder := range own.Projects {
 		out = append(out, RecordedPlace{reach.Place{Folder: folder, By: reach.Listed, Record: file}, FromSettings})
 	}
-	known, real := KnownProjects().Recorded()
+	known, real, knownErr := KnownProjects().Recorded()
+	if err == nil {
+		err = knownErr
+	}
 	for _, folder := range known {
 		out = append(out, RecordedPlace{reach.Place{Folder: folder, By: reach.Known, Real: real, Record: StateFolder()}, FromSessions})
 	}

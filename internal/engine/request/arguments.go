@@ -74,7 +74,8 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 		if of != nil && !of.hasType("string") {
 			isEmpty = isEmpty || isBlank(value)
 		}
-		if leftOut := isEmpty && !known.Decides; !ok || leftOut {
+		isOpen := known.Decides && a.mayDecide(given) // an unclear decision must not become a yes
+		if leftOut := isEmpty && !isOpen; !ok || leftOut {
 			continue
 		}
 		if err := known.Read(&to, of.convertTexts(value)); err != nil {
@@ -87,7 +88,7 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 		if a.fits == nil {
 			continue
 		}
-		if err := a.fits(&to, known); err != nil {
+		if err := a.fits(&to, known); err != nil && !isBlank(value) {
 			return to, err
 		}
 	}
@@ -108,6 +109,15 @@ func knownAs(name string, names []string) string {
 		return names[i]
 	}
 	return name
+}
+
+// mayDecide reports whether a call may be a decision: its action is one, or is not known.
+func (a Arguments[T]) mayDecide(given map[string]json.RawMessage) bool {
+	var action workflow.Action
+	_ = json.Unmarshal(given["action"], &action)
+	return !slices.Contains([]workflow.Action{
+		workflow.ActionStart, workflow.ActionSubmit, workflow.ActionAnswer, workflow.ActionStatus, workflow.ActionResume, workflow.ActionReopen, workflow.ActionCancel,
+	}, action)
 }
 
 // isBlank reports whether a value is missing, or a text with nothing in it.

@@ -39,6 +39,9 @@ func (r *messages) next() ([]byte, error) {
 	return message, nil
 }
 
+// maxLine bounds a message, in bytes. The largest submission is far below it.
+const maxLine = 64 << 20
+
 // between are the bytes that may stand between messages, the byte order mark and the record separator among them.
 const between = " \t\r\n\x00\x1e\xef\xbb\xbf"
 
@@ -72,7 +75,12 @@ func (r *messages) readValue() (value, next []byte) {
 		if c, r.end = r.in.ReadByte(); r.end != nil {
 			return value, nil
 		}
-		value = append(value, c)
+		if value = append(value, c); len(value) > maxLine {
+			for c != '\n' && r.end == nil {
+				c, r.end = r.in.ReadByte()
+			}
+			return value[:100], nil // for the library to refuse
+		}
 		switch {
 		case escaped:
 			escaped = false
@@ -84,6 +92,9 @@ func (r *messages) readValue() (value, next []byte) {
 			escaped = c == '\\'
 		case c == '\n':
 			line := value[start:]
+			if value[0] == '[' { // a batch has one line, so that an open bracket takes no other message with it
+				return value, nil
+			}
 			if start > 0 && value[0] == '{' && line[0] == '{' && depth == before && bytes.Contains(line, []byte(`"jsonrpc"`)) {
 				return value[:start], line
 			}

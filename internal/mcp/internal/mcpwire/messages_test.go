@@ -53,7 +53,7 @@ func TestMessages(t *testing.T) {
 		"several in a line":        {a + b + " " + c + "\n", a + "|" + b + "|" + c},
 		"several lines":            {"{\n  \"id\":\r\n1\n}\n" + b, "{   \"id\":\r 1 }|" + b},
 		"a batch":                  {"[" + a + "," + b + "]\n" + c, a + "|" + b + "|" + c},
-		"a batch in lines":         {"[\n" + b + ",\n" + c + "\n]\n", b + "|" + c},
+		"an open bracket":          {"[\n" + b + "\n[{\"id\":1}\n" + c, "[ |" + b + "|[{\"id\":1} |" + c},
 		"an empty batch":           {"[]\n" + a, "[]|" + a},
 		"headers":                  {"Content-Length: 8\r\n\r\n" + a + "content-length: 9\r\nContent-Type: x\r\n\r\n" + b, a + "|" + b},
 		"little endian":            {"\xff\xfe" + utf16Of(a+"\r\n"+b, 1, 0), a + "|" + b},
