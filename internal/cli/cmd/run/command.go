@@ -70,7 +70,8 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 				return showPrices(term, strings.Join(args, " "))
 			}
 			if _, err := strconv.ParseBool(strings.Join(args[:min(len(args), 1)], "")); err == nil && len(args) > 1 { // of a flag before it
-				return fault.New(fault.InvalidArgument, "%q stands alone before the objective", args[0]).WithHint("write the value of a flag with =, such as --yes=false, and the objective in quotation marks")
+				return fault.New(fault.InvalidArgument, "%q stands alone before the objective", args[0]).
+					WithHint("write the value of a flag with =, such as --yes=false, and the objective in quotation marks")
 			}
 			if o.resume == onlyRun && len(args) == 1 {
 				o.resume, args = args[0], nil
