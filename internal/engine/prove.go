@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/proof"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -62,10 +64,9 @@ func (r *run) buildStatement(ctx context.Context, now *standing.Standing, signer
 	if origin, err := git.OriginOf(ctx, folder); err == nil {
 		facts.Remote = origin.Address
 	}
-	if w := &facts.Work; w.ApprovedCommit != "" && w.TestedCommit != "" && w.ApprovedCommit != w.TestedCommit {
-		if w.Changed, err = changedFiles(ctx, folder, w.ApprovedCommit, w.TestedCommit); err != nil {
-			return nil, err
-		}
+	if facts.Work.TestedCommit == head { // later, nobody knows how it was
+		tree, err := git.Look(ctx, folder)
+		facts.Work.TestedClean = err == nil && tree != nil && !slices.ContainsFunc(tree.Changed, isSource)
 	}
 	return proof.Write(s, facts, signer)
 }
@@ -87,14 +88,10 @@ func workOf(s *workflow.Session) (w proof.Work) {
 	return w
 }
 
-func changedFiles(ctx context.Context, folder, from, to string) ([]string, error) {
-	h, err := git.OpenHistory(ctx, folder)
-	if h == nil || err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	files, _, err := h.Changed(ctx, from, to)
-	return files, err
+// isSource reports whether a line of git status is about a file other than those that a run itself writes.
+func isSource(line string) bool {
+	name := line[min(3, len(line)):]
+	return !strings.HasPrefix(name, ".claude/") && !strings.HasPrefix(name, store.Folder+"/")
 }
 
 // headCommit returns the checked-out commit if a statement is about the work of the stage; "" if not, or if the

@@ -103,6 +103,48 @@ func TestStatementOfARun(t *testing.T) {
 	}
 }
 
+// TestStatementOfTheTestedWork: the statement says whether the tested commit holds all of the tested work, so that a
+// reviewer is told of what has changed since, and of nothing else.
+func TestStatementOfTheTestedWork(t *testing.T) {
+	for name, tt := range map[string]struct {
+		commits, clean bool
+	}{"committed before QA": {true, true}, "not committed": {false, false}} {
+		b := newBench(t)
+		b.inGit()
+		b.to(workflow.QA, workflow.Generating)
+		if tt.commits {
+			b.git("add", "-A")
+			b.git("commit", "-q", "-m", "work")
+		}
+		b.onTo(workflow.QA, workflow.Completed)
+		found, err := filepath.Glob(filepath.Join(b.dir, ".claude", "specs", "*", proof.StatementFile))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		text, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := proof.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := st.Predicate.Work; w == nil || w.TestedCommit == "" || w.TestedClean != tt.clean || len(w.Changed) > 0 {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+}
+
+// git runs git in the project.
+func (b *bench) git(args ...string) {
+	b.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"}, args...)...)
+	cmd.Dir = b.dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		b.t.Fatalf("%v: %s", args, said)
+	}
+}
+
 // TestDecisionsByAnAgent: the key that a person has chosen signs their decisions and statements; without its agent they
 // decide nothing.
 func TestDecisionsByAnAgent(t *testing.T) {

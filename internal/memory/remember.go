@@ -67,8 +67,8 @@ func (r *reading) lookForSimilar(log *slog.Logger, key notes.Key, text string, f
 }
 
 const (
-	// maxBuild is how many notes are taken into a new index for the sake of a hint.
-	maxBuild = 2000
+	// maxBuild is how many notes a write takes into a new index, for the hint and for the searches after it.
+	maxBuild = 20_000
 	// Similar notes have at least this close a spelling; there are at most so many.
 	leastSimilar = 0.85
 	maxSimilar   = 3
