@@ -4,9 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
-	"runtime"
-	"slices"
-	"sync"
 )
 
 // version begins a packed index. Raise it if texts are taken apart in another way than before
@@ -142,41 +139,10 @@ func Load(l *Lexicon, data []byte, docs []Doc) (x *Index, fresh int) {
 		}
 	}
 	fresh = len(missing) + x.dropUnknown(known)
-	x.putAll(missing)
+	for _, d := range missing {
+		x.Put(d)
+	}
 	return x, fresh
-}
-
-// putAll is Put of many documents, which all processors take apart.
-func (x *Index) putAll(docs []Doc) {
-	const batch = 256
-	ready := make(chan []contents, 1)
-	workers := make([]apart, runtime.GOMAXPROCS(0))
-	for n := range workers {
-		workers[n] = newApart(x.lexicon)
-	}
-	go func() {
-		defer close(ready)
-		for list := range slices.Chunk(docs, batch) {
-			out := make([]contents, len(list))
-			var work sync.WaitGroup
-			for n, a := range workers {
-				work.Go(func() {
-					for i := n; i < len(list); i += len(workers) {
-						out[i] = a.contentsOf(list[i])
-					}
-				})
-			}
-			work.Wait()
-			ready <- out
-		}
-	}()
-	at := 0
-	for list := range ready {
-		for _, c := range list {
-			x.put(docs[at], c)
-			at++
-		}
-	}
 }
 
 // dropUnknown drops the unknown packed documents, and returns their number. Without their texts it has to look at

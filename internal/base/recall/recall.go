@@ -113,9 +113,7 @@ func (x *Index) Len() int { return len(x.keys) }
 
 // Put adds a document, and replaces the one with the same key, if any. The cost does not grow with the
 // number of documents, except for the copying of lists of numbers.
-func (x *Index) Put(d Doc) { x.put(d, x.contentsOf(d)) }
-
-func (x *Index) put(d Doc, c contents) {
+func (x *Index) Put(d Doc) {
 	x.Drop(d.Key)
 	slot := uint32(len(x.docs)) // #nosec G115 -- below 2^24 documents
 	if n := len(x.free); n > 0 {
@@ -124,8 +122,9 @@ func (x *Index) put(d Doc, c contents) {
 		x.docs = append(x.docs, document{})
 	}
 	x.keys[d.Key] = slot
+	c := x.contentsOf(d)
 	sum := 0.0
-	x.featuresOf(c).each(func(f feature, n int) {
+	c.features.each(func(f feature, n int) {
 		p := newPosting(slot, n)
 		x.insert(f, p)
 		if f >= gram {
@@ -142,7 +141,7 @@ func (x *Index) Drop(key string) {
 	if !ok {
 		return
 	}
-	x.featuresOf(x.contentsOf(x.docs[slot].Doc)).each(func(f feature, _ int) {
+	x.contentsOf(x.docs[slot].Doc).features.each(func(f feature, _ int) {
 		x.set(f, removePosting(x.postsWith(f), slot))
 	})
 	x.freeSlot(slot)
@@ -248,61 +247,22 @@ var dampings = func() (all [256]float64) {
 
 func dampingOf(p posting) float64 { return dampings[p&255] }
 
-// contents is a document taken apart: the words, and the features by concepts and grams.
+// contents is a document taken apart.
 type contents struct {
-	words    []seenWord
 	features features
 	length   int
 }
 
-type seenWord struct {
-	text  string
-	stems *stems
-}
-
-// apart takes documents apart, without an index.
-type apart struct {
-	lexicon *Lexicon
-	stemsOf func(word string) *stems
-}
-
-func newApart(l *Lexicon) apart {
-	known := map[string]*stems{}
-	return apart{l, func(word string) *stems {
-		s := known[word]
-		if s == nil {
-			made := stemsOf(word)
-			s = &made
-			known[word] = s
-		}
-		return s
-	}}
-}
-
-func (a apart) contentsOf(d Doc) (c contents) {
-	a.addText(&c, d.Text)
+func (x *Index) contentsOf(d Doc) (c contents) {
+	x.addText(&c, d.Text)
 	for _, e := range d.Extra {
-		a.addText(&c, e)
+		x.addText(&c, e)
 	}
 	return c
 }
 
-func (x *Index) contentsOf(d Doc) contents {
-	return apart{x.lexicon, func(word string) *stems {
-		s := x.stemsOf(word)
-		if _, ok := x.ids[word]; !ok && x.packedWords.len() > 0 {
-			x.known[word] = s
-		}
-		return s
-	}}.contentsOf(d)
-}
-
-// featuresOf returns the features of a document, with numbers for its words.
-func (x *Index) featuresOf(c contents) features {
-	for _, w := range c.words {
-		c.features = append(c.features, word|feature(x.internWord(w.text, w.stems)))
-	}
-	return c.features
+func (x *Index) takeWord(c *contents, text string, s *stems) {
+	c.features = append(c.features, word|feature(x.internWord(text, s)))
 }
 
 func (c *contents) addConcepts(concepts []int32) {
@@ -312,41 +272,44 @@ func (c *contents) addConcepts(concepts []int32) {
 }
 
 // addText adds the words, concepts and grams of a text.
-func (a apart) addText(c *contents, text string) {
+func (x *Index) addText(c *contents, text string) {
 	found := func(_, _ int, concepts []int32) { c.addConcepts(concepts) }
 	var phrase []*stems
 	for _, t := range tokens(text) {
 		if t.han {
 			phrase = append(phrase, nil)
-			a.takeRun(c, t.text)
+			x.takeRun(c, t.text)
 			continue
 		}
-		s := a.stemsOf(t.text)
+		s := x.stemsOf(t.text)
+		if _, ok := x.ids[t.text]; !ok && x.packedWords.len() > 0 {
+			x.known[t.text] = s
+		}
 		if t.joined {
-			a.lexicon.eachTerm([]*stems{s}, found)
+			x.lexicon.eachTerm([]*stems{s}, found)
 		} else {
 			phrase = append(phrase, s)
 		}
 		if !t.isFound() {
 			continue
 		}
-		c.words = append(c.words, seenWord{t.text, s})
+		x.takeWord(c, t.text, s)
 		if !t.joined {
 			c.length++
 			c.features = wordGrams(c.features, s.folded)
 		}
 	}
-	a.lexicon.eachTerm(phrase, found)
+	x.lexicon.eachTerm(phrase, found)
 }
 
-func (a apart) takeRun(c *contents, run string) {
-	add := func(text string) { c.words = append(c.words, seenWord{text, a.stemsOf(text)}) }
+func (x *Index) takeRun(c *contents, run string) {
+	add := func(text string) { x.takeWord(c, text, x.stemsOf(text)) }
 	c.features = pinyinGrams(c.features, run)
 	eachBigram(run, func(pair string) {
 		add(pair)
 		c.length++
 	})
-	a.lexicon.scanRun(run, func(term string, concepts []int32) {
+	x.lexicon.scanRun(run, func(term string, concepts []int32) {
 		if utf8.RuneCountInString(term) != 2 {
 			add(term)
 		}

@@ -17,29 +17,7 @@ type table struct {
 // packed is a table as a text: keys in rising order, eight bytes each; four bytes each for the end of the
 // key's list; and the lists, each number as the distance from the one before it. All numbers have the least
 // byte first.
-type packed struct {
-	keys, ends, lists string
-	// starts has the place of the first key of each bucket: keys are mostly hashes, which are spread evenly.
-	starts []uint32
-}
-
-// bucketBits are the first bits of a key, which number the bucket.
-const bucketBits = 14
-
-func bucketOf(f feature) int { return int(f >> (64 - bucketBits)) } // #nosec G115 -- of 14 bits
-
-func newPacked(keys, ends, lists string) packed {
-	p := packed{keys, ends, lists, make([]uint32, 0, 1<<bucketBits+1)}
-	for at := range p.len() {
-		for len(p.starts) <= bucketOf(p.keyAt(at)) {
-			p.starts = append(p.starts, uint32(at)) // #nosec G115 -- of 50,000 notes
-		}
-	}
-	for len(p.starts) <= 1<<bucketBits {
-		p.starts = append(p.starts, uint32(p.len())) // #nosec G115 -- of 50,000 notes
-	}
-	return p
-}
+type packed struct{ keys, ends, lists string }
 
 func (t *table) get(f feature) []posting {
 	if list := t.live[f]; list != nil {
@@ -121,10 +99,7 @@ func (p *packed) keyAt(at int) feature {
 }
 
 func (p *packed) find(f feature) (at int, ok bool) {
-	if len(p.starts) == 0 {
-		return 0, false
-	}
-	from, to := int(p.starts[bucketOf(f)]), int(p.starts[bucketOf(f)+1])
+	from, to := 0, p.len()
 	for from < to {
 		if at = (from + to) / 2; p.keyAt(at) < f {
 			from = at + 1
@@ -218,10 +193,9 @@ func (r *reader) readBytes(n uint64) (text string) {
 }
 
 func (r *reader) readTable() packed {
-	keys, ends, lists := r.readText(), r.readText(), r.readText()
-	if len(keys)%8 != 0 || len(ends) != len(keys)/2 {
+	p := packed{r.readText(), r.readText(), r.readText()}
+	if len(p.keys)%8 != 0 || len(p.ends) != len(p.keys)/2 {
 		r.broken = true
-		return packed{}
 	}
-	return newPacked(keys, ends, lists)
+	return p
 }
