@@ -36,7 +36,7 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// Write replaces a host's file, atomically unless it has several names, if it still holds before. A link stays a link, and the file keeps
+// Write replaces a host's file atomically if it still holds before. A link stays a link, and the file keeps
 // permissions and owner; a new one is for the person alone, because such files hold keys.
 func Write(path string, before, after []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -76,9 +76,6 @@ func Write(path string, before, after []byte) error {
 	}
 	if err := checkUnchanged(path, before); err != nil {
 		return err
-	}
-	if hasOtherNames(info) { // a rename would part it from them
-		return os.WriteFile(path, after, mode)
 	}
 	return os.Rename(tmp.Name(), path)
 }

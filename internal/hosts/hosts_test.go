@@ -261,8 +261,9 @@ func TestRefusesWhatTheHostDoesNotRead(t *testing.T) {
 		{"cursor", "\xef\xbb\xbf{\"a\": 1,}", ""},
 		{"vscode", " \n", ""},
 		{"vscode", "{", "unexpected EOF"},
-		{"cursor", strings.Repeat("[", 1_000_000), "deeper than 10000"},
-		{"cursor", "{ // \"\n/* \" */ \"\\\"a\": " + strings.Repeat(`{"a":`, 1_000_000), "deeper than 10000"},
+		{"cursor", strings.Repeat("[", 90_000), "unexpected EOF"},
+		{"cursor", strings.Repeat("[", 1_000_000), "deeper than 100000"},
+		{"cursor", "{ // \"\n/* \" */ \"\\\"a\": " + strings.Repeat(`{"a":`, 1_000_000), "deeper than 100000"},
 		{"cursor", "{ // " + strings.Repeat("[", 20_000) + "\n/* " + strings.Repeat("{", 20_000) + " */ \"\\\"" + strings.Repeat("[", 20_000) + "\": 1 }", ""},
 	} {
 		h, _ := hosts.Lookup(c.host)

@@ -74,34 +74,19 @@ func (f jsonFile) parseText(text []byte) (*jsonDocument, error) {
 	return d, nil
 }
 
-// maxDepth is the greatest depth of a file, as of encoding/json. The parser has no bound, and would end the process.
-const maxDepth = 10_000
+// maxDepth is a depth that the parser, which has no bound, can bear. A deeper file would end the process.
+const maxDepth = 100_000
 
-// isDeep reports whether a text nests too deep. Brackets in strings and comments do not count.
+// isDeep reports whether a text may nest too deep: brackets in strings and comments count as well.
 func isDeep(text []byte) bool {
-	depth, closing := 0, "" // the end of a string or comment around the character
-	for i := 0; i < len(text); i++ {
-		c, rest := text[i], text[i:]
-		switch {
-		case closing == `"` && c == '\\':
-			i++
-		case closing != "":
-			if bytes.HasPrefix(rest, []byte(closing)) {
-				i += len(closing) - 1
-				closing = ""
-			}
-		case c == '"':
-			closing = `"`
-		case bytes.HasPrefix(rest, []byte("//")):
-			closing = "\n"
-		case bytes.HasPrefix(rest, []byte("/*")):
-			closing = "*/"
-			i++
-		case c == '[' || c == '{':
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
 			if depth++; depth > maxDepth {
 				return true
 			}
-		case c == ']' || c == '}':
+		case ']', '}':
 			depth--
 		}
 	}

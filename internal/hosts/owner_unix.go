@@ -18,12 +18,3 @@ func keepOwner(f *os.File, info fs.FileInfo) error {
 	}
 	return nil
 }
-
-// hasOtherNames reports whether a file has hard links.
-func hasOtherNames(info fs.FileInfo) bool {
-	if info == nil {
-		return false
-	}
-	was, ok := info.Sys().(*syscall.Stat_t)
-	return ok && was.Nlink > 1
-}

@@ -2,12 +2,10 @@ package hosts_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -259,22 +257,6 @@ func TestUninstallAfterWork(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != tt.want {
 			t.Errorf("got %q, %v, want %q", got, err, tt.want)
 		}
-	}
-}
-
-// TestOtherNames keeps the other name of a file with two.
-func TestOtherNames(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("hard links are not told there")
-	}
-	p, h := planned(t, "cursor")
-	path, other := h.File(p.Machine, hosts.User), filepath.Join(p.Machine.Home, "other.json")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(other, []byte("{}"), 0o600), os.Link(other, path)); err != nil {
-		t.Fatal(err)
-	}
-	wantStatus(t, hosts.Applier{Now: time.Now}.Apply(t.Context(), func() hosts.Change { return p.Install(h) }), hosts.Added, "")
-	if text, err := os.ReadFile(other); err != nil || !strings.Contains(string(text), "bmad") {
-		t.Errorf("the other name has %q, %v", text, err)
 	}
 }
 
