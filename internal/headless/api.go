@@ -1,7 +1,6 @@
 package headless
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -102,31 +101,6 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	out := &hostcli.Outcome{Text: text, Session: c.ID(), Usage: usageSince(c.Costs(), before)}
 	if err != nil {
 		return out, w.describeFailure(err)
-	}
-	return out, nil
-}
-
-// Recall returns the outcome of a job whose end nobody has seen, from what it had written to Job.Raw.
-func (w *API) Recall(job hostcli.Job, raw []byte) (*hostcli.Outcome, error) {
-	out, used := &hostcli.Outcome{Session: job.Session}, provider.Usage{Estimated: true}
-	done := false
-	for line := range bytes.Lines(raw) {
-		var e sdk.Event
-		if json.Unmarshal(line, &e) != nil {
-			continue
-		}
-		if e.Cost != nil && e.Type == sdk.EventCost {
-			used.Input, used.Output = used.Input+e.Cost.Prompt, used.Output+e.Cost.Output
-		}
-		if e.Type == sdk.EventTurnCompleted {
-			out.Text, done = e.Text, true
-		}
-	}
-	if p, err := w.Provider(job.Model); err == nil && used.Prompt()+used.Output > 0 {
-		out.Usage = map[string]provider.Usage{p.Info().Model: used}
-	}
-	if !done {
-		return out, &hostcli.Failure{Engine: w.Engine, Why: "it ended without a result"}
 	}
 	return out, nil
 }

@@ -63,30 +63,6 @@ func (c *Claude) Recall(j Job, raw []byte) (*Outcome, error) {
 	return recall(c.Name(), newClaudeReader(j, j.Session), raw)
 }
 
-// ModelOf returns the model for a job, "" if it is not known before, as for an alias such as opus.
-func (c *Claude) ModelOf(j Job) string {
-	env := engineEnv(c.Env)
-	var own struct {
-		Model string
-		Env   struct {
-			Model string `json:"ANTHROPIC_MODEL"`
-		}
-	}
-	for key, raw := range personalSettings(env) {
-		switch key { // an unreadable part names none
-		case "model":
-			_ = json.Unmarshal(raw, &own.Model)
-		case "env":
-			_ = json.Unmarshal(raw, &own.Env)
-		}
-	}
-	model, _, _ := strings.Cut(cmp.Or(j.Model, own.Env.Model, lookupEnv(env, "ANTHROPIC_MODEL"), own.Model), "[")
-	if !strings.Contains(model, "-") && model != j.Model {
-		return ""
-	}
-	return model
-}
-
 // claudeEnv keeps Claude Code to the work: commands end with their call, nothing is written to the memory of
 // the person's own sessions, and an "@" in a prompt attaches no file, because it could be any file on the
 // machine.

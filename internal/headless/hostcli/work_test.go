@@ -185,32 +185,20 @@ trust_level = "trusted"
 	}
 }
 
-// TestModelOf checks which model an engine names before the work.
+// TestModelOf checks which model Codex names before the work.
 func TestModelOf(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		kind, settings, env, model string
-		want                       string
-	}{
-		"named":                  {"claude", `{"model": "a-1"}`, "", "b-2", "b-2"},
-		"an alias that is named": {"claude", "", "", "opus", "opus"},
-		"in the settings":        {"claude", `{"model": "glm-4.6[1m]"}`, "", "", "glm-4.6"},
-		"an alias":               {"claude", `{"model": "opusplan"}`, "", "", ""},
-		"in the environment":     {"claude", `{"model": "a-1"}`, "ANTHROPIC_MODEL=b-2", "", "b-2"},
-		"in that of settings":    {"claude", `{"model": "a-1", "env": {"ANTHROPIC_MODEL": "c-3", "N": 1}}`, "ANTHROPIC_MODEL=b-2", "", "c-3"},
-		"of another type":        {"claude", `{"model": 3, "env": []}`, "", "", ""},
-		"no settings":            {"claude", "", "", "", ""},
-		"codex":                  {"codex", "", "", "", "codex"},
-		"codex with settings":    {"codex", `model = "gpt-x"`, "", "", "gpt-x"},
-		"codex, named":           {"codex", `model = "gpt-x"`, "", "gpt-y", "gpt-y"},
-		"codex, broken":          {"codex", `model = `, "", "", "codex"},
+	for name, c := range map[string]struct{ settings, model, want string }{
+		"no settings": {"", "", "codex"},
+		"settings":    {`model = "gpt-x"`, "", "gpt-x"},
+		"named":       {`model = "gpt-x"`, "gpt-y", "gpt-y"},
+		"broken":      {`model = `, "", "codex"},
 	} {
 		home := scratch.Dir(t)
-		file := map[string]string{"claude": ".claude/settings.json", "codex": ".codex/config.toml"}[c.kind]
 		if c.settings != "" {
-			write(t, filepath.Join(home, file), c.settings)
+			write(t, filepath.Join(home, ".codex/config.toml"), c.settings)
 		}
-		e := stand(t, c.kind, home, c.env).(interface{ ModelOf(hostcli.Job) string })
+		e := stand(t, "codex", home).(interface{ ModelOf(hostcli.Job) string })
 		if got := e.ModelOf(hostcli.Job{Model: c.model}); got != c.want {
 			t.Errorf("%s: %q; want %q", name, got, c.want)
 		}
