@@ -31,66 +31,50 @@ type token struct {
 	joined bool
 	// number is the number joined to a word.
 	number string
-	// stop marks a word without a meaning in this text, name a word in capitals.
-	stop, name bool
-	kind       kind
+	// name marks a word in capitals.
+	name bool
 }
 
 // isFound reports whether documents are found by the word.
-func (t token) isFound() bool { return !t.stop && (len(t.text) > 1 || isCount(t.text)) }
+func (t token) isFound() bool { return !t.isStop() && (len(t.text) > 1 || isCount(t.text)) }
+
+// isStop reports whether the word has no meaning. A word in capitals is a name: IT, GET.
+func (t token) isStop() bool { return !t.name && isStop(fold(t.text)) }
 
 // tokens takes a text apart. An identifier, a path or a compound gives its parts, and then the whole
 // as one word: getUserById, get_user_by_id and get-user-by-id are the same, and so are sprint 4 and sprint-4.
-func tokens(text string) []token {
-	if strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		text = norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " ")))
-	}
-	out := make([]token, 0, len(text)/5)
-	for at, wordEnd := 0, 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		end := at + size
+func tokens(text string) (out []token) {
+	all := []rune(norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " "))))
+	in := func(at int, is func(rune) bool) bool { return at < len(all) && is(all[at]) }
+	joins := func(at int) bool { return in(at, isJoiner) && in(at+1, inWord) }
+	for at, wordEnd := 0, 0; at < len(all); {
+		end := at + 1
 		switch {
-		case isUnspaced(r):
-			end += prefixOf(text[end:], isUnspaced)
-			out = append(out, token{text: Simplified(text[at:end]), han: true})
+		case isUnspaced(all[at]):
+			for in(end, isUnspaced) {
+				end++
+			}
+			out = append(out, token{text: Simplified(string(all[at:end])), han: true})
 			wordEnd = end
-		case inWord(r):
-			end = endOfWord(text, end)
-			whole, before := text[at:end], len(out)
+		case inWord(all[at]):
+			for in(end, inWord) || joins(end) {
+				end++
+			}
+			whole, before := string(all[at:end]), len(out)
 			out = appendWord(out, whole)
-			if before > 0 && isCount(whole) && strings.Trim(text[wordEnd:at], " #") == "" {
+			if before > 0 && isCount(whole) && strings.Trim(string(all[wordEnd:at]), " #") == "" {
 				out = appendNumbered(out, out[before-1], joinParts(whole))
 			}
 			wordEnd = end
 		}
 		at = end
 	}
-	return markStops(out)
-}
-
-// prefixOf returns the length of a text up to the first other character.
-func prefixOf(text string, is func(rune) bool) int {
-	if n := strings.IndexFunc(text, func(r rune) bool { return !is(r) }); n >= 0 {
-		return n
-	}
-	return len(text)
-}
-
-// endOfWord returns the end of a word with all that is joined to it.
-func endOfWord(text string, end int) int {
-	for {
-		end += prefixOf(text[end:], inWord)
-		r, size := utf8.DecodeRuneInString(text[end:])
-		if next, _ := utf8.DecodeRuneInString(text[end+size:]); size == 0 || !isJoiner(r) || !inWord(next) {
-			return end
-		}
-		end += size
-	}
+	return out
 }
 
 // isCount reports whether a word tells things of one name apart: a number, or one letter.
 func isCount(word string) bool {
-	return len(word) == prefixOf(word, func(r rune) bool { return r >= '0' && r <= '9' || r == '.' }) ||
+	return strings.Trim(word, "0123456789.") == "" ||
 		utf8.RuneCountInString(word) == 1 && !isStop(word)
 }
 
@@ -106,29 +90,8 @@ func appendNumbered(out []token, before token, number string) []token {
 	return append(out, token{text: text + number, joined: true, number: number})
 }
 
-// markStops marks the words that have no meaning in a text. A word in capitals is a name: IT, GET.
-func markStops(all []token) []token {
-	english, french := 0, 0
-	for i := range all {
-		k := kinds()[fold(all[i].text)]
-		switch all[i].kind = k; {
-		case k&stop != 0:
-			english++
-		case k&frenchStop != 0:
-			french++
-		}
-	}
-	for i, t := range all {
-		all[i].stop = !t.name && (t.kind&(stop|frenchStop) != 0 || t.kind&eitherStop != 0 && french > english)
-	}
-	return all
-}
-
 // appendWord adds a word with all text joined to it without a space.
 func appendWord(out []token, whole string) []token {
-	if prefixOf(whole, isPlain) == len(whole) {
-		return append(out, token{text: visible.Head(whole, longest)})
-	}
 	first := len(out)
 	var wholes []string
 	for _, segment := range strings.FieldsFunc(whole, isJoiner) {
@@ -155,16 +118,7 @@ func appendWord(out []token, whole string) []token {
 	return out
 }
 
-func isJoiner(r rune) bool {
-	switch r {
-	case '_', '-', '.', '/', '\\', ':', '@':
-		return true
-	}
-	return false
-}
-
-// isPlain reports whether a character neither joins words nor begins a hump.
-func isPlain(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+func isJoiner(r rune) bool { return strings.ContainsRune(`_-./\:@`, r) }
 
 // joinParts returns a compound as one word. Between digits it keeps a point.
 func joinParts(compound string) string {
@@ -204,9 +158,6 @@ func splitCamel(s string) []string {
 }
 
 func inWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return isPlain(r) || r >= 'A' && r <= 'Z'
-	}
 	if isUnspaced(r) {
 		return false
 	}
@@ -342,37 +293,29 @@ var stopText string
 //go:embed traditional.txt
 var traditionalText string
 
-// kind is how much a word contributes to the subject of a text.
-type kind uint8
-
-const (
-	stop       kind = 1 << iota // nothing
-	frenchStop                  // nothing, and is French
-	eitherStop                  // nothing in a French text, and is a name in another one
-	weak                        // little, because any task of a software project has it
+// stopWords are left out of texts and queries. weakWords prove little, because any task of a software
+// project has them.
+var (
+	stopWords = sync.OnceValue(func() map[string]bool { return readWords(false) })
+	weakWords = sync.OnceValue(func() map[string]bool { return readWords(true) })
 )
 
-// kinds has the kinds of the words of stop.txt.
-var kinds = sync.OnceValue(func() map[string]kind {
-	out := map[string]kind{}
+func readWords(weak bool) map[string]bool {
+	out := map[string]bool{}
 	for line := range strings.Lines(stopText) {
-		name, words, marked := strings.Cut(line, ": ")
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		if !marked {
-			name, words = "", line
-		}
-		for _, w := range strings.Fields(words) {
-			out[w] |= map[string]kind{"": stop, "fr": frenchStop, "either": eitherStop, "weak": weak}[name]
+		words, isWeak := strings.CutPrefix(line, "weak: ")
+		if isWeak == weak && !strings.HasPrefix(line, "#") {
+			for _, w := range strings.Fields(words) {
+				out[w] = true
+			}
 		}
 	}
 	return out
-})
+}
 
-func isStop(word string) bool { return kinds()[word]&(stop|frenchStop|eitherStop) != 0 }
+func isStop(word string) bool { return stopWords()[word] }
 
-func isWeak(word string) bool { return kinds()[word]&weak != 0 }
+func isWeak(word string) bool { return weakWords()[word] }
 
 // glue are the stop words without weight in a term, for example in rate of change and taux du change.
 var glue = map[string]bool{"a": true, "an": true, "the": true, "of": true, "to": true, "for": true, "and": true, "de": true, "du": true,

@@ -70,7 +70,7 @@ func TestPackedVersion(t *testing.T) {
 			x.Put(Doc{Key: fmt.Sprint(name, x.Len()), Text: line})
 		}
 	}
-	const want = "recall 3\n be7e6eeef7fc79b05fb46623a872834de95f94a1ef53dce0de17c4a7f276b15d"
+	const want = "recall 3\n 330a2af71175a30a85e3601096c5285ac5643fb180eb816b7a6e8e8bedfce35f"
 	if got := fmt.Sprintf("%s %x", version, sha256.Sum256(x.Pack()[len(version)+sha256.Size:])); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -86,7 +86,7 @@ func hasContent(t token, at int) bool {
 	if at == 0 && t.text == "comment" {
 		return false
 	}
-	return len(t.text) > 1 && !t.stop
+	return len(t.text) > 1 && !t.isStop()
 }
 
 // addUnit adds a unit, or its readings to the unit with the same meaning.
