@@ -157,12 +157,11 @@ func (v *view) rankNotes(wanted func(placed) bool) (out []placed) {
 		hits := v.updateIndex().Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil })
 		all := make([]ranked, len(hits))
 		for i, h := range hits {
-			all[i] = ranked{byKey[h.Key].Note, h.Coverage, h.Weak()}
+			all[i] = ranked{Note: byKey[h.Key].Note, coverage: h.Coverage, weak: h.Weak()}
 		}
-		order, _ := succession(v.query, all)
-		for _, i := range order {
-			if !all[i].weak {
-				out = append(out, byKey[hits[i].Key])
+		for _, n := range succession(v.query, all) {
+			if !n.weak {
+				out = append(out, byKey[hits[n.at].Key])
 			}
 		}
 		v.nothingClose = len(out) == 0

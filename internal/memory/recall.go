@@ -132,15 +132,13 @@ type Found struct {
 
 // inSuccession returns results in the order of [succession].
 func inSuccession(query string, results []Found) []Found {
-	all := make([]ranked, len(results))
+	all, out := make([]ranked, len(results)), make([]Found, len(results))
 	for i, f := range results {
-		all[i] = ranked{f.note, f.Coverage, f.Weak}
+		all[i] = ranked{Note: f.note, coverage: f.Coverage, weak: f.Weak}
 	}
-	order, past := succession(query, all)
-	out := make([]Found, len(order))
-	for at, i := range order {
-		out[at] = results[i]
-		out[at].Weak, out[at].Superseded = all[i].weak, past[i]
+	for i, n := range succession(query, all) {
+		out[i] = results[n.at]
+		out[i].Weak, out[i].Superseded = n.weak, n.past
 	}
 	return out
 }

@@ -50,9 +50,8 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	for _, h := range hits {
 		found = append(found, ranked{Note: r.placedNote(h.Key).Note})
 	}
-	order, past := succession("", found)
-	for _, i := range order {
-		if n := r.placedNote(hits[i].Key); past[i] || i >= belong {
+	for _, f := range succession("", found) {
+		if n := r.placedNote(hits[f.at].Key); f.past || f.at >= belong {
 			continue
 		} else if n.FromPerson() {
 			written = append(written, n)

@@ -15,6 +15,10 @@ type ranked struct {
 	*notes.Note
 	coverage float64
 	weak     bool
+	// at is the place in the list before, past is true for a note that does not hold any more.
+	at    int
+	past  bool
+	about subject
 }
 
 // maxCompared is how many of the notes found are compared with each other.
@@ -43,73 +47,58 @@ func isPast(n *notes.Note) bool {
 
 // succession orders notes found by a query: a later note comes before an earlier one of the same subject, and notes
 // that hold before those that do not, which are past. Improbable ones stay last, unless they replace a probable one.
-func succession(query string, all []ranked) (order []int, past map[int]bool) {
-	past = map[int]bool{}
-	var said []subject
-	for i, n := range all {
-		past[i] = isPast(n.Note)
-		if i < maxCompared {
-			said = append(said, subjectOf(n.Text))
-		}
-	}
-	later := map[int][]int{}
-	for i := range said {
-		for j := range said {
-			old, n := all[i], &all[j]
-			ofOneKind := n.Type == old.Type || isRule(n.Note) && isRule(old.Note)
-			if !ofOneKind || !n.UpdatedAt.Time.After(old.UpdatedAt.Time) {
-				continue
-			}
-			replaced, similar := said[j].compareWith(said[i])
-			isAsNear := n.coverage >= 0.75*old.coverage
-			mayBeAbout := isAsNear || !strings.ContainsAny(query, "0123456789")
-			switch {
-			case replaced && mayBeAbout && isRule(old.Note):
-				past[i] = true
-				n.weak = n.weak && old.weak
-			case !isAsNear, !replaced && !similar:
-				continue
-			}
-			later[i] = append(later[i], j)
-		}
-	}
-	placed := map[int]bool{}
-	var place func(i int)
-	place = func(i int) {
-		if placed[i] {
-			return
-		}
-		placed[i] = true
-		for _, j := range later[i] {
-			place(j)
-		}
-		order = append(order, i)
-	}
+func succession(query string, all []ranked) (out []*ranked) {
+	isNumbered := strings.ContainsAny(query, "0123456789")
 	for i := range all {
-		place(i)
-	}
-	class := func(i int) int {
-		switch {
-		case past[i]:
-			return 1
-		case all[i].weak:
-			return 2
+		n := &all[i]
+		n.at, n.past, n.about = i, isPast(n.Note), subjectOf(n.Text)
+		place := len(out)
+		for at, other := range out {
+			n.yields(other, isNumbered)
+			if other.yields(n, isNumbered) {
+				place = min(place, at)
+			}
 		}
-		return 0
+		out = slices.Insert(out, place, n)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return class(a) - class(b) })
-	return order, past
+	slices.SortStableFunc(out, func(a, b *ranked) int { return a.class() - b.class() })
+	return out
+}
+
+// class is 0 for a note that holds, and greater for those to come after.
+func (n *ranked) class() int {
+	switch {
+	case n.past:
+		return 1
+	case n.weak:
+		return 2
+	}
+	return 0
+}
+
+// yields reports whether a note belongs behind a later one, and marks it as past if that replaces it.
+func (n *ranked) yields(to *ranked, isNumbered bool) bool {
+	isOneKind := n.Type == to.Type || isRule(n.Note) && isRule(to.Note)
+	if !isOneKind || !to.UpdatedAt.Time.After(n.UpdatedAt.Time) {
+		return false
+	}
+	replaced, similar := to.about.compareWith(n.about)
+	isAsNear := to.coverage >= 0.75*n.coverage
+	if replaced && isRule(n.Note) && (isAsNear || !isNumbered) {
+		n.past, to.weak = true, to.weak && n.weak
+		return true
+	}
+	return isAsNear && (replaced || similar)
 }
 
 // holdingFirst returns notes in the order of succession, without a query.
-func holdingFirst(list []placed) []placed {
-	all, out := make([]ranked, len(list)), make([]placed, len(list))
-	for i, n := range list {
-		all[i].Note = n.Note
+func holdingFirst(list []placed) (out []placed) {
+	var all []ranked
+	for _, n := range list {
+		all = append(all, ranked{Note: n.Note})
 	}
-	order, _ := succession("", all)
-	for at, i := range order {
-		out[at] = list[i]
+	for _, n := range succession("", all) {
+		out = append(out, list[n.at])
 	}
 	return out
 }
@@ -120,16 +109,13 @@ func isRule(n *notes.Note) bool { return n.Type == notes.Decisions || n.Type == 
 // subject is what a note speaks of: whether each word is a strong one, and whether it speaks of a change.
 type subject struct {
 	words   map[string]bool
-	strong  int
 	changes bool
 }
 
 func subjectOf(text string) subject {
 	s := subject{words: map[string]bool{}, changes: changeWord.MatchString(text)}
 	for _, u := range recall.Words.Units(text) {
-		if s.words[u.Name] = !u.Weak; !u.Weak {
-			s.strong++
-		}
+		s.words[u.Name] = !u.Weak
 	}
 	return s
 }
@@ -137,19 +123,22 @@ func subjectOf(text string) subject {
 // compareWith reports whether a note replaces an earlier one, because it speaks of a change and has half of the
 // words, or only says nearly the same.
 func (n subject) compareWith(old subject) (replaced, similar bool) {
-	shared, strong := 0, 0
+	shared, strong, all := 0, 0, 0 // words, strong ones, and all strong ones of the earlier note
 	for w, isStrong := range old.words {
-		if _, ok := n.words[w]; ok {
+		_, isShared := n.words[w]
+		if isShared {
 			shared++
-			if isStrong {
-				strong++
-			}
+		}
+		if isStrong {
+			all++
+		}
+		if isShared && isStrong {
+			strong++
 		}
 	}
 	if strong == 0 {
 		return false, false
 	}
-	isPart := 2*strong >= old.strong
 	swapsOne := len(old.words)-shared <= 1 && len(n.words)-shared <= 1
-	return n.changes && isPart, swapsOne || strong > 1 && 5*strong >= 3*old.strong
+	return n.changes && 2*strong >= all, swapsOne || strong > 1 && 5*strong >= 3*all
 }
