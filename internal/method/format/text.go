@@ -3,14 +3,13 @@
 package format
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf16"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // OneLine puts a text into one line.
@@ -80,16 +79,8 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // FromUTF16 returns bytes in UTF-8 if a byte order mark shows that they are in UTF-16, as programs of
 // Windows write it, else the bytes as they are.
 func FromUTF16(data []byte) []byte {
-	var order binary.ByteOrder = binary.LittleEndian
-	switch {
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	case !bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		return data
+	if out, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data); err == nil {
+		return out
 	}
-	var units []uint16
-	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
-		units = append(units, order.Uint16(rest))
-	}
-	return []byte(string(utf16.Decode(units)))
+	return data
 }
