@@ -194,22 +194,19 @@ func (p Plan) newChange(h Host, done string) Change {
 
 // takeOut works out the text without the entry. Where install has found an empty list, or an empty file, it is left.
 func (p Plan) takeOut(c *Change) (err error) {
-	if c.after, err = c.host.Remove(c.before, c.entry.Name); err != nil {
+	was, _ := Read(recordFile(p.Folder, c.Path)) // without a record the frame is taken for our own
+	file := c.host.json
+	hadList := file.hasServers(was)
+	if c.after, err = file.removeEntry(c.before, c.entry.Name, hadList); err != nil || was == nil {
+		c.gone = err == nil && isEmpty(c.after)
 		return err
 	}
-	was, err := Read(recordFile(p.Folder, c.Path))
-	if err != nil || was == nil {
-		c.gone = isEmpty(c.after)
-		return nil //nolint:nilerr // without a record the frame is taken for our own
-	}
-	if added, err := c.host.Add(was, c.entry); err == nil {
-		if left, err := c.host.Remove(added, c.entry.Name); err == nil && bytes.Equal(left, c.after) {
+	if added, err := file.addEntry(was, c.entry); err == nil {
+		if left, err := file.removeEntry(added, c.entry.Name, hadList); err == nil && bytes.Equal(left, c.after) {
 			c.after = was
-			return nil
 		}
 	}
-	c.after, err = c.host.json.removeEntry(c.before, c.entry.Name, c.host.json.hasServers(was))
-	return err
+	return nil
 }
 
 // explainTaken reports another server of the name.

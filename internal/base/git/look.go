@@ -57,21 +57,13 @@ func Look(ctx context.Context, folder string) (*Tree, error) {
 
 // Ignores reports whether git leaves a new file of a folder out of the repository. Outside a repository it does not.
 func Ignores(ctx context.Context, folder, name string) (bool, error) {
-	r, err := findRepository(folder)
-	if r == nil || err != nil {
+	h, err := OpenHistory(ctx, folder)
+	if h == nil || err != nil {
 		return false, err
 	}
-	temp, err := os.MkdirTemp("", "bmad-git-")
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = os.RemoveAll(temp) }()
-	c, err := r.newView(ctx, temp, "")
-	if err != nil {
-		return false, err
-	}
-	c.Dir = folder
-	if _, err = c.runForOutput(ctx, "check-ignore", "--quiet", "--", name); saysNothing(err) {
+	defer h.Close()
+	h.call.Dir = folder
+	if _, err = h.call.runForOutput(ctx, "check-ignore", "--quiet", "--", name); saysNothing(err) {
 		return false, nil
 	}
 	return err == nil, err

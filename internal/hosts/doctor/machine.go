@@ -117,13 +117,9 @@ func (m MachineCheck) Elsewhere() (out []Defect, moves bool) {
 			file, env := h.Variables(m.Hosts, scope)
 			add(h, file, env)
 		}
-		h.EachFile(m.Hosts, func(_ hosts.Scope, path string, entries []hosts.FoundEntry, _ error) { // an unreadable file is told elsewhere
-			for _, e := range entries {
-				if hosts.Ours(e.Command, m.Program) {
-					add(h, path, e.Env)
-				}
-			}
-		})
+		for _, e := range h.EntriesOf(m.Hosts, m.Program) {
+			add(h, e.Place, e.Env)
+		}
 	}
 	return out, moves
 }

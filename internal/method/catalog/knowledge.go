@@ -111,17 +111,16 @@ func (c *Catalog) Near(domain string) []string {
 	return out
 }
 
-// pieces are the pieces of knowledge of a source. Copies of a skill for several hosts have theirs once.
+// pieces are the pieces of knowledge of a source.
 type pieces struct {
 	list []Fragment
-	// at has the place of a piece in the list, by the path of each copy, and by the file's name.
+	// at has the place of a piece in the list, by the path, and by the file's name.
 	at map[string]int
 }
 
 // findKnowledge finds the pieces of a source, with their details from the indexes.
 func (f *Origin) findKnowledge() []Fragment {
 	found := pieces{at: map[string]int{}}
-	first := map[pieceKey]int{}
 	var indexes []string
 	for _, tree := range f.outermostTrees() {
 		entries := 0
@@ -134,15 +133,9 @@ func (f *Origin) findKnowledge() []Fragment {
 			if !ok {
 				return
 			}
-			piece := Fragment{Name: format.Stem(name), Domain: domain, Size: size, module: f.moduleOf(name)}
-			key := pieceKey{piece.module, domain, piece.Name, 0}
-			at, known := first[key]
-			if !known {
-				at = len(found.list)
-				piece.URI = f.URI(name)
-				found.list = append(found.list, piece)
-			}
-			first[key], found.at[name] = at, at
+			at := len(found.list)
+			found.list = append(found.list, Fragment{Name: format.Stem(name), Domain: domain, URI: f.URI(name), Size: size, module: f.moduleOf(name)})
+			found.at[name] = at
 			if _, named := found.at[path.Base(name)]; !named {
 				found.at[path.Base(name)] = at
 			}
