@@ -48,22 +48,6 @@ func (d *Document) LinesOf(sections []Heading) []bool {
 	return out
 }
 
-// SectionOf gives for each line the index of the innermost # heading of at most level 2, or -1.
-func (d *Document) SectionOf() []int {
-	out := make([]int, len(d.Lines))
-	next, current := 0, -1
-	for i := range out {
-		for next < len(d.Heads) && d.Heads[next].Line == i {
-			if d.Heads[next].Level <= 2 {
-				current = next
-			}
-			next++
-		}
-		out[i] = current
-	}
-	return out
-}
-
 // HeadsIn returns the headings between two lines.
 func (d *Document) HeadsIn(from, to int) []Heading {
 	first, _ := slices.BinarySearchFunc(d.Heads, from, func(h Heading, line int) int { return h.Line - line })

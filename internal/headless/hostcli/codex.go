@@ -39,7 +39,7 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 	if err != nil {
 		return nil, newFailure(ctx, c.Name(), err, "")
 	}
-	args, before, err := c.commandLine(j, own)
+	args, err := c.commandLine(j, own)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 		defer func() { _ = os.RemoveAll(folder) }()
 		env = append(env, "TMPDIR="+folder, "XDG_CACHE_HOME="+folder, "GOCACHE="+filepath.Join(folder, "go-build"))
 	}
-	r := newCodexReader(j, before, own)
+	r := newCodexReader(j, own)
 	because := program{path: c.Path, args: args, env: env, out: r}.run(ctx, j)
 	return finish(ctx, c.Name(), r, because)
 }
@@ -61,23 +61,19 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 // Recall returns the outcome of a job whose end nobody has seen, from what it had written to Job.Raw.
 func (c *Codex) Recall(j Job, raw []byte) (*Outcome, error) {
 	own, _ := codexConfig(engineEnv(c.Env)) // only the name of the model is of use
-	_, before, err := c.commandLine(Job{Session: j.Session}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return recall(c.Name(), newCodexReader(j, before, own), raw)
+	return recall(c.Name(), newCodexReader(j, own), raw)
 }
 
 // codexFeatures are parts of Codex that act outside the sandbox, and the one that waits endlessly for a
 // network.
 var codexFeatures = []string{"apps", "hooks", "plugins", "browser_use", "computer_use", "unbounded_connection_retries"}
 
-// commandLine returns the command line, and the earlier usage of the conversation.
+// commandLine returns the arguments for a job.
 //
 // It leaves out the person's own configuration and the rules of commands: both can allow more than
 // this job does, or start servers, ours among them. It uses a profile of permissions instead of a
 // sandbox mode, because only a profile can protect folders of the project.
-func (c *Codex) commandLine(j Job, own map[string]any) (args []string, before codexUsage, err error) {
+func (c *Codex) commandLine(j Job, own map[string]any) (args []string, err error) {
 	args = []string{
 		"exec", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "-C", j.Dir,
 		"-c", `approval_policy="never"`, "-c", `web_search="disabled"`,
@@ -91,7 +87,7 @@ func (c *Codex) commandLine(j Job, own map[string]any) (args []string, before co
 	if j.Writes {
 		permissions, err := codexPermissions(j)
 		if err != nil {
-			return nil, before, &Failure{Engine: c.Name(), Why: err.Error()}
+			return nil, &Failure{Engine: c.Name(), Why: err.Error()}
 		}
 		args = append(args, "-c", `default_permissions="bmad"`, "-c", "permissions.bmad="+inlineTOML(permissions))
 	} else {
@@ -101,14 +97,13 @@ func (c *Codex) commandLine(j Job, own map[string]any) (args []string, before co
 		args = append(args, "--model="+j.Model)
 	}
 	if j.Session != "" {
-		name, used, _ := strings.Cut(j.Session, "+")
+		name, _, _ := strings.Cut(j.Session, "+")
 		if name, err = parseConversation(c.Name(), name); err != nil {
-			return nil, before, err
+			return nil, err
 		}
-		before.parse(used)
 		args = append(args, "resume", name)
 	}
-	return append(args, "-"), before, nil
+	return append(args, "-"), nil
 }
 
 // codexMissing are files that no job makes even if they are missing. They are few, because the sandbox shows
@@ -207,8 +202,11 @@ type codexReader struct {
 	trouble      string
 }
 
-func newCodexReader(j Job, before codexUsage, own map[string]any) *codexReader {
-	return &codexReader{job: j, before: before, out: Outcome{Session: j.Session}, model: codexModel(j, own)}
+func newCodexReader(j Job, own map[string]any) *codexReader {
+	r := &codexReader{job: j, out: Outcome{Session: j.Session}, model: codexModel(j, own)}
+	_, used, _ := strings.Cut(j.Session, "+")
+	r.before.parse(used)
+	return r
 }
 
 // codexModel returns the name under which the usage of a job counts.
