@@ -56,17 +56,11 @@ func Submits(command string) bool { return submitsInShell.MatchString(command) }
 
 // Nothing reports whether a call of a tool, before or after it, changes nothing of a turn, and may be made in any.
 func Nothing(event, tool string, input json.RawMessage, program string) bool {
-	if event != "PreToolUse" && event != "PostToolUse" {
+	if event != "PreToolUse" && event != "PostToolUse" || ChangesState(tool, input) {
 		return false
-	}
-	if ChangesState(tool, input) {
-		return false
-	}
-	if !IsShell(tool) {
-		return IsWriter(tool)
 	}
 	command := Command(input)
-	return !Decides(command, program) && !Submits(command)
+	return IsWriter(tool) || IsShell(tool) && !Decides(command, program) && !Submits(command)
 }
 
 // Decides reports whether a command mentions a decision of the person. program is the path of this program, which

@@ -22,12 +22,6 @@ type Fragment struct {
 	module string
 }
 
-// pieceKey is shared by copies of a piece.
-type pieceKey struct {
-	module, domain, name string
-	size                 int64
-}
-
 // Domain is a field of knowledge.
 type Domain struct {
 	Name      string `json:"name"`
@@ -54,12 +48,12 @@ var otherDomain = map[string]string{"testarch": "tea", "tea": "testarch"}
 
 func (c *Catalog) knowledgeAbout(want string) []Fragment {
 	var out []Fragment
-	known := map[pieceKey]bool{}
+	known := map[[3]any]bool{}
 	for _, f := range c.origins {
 		for _, piece := range f.findKnowledge() {
-			same := pieceKey{piece.module, "", piece.Name, piece.Size} // also the copy of another skill
-			if want == "" {                                            // to count by domains
-				same = pieceKey{piece.module, piece.Domain, piece.Name, 0}
+			same := [3]any{piece.module, piece.Name, piece.Size} // also the copy of another skill
+			if want == "" {                                      // to count by domains
+				same[2] = piece.Domain
 			}
 			if !known[same] && (want == "" || piece.isAbout(want)) {
 				known[same] = true
