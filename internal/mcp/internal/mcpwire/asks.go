@@ -90,12 +90,9 @@ func elicit(ctx context.Context, params mcp.ElicitationParams) (*mcp.Elicitation
 	default: // in one process with the client
 		return server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{Params: params})
 	}
-	if err != nil {
-		return nil, err
+	answer := new(mcp.ElicitationResult)
+	if err == nil {
+		err = json.Unmarshal(result, answer)
 	}
-	var answer mcp.ElicitationResult
-	if err := json.Unmarshal(result, &answer); err != nil {
-		return nil, err
-	}
-	return &answer, nil
+	return answer, err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -156,55 +157,36 @@ func keepValues(line []byte, m *message) []byte {
 		return line
 	}
 	m.ID = keep(m.ID)
-	return append(editFields(line, map[string]func(json.RawMessage) json.RawMessage{
-		"id": keep,
-		"params": func(params json.RawMessage) json.RawMessage {
-			if m.Params.isList {
-				return json.RawMessage("{}")
-			}
-			return editFields(params, map[string]func(json.RawMessage) json.RawMessage{
-				"requestId": keep,
-				"_meta": func(meta json.RawMessage) json.RawMessage {
-					return editFields(meta, map[string]func(json.RawMessage) json.RawMessage{"progressToken": keep})
-				},
-			})
-		},
-	}), '\n')
-}
-
-// editFields changes fields of an object, and nothing else of it.
-func editFields(raw []byte, edits map[string]func(json.RawMessage) json.RawMessage) []byte {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		return raw
-	}
-	for name, edit := range edits {
-		if value, ok := object[name]; ok {
-			object[name] = edit(value)
+	set := func(object any, name string, raw json.RawMessage) {
+		if fields, ok := object.(map[string]any); ok && raw != nil {
+			fields[name] = keep(raw)
 		}
 	}
-	out, err := json.Marshal(object)
-	if err != nil {
-		return raw
-	}
-	return out
+	return editJSON(line, func(message map[string]any) {
+		if m.Params.isList {
+			message["params"] = struct{}{}
+		}
+		set(message, "id", m.ID)
+		set(message["params"], "requestId", m.Params.RequestID)
+		if params, ok := message["params"].(map[string]any); ok {
+			set(params["_meta"], "progressToken", m.Params.Meta.ProgressToken)
+		}
+	})
 }
 
 // isChanged reports whether the library would change a value.
 func isChanged(raw json.RawMessage) bool {
-	var number float64
 	var text string
-	switch {
-	case len(raw) == 0:
-		return false
-	case json.Unmarshal(raw, &text) == nil && raw[0] == '"':
+	if bytes.HasPrefix(raw, []byte(`"`)) && json.Unmarshal(raw, &text) == nil {
 		_, err := strconv.ParseFloat(text, 64)
 		return err == nil
-	case json.Unmarshal(raw, &number) == nil && raw[0] != 'n':
-		again, err := json.Marshal(number)
-		return err != nil || !bytes.Equal(again, raw)
 	}
-	return raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' // too large for the type
+	number, err := strconv.ParseFloat(string(raw), 64)
+	if errors.Is(err, strconv.ErrSyntax) { // none is there, or it is no number
+		return false
+	}
+	again, err := json.Marshal(number)
+	return err != nil || !bytes.Equal(again, raw)
 }
 
 func keep(raw json.RawMessage) json.RawMessage {
