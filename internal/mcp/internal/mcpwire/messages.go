@@ -182,7 +182,7 @@ func isChanged(raw json.RawMessage) bool {
 		return err == nil
 	}
 	number, err := strconv.ParseFloat(string(raw), 64)
-	if errors.Is(err, strconv.ErrSyntax) { // none is there, or it is no number
+	if errors.Is(err, strconv.ErrSyntax) { // there is none, or of another type
 		return false
 	}
 	again, err := json.Marshal(number)
