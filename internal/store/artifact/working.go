@@ -53,13 +53,16 @@ func MarkPath(task string, a workflow.Artifact) string {
 }
 
 // SaveWork writes a working copy, or the record of a submission, durably, and replaces the earlier one.
-func SaveWork(project *durable.Dir, f File, body string) error {
-	made, err := project.MkdirAll(path.Dir(f.path))
-	if state := path.Dir(WorkFolder); err == nil && len(made) > 0 && strings.HasPrefix(f.path, state+"/") { // without session files nothing else ignores it
+func SaveWork(project *durable.Dir, f File, body string) error { return LayOut(project, f.path, body) }
+
+// LayOut writes a text for people and assistants to read where a reply names it.
+func LayOut(project *durable.Dir, name, body string) error {
+	made, err := project.MkdirAll(path.Dir(name))
+	if state := path.Dir(WorkFolder); err == nil && len(made) > 0 && strings.HasPrefix(name, state+"/") { // without session files nothing else ignores it
 		err = project.Ignore(state)
 	}
 	if err != nil {
 		return err
 	}
-	return project.Replace(f.path, []byte(body))
+	return project.Replace(name, []byte(body))
 }

@@ -94,13 +94,7 @@ func (d *Disk) LayOutTexts(ctx context.Context, s *standing.Standing, paths ...s
 		if err != nil || d.readFile(name, int64(len(body))).hash == workflow.Hash([]byte(body)) {
 			continue // a text that is gone is told elsewhere
 		}
-		if _, err := d.project.Dir.MkdirAll(path.Dir(name)); err != nil {
-			return err
-		}
-		if err := d.project.Dir.Ignore(store.Folder); err != nil {
-			return err
-		}
-		if err := d.project.Dir.Replace(name, []byte(body)); err != nil {
+		if err := artifact.LayOut(d.project.Dir, name, body); err != nil {
 			return err
 		}
 	}
