@@ -16,8 +16,8 @@ type vouchers interface {
 	Allowed(a trust.Allowance) bool
 	// Signer signs histories; ReadSigner is the same for checks, and nil if there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
-	// CanSign reports whether there is a key, or a place to make one.
 	ReadSigner() (workflow.Signer, error)
+	// CanSign reports whether there is a key, or a place to make one.
 	CanSign() bool
 	// Checkpoints returns this machine's records of sessions of a project, by their ids, or of all without ids.
 	// Record keeps one, and drops the records of the session in the folders of left.

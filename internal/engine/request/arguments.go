@@ -69,11 +69,9 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 	for _, known := range a.Table {
 		value, ok := given[known.Name]
 		of := a.Schema().Properties[known.Name]
-		// Some hosts send an empty text for each argument that is left out.
-		isEmpty := string(bytes.TrimSpace(value)) == "null"
-		if of != nil && !of.hasType("string") {
-			isEmpty = isEmpty || isBlank(value)
-		}
+		isText := of == nil || of.hasType("string")
+		// Some hosts send null, or an empty text, for each argument that is left out.
+		isEmpty := string(bytes.TrimSpace(value)) == "null" || !isText && isBlank(value)
 		isOpen := known.Decides && a.mayDecide(given) // an unclear decision must not become a yes
 		if leftOut := isEmpty && !isOpen; !ok || leftOut {
 			continue

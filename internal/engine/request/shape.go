@@ -115,17 +115,12 @@ func (s *Shape) hasType(name string) bool { return slices.Contains(s.Type, name)
 
 // holds reports whether a value with a first character is of a type of the shape.
 func (s *Shape) holds(first byte) bool {
-	switch first {
-	case '{':
-		return s.hasType("object")
-	case '"':
-		return s.hasType("string")
-	case 't', 'f':
-		return s.hasType("boolean")
-	case '[', 'n':
-		return false
+	names := map[byte][]string{'{': {"object"}, '"': {"string"}, 't': {"boolean"}, 'f': {"boolean"}, '[': {}, 'n': {}}
+	of, known := names[first]
+	if !known {
+		of = []string{"integer", "number"}
 	}
-	return s.hasType("integer") || s.hasType("number")
+	return slices.ContainsFunc(of, s.hasType)
 }
 
 // choose returns the one of the known values that a text names in another case.
