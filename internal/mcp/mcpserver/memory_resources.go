@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 )
 
@@ -55,7 +56,7 @@ func readMemory(ctx context.Context, e *engine.Engine, m *memory.Memory, uri str
 	defer p.Close()
 	if name, ok := strings.CutPrefix(u.Path, "/files/"); ok {
 		text, err := m.Of(p).ReadSource(ctx, name)
-		return reply.Resource{Name: u.Path, MIMEType: typeOfFile(name), Size: int64(len(text)), Text: text, Path: name}, p.Dir.Path(), err
+		return reply.Resource{Name: u.Path, MIMEType: catalog.MIMEType(name), Size: int64(len(text)), Text: text, Path: name}, p.Dir.Path(), err
 	}
 	value, path, err := memoryPart(ctx, m.Of(p), strings.TrimPrefix(u.Path, "/"), uri)
 	if err != nil {
@@ -92,14 +93,6 @@ func noMemory(uri string) error {
 		WithHint("there are: %s, %s, %s, %s", museumURI, notesURI+"{type}", agentMemoryURI+"{agent}", memoryFileURI+"{path}")
 }
 
-// typeOfFile returns the media type of a file of a kit's memory.
-func typeOfFile(name string) string {
-	if strings.HasSuffix(name, ".md") {
-		return "text/markdown"
-	}
-	return "text/plain"
-}
-
 // memoryFiles returns the Markdown files of a kit's memory as resources.
 func memoryFiles(ctx context.Context, e *engine.Engine, m *memory.Memory, base request.Request) (out []mcp.Resource) {
 	p, err := e.Projects().At(base.Address)
@@ -110,7 +103,7 @@ func memoryFiles(ctx context.Context, e *engine.Engine, m *memory.Memory, base r
 	names, _ := m.Of(p).Sources(ctx) // without them the list has the others
 	for _, name := range names {
 		if strings.HasSuffix(name, ".md") && strings.Contains(name, "/_memory/") {
-			out = append(out, mcp.Resource{URI: memoryFileURI + name, Name: "memory/" + name, Title: "BMAD memory: " + name, MIMEType: typeOfFile(name)})
+			out = append(out, mcp.Resource{URI: memoryFileURI + name, Name: "memory/" + name, Title: "BMAD memory: " + name, MIMEType: catalog.MIMEType(name)})
 		}
 	}
 	return out
