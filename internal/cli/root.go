@@ -194,7 +194,7 @@ func groups(a *app.App) []group {
 		{setUp, []*cobra.Command{
 			setup.Allow(term, tasks),
 			setup.Projects(term, tasks.Workspace),
-			setup.Signer(term, tasks.Workspace, a.PersonIn),
+			setup.Signer(term, tasks),
 			setup.Store(upkeep),
 			start.Uninstall(term, tasks),
 			setup.Completion(term),

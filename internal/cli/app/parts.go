@@ -82,17 +82,6 @@ func (a *App) personFunc() func(folder string) workflow.Person {
 	return terminal.NewWho()
 }
 
-// Person returns the person for whom the program acts in a folder.
-func (a *App) Person(folder string) workflow.Person { return a.personFunc()(folder) }
-
-// PersonIn is Person as the store of a team tells its members apart.
-func (a *App) PersonIn(folder string) (workflow.Person, error) {
-	if a.Tasks.Config.Store.Address == "" {
-		return a.Person(folder), nil
-	}
-	return a.Tasks.Engine().Person(folder)
-}
-
 // Build builds the parts. If within has folders, only projects in them are served.
 func (a *App) Build(within []string) *Parts {
 	out := &Parts{}

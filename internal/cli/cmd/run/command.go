@@ -284,13 +284,8 @@ func eventsInside(folder, events string) []string {
 	if events == "" || events == "-" || err != nil {
 		return nil
 	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
-		at = filepath.Join(real, filepath.Base(at))
-	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
-	}
-	if rel, err := filepath.Rel(folder, at); err == nil && filepath.IsLocal(rel) {
+	real := app.Rules().Real
+	if rel, err := filepath.Rel(real(folder), real(at)); err == nil && filepath.IsLocal(rel) {
 		return []string{filepath.ToSlash(rel)}
 	}
 	return nil

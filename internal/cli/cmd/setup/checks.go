@@ -190,14 +190,7 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	var found []foundHistory
 	unsealed := 0
 	n, gone, err := u.Tasks.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
-		f := foundHistory{Summary: s, altered: v.Altered}
-		switch {
-		case !v.Changed() && !v.Sound() && s.CurrentState.Active():
-			f.unsealed, f.doubted = v.Unsigned, u.Term.Lang.Say("%s: not confirmed: %s", s.TaskName, v.In(u.Term.Lang).Problem)
-		case v.Changed():
-			f.changed = u.Term.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(u.Term.Lang).Problem)
-		}
-		found = append(found, f)
+		found = append(found, foundHistory{s, v.In(u.Term.Lang)})
 	})
 	if err != nil {
 		c.Detail = u.Term.Lang.Say("not checked: the project cannot be used")
@@ -209,11 +202,11 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 		place = func(id string) string { return id }
 	}
 	for _, f := range found {
-		if f.changed == "" {
+		if !f.Changed() {
 			continue
 		}
 		c.Status = doctor.Problem
-		c.Items = append(c.Items, doctor.Defect{Path: place(f.SessionID), What: f.changed})
+		c.Items = append(c.Items, doctor.Defect{Path: place(f.SessionID), What: u.Term.Lang.Say("%s was changed by other hands: %s", f.TaskName, f.Problem)})
 		c.Remedy = u.Term.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName))
 	}
 	c.Detail = u.Term.Lang.Say("%d, none shows a change by other hands", n)
@@ -224,14 +217,14 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 		c.Detail += u.Term.Lang.Say("; recorded on this machine, and gone: %d (%s)", len(gone), strings.Join(shown, ", "))
 	}
 	for _, f := range found {
-		if f.doubted != "" {
-			c.Items = append(c.Items, doctor.Defect{Path: place(f.SessionID), What: f.doubted})
-			if f.unsealed {
+		if !f.Changed() && !f.Sound() && f.CurrentState.Active() {
+			c.Items = append(c.Items, doctor.Defect{Path: place(f.SessionID), What: u.Term.Lang.Say("%s: not confirmed: %s", f.TaskName, f.Problem)})
+			if f.Unsigned {
 				unsealed++
 			}
 			c.Warn(u.Term.Lang.Say("if you know whose the key is: bmad-mcp allow; else accept it as it is: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName)))
 		}
-		addAltered(u.Term.Lang, f.TaskName, f.altered, &c)
+		addAltered(u.Term.Lang, f.TaskName, f.Altered, &c)
 	}
 	if unsealed > 0 { // anybody could change it, and nothing would show it
 		c.Status, c.Detail = doctor.Problem, u.Term.Lang.Say("%s; without a seal: %d", c.Detail, unsealed)
@@ -242,13 +235,10 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 // maxGone bounds how many recorded sessions doctor names that are gone.
 const maxGone = 5
 
-// foundHistory is a session that was changed by other hands, as changed says, that rests on entries which do not count, as
-// doubted says, or whose approved texts were changed.
+// foundHistory is a session with the result of the check.
 type foundHistory struct {
 	*workflow.Summary
-	changed, doubted string
-	unsealed         bool
-	altered          []workflow.Alteration
+	workflow.Verification
 }
 
 // addAltered names the approved texts of an active run that are not as they were approved; those of

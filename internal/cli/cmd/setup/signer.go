@@ -10,11 +10,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/proof"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Signer returns the command that prints the person's line of a list of signers. who says who they are in a folder.
-func Signer(term *terminal.Terminal, workspace *app.Workspace, who func(folder string) (workflow.Person, error)) *cobra.Command {
+// Signer returns the command that prints the person's line of a list of signers.
+func Signer(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use:   "signer",
 		Short: "Print your line for the list of signers",
@@ -24,7 +23,7 @@ ssh-keygen. Each machine on which you decide needs its own line.`,
 		Example: `  bmad-mcp signer >>.claude/bmad-signers`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			folder, err := workspace.Project()
+			folder, err := tasks.Project()
 			if err != nil {
 				return err
 			}
@@ -32,7 +31,7 @@ ssh-keygen. Each machine on which you decide needs its own line.`,
 			if err != nil {
 				return err
 			}
-			chosen := workspace.Config.SignWith
+			chosen := tasks.Config.SignWith
 			keys := []signature.Key{signer.Public()}
 			switch {
 			case chosen.Touched(): // it signs decisions, and the key of the machine what needs no person
@@ -41,7 +40,7 @@ ssh-keygen. Each machine on which you decide needs its own line.`,
 				keys[0] = chosen
 			}
 			var lines, prints []string
-			me, err := who(folder)
+			me, err := tasks.Engine().Person(folder)
 			if err != nil {
 				return err
 			}
