@@ -85,15 +85,11 @@ func addFile(out *tar.Writer, name string, data []byte) error {
 // archive.
 func Import(ctx context.Context, archive []byte, into store.Carrier) (out Outcome, project string, err error) {
 	if project, err = readArchive(archive, func(store.Parcel) error { return ctx.Err() }); err != nil {
-		return out, "", unusableError(err)
+		return out, "", fault.New(fault.InvalidArgument, "the archive cannot be imported: %w", err).
+			WithHint("export it again (bmad-mcp store export); nothing was changed")
 	}
 	_, err = readArchive(archive, func(p store.Parcel) error { return out.bringSession(ctx, into, p) })
 	return out, project, out.explain(err)
-}
-
-func unusableError(err error) error {
-	return fault.New(fault.InvalidArgument, "the archive cannot be imported: %w", err).
-		WithHint("export it again (bmad-mcp store export); nothing was changed")
 }
 
 // readArchive reads an archive of a size, checks it, and calls do with each session. It takes no more memory for
