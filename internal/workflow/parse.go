@@ -3,7 +3,6 @@ package workflow
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -85,36 +84,33 @@ func (r *reader) addMistake(line int, format string, args ...any) {
 // ErrSecondDocument is the error for a file of which a part would not count.
 var ErrSecondDocument = lang.Errorf("a second document begins (--- or ...), and only one is read")
 
-// ReadYAML reads the only document of a file into a node, which stays as it is without one.
-func ReadYAML(data []byte, root *yaml.Node) error {
+// ReadYAML reads the only document of a file into a node, which stays as it is without one. An error is in a line.
+func ReadYAML(data []byte, root *yaml.Node) (line int, err error) {
 	documents := yaml.NewDecoder(bytes.NewReader(data))
-	err := documents.Decode(root)
-	for err == nil {
+	for err = documents.Decode(root); err == nil; {
 		var next yaml.Node
 		if err = documents.Decode(&next); err == nil && len(next.Content) > 0 && next.Content[0].Tag != "!!null" {
-			err = fmt.Errorf("yaml: line %d: %w", next.Content[0].Line, ErrSecondDocument)
+			return next.Content[0].Line, ErrSecondDocument
 		}
 	}
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil
-	case strings.Contains(err.Error(), "<document start>"):
-		return fmt.Errorf("%s%w", yamlLine.FindString(err.Error()), ErrSecondDocument)
+	if errors.Is(err, io.EOF) {
+		return 0, nil
 	}
-	return err
+	text := err.Error()
+	place := yamlPlace.FindStringSubmatch(text) // each error of the library has it
+	line, _ = strconv.Atoi(place[1])
+	if err = errors.New(text[len(place[0]):]); strings.Contains(text, "<document start>") {
+		err = ErrSecondDocument
+	}
+	return max(line, 1), err
 }
 
-var yamlLine = pattern.New(`^yaml: (?:line (\d+): )?`)
+var yamlPlace = pattern.New(`^(?:yaml: (?:line (\d+): )?)?`)
 
 func (r *reader) readDocument(data []byte) {
 	var root yaml.Node
-	if err := ReadYAML(data, &root); err != nil {
-		m := yamlLine.FindStringSubmatch(err.Error())
-		line := 1
-		if m != nil {
-			line, _ = strconv.Atoi(m[1])
-		}
-		r.addMistake(line, "not valid YAML: %s", yamlLine.ReplaceAllString(err.Error(), ""))
+	if line, err := ReadYAML(data, &root); err != nil {
+		r.addMistake(line, "not valid YAML: %s", err)
 		return
 	}
 	if len(root.Content) == 0 {

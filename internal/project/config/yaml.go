@@ -1,15 +1,12 @@
 package config
 
 import (
-	"errors"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -27,8 +24,8 @@ type entry struct {
 // key.
 func eachSetting(name string, data []byte, set func(entry) error) error {
 	var doc yaml.Node
-	if err := workflow.ReadYAML(data, &doc); err != nil {
-		return invalid(name, lineOf(err), explain(err))
+	if line, err := workflow.ReadYAML(data, &doc); err != nil {
+		return invalid(name, line, explain(err))
 	}
 	if len(doc.Content) == 0 {
 		return nil
@@ -58,16 +55,13 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 
 // explain returns an error of the library, with its remedy where its words do not say it.
 func explain(err error) error {
-	text := yamlPlace.ReplaceAllString(err.Error(), "")
-	switch {
-	case errors.Is(err, workflow.ErrSecondDocument):
-		return workflow.ErrSecondDocument
+	switch text := err.Error(); {
 	case strings.Contains(text, "cannot start any token"):
 		return lang.Errorf("a character stands where YAML takes none, such as a tab; indent by blanks")
 	case strings.Contains(text, "UTF-8"), strings.Contains(text, "control characters"):
 		return lang.Errorf("it is not a text in UTF-8; save the file as one")
 	}
-	return errors.New(text)
+	return err
 }
 
 // walker walks the blocks of a YAML file.
@@ -131,18 +125,4 @@ func read(path string, line int, value *yaml.Node) entry {
 func invalid(name string, line int, err error) error {
 	return fault.New(fault.InvalidArgument, "%s, line %d: %w", name, max(line, 1), err).
 		WithHint("correct that line; nothing was changed")
-}
-
-// yamlPlace matches the library's prefix: our message has the line already.
-var yamlPlace = pattern.New(`^yaml: (?:line \d+: )?`)
-
-var yamlLine = pattern.New(`line (\d+)`)
-
-func lineOf(err error) int {
-	m := yamlLine.FindStringSubmatch(err.Error())
-	if m == nil {
-		return 1
-	}
-	n, _ := strconv.Atoi(m[1])
-	return n
 }

@@ -115,12 +115,8 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 		return r, mistakeAt(name, 1, "the rubric takes %d bytes; at most %d are read", len(data), maxRubric)
 	}
 	var doc yaml.Node
-	if err := workflow.ReadYAML(data, &doc); err != nil {
-		line := 1
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-			line, _ = strconv.Atoi(m[1])
-		}
-		return r, mistakeAt(name, line, "%s", yamlPlace.ReplaceAllString(err.Error(), ""))
+	if line, err := workflow.ReadYAML(data, &doc); err != nil {
+		return r, mistakeAt(name, line, "%s", err)
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return r, mistakeAt(name, max(doc.Line, 1), "a rubric begins with stage: and checks:")
@@ -171,11 +167,7 @@ func stageNames(d *workflow.Definition) []string {
 	return workflow.IDsOf(workflow.StagesOf(append([]*workflow.Definition{d}, workflow.Builtins()...)...))
 }
 
-var (
-	yamlPlace = pattern.New(`^yaml: (?:line \d+: )?`)
-	yamlLine  = pattern.New(`line (\d+)`)
-	checkID   = pattern.New(`^[A-Z][A-Z0-9-]{1,39}$`)
-)
+var checkID = pattern.New(`^[A-Z][A-Z0-9-]{1,39}$`)
 
 func mistakeAt(name string, line int, format string, args ...any) error {
 	return fault.New(fault.InvalidArgument, "%s, line %d: %s", name, line, lang.T(format, args...)).
