@@ -120,11 +120,12 @@ var installedKinds = map[string][]catalog.Kind{AgentTool: {catalog.Agent}, Workf
 // describeInstalled names what a tool can be called with, so that a model needs no list first. The names are of
 // files that others wrote: no sentence gets through.
 func describeInstalled(shelf *method.Snapshot, tool string) string {
-	if shelf == nil || shelf.Empty() || installedKinds[tool] == nil {
+	kinds := installedKinds[tool]
+	if shelf == nil || kinds == nil {
 		return ""
 	}
 	var names []string
-	for _, i := range shelf.Catalog.Items(installedKinds[tool]...) {
+	for _, i := range shelf.Catalog.Items(kinds...) {
 		name := safeName(i.Short(), notInPrompt)
 		if person := safeName(i.DisplayName, notInPrompt); person != "" && name != "" {
 			name += " (" + person + ")"
@@ -132,6 +133,9 @@ func describeInstalled(shelf *method.Snapshot, tool string) string {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+	}
+	if len(names) == 0 {
+		return ""
 	}
 	text := strings.Join(names, ", ")
 	for n := len(names) - 1; len(text) > maxInstalled; n-- {

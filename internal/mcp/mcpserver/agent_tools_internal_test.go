@@ -47,6 +47,10 @@ func TestInstalledAreNamed(t *testing.T) {
 	if got := describe(ResourcesTool) + describeInstalled(nil, AgentTool) + describeInstalled(&method.Snapshot{Catalog: catalog.Open()}, AgentTool); got != "" {
 		t.Errorf("nothing is described as %q", got)
 	}
+	agents := fstest.MapFS{"_bmad/bmm/agents/pm.md": files["_bmad/bmm/agents/pm.md"], "_bmad/_config/manifest.yaml": files["_bmad/_config/manifest.yaml"]}
+	if got := describeInstalled(&method.Snapshot{Catalog: catalog.Open(catalog.Source{Name: catalog.Project, FS: agents})}, WorkflowTool); got != "" {
+		t.Errorf("without a workflow: %q", got)
+	}
 	for n := range 300 {
 		files[fmt.Sprintf("_bmad/bmm/workflows/w%d/workflow.md", n)] = &fstest.MapFile{Data: fmt.Appendf(nil, "---\nname: work-%d\ndescription: x\n---\n", n)}
 	}

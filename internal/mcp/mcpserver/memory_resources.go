@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
 // The addresses of the project memory. They take the project folder as cwd, too.
