@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // Known is the list of projects in which sessions were started, kept in the user's state
@@ -74,7 +75,7 @@ func (k Known) Recorded() (folders []string, real bool, err error) {
 
 // Add puts a project folder on the list.
 func (k Known) Add(ctx context.Context, project string) error {
-	project = resolveLinks(project)
+	project = trust.PathOf(project)
 	if k.Folder == "" {
 		return nil
 	}
@@ -111,12 +112,13 @@ func (k Known) Remove(ctx context.Context, project string) (removed bool, err er
 	defer func() { _ = dir.Close() }()
 	recorded, err := readKnown(dir)
 	list := recorded.Projects
-	if err != nil || !slices.Contains(list, project) && !slices.Contains(list, resolveLinks(project)) {
+	isListed := slices.Contains(list, project) || slices.Contains(list, trust.PathOf(project))
+	if err != nil || !isListed {
 		return false, err
 	}
 	err = change(ctx, dir, func(list []string) []string {
 		return slices.DeleteFunc(list, func(have string) bool {
-			match := have == project || have == resolveLinks(project)
+			match := have == project || have == trust.PathOf(project)
 			removed = removed || match
 			return match
 		})
@@ -138,7 +140,7 @@ func change(ctx context.Context, dir *durable.Dir, to func([]string) []string) e
 	list := slices.Clone(before.Projects)
 	if before.Version < withoutLinks {
 		for i, project := range list {
-			list[i] = resolveLinks(project)
+			list[i] = trust.PathOf(project)
 		}
 	}
 	list = to(list)
@@ -150,12 +152,4 @@ func change(ctx context.Context, dir *durable.Dir, to func([]string) []string) e
 		return err
 	}
 	return dir.Replace(knownFile, append(data, '\n'))
-}
-
-// resolveLinks returns the path of a folder without links; that of a missing one as it is.
-func resolveLinks(folder string) string {
-	if found, err := filepath.EvalSymlinks(folder); err == nil {
-		return found
-	}
-	return folder
 }

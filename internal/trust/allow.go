@@ -63,7 +63,7 @@ type Allowance struct {
 
 // normalize returns the allowance as it is kept and compared.
 func (a Allowance) normalize() Allowance {
-	a.Project = resolveLinks(a.Project)
+	a.Project = PathOf(a.Project)
 	a.SHA256 = strings.ToLower(a.SHA256)
 	switch a.Kind {
 	case KindVerify, KindSource:
@@ -111,12 +111,12 @@ func placeOf(project string) string {
 	if isShared(project) {
 		return project
 	}
-	return resolveLinks(project)
+	return PathOf(project)
 }
 
-// resolveLinks returns the path of a folder without links, so that a link to a project is the project. A missing
-// end of the path is kept: the allowances of a deleted project can still be taken back.
-func resolveLinks(path string) string {
+// PathOf returns the path without links by which a project is known here. A missing end of the path is kept: the
+// allowances of a deleted project can still be taken back.
+func PathOf(path string) string {
 	if path == "" {
 		return ""
 	}

@@ -70,7 +70,7 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, folder, id, file s
 	if signer == nil {
 		return nil
 	}
-	project, folder = placeOf(project), resolveLinks(folder)
+	project, folder = placeOf(project), PathOf(folder)
 	_ = u.withExisting(func(d dir) error { // without the folder there are none
 		c := CheckpointsIn(d.Dir)
 		own, ok := checkpointName(project, id)

@@ -39,7 +39,7 @@ func (u UserState) Disallow(ctx context.Context, project, kind string) (n int, e
 	if !slices.Contains(Kinds(), kind) {
 		return 0, unknownKind(kind)
 	}
-	project = resolveLinks(project)
+	project = PathOf(project)
 	return allowances.remove(ctx, u, func(a Allowance) bool { return a.Project == project && a.Kind == kind })
 }
 
@@ -53,7 +53,7 @@ func (u UserState) InForce(project string) []Allowance {
 	if err != nil || len(list) == 0 {
 		return nil
 	}
-	project = resolveLinks(project)
+	project = PathOf(project)
 	mark := readMark(project)
 	return slices.DeleteFunc(list, func(a Allowance) bool {
 		if a.isBound() && a.ProjectID != "" && a.ProjectID != mark {
@@ -65,7 +65,7 @@ func (u UserState) InForce(project string) []Allowance {
 
 // Bind gives the project's mark to the allowances from an older version for the path.
 func (u UserState) Bind(ctx context.Context, project string) error {
-	project = resolveLinks(project)
+	project = PathOf(project)
 	return u.withExisting(func(d dir) error {
 		return allowances.change(ctx, d, func(list []Allowance) (out []Allowance, err error) {
 			for i, a := range list {

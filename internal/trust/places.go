@@ -29,7 +29,7 @@ func (u UserState) Places() ([]Place, error) { return places.readList(u) }
 
 // AddPlace records a folder. It reports whether it was not recorded before.
 func (u UserState) AddPlace(ctx context.Context, p Place) (added bool, err error) {
-	p.Folder = resolveLinks(p.Folder)
+	p.Folder = PathOf(p.Folder)
 	return places.addOrAmend(ctx, u, p, func(have Place) bool { return have.Folder == p.Folder }, func(have *Place) {
 		if have.By == ByForm { // typing at a terminal is the stronger act
 			have.By = p.By
@@ -39,6 +39,6 @@ func (u UserState) AddPlace(ctx context.Context, p Place) (added bool, err error
 
 // RemovePlace takes a folder off the record, and reports whether it was on it.
 func (u UserState) RemovePlace(ctx context.Context, folder string) (removed bool, err error) {
-	n, err := places.remove(ctx, u, func(p Place) bool { return p.Folder == folder || p.Folder == resolveLinks(folder) })
+	n, err := places.remove(ctx, u, func(p Place) bool { return p.Folder == folder || p.Folder == PathOf(folder) })
 	return n > 0, err
 }

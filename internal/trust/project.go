@@ -37,9 +37,6 @@ func (a Allowance) replaces(old Allowance) bool {
 	return a.allowsSame(old) || a.ofFile() && former
 }
 
-// PathOf returns the path without links by which a project is known here.
-func PathOf(project string) string { return resolveLinks(project) }
-
 // bindToProject returns the allowance with the mark of its project. An existing mark is kept only if it is one of
 // ours: a repository could contain the mark of another project. A missing project has none.
 func (a Allowance) bindToProject(list []Allowance) (Allowance, error) {

@@ -58,7 +58,7 @@ func (f rightsFile) sign(signer workflow.Signer) (string, error) {
 // Rights returns the records of a kind, for example "runs", for a project. of returns the file of the project that
 // belongs to the record of an id.
 func (u UserState) Rights(kind, project string, of func(id string) string) *Rights {
-	return &Rights{state: u, project: resolveLinks(project), kind: kind, of: of}
+	return &Rights{state: u, project: PathOf(project), kind: kind, of: of}
 }
 
 // fileName returns the file of a record.

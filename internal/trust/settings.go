@@ -46,7 +46,7 @@ func (u UserState) OtherSettings(folder string) (other string, err error) {
 }
 
 func otherSettings(known []Settings, folder string) string {
-	if len(known) == 0 || slices.Contains(known, Settings{resolveLinks(folder)}) {
+	if len(known) == 0 || slices.Contains(known, Settings{PathOf(folder)}) {
 		return ""
 	}
 	return known[len(known)-1].Folder
@@ -56,7 +56,7 @@ func otherSettings(known []Settings, folder string) string {
 func (u UserState) UseSettings(ctx context.Context, folder string) error {
 	return u.withFolder(func(d dir) error {
 		return settings.change(ctx, d, func(list []Settings) ([]Settings, error) {
-			if one := (Settings{resolveLinks(folder)}); !slices.Contains(list, one) {
+			if one := (Settings{PathOf(folder)}); !slices.Contains(list, one) {
 				list = append(list, one)
 			}
 			return list, nil

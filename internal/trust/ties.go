@@ -117,10 +117,10 @@ func (u UserState) Ties() ([]Tie, error) {
 // StoreOf returns the store in which this machine has seen the runs of a folder, without the account; "" if in none.
 func (u UserState) StoreOf(folder string) string {
 	list, _ := u.Ties() // what cannot be read is told where it is needed
-	real, err := filepath.EvalSymlinks(folder)
+	real := PathOf(folder)
 	for _, t := range list {
 		home := strings.TrimSuffix(t.Folder, string(filepath.Separator)+".git")
-		if rel, relErr := filepath.Rel(home, real); err == nil && relErr == nil && t.Store != "" && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(home, real); err == nil && t.Store != "" && filepath.IsLocal(rel) {
 			return t.Store
 		}
 	}
