@@ -113,8 +113,7 @@ func (t *thread) publish(e Event) {
 	t.events.publish(e)
 }
 
-// logEvent writes an event into the caller's log, without texts. A failure is no more than information there, because
-// the caller gets it as an error and as an event.
+// logEvent writes an event into the caller's log, without texts. The caller gets failures as errors, too.
 func (t *thread) logEvent(e Event) {
 	level, about := slog.LevelDebug, []any{"session", t.state.ID}
 	switch e.Type {

@@ -61,15 +61,12 @@ func (w *Workspace) NoticesIn(dir *durable.Dir, c *config.Config) []config.Notic
 
 // openProject opens the program's folder, or returns nil.
 func (w *Workspace) openProject() *durable.Dir {
-	name := ""
-	if w.Cwd == "" {
-		name = project.Nearest(os.Getenv("CLAUDE_PROJECT_DIR"))
+	name, err := w.Project()
+	if host := os.Getenv("CLAUDE_PROJECT_DIR"); host != "" && w.Cwd == "" {
+		name, err = project.Nearest(host), nil
 	}
-	if name == "" {
-		var err error
-		if name, err = w.Project(); err != nil {
-			return nil
-		}
+	if err != nil {
+		return nil
 	}
 	dir, err := durable.OpenDir(name)
 	if err != nil {

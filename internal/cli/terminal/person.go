@@ -227,15 +227,9 @@ func (p *Person) Agrees(ctx context.Context, question string) (bool, error) {
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), nil
 }
 
-// assistantsTerminal has the variables that assistants set for the commands they run, some with the beginning of
-// the value. Not here are those that a person's own shell in an editor has too (CURSOR_TRACE_ID, REPL_ID, ZED_TERM,
-// WINDSURF_CASCADE_TERMINAL_KIND), and settings (COPILOT_MODEL, GOOSE_PROVIDER, OPENCODE_CLIENT).
-//
-// Sources: github.com/agentsmd/agents.md issue 136 (AGENT); the tables of github.com/vercel/vercel
-// packages/detect-agent (AI_AGENT), github.com/ascorbic/am-i-vibing and github.com/aws/aws-cdk-cli detect-agent.ts;
-// and where each is set: microsoft/vscode toolTerminalCreator.ts (COPILOT_AGENT), QwenLM/qwen-code
-// shellExecutionService.ts, sst/opencode src/index.ts, RooCodeInc/Roo-Code Terminal.ts, block/goose developer
-// shell, cline discussion 5366, docs.augmentcode.com/cli/reference.
+// assistantsTerminal has the variables that assistants set for the commands they run, some with the beginning of the
+// value, but none that a person's own shell in an editor has too (CURSOR_TRACE_ID, ZED_TERM), and no settings. Sources:
+// agentsmd/agents.md issue 136, vercel detect-agent, ascorbic/am-i-vibing, aws-cdk-cli, and the assistants themselves.
 var assistantsTerminal = []string{
 	"AGENT", "AI_AGENT", // by agreement; AGENT is set by Amp, Goose, Kilo Code, OpenCode and others
 	"AMP_CURRENT_THREAD_ID", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "AWS_EXECUTION_ENV=AmazonQ", "CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION",

@@ -54,9 +54,9 @@ func checkFolders(folders []string) error {
 	return nil
 }
 
-// stdioPlaces returns the places of a server on stdio, and the folders for which it was started: that of --cwd,
-// which takes the place of the working folder, from the host's variables, from the arguments, and the working folder. A host without an open project starts servers
-// in / or the home folder, so these do not count.
+// stdioPlaces returns the places of a server on stdio, and the folders for which it was started: from the host's
+// variables, from the arguments, and that of --cwd or else the working folder. A host without an open project starts
+// servers in / or the home folder, so these do not count.
 func stdioPlaces(cwd string, named []string) (p mcpserver.Places, opened []string) {
 	rules := app.Rules()
 	use := func(folder string) bool {
