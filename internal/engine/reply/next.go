@@ -157,23 +157,22 @@ func askAssistant(s *standing.Standing, out *Reply) {
 // markChanged notes in a reply whether the session was changed by other hands, rests on entries that do not count,
 // or was moved, and whether nothing goes on before the person has accepted the session or an approved text.
 func markChanged(s *standing.Standing, out *Reply) {
-	altered := ""
-	if s.Session.CurrentState.Active() && !strings.Contains(out.UserMessage, words.AlteredNote(s)) { // the question at a gate has it
-		altered = words.AlteredNote(s)
+	var notes []string // the last one comes first
+	if s.Session.CurrentState.Active() {
+		notes = append(notes, words.AlteredNote(s))
 	}
-	for _, note := range []string{altered, words.PendingNote(s), words.MovedNote(s)} {
-		if note != "" {
-			out.UserMessage = note + "\n\n" + out.UserMessage
-		}
-	}
-	for _, note := range []string{words.LooseNote(s), words.KeptNote(s)} {
-		if note != "" && s.Session.CurrentState.WaitsForHuman() {
-			out.UserMessage = note + "\n\n" + out.UserMessage
-		}
+	notes = append(notes, words.PendingNote(s), words.MovedNote(s))
+	if s.Session.CurrentState.WaitsForHuman() {
+		notes = append(notes, words.LooseNote(s), words.KeptNote(s))
 	}
 	if s.Doubtful() {
 		out.Integrity = string(s.Integrity.Status)
-		out.UserMessage = words.DoubtNote(s) + "\n\n" + out.UserMessage
+		notes = append(notes, words.DoubtNote(s))
+	}
+	for _, note := range notes {
+		if !strings.Contains(out.UserMessage, note) { // the question at a gate has some
+			out.UserMessage = note + "\n\n" + out.UserMessage
+		}
 	}
 	if s.Stopped() {
 		out.UserMessage = words.Stopped(s)
