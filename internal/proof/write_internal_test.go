@@ -240,7 +240,7 @@ func TestWritersAreThoseOfTheEngine(t *testing.T) {
 	same := func(when string) {
 		t.Helper()
 		var want []string
-		for _, w := range p.S.Writers(workflow.Person{}) {
+		for _, w := range workflow.WritersAt(p.S.History, p.S.CurrentStage, workflow.Person{}) {
 			want = append(want, w.Subject)
 		}
 		if got := writersOf(p.S, p.S.CurrentStage); !slices.Equal(got, want) {

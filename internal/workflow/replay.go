@@ -229,7 +229,7 @@ func satisfiesPolicy(history []Transition, i int, p Policy) bool {
 	}
 	writers := WritersAt(history[:i], e.FromStage(), e.Grant.Person)
 	isUnknown := slices.ContainsFunc(writers, IsUnknown)
-	yes := append(givenAt(history[:i], e.Grant.SHA256, e.Grant.Person), *e.Grant)
+	yes := append(GivenAt(history[:i], e.Grant.SHA256, e.Grant.Person), *e.Grant)
 	var who []Person
 	for _, g := range yes {
 		may := p.Approvers == nil || slices.Contains(p.Approvers, g.Subject)

@@ -126,7 +126,7 @@ func (s *Session) Handed() []Comment {
 			return nil
 		default:
 			var out []Comment
-			for _, g := range givenAt(s.History[:i], t.Grant.SHA256, t.Grant.Person) {
+			for _, g := range GivenAt(s.History[:i], t.Grant.SHA256, t.Grant.Person) {
 				out = append(out, g.Comments...)
 			}
 			return append(out, t.Grant.Comments...)

@@ -390,11 +390,11 @@ func TestYeses(t *testing.T) {
 		s := sessionAt(workflow.Default(), workflow.PO, workflow.AwaitingConfirmation)
 		s.History = tt.history
 		given := []string{}
-		for _, g := range s.Given("h", workflow.Person{}) {
+		for _, g := range workflow.GivenAt(s.History, "h", workflow.Person{}) {
 			given = append(given, g.Subject)
 		}
 		writers := []string{}
-		for _, w := range s.Writers(workflow.Person{}) {
+		for _, w := range workflow.WritersAt(s.History, s.CurrentStage, workflow.Person{}) {
 			writers = append(writers, w.Subject)
 		}
 		if got := fmt.Sprintf("%q %v", writers, given); got != tt.want {

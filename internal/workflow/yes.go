@@ -2,12 +2,9 @@ package workflow
 
 import "slices"
 
-// Writers returns the people behind the newest round of the current stage, as far as another one can be told apart from
-// them: the one who handed it in, or edited it at the gate. Somebody without a subject is among them for somebody unknown:
-// a user of an older program, or since an adoption of the session with changes by other hands.
-func (s *Session) Writers(by Person) []Person { return WritersAt(s.History, s.CurrentStage, by) }
-
-// WritersAt returns the people behind the newest document of a stage at the end of a history.
+// WritersAt returns the people behind the newest document of a stage at the end of a history, as far as another one can
+// be told apart from them: the one who handed it in, or edited it at the gate. Somebody without a subject is somebody
+// unknown: a user of an older program, or since an adoption of the session with changes by other hands.
 func WritersAt(history []Transition, stage StageID, by Person) []Person {
 	var out []Person
 	for _, e := range slices.Backward(history) {
@@ -24,12 +21,9 @@ func WritersAt(history []Transition, stage StageID, by Person) []Person {
 // IsUnknown reports whether a person is not known.
 func IsUnknown(p Person) bool { return p.Subject == "" }
 
-// Given returns the yeses to a text at the pending gate of the current stage, one of each person that another one can be
-// told apart from, the oldest first. Another round, or an edit, has none.
-func (s *Session) Given(sha256 string, by Person) []Grant { return givenAt(s.History, sha256, by) }
-
-// givenAt returns the yeses to a text at the end of a history.
-func givenAt(history []Transition, sha256 string, by Person) []Grant {
+// GivenAt returns the yeses to a text at the gate pending at the end of a history, one of each person that another one
+// can be told apart from, the oldest first. Another round, or an edit, has none.
+func GivenAt(history []Transition, sha256 string, by Person) []Grant {
 	var out []Grant
 	for _, e := range slices.Backward(history) {
 		if e.Event == EventPolicyChanged {

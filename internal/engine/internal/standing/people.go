@@ -56,11 +56,13 @@ func (s *Standing) isApprover(p workflow.Person) bool {
 }
 
 // Writers returns the people behind the draft, as far as the caller can be told apart from them.
-func (s *Standing) Writers() []workflow.Person { return s.Session.Writers(s.Call.Person) }
+func (s *Standing) Writers() []workflow.Person {
+	return workflow.WritersAt(s.Session.History, s.Session.CurrentStage, s.Call.Person)
+}
 
 // Given returns the yeses to the draft as it is now.
 func (s *Standing) Given() []workflow.Grant {
-	return slices.DeleteFunc(s.Session.Given(s.Draft.Now(), s.Call.Person), func(g workflow.Grant) bool {
+	return slices.DeleteFunc(workflow.GivenAt(s.Session.History, s.Draft.Now(), s.Call.Person), func(g workflow.Grant) bool {
 		return !s.isApprover(g.Person) || s.Policy.Watched() && g.IsAmong(s.Writers())
 	})
 }
