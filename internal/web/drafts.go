@@ -53,28 +53,23 @@ func (d drafts) read(name string) (kept draft) {
 
 // write saves a draft, in a folder that it makes if need be; an empty one is removed.
 func (d drafts) write(name string, kept draft) error {
-	if len(kept) > 0 && d != "" {
-		if err := os.MkdirAll(string(d), 0o700); err != nil {
-			return err
-		}
+	data, err := json.Marshal(kept)
+	if err == nil && len(kept) > 0 && d != "" {
+		err = os.MkdirAll(string(d), 0o700)
+	}
+	if err != nil {
+		return err
 	}
 	dir, err := d.open()
+	if err == nil {
+		defer dir.Close() //nolint:errcheck // the write returns an error
+		if len(kept) > 0 {
+			return dir.Replace(name, data)
+		}
+		err = dir.Remove(name)
+	}
 	if len(kept) == 0 && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer dir.Close() //nolint:errcheck // the write returns an error
-	if len(kept) == 0 {
-		if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	data, err := json.Marshal(kept)
-	if err != nil {
-		return err
-	}
-	return dir.Replace(name, data)
+	return err
 }
