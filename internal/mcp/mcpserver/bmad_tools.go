@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,7 +134,7 @@ var argumentsOf = map[string][]string{
 // checkOperation refuses an argument that an operation would ignore.
 func checkOperation(operation string, v request.Values) error {
 	takes, known := argumentsOf[operation]
-	for name := range v {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if known && name != "operation" && name != "cwd" && !slices.Contains(takes, name) && v.Text(name) != "" && v.Text(name) != "all" {
 			return fault.New(fault.InvalidArgument, "the operation %s does not take %s", operation, name).WithHint("its arguments are: %s", strings.Join(takes, ", "))
 		}
@@ -142,11 +143,11 @@ func checkOperation(operation string, v request.Values) error {
 }
 
 func (m methodTools) findOrRead(shelf *method.Snapshot, v request.Values) (any, error) {
-	cursor := v.Text("cursor")
-	if err := checkOperation(strings.TrimSpace(v.Text("operation")), v); err != nil {
+	operation, cursor := strings.TrimSpace(v.Text("operation")), v.Text("cursor")
+	if err := checkOperation(operation, v); err != nil {
 		return nil, err
 	}
-	switch operation := strings.TrimSpace(v.Text("operation")); operation {
+	switch operation {
 	case "read":
 		if strings.TrimSpace(v.Text("uri")) == "" {
 			return nil, fault.New(fault.InvalidArgument, "uri is missing").WithHint(`pass the address of a file, such as {"operation": "read", "uri": "bmad://config/current"}`)

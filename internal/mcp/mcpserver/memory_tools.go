@@ -33,18 +33,16 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 		"get_workflow_status": func(ctx context.Context, c *memoryCall) (any, error) {
 			out, err := c.book.Run(ctx, c.Text("run_id"), c.Text("branch"))
 			if err == nil {
-				err = m.checkRuns(ctx, c.project, &out.Run.SessionRow)
+				row := []memory.SessionRow{out.Run.SessionRow}
+				err = m.checkRuns(ctx, c.project, row)
+				out.Run.SessionRow = row[0]
 			}
 			return out, err
 		},
 		"list_sessions": func(ctx context.Context, c *memoryCall) (any, error) {
 			out, err := c.book.Sessions(ctx, c.Text("status"), c.Text("cursor"))
-			rows := make([]*memory.SessionRow, len(out.Sessions))
-			for i := range rows {
-				rows[i] = &out.Sessions[i]
-			}
 			if err == nil {
-				err = m.checkRuns(ctx, c.project, rows...)
+				err = m.checkRuns(ctx, c.project, out.Sessions)
 			}
 			return out, err
 		},
@@ -113,16 +111,16 @@ func (m memoryTools) withProject(handle memoryHandler) toolHandler {
 }
 
 // checkRuns notes in the rows of sessions what a check of them finds.
-func (m memoryTools) checkRuns(ctx context.Context, p *project.Project, rows ...*memory.SessionRow) error {
+func (m memoryTools) checkRuns(ctx context.Context, p *project.Project, rows []memory.SessionRow) error {
 	sessions := make([]workflow.Summary, len(rows)) // nothing is found of the runs of a kit
 	for i, r := range rows {
 		sessions[i] = workflow.Summary{SessionID: r.ID, CurrentState: workflow.State(r.Status)}
 	}
 	found, err := m.engine.Changed(ctx, project.Address{Cwd: p.Dir.Path()}, sessions, false)
-	for _, r := range rows {
-		v := found[r.ID]
-		if r.Altered = len(v.Altered) > 0; !v.Sound() {
-			r.Integrity = string(v.Status)
+	for i := range rows {
+		v := found[rows[i].ID]
+		if rows[i].Altered = len(v.Altered) > 0; !v.Sound() {
+			rows[i].Integrity = string(v.Status)
 		}
 	}
 	return err
