@@ -2,7 +2,6 @@ package project
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -70,10 +69,7 @@ func New(o Options) *Finder {
 		f.openDir = durable.OpenDir
 	}
 	for _, root := range o.Within {
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			root = real
-		}
-		f.within = append(f.within, filepath.Clean(root))
+		f.within = append(f.within, trust.PathOf(root))
 	}
 	return f
 }

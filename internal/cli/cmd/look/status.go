@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -43,9 +44,7 @@ next. With --all: all runs of this project, finished ones too. It changes nothin
 			if err != nil {
 				return err
 			}
-			if real, err := filepath.EvalSymlinks(here); err == nil { // known projects are recorded with links followed
-				here = real
-			}
+			here = trust.PathOf(here) // as known projects are recorded
 			o, err := findWaiting(cmd.Context(), term, tasks, here)
 			if err != nil {
 				return err
