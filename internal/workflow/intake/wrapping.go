@@ -33,15 +33,14 @@ func PlainReport(st workflow.Stage, text string) string {
 	if !ok {
 		return plain
 	}
-	rest := maps.Clone(object)
-	maps.DeleteFunc(rest, func(key string, value any) bool {
+	maps.DeleteFunc(object, func(key string, value any) bool {
 		text, isText := value.(string)
 		return slices.Contains(genericKeys, key) || isText && strings.TrimSpace(text) == document
 	})
-	if len(rest) == 0 {
+	if len(object) == 0 {
 		return document
 	}
-	return document + "\n\n```json\n" + jsonblock.Format(rest, "  ") + "\n```"
+	return document + "\n\n```json\n" + jsonblock.Format(object, "  ") + "\n```"
 }
 
 // unwrapText removes the wrapping of a text, and returns the words around a fence apart.
