@@ -76,8 +76,8 @@ type Server struct {
 	// complaint is the end of the server's standard error.
 	complaint tail
 	tools     []sdk.AnyTool
-	// late is true after a call without an answer in its time.
-	late atomic.Bool
+	// open is the context of the last call, until it ends otherwise than by its time.
+	open atomic.Pointer[context.Context]
 	// Skipped says which tools are not offered, and why.
 	Skipped []string
 }
@@ -197,11 +197,14 @@ func isTrue(hint *bool) bool { return hint != nil && *hint }
 func (s *Server) callTool(ctx context.Context, name string, input json.RawMessage) (string, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = name, input
-	if s.late.Load() && !s.answers(ctx) {
+	if s.Silent() && !s.answers(ctx) {
 		return "", fmt.Errorf("the tool server %q has not answered a call before this one, and does not answer now: go on without its tools", s.o.Name)
 	}
+	s.open.Store(&ctx)
 	result, err := s.client.CallTool(ctx, request)
-	s.late.Store(ctx.Err() != nil)
+	if ctx.Err() == nil {
+		s.open.Store(nil)
+	}
 	if err != nil {
 		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, s.explainEnd(err))
 	}
@@ -215,8 +218,12 @@ func (s *Server) callTool(ctx context.Context, name string, input json.RawMessag
 	return text, nil
 }
 
-// Silent reports whether the server has left its last call without an answer.
-func (s *Server) Silent() bool { return s.late.Load() }
+// Silent reports whether the server has left its last call without an answer in its time. A call that the caller has
+// given up is none.
+func (s *Server) Silent() bool {
+	last := s.open.Load()
+	return last != nil && errors.Is((*last).Err(), context.DeadlineExceeded)
+}
 
 // answers reports whether the server answers a question that costs nothing.
 func (s *Server) answers(ctx context.Context) bool {

@@ -244,6 +244,11 @@ func TestSilentServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	given, giveUp := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, giveUp)
+	if text, err := s.Tools()[0].(sdk.RawTool).Run(given, json.RawMessage(`{}`)); err == nil || s.Silent() {
+		t.Errorf("a call that its caller gives up counts as silence: %q, %v", text, err)
+	}
 	got := results(t, s, fake.Call("tracker_t0", nil), fake.Call("tracker_t1", nil), fake.Call("tracker_t2", nil))
 	for i, want := range []string{"took longer than 4s", "does not answer now", "does not answer now"} {
 		if !got[i].IsError || !strings.Contains(got[i].Text, want) {
