@@ -254,8 +254,7 @@ func (u UserState) describeError(err error) error {
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
 }
 
-// Check returns why nothing could be signed or remembered, and changes nothing: there is no folder, the nearest one above it
-// takes none, or the key cannot be used.
+// Check returns why nothing could be signed or remembered, and changes nothing.
 func (u UserState) Check() error {
 	if u == "" {
 		return u.withFolder(nil)

@@ -65,8 +65,7 @@ func (d *Definition) arrowLabel(st Stage) string {
 	return ""
 }
 
-// Graph draws a run as a mermaid flowchart: the stages with their rounds, the steps taken
-// between them, and notes.
+// Graph draws a run as a mermaid flowchart: the stages with their rounds, the steps between them, and notes.
 func (s *Session) Graph(notes ...string) string {
 	d := s.Definition()
 	var b strings.Builder

@@ -22,9 +22,8 @@ const (
 )
 
 // The values of choices besides the choices of a gate. notNow leaves the gate as it is, and so does
-// viewFirst, to read the document. leaveOpen leaves a question open, skipOne skips it, and ownWords asks for the
-// answer in a second form. In restField, leaveOpen has the answers count. openText leaves a question open in a host
-// that cannot leave a text empty.
+// viewFirst, to read the document. leaveOpen leaves a question open, as openText does in a field for text, skipOne
+// skips it, and ownWords asks for the answer in a second form. In restField, leaveOpen has the answers count.
 const (
 	notNow    = "not_now"
 	viewFirst = "view"

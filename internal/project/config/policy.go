@@ -212,8 +212,7 @@ func (r *rules) checkApprovers(st workflow.Stage, force workflow.Policy) error {
 		WithHint("name one account that is in each of them; nothing was changed")
 }
 
-// Unmet names the stages of the workflow in force that nothing, or nothing that an approver hands in, can ever pass. never is
-// true if nothing can pass one of them.
+// Unmet names the stages that nothing of an approver can ever pass. never is true if nothing at all can pass one.
 func (c *Config) Unmet() (out []Notice, never bool) {
 	w, err := c.Find(c.Workflow)
 	if err != nil {

@@ -37,8 +37,7 @@ func eachSetting(name string, data []byte, set func(entry) error) error {
 	return w.walk("", doc.Content[0])
 }
 
-// sharedNode returns the first node that stands for another place too, or takes from one; nil without one. A value would
-// count where nobody reads it.
+// sharedNode returns the first node by which a value counts where nobody reads it; nil without one.
 func sharedNode(n *yaml.Node) *yaml.Node {
 	if n.Anchor != "" || n.Kind == yaml.AliasNode || n.Tag == "!!merge" {
 		return n

@@ -81,8 +81,7 @@ func addFile(out *tar.Writer, name string, data []byte) error {
 	return err
 }
 
-// Import brings all sessions of an archive into a store, after it has checked all of it. It returns the project of the
-// archive.
+// Import brings all sessions of an archive of a project into a store, after it has checked all of it.
 func Import(ctx context.Context, archive []byte, into store.Carrier) (out Outcome, project string, err error) {
 	if project, err = readArchive(archive, func(store.Parcel) error { return ctx.Err() }); err != nil {
 		return out, "", fault.New(fault.InvalidArgument, "the archive cannot be imported: %w", err).

@@ -20,8 +20,7 @@ func Plain(text string) string {
 	return strings.TrimSpace(around + "\n\n" + text)
 }
 
-// PlainReport is Plain for a report. One in a field of another name, or further inside, becomes the text, with the
-// other fields as a block behind it.
+// PlainReport is Plain for a report. One inside an object becomes the text, with the other fields as a block behind it.
 func PlainReport(st workflow.Stage, text string) string {
 	plain := Plain(text)
 	blocks := jsonblock.Find(plain, func(string) bool { return true }, nil)

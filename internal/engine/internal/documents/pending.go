@@ -23,8 +23,7 @@ func (d *Disk) saveLater(f artifact.File, a workflow.Artifact, body string) {
 	})
 }
 
-// Settle writes the files of a stored change of a session. The error names an unwritten one: the next step of the
-// session writes it.
+// Settle writes the files of a stored change. The error names an unwritten one: the next step writes it.
 func (d *Disk) Settle(s *workflow.Session) (err error) {
 	for _, p := range d.pending {
 		writeErr := p.write()

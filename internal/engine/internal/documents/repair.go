@@ -58,8 +58,7 @@ func (d *Disk) neverWrote(s *workflow.Session, a workflow.Artifact) bool {
 	return (a.Marked || d.project.IsShared()) && !d.project.Dir.Exists(artifact.MarkPath(s.TaskName, a))
 }
 
-// noteWritten marks an artifact as written in this folder, if its file is there. A mark that is lost costs one
-// repair too many.
+// noteWritten marks an artifact as written in this folder, if its file is there. A lost mark costs a repair.
 func (d *Disk) noteWritten(s *workflow.Session, a workflow.Artifact) {
 	mark := artifact.MarkPath(s.TaskName, a)
 	if d.project.Dir.Exists(mark) || d.readFile(a.Path, a.Size).hash != a.SHA256 {

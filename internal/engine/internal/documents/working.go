@@ -46,9 +46,8 @@ func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...str
 	return text, nil
 }
 
-// LayOut has the working copy of the current stage written if there is none: at the beginning of a report its
-// form, else the document, for a session of an older version, or after someone has removed the copy. An outdated copy
-// is replaced.
+// LayOut has the working copy of the current stage written if there is none, or an outdated one: at the beginning of
+// a report its form, else the document.
 func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 	if !s.Session.CurrentState.Active() || !d.readWork(ctx, s).missing {
 		return

@@ -38,8 +38,7 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// askAndCall puts the question of a result to the client, and calls the handler with the answers. The question
-// ends with it, however it ends.
+// askAndCall puts the question of a result to the client, and calls the handler with the answers.
 func (b bridge) askAndCall(
 	ctx context.Context, call mcp.CallToolRequest, result *mcp.CallToolResult, round int, next server.ToolHandlerFunc,
 ) (*mcp.CallToolResult, error) {

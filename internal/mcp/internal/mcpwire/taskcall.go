@@ -79,8 +79,7 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// askClient puts the requests of a result to the client of a task. It returns the responses given before ctx ends
-// or the work has to.
+// askClient returns the responses of a task's client to the requests of a result, as far as they come in time.
 func (t *tasks) askClient(ctx context.Context, k *task, result *mcp.CallToolResult, round int) mcp.InputResponses {
 	requests, ids := mcp.InputRequests{}, map[string]string{}
 	for id, request := range result.InputRequests {
