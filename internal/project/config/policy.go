@@ -100,8 +100,6 @@ func (r *rules) inForce(st workflow.Stage) (force, project workflow.Policy) {
 // gate, or the project's file has no say in them.
 type policyRule struct {
 	name string
-	// tighter says which of two values is the tighter one: words, the loosest first, or higher or fewer.
-	tighter string
 	// isFor reports whether the gate of a stage has the rule.
 	isFor func(st workflow.Stage) bool
 	// value returns the rule of a policy; "" if it sets none.
@@ -115,16 +113,16 @@ var policyRules = []policyRule{
 	pointsRule("gate_score", isScored, func(p *workflow.Policy) **float64 { return &p.GateScore }),
 	wordRule("ran", isJudged, workflow.Proofs, func(p *workflow.Policy) *workflow.Proof { return &p.Proved }),
 	pointsRule("audit_floor", workflow.Stage.Floored, func(p *workflow.Policy) **float64 { return &p.AuditFloor }),
-	{"approvers", "fewer", isGated, func(p workflow.Policy) string { return strings.Join(p.Approvers, ", ") }, setApprovers},
-	{"four_eyes", "false, true", isGated, fourEyes, setFourEyes},
-	{"quorum", "higher", isGated, quorumRule, setQuorum},
+	{"approvers", isGated, func(p workflow.Policy) string { return strings.Join(p.Approvers, ", ") }, setApprovers},
+	{"four_eyes", isGated, fourEyes, setFourEyes},
+	{"quorum", isGated, quorumRule, setQuorum},
 	wordRule("pause", func(workflow.Stage) bool { return true }, workflow.PauseModes, func(p *workflow.Policy) *workflow.PauseMode { return &p.Pause }),
 }
 
 // wordRule returns a rule that is one of a few words.
 func wordRule[T ~string](name string, isFor func(workflow.Stage) bool, valid func() []T, field func(*workflow.Policy) *T) policyRule {
 	return policyRule{
-		name, strings.Join(workflow.Names(valid()), ", "), isFor,
+		name, isFor,
 		func(p workflow.Policy) string { return string(*field(&p)) },
 		func(p *workflow.Policy, key, v string) error { return pick(field(p), key, v, valid()) },
 	}
@@ -147,7 +145,7 @@ func pointsRule(name string, isFor func(workflow.Stage) bool, field func(*workfl
 		*field(p) = &n
 		return nil
 	}
-	return policyRule{name, "higher", isFor, value, set}
+	return policyRule{name, isFor, value, set}
 }
 
 func isGated(st workflow.Stage) bool  { return st.Gate != workflow.GateNone }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 var (
@@ -67,13 +68,13 @@ func TestReference(t *testing.T) {
 	golden.Check(t, page, b.String())
 }
 
-// tighterOf says which of two values of a rule is the tighter one.
+// tighterOf says which of two values of a rule is the tighter one: words, the loosest first, or higher or fewer.
 func tighterOf(key string) string {
-	i := slices.IndexFunc(policyRules, func(r policyRule) bool { return r.name == key })
-	if i < 0 {
-		return ""
-	}
-	return strings.ReplaceAll(policyRules[i].tighter, ", ", " < ")
+	return map[string]string{
+		"gate": strings.Join(workflow.Names(workflow.GateModes()), " < "), "ran": strings.Join(workflow.Names(workflow.Proofs()), " < "),
+		"pause": strings.Join(workflow.Names(workflow.PauseModes()), " < "), "four_eyes": "false < true",
+		"gate_score": "higher", "audit_floor": "higher", "quorum": "higher", "approvers": "fewer",
+	}[key]
 }
 
 // defaults returns the values of the settings without any file or variable; those of a stage are of the first
