@@ -71,18 +71,3 @@ func TestDiffRows(t *testing.T) {
 		}
 	}
 }
-
-// TestTypedAhead takes nothing for an answer that was typed before the question.
-func TestTypedAhead(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t)
-	p.types(t, nil, "bmad-mcp", "start", "Build a clock", "--name", "clock")
-	if err := os.WriteFile(filepath.Join(p.project, "prd.md"), []byte("# P\n\nQuality Score: 95\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.types(t, nil, "bmad-mcp", "task", "submit", "clock", "--stage", "po", "--claude-result-path", "prd.md")
-	p.types(t, []reply{{"ready", "a\na", 0}, {"acvn]: ", "n", 500 * time.Millisecond}}, "sh", "-c", "echo ready; sleep 1; bmad-mcp decide clock; true")
-	if log := p.types(t, nil, "bmad-mcp", "log", "clock", "--verbose"); strings.Contains(log, "confirmed") {
-		t.Errorf("it decided:\n%s", log)
-	}
-}

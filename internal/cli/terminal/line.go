@@ -14,8 +14,9 @@ import (
 // lineEditor reads lines at a terminal. Keys that move the cursor stay out of a line, and a paste of several lines is
 // one line: with the terminal's own lines, it would answer the next questions too.
 type lineEditor struct {
-	in  *os.File
-	out *os.File
+	screen *term.Terminal
+	fd     int
+	keys   *keyReader
 }
 
 // newLineEditor returns an editor for a terminal; nil if it has no cursor.
@@ -24,41 +25,37 @@ func newLineEditor(in *os.File, out io.Writer) *lineEditor {
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &lineEditor{in, shown}
+	keys := &keyReader{Reader: in}
+	e := &lineEditor{screen: term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys, shown}, ""), fd: int(in.Fd()), keys: keys}
+	if width, height, err := term.GetSize(int(shown.Fd())); err == nil && width > 0 {
+		_ = e.screen.SetSize(width, height) // else a long line is drawn less well
+	}
+	return e
 }
 
-// ReadLine returns a line, without the end of it, behind a prompt of one line. It drops what was typed
-// before the prompt. Ctrl-C ends it with context.Canceled.
+// ReadLine returns a line behind a prompt of one line. Ctrl-C ends it with context.Canceled.
 func (e *lineEditor) ReadLine(ctx context.Context, prompt string) (string, error) {
-	fd := int(e.in.Fd())
-	before, err := term.MakeRaw(fd)
+	before, err := term.MakeRaw(e.fd)
 	if err != nil {
 		return "", err
 	}
-	dropTyped(fd)
-	keys := &keyReader{Reader: e.in}
-	screen := term.NewTerminal(struct { // a new one each time, without the rest of a paste
-		io.Reader
-		io.Writer
-	}{keys, e.out}, prompt)
-	if width, height, err := term.GetSize(int(e.out.Fd())); err == nil && width > 0 {
-		_ = screen.SetSize(width, height) // else a long line is drawn less well
-	}
-	screen.SetBracketedPasteMode(true)
+	e.screen.SetBracketedPasteMode(true)
 	defer func() {
-		screen.SetBracketedPasteMode(false)
-		_ = term.Restore(fd, before) // the terminal has gone
+		e.screen.SetBracketedPasteMode(false)
+		_ = term.Restore(e.fd, before) // the terminal has gone
 	}()
 	return awaitRead(ctx, func() (string, error) {
 		var lines []string
-		for {
-			line, err := screen.ReadLine()
+		for e.screen.SetPrompt(prompt); ; e.screen.SetPrompt("") {
+			line, err := e.screen.ReadLine()
 			lines = append(lines, line)
 			if errors.Is(err, term.ErrPasteIndicator) {
-				screen.SetPrompt("")
 				continue
 			}
-			if err == io.EOF && keys.interrupted { //nolint:errorlint // the library returns it as it is
+			if err == io.EOF && e.keys.interrupted { //nolint:errorlint // the library returns it as it is
 				err = context.Canceled
 			}
 			return strings.Join(lines, "\n"), err
