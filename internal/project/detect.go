@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
@@ -37,7 +38,8 @@ func Holds(folder string) bool {
 	return !hasAny(folder, signs...) && !hasAny(folder, store.Folder) && len(below(folder, 1)) > 0
 }
 
-// Nearest returns the project of a folder: the nearest existing folder upwards that has sessions, else the folder itself.
+// Nearest returns the project of a folder: the nearest existing folder upwards that has sessions, or settings of a
+// project, which a fresh clone has before it has sessions; else the folder itself.
 // Sessions in a folder for files of all kinds, such as the home folder, are not for what lies below it, and a linked
 // worktree is a project by itself.
 func Nearest(folder string) string {
@@ -48,6 +50,9 @@ func Nearest(folder string) string {
 	all := []string{filepath.Clean(home), filepath.Clean(os.TempDir()), "/tmp", "/var/tmp"}
 	for dir := folder; dir != filepath.Dir(dir) && !slices.Contains(all, dir); dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, store.Folder)); err == nil && info.IsDir() {
+			return dir
+		}
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(config.ProjectFile))); err == nil {
 			return dir
 		}
 		if isWorktree(dir) {

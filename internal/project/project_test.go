@@ -279,11 +279,13 @@ func TestDetect(t *testing.T) {
 // TestNearestHasBorders looks for a project above a folder up to the home folder and the one for temporary files.
 func TestNearestHasBorders(t *testing.T) {
 	w := newWorld(t)
-	w.dir("all/.bmad-task", "all/home/.bmad-task", "all/home/src/a", "all/tmp/.bmad-task", "all/tmp/b", "all/home/app/.bmad-task", "all/home/app/c")
+	w.dir("all/.bmad-task", "all/home/.bmad-task", "all/home/src/a", "all/tmp/.bmad-task", "all/tmp/b", "all/home/app/.bmad-task", "all/home/app/c", "all/home/clone/svc")
+	w.write("all/home/clone/.claude/bmad-task.yaml", "gate: strict\n") // as cloned, without sessions
 	t.Setenv("HOME", w.at("all/home"))
 	t.Setenv("TMPDIR", w.at("all/tmp"))
 	for folder, want := range map[string]string{
 		"all/home/src/a": "all/home/src/a", "all/home": "all/home", "all/tmp/b": "all/tmp/b", "all/home/app/c": "all/home/app", "all": "all",
+		"all/home/clone/svc": "all/home/clone",
 	} {
 		if got := project.Nearest(w.at(folder)); got != w.at(want) && runtime.GOOS != "windows" {
 			t.Errorf("%s: %s, want %s", folder, got, want)
