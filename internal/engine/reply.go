@@ -59,7 +59,7 @@ func (r *run) buildReply(ctx context.Context, s *standing.Standing, d reply.Dept
 // withTexts has the texts that a reply names written there. A look changes nothing: it names what sync writes.
 func (r *run) withTexts(ctx context.Context, out Outcome) Outcome {
 	if r.req.Action != workflow.ActionStatus && r.req.Action != workflow.ActionResume {
-		if err := r.disk.LayOutTexts(ctx, out.Standing, out.Reply.TextPaths()...); err != nil {
+		if err := r.disk.LayOutTexts(ctx, out.Standing, out.TextPaths()...); err != nil {
 			r.engine.options.Log.Warn("a text of the store cannot be written where the reply names it", "session", r.id, "error", err)
 		}
 	}

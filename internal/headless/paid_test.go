@@ -56,7 +56,7 @@ func TestPaidOnce(t *testing.T) {
 	for how, stop := range map[string]func(interrupt func(), done bool){
 		"killed after the result": func(_ func(), done bool) { panicIf(done) },
 		"killed in the work":      func(_ func(), done bool) { panicIf(!done) },
-		"given up in the work":    func(interrupt func(), done bool) { interrupt() },
+		"given up in the work":    func(interrupt func(), _ bool) { interrupt() },
 		"given up after the result": func(interrupt func(), done bool) {
 			if done {
 				interrupt()

@@ -117,22 +117,31 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 		s.Engine, s.Why, s.Model = name, why.In(l), cmp.Or(f.ModelFor[st.ID], f.Model)
 		s.Writes = st.Kind == workflow.KindBuild || st.Kind == workflow.KindVerdict && st.Verify
 		job := hostcli.Job{Model: s.Model, Allow: f.Commands, ToolServers: f.ToolServers}
-		model := s.Model
-		if w, ok := o.workerOf(name).(interface{ ModelOf(hostcli.Job) string }); ok && f.Budget > 0 {
-			model = w.ModelOf(job)
+		if i >= passed {
+			err = o.admitModel(name, st.ID, job)
 		}
-		if model != "" && i >= passed {
-			if err := price.NewBudget(o.Prices, f.Budget).Admit(model, o.Engine.Clock()); err != nil {
-				return nil, fault.New(fault.InvalidArgument, "%s would use a model for %s that cannot be used: %w", name, st.ID, err).
-					WithHint("name one of bmad-mcp run --prices with --model, add its price to your prices.json, or pass --budget none")
-			}
-		}
-		if err := o.admitJob(name, job); err != nil {
+		if err := cmp.Or(err, o.admitJob(name, job)); err != nil {
 			return nil, err
 		}
 		plan.Stages = append(plan.Stages, s)
 	}
 	return plan, nil
+}
+
+// admitModel refuses the model of a job if it has no price, and there is a budget.
+func (o *Options) admitModel(engine string, stage workflow.StageID, job hostcli.Job) error {
+	model := job.Model
+	if w, ok := o.workerOf(engine).(interface{ ModelOf(hostcli.Job) string }); ok && o.Flags.Budget > 0 {
+		model = w.ModelOf(job)
+	}
+	if model == "" {
+		return nil
+	}
+	if err := price.NewBudget(o.Prices, o.Flags.Budget).Admit(model, o.Engine.Clock()); err != nil {
+		return fault.New(fault.InvalidArgument, "%s would use a model for %s that cannot be used: %w", engine, stage, err).
+			WithHint("name one of bmad-mcp run --prices with --model, add its price to your prices.json, or pass --budget none")
+	}
+	return nil
 }
 
 // admitJob refuses a job that the engine would refuse.

@@ -176,12 +176,18 @@ func (p Plan) newChange(h Host, done string) Change {
 			return fail(p.Say("left alone: %v", err))
 		}
 	}
+	p.chooseWay(h, &c, there)
+	return c
+}
+
+// chooseWay says how a change is made: by the host's command, by us, or by the person. there is the present entry.
+func (p Plan) chooseWay(h Host, c *Change, there *FoundEntry) {
 	byCommand := h.commands != nil && p.Scope == User
 	switch {
 	case byCommand && c.Status == Updated && there.More:
 		c.leaveToPerson(p.Language, ByHand, p.Say("%s has no command that keeps what else is set in the entry", h.Name))
 	case byCommand && p.Machine.lookPath(h.program) != "":
-		h.commands(&c, p.Language)
+		h.commands(c, p.Language)
 	case byCommand:
 		c.leaveToPerson(p.Language, ByHand, p.Say("%s is not on the PATH", h.program))
 	case h.isTOML():
@@ -189,7 +195,6 @@ func (p Plan) newChange(h Host, done string) Change {
 	default:
 		c.Diff = diffText(c.Path, c.before, c.after)
 	}
-	return c
 }
 
 // takeOut works out the text without the entry. Where install has found an empty list, or an empty file, it is left.

@@ -174,7 +174,7 @@ func TestHostsFilesStayTheirs(t *testing.T) {
 					t.Fatal(err)
 				}
 				write := func(text string) {
-					if err := os.WriteFile(path, []byte(text), 0o640); err != nil { //nolint:gosec // the mode is to stay
+					if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -253,19 +253,3 @@ func (u UserState) describeError(err error) error {
 	return fault.New(fault.Storage, "the state folder %s cannot be read or written: %w", string(u), err).
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
 }
-
-// Check returns why nothing could be signed or remembered, and changes nothing.
-func (u UserState) Check() error {
-	if u == "" {
-		return u.withFolder(nil)
-	}
-	folder := string(u)
-	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); _, err = os.Stat(folder) {
-		folder = filepath.Dir(folder)
-	}
-	if err := takesFiles(folder); err != nil {
-		return u.describeError(&fs.PathError{Op: "access", Path: folder, Err: err})
-	}
-	_, err := u.ReadSigner()
-	return err
-}

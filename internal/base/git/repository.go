@@ -280,7 +280,7 @@ func (r *repository) hashReferences(but string) string {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		isOwn := strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"
 		if isOwn && name != "refs/heads/"+but {
-			fmt.Fprintln(sum, name, all[name])
+			_, _ = fmt.Fprintln(sum, name, all[name]) // a hash takes all
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))

@@ -55,25 +55,14 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 	for i, known := range a.Table {
 		names[i] = known.Name
 	}
-	for name, value := range given {
-		if known := knownAs(name, names); known != name && given[known] == nil {
-			delete(given, name)
-			given[known] = value
-			continue
-		}
-		if !slices.Contains(names, name) {
-			return to, fault.New(fault.InvalidArgument, "unknown argument %q", visible.Fit(name, 2000)).
-				WithHint("the arguments are: %s", strings.Join(names, ", ")).Suggest(name, names)
-		}
+	if err := renameKnown(given, names); err != nil {
+		return to, err
 	}
 	for _, known := range a.Table {
 		value, ok := given[known.Name]
 		of := a.Schema().Properties[known.Name]
-		isText := of == nil || of.hasType("string")
-		// Some hosts send null, or an empty text, for each argument that is left out.
-		isEmpty := string(bytes.TrimSpace(value)) == "null" || !isText && isBlank(value)
 		isOpen := known.Decides && a.mayDecide(given) // an unclear decision must not become a yes
-		if leftOut := isEmpty && !isOpen; !ok || leftOut {
+		if leftOut := isEmpty(value, of) && !isOpen; !ok || leftOut {
 			continue
 		}
 		if err := known.Read(&to, of.convertTexts(value)); err != nil {
@@ -107,6 +96,29 @@ func knownAs(name string, names []string) string {
 		return names[i]
 	}
 	return name
+}
+
+// isEmpty reports whether a value stands for an argument that is left out: some hosts send null, or an empty text, for
+// each of them.
+func isEmpty(value json.RawMessage, of *Shape) bool {
+	isText := of == nil || of.hasType("string")
+	return string(bytes.TrimSpace(value)) == "null" || !isText && isBlank(value)
+}
+
+// renameKnown gives arguments in another spelling their own names. It refuses an unknown one.
+func renameKnown(given map[string]json.RawMessage, names []string) error {
+	for name, value := range given {
+		if known := knownAs(name, names); known != name && given[known] == nil {
+			delete(given, name)
+			given[known] = value
+			continue
+		}
+		if !slices.Contains(names, name) {
+			return fault.New(fault.InvalidArgument, "unknown argument %q", visible.Fit(name, 2000)).
+				WithHint("the arguments are: %s", strings.Join(names, ", ")).Suggest(name, names)
+		}
+	}
+	return nil
 }
 
 // mayDecide reports whether a call may be a decision: its action is one, or is not known.

@@ -31,9 +31,7 @@ var (
 // addSkillsIn adds the method's skills from a folder, which may hold others too.
 func (s *scan) addSkillsIn(dir string) {
 	if !s.origin.isDir(dir) {
-		if _, stays := followInside(s.origin.FS, ".", dir); !stays && s.origin.names.mayHold(dir) && !s.origin.Home {
-			s.origin.addLinkProblem(dir)
-		}
+		s.noteLink(dir)
 		return
 	}
 	module, described, all := "", "", false
@@ -42,14 +40,9 @@ func (s *scan) addSkillsIn(dir string) {
 		all = module != "" || dir == "skills"
 	}
 	for _, e := range s.origin.list(dir) {
-		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
-			continue
-		}
 		at := path.Join(dir, e.Name())
-		if e.Type()&fs.ModeSymlink != 0 && !s.origin.leadsToFolder(at) {
-			continue
-		}
-		if slices.ContainsFunc(s.origin.Installations, func(in *Installation) bool { return in.Dir == at }) {
+		isFolder := e.IsDir() || e.Type()&fs.ModeSymlink != 0 && s.origin.leadsToFolder(at)
+		if !isFolder || slices.ContainsFunc(s.origin.Installations, func(in *Installation) bool { return in.Dir == at }) {
 			continue
 		}
 		names := s.origin.list(at)
@@ -62,6 +55,13 @@ func (s *scan) addSkillsIn(dir string) {
 		case all || s.belongsToMethod(e.Name(), names):
 			s.addMemberSkill(at, names, module, described)
 		}
+	}
+}
+
+// noteLink notes a folder for skills that is a link out of a project.
+func (s *scan) noteLink(dir string) {
+	if _, stays := followInside(s.origin.FS, ".", dir); !stays && s.origin.names.mayHold(dir) && !s.origin.Home {
+		s.origin.addLinkProblem(dir)
 	}
 }
 

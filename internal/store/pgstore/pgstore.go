@@ -165,7 +165,7 @@ const failover = 10 * time.Second
 // onConn does something on a connection to a database with a usable schema. If the connection is lost, as in a fail-over,
 // it does so again on another one, unless the error is final. A server that was away before is not waited for.
 func (d *Database) onConn(ctx context.Context, isLost bool, do func(*pgx.Conn) error) error {
-	until := time.Now().Add(failover)
+	until := time.Now().Add(failover) //nolint:forbidigo // a deadline of the network, by the system's clock
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		conn, err := d.poolConn(ctx)
 		answered := false
@@ -181,7 +181,7 @@ func (d *Database) onConn(ctx context.Context, isLost bool, do func(*pgx.Conn) e
 		switch {
 		case errors.As(err, &final):
 			return final.error
-		case err == nil, answered, !isLost, ctx.Err() != nil, time.Now().After(until):
+		case err == nil, answered, !isLost, ctx.Err() != nil, time.Until(until) <= 0:
 			return err
 		}
 		select {

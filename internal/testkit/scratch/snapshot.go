@@ -32,7 +32,7 @@ func Look(t testing.TB, folders ...string) Snapshot {
 			var data []byte
 			switch info.Mode().Type() {
 			case 0:
-				data, err = os.ReadFile(path)
+				data, err = os.ReadFile(path) //nolint:gosec // of the test
 			case fs.ModeSymlink:
 				var to string
 				to, err = os.Readlink(path)

@@ -77,9 +77,7 @@ func (r *messages) readValue() (value, next []byte) {
 			return value, nil
 		}
 		if value = append(value, c); len(value) > maxLine {
-			for c != '\n' && r.end == nil {
-				c, r.end = r.in.ReadByte()
-			}
+			r.skipLine(c)
 			return value[:100], nil // for the library to refuse
 		}
 		switch {
@@ -91,12 +89,10 @@ func (r *messages) readValue() (value, next []byte) {
 			return value, nil
 		case inText:
 			escaped = c == '\\'
+		case c == '\n' && value[0] == '[': // a batch has one line, so that an open bracket takes no other message with it
+			return value, nil
 		case c == '\n':
-			line := value[start:]
-			if value[0] == '[' { // a batch has one line, so that an open bracket takes no other message with it
-				return value, nil
-			}
-			if start > 0 && value[0] == '{' && line[0] == '{' && depth == before && bytes.Contains(line, []byte(`"jsonrpc"`)) {
+			if line := value[start:]; start > 0 && depth == before && isMessage(line) {
 				return value[:start], line
 			}
 			start, before = len(value), depth
@@ -109,6 +105,16 @@ func (r *messages) readValue() (value, next []byte) {
 		}
 	}
 }
+
+// skipLine reads to the end of a line whose last character was c.
+func (r *messages) skipLine(c byte) {
+	for c != '\n' && r.end == nil {
+		c, r.end = r.in.ReadByte()
+	}
+}
+
+// isMessage reports whether a line looks like a message by itself.
+func isMessage(line []byte) bool { return line[0] == '{' && bytes.Contains(line, []byte(`"jsonrpc"`)) }
 
 // splitBatch returns the messages of a batch, and of the rest each by itself.
 func splitBatch(value, next []byte) (out [][]byte) {

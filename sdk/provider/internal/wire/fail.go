@@ -81,7 +81,7 @@ func retryAfter(h http.Header) time.Duration {
 	}
 	now, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
-		now = time.Now()
+		now = time.Now() //nolint:forbidigo // the server has named a time, and none of its own
 	}
 	return max(then.Sub(now), 0)
 }
