@@ -3,14 +3,12 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/proof"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -66,7 +64,9 @@ func (r *run) buildStatement(ctx context.Context, now *standing.Standing, signer
 	}
 	if facts.Work.TestedCommit == head { // later, nobody knows how it was
 		tree, err := git.Look(ctx, folder)
-		facts.Work.TestedClean = err == nil && tree != nil && !slices.ContainsFunc(tree.Changed, isSource)
+		facts.Work.TestedClean = err == nil && tree != nil && !slices.ContainsFunc(tree.Changed, func(line string) bool {
+			return !proof.IsOurs(line[len("?? "):])
+		})
 	}
 	return proof.Write(s, facts, signer)
 }
@@ -86,12 +86,6 @@ func workOf(s *workflow.Session) (w proof.Work) {
 		}
 	}
 	return w
-}
-
-// isSource reports whether a line of git status is about a file other than those that a run itself writes.
-func isSource(line string) bool {
-	name := line[min(3, len(line)):]
-	return !strings.HasPrefix(name, ".claude/") && !strings.HasPrefix(name, store.Folder+"/")
 }
 
 // headCommit returns the checked-out commit if a statement is about the work of the stage; "" if not, or if the

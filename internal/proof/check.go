@@ -398,7 +398,7 @@ func (j *judge) judgeWork() {
 	changed, more := w.Changed, w.More
 	if j.Changed != nil && w.TestedClean && !j.onBase {
 		if files, ok := j.Changed(w.TestedCommit); ok {
-			changed, more = slices.DeleteFunc(files, isOurs), 0
+			changed, more = slices.DeleteFunc(files, IsOurs), 0
 		}
 	}
 	if n := len(changed) + more; n > 0 {
@@ -407,7 +407,7 @@ func (j *judge) judgeWork() {
 	}
 }
 
-// isOurs reports whether a file is written while a run goes on.
-func isOurs(name string) bool {
+// IsOurs reports whether a file is written while a run goes on.
+func IsOurs(name string) bool {
 	return strings.HasPrefix(name, ".claude/") || strings.HasPrefix(name, ".bmad-task/")
 }
