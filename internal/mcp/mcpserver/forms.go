@@ -128,11 +128,12 @@ func (f *forms) takeOpen(state, client string) *form {
 		return nil // it stays open for the client that was asked
 	}
 	delete(f.open, state)
-	return found
+	taken := *found // the wait for its end may still write
+	return &taken
 }
 
-// wait is [mcpwire.Options.Question]. It ends the wait for a person once the run is at another point.
-func (f *forms) wait(ctx context.Context, state string) (waiting context.Context, done func()) {
+// beginWait is [mcpwire.Options.Question]. It ends the wait for a person once the run is at another point.
+func (f *forms) beginWait(ctx context.Context, state string) (waiting context.Context, done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := f.open[state]

@@ -146,7 +146,7 @@ func (s *Server) newWire(o Options) {
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.addHooks(hooks)
 	self := mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}
-	s.wire = mcpwire.New(self, mcpwire.Options{Question: s.callers.forms.wait,
+	s.wire = mcpwire.New(self, mcpwire.Options{Question: s.callers.forms.beginWait,
 		Refuse: s.callers.refuseCall, Missing: l.errMissing, Language: s.engine.Projects().Language(""),
 		Now: s.engine.Clock, Log: s.log}, hooks,
 		server.WithInstructions(s.instructionsText()),

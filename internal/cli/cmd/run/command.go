@@ -69,7 +69,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 			if prices {
 				return showPrices(term, strings.Join(args, " "))
 			}
-			if _, err := strconv.ParseBool(strings.Join(args[:min(len(args), 1)], "")); err == nil && len(args) > 1 { // of a flag before it
+			if len(args) > 1 && isBool(args[0]) { // of a flag before it
 				return fault.New(fault.InvalidArgument, "%q stands alone before the objective", args[0]).
 					WithHint("write the value of a flag with =, such as --yes=false, and the objective in quotation marks")
 			}
@@ -112,6 +112,11 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	tasks.CompleteWorkflows(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("resume", tasks.CompleteTasks) // the error is for a missing flag
 	return cmd
+}
+
+func isBool(word string) bool {
+	_, err := strconv.ParseBool(word)
+	return err == nil
 }
 
 // onlyRun is the value of --resume without a name. No run has such a name.
