@@ -355,8 +355,8 @@ func (b *bench) replies(program string, environ []string) (int, error) {
 	return s.bytes, err
 }
 
-// firstRecall is the time of a command that searches the notes, after one that has written a note: a search
-// prepares nothing for the next one.
+// firstRecall is the time of a search of the notes by a new process. A write comes before, because only a write keeps
+// the index.
 func firstRecall(b *bench, program string) (float64, error) {
 	project, err := b.folder()
 	if err != nil {

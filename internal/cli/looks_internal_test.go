@@ -72,7 +72,7 @@ var looks = map[string][]string{
 	"__complete":         {"show ", "log rel", "diff relay po ", "memory show ", "method show ", "agent ask "},
 }
 
-// writers are the other commands, each with what it writes. Those above with a flag that writes are in both.
+// writers maps each command that writes to the data that it writes. A command of readers with a flag that writes is in both.
 var writers = map[string]string{
 	"demo": "a folder of its own", "start": "a run", "sync": "documents", "adopt": "an entry of the history", "reopen": "a run", "cancel": "a run",
 	"signer": "the key, if there is none", "serve": "what its calls do", "dashboard": "what is decided there; TestPages looks at its pages",
@@ -269,7 +269,7 @@ func TestCommandsAreSorted(t *testing.T) {
 	walk(newRoot(app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))))
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(looks)), slices.Collect(maps.Keys(writers))) {
 		if !known[name] {
-			t.Errorf("there is no command %q", name)
+			t.Errorf("the command %q does not exist", name)
 		}
 	}
 	for _, action := range workflow.Actions() {

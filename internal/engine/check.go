@@ -53,7 +53,7 @@ func (c *check) readSession(ctx context.Context) (*workflow.Session, error) {
 
 // checkLocked checks the locked session s, unless the session and the record are the same as at the check before.
 func (c *check) checkLocked(ctx context.Context, s, before *workflow.Session) {
-	signer := c.keeper.signer(ctx)
+	signer := c.keeper.historySigner(ctx)
 	recorded := c.readCheckpoint(signer)
 	if keyOf(signer) != keyOf(c.signer) || recorded == nil || !reflect.DeepEqual(recorded, c.known.Checkpoint) || !reflect.DeepEqual(s, before) {
 		c.inspect(s, signer, recorded)
@@ -138,7 +138,7 @@ func (c *check) adopt(
 // reserveRecord ensures, under a policy that promises a person, that the change of a locked session can be recorded:
 // anyone able to prevent the record could put the earlier session back. releaseRecord ends the reservation.
 func (c *check) reserveRecord(ctx context.Context) (err error) {
-	if c.reserved == nil && c.strict && c.keeper.records != nil && c.keeper.signer(ctx) != nil {
+	if c.reserved == nil && c.strict && c.keeper.records != nil && c.keeper.historySigner(ctx) != nil {
 		c.reserved, err = c.keeper.records.Reserve(ctx)
 	}
 	return err

@@ -347,7 +347,7 @@ func (w world) sound(t *testing.T) error {
 	return problem
 }
 
-// mends checks that a sync restores the artifacts on record.
+// mends checks that sync restores the artifacts on record.
 func (w world) mends(t *testing.T, s *workflow.Session) error {
 	t.Helper()
 	if w.holdsArtifacts(s) == nil {

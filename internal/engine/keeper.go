@@ -46,9 +46,9 @@ type keeper struct {
 	unrecorded sync.Once // warns once that nothing can be recorded
 }
 
-// signer returns the signer of histories, or nil. A missing key must not keep people from their work: the check of
+// historySigner returns the signer of histories, or nil. A missing key must not keep people from their work: the check of
 // the log reports unsigned entries.
-func (k *keeper) signer(ctx context.Context) workflow.Signer {
+func (k *keeper) historySigner(ctx context.Context) workflow.Signer {
 	signer, err := k.loadSigner(ctx)
 	if err != nil {
 		k.log.Warn("the history is not signed", "error", err)

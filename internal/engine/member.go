@@ -10,7 +10,7 @@ import (
 
 // personOf returns the person on whose behalf the engine acts in a project.
 func (e *Engine) personOf(p *project.Project) workflow.Person {
-	return e.memberOf(p, e.keeper.signer)
+	return e.memberOf(p, e.keeper.historySigner)
 }
 
 // personSeen is personOf for a look, which makes no key.
@@ -22,7 +22,7 @@ func (e *Engine) personSeen(p *project.Project) workflow.Person {
 	return who
 }
 
-// memberOf returns the person, in the store of a team as it tells its members apart.
+// memberOf returns the person. In the store of a team, the role or the key identifies the member.
 func (e *Engine) memberOf(p *project.Project, signer func(context.Context) workflow.Signer) workflow.Person {
 	who := e.options.Who(p.Dir.Path())
 	team, ok := p.Backend.(store.Team)

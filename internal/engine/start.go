@@ -48,7 +48,7 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	if w.KeepsTree(w.First(), true) {
 		s.History[0].Tree = documents.On(p).Tree(ctx, s)
 	}
-	signer := e.keeper.signer(ctx)
+	signer := e.keeper.historySigner(ctx)
 	projectID := e.keeper.projectID(ctx, p, signer, "")
 	names := store.Names{
 		Candidate: func(n int) string {

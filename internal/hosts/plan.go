@@ -83,7 +83,7 @@ func (p Plan) Install(h Host) Change {
 			Why: p.Say("%s has the plugin, which brings the server; an entry beside it would show each tool twice (--force adds it)", h.Name)}
 	}
 	c := p.newChange(h, Added)
-	for _, e := range p.others(h, c) {
+	for _, e := range p.otherEntries(h, c) {
 		c.Note(h.ExplainOther(p.Language, e, p.Entry.Name))
 	}
 	if c.Status == Failed || c.Status == Unchanged {
@@ -108,7 +108,7 @@ func (p Plan) Uninstall(h Host) Change {
 	if c.gone && c.Diff != "" {
 		c.Why = p.Say("the file holds nothing else and goes")
 	}
-	for _, e := range p.others(h, c) {
+	for _, e := range p.otherEntries(h, c) {
 		c.Note(p.Say("this server is still in %s, as %q", e.Place, e.Name))
 	}
 	return c
@@ -122,8 +122,8 @@ func (h Host) ExplainOther(l lang.Language, other FoundEntry, name string) strin
 	return l.Say("%s has this server in %s too, as %q, and shows each tool twice", h.Name, other.Place, other.Name)
 }
 
-// others returns the entries for this server that a change leaves in the host's files; none if it failed.
-func (p Plan) others(h Host, c Change) []FoundEntry {
+// otherEntries returns the entries for this server that a change leaves in the host's files; none if it failed.
+func (p Plan) otherEntries(h Host, c Change) []FoundEntry {
 	if c.Status == Failed {
 		return nil
 	}

@@ -54,19 +54,19 @@ func succession(query string, all []ranked) (out []*ranked) {
 		n.at, n.past, n.about = i, isPast(n.Note), subjectOf(n.Text)
 		place := len(out)
 		for at, other := range out {
-			n.yields(other, isNumbered)
-			if other.yields(n, isNumbered) {
+			n.yieldsTo(other, isNumbered)
+			if other.yieldsTo(n, isNumbered) {
 				place = min(place, at)
 			}
 		}
 		out = slices.Insert(out, place, n)
 	}
-	slices.SortStableFunc(out, func(a, b *ranked) int { return a.class() - b.class() })
+	slices.SortStableFunc(out, func(a, b *ranked) int { return a.orderClass() - b.orderClass() })
 	return out
 }
 
-// class is 0 for a note that holds, and greater for those to come after.
-func (n *ranked) class() int {
+// orderClass returns 0 for a note that holds, and more for one that comes after it.
+func (n *ranked) orderClass() int {
 	switch {
 	case n.past:
 		return 1
@@ -76,15 +76,16 @@ func (n *ranked) class() int {
 	return 0
 }
 
-// yields reports whether a note belongs behind a later one, and marks it as past if that replaces it.
-func (n *ranked) yields(to *ranked, isNumbered bool) bool {
+// yieldsTo reports whether a note belongs behind a later one, and marks it as past if that replaces it.
+func (n *ranked) yieldsTo(to *ranked, isNumbered bool) bool {
 	isOneKind := n.Type == to.Type || isRule(n.Note) && isRule(to.Note)
 	if !isOneKind || !to.UpdatedAt.Time.After(n.UpdatedAt.Time) {
 		return false
 	}
 	replaced, similar := to.about.compareWith(n.about)
 	isAsNear := to.coverage >= 0.75*n.coverage
-	if replaced && isRule(n.Note) && (isAsNear || !isNumbered) {
+	mayReplace := isAsNear || !isNumbered
+	if replaced && mayReplace && isRule(n.Note) {
 		n.past, to.weak = true, to.weak && n.weak
 		return true
 	}

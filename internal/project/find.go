@@ -30,8 +30,8 @@ type Address struct {
 	Optional bool
 }
 
-// place opens the folder that a call is for, by open: without Cwd, the first place that can be opened.
-func (f *Finder) place(a Address, open func(name string) (*durable.Dir, error)) (*durable.Dir, error) {
+// openPlace opens the folder that a call is for, by open: without Cwd, the first place that can be opened.
+func (f *Finder) openPlace(a Address, open func(name string) (*durable.Dir, error)) (*durable.Dir, error) {
 	if a.Cwd != "" {
 		return f.open(a.Cwd, open)
 	}
@@ -78,7 +78,7 @@ func either(folders []string) lang.Text {
 
 // Where returns the folder that a call is for, even if it lies inside a project or its settings are invalid.
 func (f *Finder) Where(a Address) (string, error) {
-	dir, err := f.place(a, f.OpenFolder)
+	dir, err := f.openPlace(a, f.OpenFolder)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func (f *Finder) Where(a Address) (string, error) {
 
 // At opens the project that a call is for.
 func (f *Finder) At(a Address) (*Project, error) {
-	dir, err := f.place(a, f.openNearest)
+	dir, err := f.openPlace(a, f.openNearest)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func checkStoreRequired(folder string, cfg config.Config) error {
 		}
 	}
 	return fault.New(fault.InvalidArgument, "the runs of %s are in the store of a team (store: required in %s), and none is named here", top, config.ProjectFile).
-		WithHint("set store in your own settings (~/.config/%s), or BMAD_STORE where this program is started, to the address that your team uses; no files are used in its place, and nothing was changed", config.UserFile)
+		WithHint("set store in your own settings (~/.config/%s), or BMAD_STORE where this program is started, to the address that your team uses; "+
+			"no files are used in its place, and nothing was changed", config.UserFile)
 }
 
 // RemoteKey returns the name of a project with a git remote, the same for all ways to write its address: the host

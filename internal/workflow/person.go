@@ -35,7 +35,9 @@ func (p Person) InTeam(role string, key signature.Key) Person {
 
 // Is reports whether two are the same person.
 func (p Person) Is(o Person) bool {
-	return p.Subject != "" && p.Subject == o.Subject || p.Key != "" && p.Key == o.Key
+	sameSubject := p.Subject != "" && p.Subject == o.Subject
+	sameKey := p.Key != "" && p.Key == o.Key
+	return sameSubject || sameKey
 }
 
 // IsAmong reports whether a person is one of several.

@@ -34,11 +34,13 @@ func Orders(folder string) map[string]string {
 		_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			rel, _ := filepath.Rel(dir, name)
 			isHook := slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(rel)), "/"), "hooks")
+			base := filepath.Base(name)
+			isOrder := isHook || strings.HasPrefix(base, "config") || slices.Contains(orderFiles, base)
 			switch {
 			case err != nil: // it cannot be read, or has just gone
 			case d.IsDir() && slices.Contains(dataFolders, d.Name()):
 				return fs.SkipDir
-			case !d.IsDir() && (isHook || strings.HasPrefix(d.Name(), "config") || slices.Contains(orderFiles, d.Name())):
+			case !d.IsDir() && isOrder:
 				addFile(found, name)
 			}
 			return nil

@@ -260,7 +260,7 @@ func (r *repository) branch() string {
 	return ""
 }
 
-// hashReferences hashes the branches but one, the tags and the stash. Those of remotes are left out, because editors
+// hashReferences hashes the branches but one, the tags and the stash. Remote branches are left out, because editors
 // fetch by themselves.
 func (r *repository) hashReferences(but string) string {
 	all := map[string]string{}

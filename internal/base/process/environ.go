@@ -13,7 +13,7 @@ var marks = []string{
 }
 
 // places are the variables by which git names its repository to a hook or an alias: with them, git in another folder
-// would work on that one. The list is that of git rev-parse --local-env-vars, without those of settings.
+// would work on that repository. Source: git rev-parse --local-env-vars, without the variables for settings.
 var places = []string{
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE",
 	"GIT_INTERNAL_SUPER_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",

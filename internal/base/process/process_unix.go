@@ -49,7 +49,7 @@ func endGroup(leader *os.Process, over <-chan time.Time) {
 }
 
 // guard starts a shell that ends the group of a process when this program has been killed: the shell then reads the
-// end of a pipe which only this program can write to. A group without a guard, where there is no shell, goes on.
+// end of a pipe which only this program can write to. Without a shell, the group has no guard and survives.
 func guard(leader *os.Process, grace time.Duration) (end func()) {
 	const script = `read -r _; kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"`
 	cmd := exec.CommandContext(context.Background(), "sh", "-c", script, "guard", strconv.Itoa(leader.Pid), strconv.Itoa(int(grace.Seconds()))) //nolint:gosec // two numbers

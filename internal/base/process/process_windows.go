@@ -20,5 +20,5 @@ func askToEnd(leader *os.Process) error { return leader.Kill() }
 // endGroup does nothing: processes have no group on Windows.
 func endGroup(*os.Process, <-chan time.Time) {}
 
-// guard does nothing, because there is no group to end.
+// guard does nothing: Windows has no process groups.
 func guard(*os.Process, time.Duration) (end func()) { return func() {} }

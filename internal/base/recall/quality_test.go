@@ -340,8 +340,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// apart is the folder of that set, desk of one more. Half of the queries, marked choose, were looked at for Hit.Weak,
-// with those that are marked tuned or held in the first set; of the others only the sums were.
+// apart and desk are the folders of two more sets. The rules of Hit.Weak were chosen by the queries marked choose, tuned
+// and held; of the other queries, only the sums were read.
 const (
 	apart = "testdata/apart"
 	desk  = "testdata/desk"

@@ -57,8 +57,9 @@ type Hit struct {
 // little more with the query than one word of this document alone, and has neither most of the query nor a part
 // of it in such a word. TestWeakHits has how often this is wrong.
 func (h Hit) Weak() bool {
-	hasPart := h.Coverage >= 0.8 || h.Coverage >= 0.22 && h.Proof >= 0.8
-	return !hasPart && h.Cosine <= 0.4 && h.Proof < 1.2
+	hasMost := h.Coverage >= 0.8
+	hasPart := h.Coverage >= 0.22 && h.Proof >= 0.8
+	return !hasMost && !hasPart && h.Cosine <= 0.4 && h.Proof < 1.2
 }
 
 // Index holds documents and finds them. It is not safe for concurrent use while Put or Drop

@@ -23,7 +23,7 @@ func (t *table) get(f feature) []posting {
 	if list := t.live[f]; list != nil {
 		return *list
 	}
-	if at, ok := t.packed.find(f); ok {
+	if at, ok := t.packed.findKey(f); ok {
 		return t.packed.listAt(at)
 	}
 	return nil
@@ -31,7 +31,7 @@ func (t *table) get(f feature) []posting {
 
 func (t *table) set(f feature, list []posting) {
 	if len(list) == 0 {
-		if _, ok := t.packed.find(f); !ok {
+		if _, ok := t.packed.findKey(f); !ok {
 			delete(t.live, f)
 			return
 		}
@@ -98,7 +98,7 @@ func (p *packed) keyAt(at int) feature {
 		feature(k[4])<<32 | feature(k[5])<<40 | feature(k[6])<<48 | feature(k[7])<<56
 }
 
-func (p *packed) find(f feature) (at int, ok bool) {
+func (p *packed) findKey(f feature) (at int, ok bool) {
 	from, to := 0, p.len()
 	for from < to {
 		if at = (from + to) / 2; p.keyAt(at) < f {

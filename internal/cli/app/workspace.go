@@ -46,7 +46,7 @@ func (w *Workspace) loadSettings() {
 	w.Notices = w.NoticesIn(dir, &w.Config)
 }
 
-// NoticesIn tells what of the settings of a folder has no effect, and whether its runs are in a store that they do not name.
+// NoticesIn lists the settings of a folder that have no effect, and a store with runs of the folder that no setting names.
 func (w *Workspace) NoticesIn(dir *durable.Dir, c *config.Config) []config.Notice {
 	out := w.Settings.Notices(dir, c)
 	if dir == nil || c.Store.Address != "" || w.Unread != nil {
@@ -106,7 +106,8 @@ func (w *Workspace) Opened() (string, error) {
 	return folder, nil
 }
 
-// Judge returns why a server in this workspace could not work with some variables beside those of this process.
+// Judge returns the reason for which a server in this workspace could not work if some variables were added to the
+// environment.
 func (w *Workspace) Judge(environ []string) error {
 	if _, err := w.Opened(); err != nil || w.Unread != nil || len(environ) == 0 { // the check of the settings names what is unread
 		return err

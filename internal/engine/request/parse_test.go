@@ -53,7 +53,7 @@ func TestNullIsNoDecision(t *testing.T) {
 	}
 }
 
-// TestTextsOfADecision reads decisions as models write them. What is no decision for sure is asked again.
+// TestTextsOfADecision reads decisions as models write them. An unclear one is refused, so that the person is asked again.
 func TestTextsOfADecision(t *testing.T) {
 	decided := func(raw string) (yes []bool) {
 		for action, argument := range map[string]string{"confirm": "confirmed", "approve": "approved"} {

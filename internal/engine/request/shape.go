@@ -86,6 +86,19 @@ func (s *Shape) Unwrap(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// mayContain reports whether JSON that begins with a character, inside a text, stands for a value of the shape.
+func (s *Shape) mayContain(first byte) bool {
+	switch first {
+	case '"':
+		return true
+	case '{':
+		return s.hasType("object")
+	case '[':
+		return s.hasType("array")
+	}
+	return false
+}
+
 func (s *Shape) unwrapOnce(raw json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
 	text := string(raw) // of a number, or of true or false
@@ -144,7 +157,7 @@ func (s *Shape) literal(text string) string {
 	switch {
 	case text == "":
 		return ""
-	case json.Valid([]byte(text)) && (text[0] == '"' || s.hasType("object") && text[0] == '{' || s.hasType("array") && text[0] == '['):
+	case json.Valid([]byte(text)) && s.mayContain(text[0]):
 		return text
 	case s.hasType("boolean"):
 		return truths[strings.ToLower(text)]

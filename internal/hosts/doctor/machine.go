@@ -154,7 +154,7 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 				}
 				continue
 			}
-			if err := m.judge(e); err != nil {
+			if err := m.judgeEntry(e); err != nil {
 				c.addDefect(Warning, path, m.Say("%s starts it so that it cannot work: %s", h.Name, fault.From(err).Translated(m.Language).Message))
 				c.Remedy = m.Say("correct the entry %s", e.Name)
 				continue
@@ -167,8 +167,8 @@ func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
 	return out
 }
 
-// judge returns why the program could not work as an entry starts it.
-func (m MachineCheck) judge(e hosts.FoundEntry) error {
+// judgeEntry returns why the program could not work as an entry starts it.
+func (m MachineCheck) judgeEntry(e hosts.FoundEntry) error {
 	if m.Judge == nil {
 		return nil
 	}

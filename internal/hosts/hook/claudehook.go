@@ -108,7 +108,8 @@ func (t Turn) After(e Event) Turn {
 func (t Turn) Refuse(e Event) string {
 	if e.Name == beforeTool && mention.ChangesState(e.Tool, e.Input) {
 		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
-			"Drafts are edited in " + mention.StateFolder + "/" + mention.WorkFolder + ", and handed in with bmad-task; what else is to change in the records, the person can change."
+			"Drafts are edited in " + mention.StateFolder + "/" + mention.WorkFolder + ", and handed in with bmad-task; what else " +
+			"is to change in the records, the person can change."
 	}
 	if e.Name != beforeTool || !t.Submitted || t.Said || t.Chosen || t.Always || e.PromptID != t.Prompt {
 		return ""

@@ -142,7 +142,9 @@ func (c *Config) unknownVariables(environ []string) (out []Notice) {
 		variable, value, _ := strings.Cut(one, "=")
 		if slices.Contains(folderVariables, variable) && value != "" && !strings.HasPrefix(value, "${") {
 			info, err := os.Stat(value)
-			if isXDG := strings.HasPrefix(variable, "XDG_"); !filepath.IsAbs(value) || !isXDG && (err != nil || !info.IsDir()) {
+			isFolder := err == nil && info.IsDir()
+			mayBeMissing := strings.HasPrefix(variable, "XDG_")
+			if counts := isFolder || mayBeMissing; !filepath.IsAbs(value) || !counts {
 				out = append(out, Notice{lang.T("%s", variable), lang.T("it does not count: %q is not the absolute path of a folder", value)})
 			}
 			continue

@@ -57,12 +57,12 @@ func (s *Store) Update(ctx context.Context, id string, change store.Change) (*wo
 		return nil, err
 	}
 	c := &changing{Store: s, project: project, id: canonical}
-	err = s.db.onConn(ctx, false, func(conn *pgx.Conn) error { return c.begin(ctx, conn, change) })
+	err = s.db.onConn(ctx, false, func(conn *pgx.Conn) error { return c.runTransaction(ctx, conn, change) })
 	if c.refused != nil {
 		return nil, c.refused
 	}
 	if c.data != nil && err != nil && !isDefinite(err) {
-		err = c.finish(ctx, err)
+		err = c.resolveCommit(ctx, err)
 	}
 	if constraintOf(err) == "session_name" { // the row was changed by hand, and so was the other one
 		return nil, nameTaken(c.session.TaskName)
@@ -86,8 +86,8 @@ type changing struct {
 	refused    error
 }
 
-// begin changes the session in one transaction.
-func (c *changing) begin(ctx context.Context, conn *pgx.Conn, change store.Change) error {
+// runTransaction changes the session in one transaction.
+func (c *changing) runTransaction(ctx context.Context, conn *pgx.Conn, change store.Change) error {
 	t := &tx{Store: c.Store, conn: conn, project: c.project, id: c.id}
 	have, err := t.lockSession(ctx)
 	if err == nil && have == nil {
@@ -125,9 +125,9 @@ func (c *changing) begin(ctx context.Context, conn *pgx.Conn, change store.Chang
 	return nil
 }
 
-// finish finds out what became of a commit whose answer was lost, and repeats it if the state is still the one before.
+// resolveCommit finds out what became of a commit whose answer was lost, and repeats it if the state is still the one before.
 // The server may still be working on it with the row locked, so that it waits for the same lock.
-func (c *changing) finish(ctx context.Context, lost error) error {
+func (c *changing) resolveCommit(ctx context.Context, lost error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	outcome := unknownOutcome(c.db, lost)

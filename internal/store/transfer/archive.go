@@ -88,7 +88,7 @@ func Import(ctx context.Context, archive []byte, into store.Carrier) (out Outcom
 			WithHint("export it again (bmad-mcp store export); nothing was changed")
 	}
 	_, err = readArchive(archive, func(p store.Parcel) error { return out.bringSession(ctx, into, p) })
-	return out, project, out.explain(err)
+	return out, project, out.explainFailure(err)
 }
 
 // readArchive reads an archive of a size, checks it, and calls do with each session. It takes no more memory for

@@ -43,11 +43,11 @@ func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error
 			err = out.bringSession(ctx, into, p)
 		}
 	}
-	return out, out.explain(err)
+	return out, out.explainFailure(err)
 }
 
-// explain adds to an error what was stored before it, which no remedy undoes.
-func (o Outcome) explain(err error) error {
+// explainFailure adds to an error what was stored before it, which no remedy undoes.
+func (o Outcome) explainFailure(err error) error {
 	if n := o.New + o.Longer + o.Forked + o.Renamed; err != nil && n > 0 {
 		return fault.New(fault.From(err).Code, "after %d runs were stored: %w", n, err).
 			WithHint("repeat it once the problem is gone: it goes on with the others, and leaves those as they are")

@@ -198,7 +198,7 @@ func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, er
 	}
 	slices.SortFunc(found, func(a, b foundHistory) int { return store.CompareAge(*a.Summary, *b.Summary) })
 	place := store.SessionPath
-	if u.Tasks.Config.Store.Address != "" { // there is no file of it
+	if u.Tasks.Config.Store.Address != "" { // a run in the store has no session file
 		place = func(id string) string { return id }
 	}
 	for _, f := range found {

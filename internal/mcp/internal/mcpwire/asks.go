@@ -18,9 +18,9 @@ type asks struct{ open sync.Map }
 // asked identifies a request to the client of a session.
 type asked struct{ session, id string }
 
-// send writes a request to the client of a session, and returns the result. If ctx ends first, the client is
+// sendRequest writes a request to the client of a session, and returns the result. If ctx ends first, the client is
 // told that nobody waits for the answer any more, so that it closes a form.
-func (a *asks) send(ctx context.Context, session string, write func(message []byte), method mcp.MCPMethod, params any) (json.RawMessage, error) {
+func (a *asks) sendRequest(ctx context.Context, session string, write func(message []byte), method mcp.MCPMethod, params any) (json.RawMessage, error) {
 	id, answer := rand.Text(), make(chan json.RawMessage, 1)
 	q := asked{session, id}
 	request := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": method}
@@ -80,13 +80,13 @@ func elicit(ctx context.Context, params mcp.ElicitationParams) (*mcp.Elicitation
 	var err error
 	switch to := ctx.Value(answererKey{}).(type) {
 	case *stdioFilter:
-		result, err = to.asks.send(ctx, "", to.writeRequest, mcp.MethodElicitationCreate, params)
+		result, err = to.asks.sendRequest(ctx, "", to.writeRequest, mcp.MethodElicitationCreate, params)
 	case *response:
 		session := server.ClientSessionFromContext(ctx)
 		if to.asks == nil || session == nil {
 			return nil, errors.New("the client takes no streams")
 		}
-		result, err = to.asks.send(ctx, session.SessionID(), to.writeAhead, mcp.MethodElicitationCreate, params)
+		result, err = to.asks.sendRequest(ctx, session.SessionID(), to.writeAhead, mcp.MethodElicitationCreate, params)
 	default: // in one process with the client
 		return server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{Params: params})
 	}

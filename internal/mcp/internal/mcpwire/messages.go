@@ -159,7 +159,8 @@ func (r *references) UnmarshalJSON(raw []byte) error {
 
 // keepValues replaces the values in a message that the library would change.
 func keepValues(line []byte, m *message) []byte {
-	if m.Method == "" || !isChanged(m.ID) && !isChanged(m.Params.RequestID) && !isChanged(m.Params.Meta.ProgressToken) && !m.Params.isList {
+	isKept := m.Params.isList || isChanged(m.ID) || isChanged(m.Params.RequestID) || isChanged(m.Params.Meta.ProgressToken)
+	if m.Method == "" || !isKept {
 		return line
 	}
 	m.ID = keep(m.ID)

@@ -38,7 +38,7 @@ func (s responseSession) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) 
 	if s.r.asks == nil {
 		return nil, errors.New("the client takes no streams")
 	}
-	result, err := s.r.asks.send(ctx, s.SessionID(), s.r.writeAhead, mcp.MethodListRoots, nil)
+	result, err := s.r.asks.sendRequest(ctx, s.SessionID(), s.r.writeAhead, mcp.MethodListRoots, nil)
 	if err != nil {
 		return nil, err
 	}
