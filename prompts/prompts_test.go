@@ -38,6 +38,9 @@ func TestBuiltinPromptsAreShortAndComplete(t *testing.T) {
 		if st.Gate == workflow.GateScore && !strings.Contains(full, "The gate is 90.") {
 			t.Errorf("%s: does not name its gate", st.ID)
 		}
+		if st.Gate == workflow.GateScore && !strings.Contains(full, "Ask 3–5 questions") {
+			t.Errorf("%s: does not say how many questions", st.ID)
+		}
 	}
 }
 

@@ -116,7 +116,8 @@ func TestSession(t *testing.T) {
 	if text := first.Messages[0].Text(); !strings.Contains(text, `"users": 3`) || !strings.Contains(text, "for a shop") {
 		t.Errorf("the first message lacks the context or the words: %s", text)
 	}
-	for _, want := range []string{"John", "## Available tools", "`write_file`", "## Persona", "Keeper of the list", "*create-prd", "/.bmad-core/tasks/create-doc.md"} {
+	for _, want := range []string{"John", "## Available tools", "`write_file`", "Paths are absolute", "Read a file before you edit it",
+		"## Persona", "Keeper of the list", "*create-prd", "/.bmad-core/tasks/create-doc.md"} {
 		if !strings.Contains(first.System, want) {
 			t.Errorf("the system prompt lacks %q:\n%s", want, first.System)
 		}

@@ -103,6 +103,20 @@ func TestRecallRefuses(t *testing.T) {
 	}
 }
 
+// TestRecallReturnsFive: as many results come if a query has no limit of its own.
+func TestRecallReturnsFive(t *testing.T) {
+	t.Parallel()
+	s := readForeign(t, folder(t, "p"))
+	for n := range 8 {
+		s.remember(t, notes.Note{Text: fmt.Sprintf("the relay on pier %d loses events", n)}, notes.Created)
+	}
+	for limit, want := range map[int]int{0: 5, 3: 3, 20: 8} {
+		if got := s.recall(t, memory.Query{Text: "relay events", Limit: limit}); len(got.Results) != want {
+			t.Errorf("limit %d: got %d results, want %d", limit, len(got.Results), want)
+		}
+	}
+}
+
 // TestRecallMarks: a note comes with a warning against misreading it, and credentials that somebody
 // wrote into a file are not shown.
 func TestRecallMarks(t *testing.T) {

@@ -246,9 +246,13 @@ func TestEnginesFor(t *testing.T) {
 			t.Errorf("%q: %v", objective, got)
 		}
 	}
-	st, _ := w.Stage(workflow.SM)
-	if got := st.EnginesFor("codex"); !slices.Equal(got, []workflow.Engine{workflow.Claude}) {
-		t.Errorf("sm: %v", got)
+	for id, want := range map[workflow.StageID]workflow.Engine{
+		workflow.SM: workflow.Claude, workflow.Dev: workflow.Codex, workflow.Review: workflow.Codex, workflow.QA: workflow.Codex,
+	} {
+		st, _ := w.Stage(id)
+		if got := st.EnginesFor("codex"); !slices.Equal(got, []workflow.Engine{want}) {
+			t.Errorf("%s: got %v, want %s", id, got, want)
+		}
 	}
 }
 

@@ -462,6 +462,9 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatalf("run %d: %v, %s", run, err, stderr.String())
 		}
+		if !strings.Contains(stderr.String(), "BMAD MCP Server running on stdio\n") {
+			t.Fatalf("run %d: stderr says %q", run, stderr.String())
+		}
 		answered := map[float64]bool{}
 		for line := range strings.Lines(string(out)) {
 			var m struct {

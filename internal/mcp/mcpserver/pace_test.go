@@ -55,6 +55,8 @@ func TestMethodAnswersSoon(t *testing.T) {
 		{"the list of prompts", "prompts/list", nil, "bmad-analyst", 250, 4},
 		{"a prompt", "prompts/get", object{"name": "bmad-analyst"}, "Mary", 250, 8},
 		{"the list of tools", "tools/list", nil, "bmm-analyst", 250, 8},
+		{"the list of resources", "resources/list", nil, "analyst", 250, 8},
+		{"a file", "resources/read", object{"uri": "bmad://_bmad/bmm/workflows/2-plan-workflows/w7/instructions.md"}, "Plan it", 250, 8},
 		{"the list of workflows", "tools/call", object{"name": "list_workflows", "arguments": object{}}, `\"author\":\"Ann\"`, 250, 2.5},
 		{"the list of a category", "tools/call", object{"name": "list_workflows", "arguments": object{"category": "planning"}}, `w1`, 250, 2.5},
 		{"a workflow", "tools/call", object{"name": "execute_workflow", "arguments": object{"workflow_name": "w7"}}, "Plan it", 250, 8},
