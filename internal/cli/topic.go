@@ -74,7 +74,13 @@ func flowParagraphs(page string) string {
 		}
 		open = !apart
 	}
-	return pageLink.ReplaceAllString(strings.Join(out, "\n"), "$1 (help $2)")
+	return pageLink.ReplaceAllStringFunc(strings.Join(out, "\n"), func(link string) string {
+		m := pageLink.FindStringSubmatch(link)
+		if docs.Page(m[2], "") == "" {
+			return m[1]
+		}
+		return m[1] + " (help " + m[2] + ")"
+	})
 }
 
 // showCommand prints the help of a command, with the way to the page of the same name.

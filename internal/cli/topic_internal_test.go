@@ -12,6 +12,7 @@ func TestFlow(t *testing.T) {
 		{"quotation", "> one\n> two", "> one\n> two"},
 		{"code", "a\n```sh\nb\nc\n```\nd\ne", "a\n```sh\nb\nc\n```\nd e"},
 		{"link", "see [Who\ndecides](decide.md#a) and [Codex](../hosts/codex.zh.md)", "see Who decides (help decide) and Codex (help hosts/codex)"},
+		{"link to a page that is not in the program", "- [Requirements](seeds.md): asked for", "- Requirements: asked for"},
 		{"other link", "[here](https://example.org/a.md)", "[here](https://example.org/a.md)"},
 	} {
 		if got := flowParagraphs(c.page); got != c.want {
