@@ -1,9 +1,13 @@
 package cli_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -23,6 +27,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/methodtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -202,6 +207,32 @@ func layouts(name string) string {
 	return filepath.Join(filepath.Dir(here), "..", "method", "catalog", "testdata", "layouts", name+".txtar")
 }
 
+// registry NAME VERSION DIR starts a registry of npm with one package, the files of a folder.
+func registry(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: registry NAME VERSION DIR")
+	}
+	packed := new(bytes.Buffer)
+	compressed := gzip.NewWriter(packed)
+	w := tar.NewWriter(compressed)
+	root := ts.MkAbs(args[2])
+	ts.Check(filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(root, name)
+		err = errors.Join(err, w.WriteHeader(&tar.Header{Name: "package/" + filepath.ToSlash(rel), Mode: 0o644, Size: int64(len(data))}))
+		_, writeErr := w.Write(data)
+		return errors.Join(err, writeErr)
+	}))
+	ts.Check(errors.Join(w.Close(), compressed.Close()))
+	r := methodtest.StartRegistry()
+	ts.Defer(r.Close)
+	r.Publish(args[0], args[1], packed.Bytes())
+	ts.Setenv("npm_config_registry", r.URL)
+}
+
 // setUpScript gives a script a home of its own, and submissions in its project.
 func setUpScript(env *testscript.Env) error {
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
@@ -282,7 +313,7 @@ func TestScripts(t *testing.T) {
 		Dir:           scripts,
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"bmad": bmad, "layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres, "state": state(t)},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"bmad": bmad, "layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "registry": registry, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres, "state": state(t)},
 		Condition:     hasPostgres,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TOOL_WORDS", words)

@@ -10,7 +10,7 @@
 //
 //   - [Library] serves an installation.
 //   - catalog reads the layouts of the method, versions 4 to 6.12.
-//   - gitsource keeps copies of git repositories with an installation.
+//   - gitsource keeps copies of git repositories and packages of npm with an installation.
 //
 // # Invariants
 //

@@ -143,7 +143,9 @@ func (a *App) Repositories() sources.Repositories {
 func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) sources.Repositories {
 	r := sources.Repositories{Settings: a.Tasks.Settings, State: Trust(), Open: open, Now: now}
 	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
-		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Tasks.Log}
+		r.Cache = &gitsource.Cache{
+			Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Tasks.Log, Registry: os.Getenv("npm_config_registry"),
+		}
 	}
 	return r
 }

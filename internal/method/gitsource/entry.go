@@ -1,6 +1,7 @@
 package gitsource
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/internal/npm"
 )
 
 // recordName is the file with the record of a remote, maxRecord the file's largest size.
@@ -49,6 +51,14 @@ type contentSize struct {
 
 // commitForm is a full hash, of SHA-1 or SHA-256.
 var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// copyForm is the name of a copy: a full hash, or the ID of a release.
+var copyForm = pattern.New(`^(?:[0-9a-f]{40}|(?:[0-9]+\.[0-9A-Za-z.-]+-)?[0-9a-f]{64})$`)
+
+// ShortCommit returns a commit for people: the version of a package, or the first digits of a hash.
+func ShortCommit(commit string) string {
+	return cmp.Or(npm.VersionIn(commit), commit[:min(len(commit), 12)])
+}
 
 // cacheEntry is the opened cache, with one remote.
 type cacheEntry struct {
@@ -87,7 +97,7 @@ func (e *cacheEntry) pathOf(name string) string { return e.key + "/" + name }
 
 // hasCopy reports whether there is a copy of a commit.
 func (e *cacheEntry) hasCopy(commit string) bool {
-	if !commitForm.MatchString(commit) {
+	if !copyForm.MatchString(commit) {
 		return false
 	}
 	some, err := e.ReadDir(e.pathOf(commit))
@@ -212,7 +222,7 @@ func (e *cacheEntry) copyOf(r record) (Copy, error) {
 	// Through the checkout, so no link of the repository leads elsewhere.
 	inside, err := durable.OpenDirIn(root, filepath.FromSlash(sub), sub)
 	if err != nil {
-		return Copy{}, fault.New(fault.NotFound, "%s has no folder %s at commit %s", Prefix+e.spec.url(), sub, r.Commit[:12]).
+		return Copy{}, fault.New(fault.NotFound, "%s has no folder %s at commit %s", e.spec, sub, ShortCommit(r.Commit)).
 			WithHint("look in the repository for the folder, and write it after #:/ or #ref:/ in the address")
 	}
 	out.Dir = filepath.Join(root, filepath.FromSlash(sub))
@@ -268,7 +278,7 @@ func (e *cacheEntry) discardFolder(name string) error {
 func (e *cacheEntry) removeUnserved(r record) {
 	entries, _ := e.ReadDir(e.key)
 	for _, entry := range entries {
-		if name := entry.Name(); commitForm.MatchString(name) && name != r.Commit && name != r.Previous {
+		if name := entry.Name(); copyForm.MatchString(name) && name != r.Commit && name != r.Previous {
 			_ = e.discardFolder(e.pathOf(name))
 		}
 	}

@@ -27,7 +27,7 @@ var errTimeout = errors.New("timeout")
 // newUpdate returns an update, whose git runs in a folder of the cache.
 func (c *Cache) newUpdate(ctx context.Context, e *cacheEntry) *update {
 	s := e.spec
-	u := &update{entry: e, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: e.Join(e.key), Protocol: s.scheme, Settings: []string{
+	u := &update{entry: e, timeout: c.timeout(), registry: c.Registry, call: git.Call{Program: c.Git, Dir: e.Join(e.key), Protocol: s.scheme, Settings: []string{
 		"core.sparseCheckout=false",
 		// The time-out kills this process; child processes end by themselves.
 		"http.lowSpeedLimit=1",

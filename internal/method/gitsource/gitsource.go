@@ -1,8 +1,9 @@
-// Package gitsource keeps copies of content in git repositories.
+// Package gitsource keeps copies of content in git repositories, and in packages of npm.
 //
 // A remote is a repository elsewhere and the part of it to copy: an address, a ref and a
 // folder in it ([Spec]). A copy is one commit of a remote, checked out on this disk
-// without its history ([Copy]). The cache is the folder of the copies ([Cache]); it is
+// without its history ([Copy]). A package is a repository whose refs are versions and tags
+// and whose commits are releases: a version with a hash of the bytes. The cache is the folder of the copies ([Cache]); it is
 // for one person, and several processes share it.
 //
 // The promise: a repository stays available after the first fetch, even if the network is down, the remote
@@ -66,6 +67,8 @@ type Cache struct {
 	Log *slog.Logger
 	// Git is the program; "" is the git in PATH.
 	Git string
+	// Registry is the address of the registry of npm; "" is the public one.
+	Registry string
 	// Timeout bounds an update, without the wait for another one of the same remote; 0 is the default.
 	Timeout time.Duration
 
@@ -80,7 +83,7 @@ type Cache struct {
 type Copy struct {
 	// Dir is the absolute path of the Spec's folder, Root the path of the checkout.
 	Dir, Root string
-	// Commit is the full hash.
+	// Commit is the full hash, or the version of a package with a hash.
 	Commit string
 	// FetchedAt is when the commit was fetched, CheckedAt when it was last the newest of the
 	// remote, TriedAt when the remote was last asked; zero is unknown or never.
@@ -242,12 +245,12 @@ func (c *Cache) explainError(err error) error {
 	}
 	var busy *durable.BusyError
 	if errors.As(err, &busy) {
-		return fault.New(fault.Conflict, "the copy of the git repository is being updated: %w", busy).
+		return fault.New(fault.Conflict, "the copy is being updated: %w", busy).
 			WithHint("wait for the other program to end, then repeat it; if it hangs, end it: its lock goes with it")
 	}
 	if !fault.OfDisk(err) {
 		return fault.Unexpected(err)
 	}
-	return fault.New(fault.Storage, "the copies of git repositories in %s cannot be read or written: %w", c.Folder, err).
+	return fault.New(fault.Storage, "the copies of sources in %s cannot be read or written: %w", c.Folder, err).
 		WithHint("make it a folder that you can read and write, with free space, then repeat it")
 }

@@ -80,7 +80,7 @@ func work(text string) int {
 	if err != nil {
 		return 4
 	}
-	c := &gitsource.Cache{Folder: j.Folder, Now: time.Now, Git: j.Git}
+	c := &gitsource.Cache{Folder: j.Folder, Now: time.Now, Git: j.Git, Registry: os.Getenv("npm_config_registry")}
 	copied, _, err := c.Update(context.Background(), s)
 	fmt.Print(copied.Commit)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/internal/npm"
 )
 
 // Prefix begins the address of a remote, and never the path of a folder.
@@ -20,7 +21,7 @@ const Prefix = "git+"
 
 // form is the example for an unreadable address.
 var form = lang.T("git+https://host/org/repo.git#ref:/folder, git+ssh://git@host/org/repo.git or git+file:///absolute/path; " +
-	"#ref (a branch, tag or commit) and :/folder can be left out")
+	"#ref (a branch, tag or commit) and :/folder can be left out; for a package of npm npm:name, npm:@scope/name@1.2.3 or npm:name@latest#:/folder")
 
 // Nobody writes a longer one by hand.
 const (
@@ -34,6 +35,7 @@ const (
 	schemeHTTPS = "https"
 	schemeSSH   = "ssh"
 	schemeFile  = "file"
+	schemeNPM   = "npm" // a package in a registry
 )
 
 // Spec names a remote and the part of it to copy. It is made by [Parse]; the zero Spec names
@@ -41,9 +43,9 @@ const (
 type Spec struct {
 	scheme string
 	host   string // with the port
-	path   string // percent-encoded, absolute
+	path   string // percent-encoded, absolute; the name of a package
 	user   string // of ssh, if it is not a secret
-	ref    string // "" is the HEAD of the remote
+	ref    string // "" is the HEAD of the remote, or the tag latest
 	sub    string // "" is all of it
 	// sealed holds credentials; nil if there are none.
 	sealed *hiddenLogin
@@ -51,15 +53,16 @@ type Spec struct {
 
 // Parse reads the address of a remote: git+https://, git+ssh:// or git+file:// followed by
 // host and path of a repository, then optionally #ref, then optionally :/folder (after # also
-// without a ref). An error is fault.InvalidArgument and repeats nothing of the text, which
+// without a ref); or npm:name@version of a package, with a tag or nothing for the version, then
+// optionally #:/folder. An error is fault.InvalidArgument and repeats nothing of the text, which
 // may hold a password.
 func Parse(text string) (Spec, error) {
 	s, why := parseSpec(text)
 	if !why.Empty() {
 		if s, whyNot := parseSpec(Prefix + text); whyNot.Empty() {
-			return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository: %s", why).WithHint("write %s", s)
+			return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository, or of a package: %s", why).WithHint("write %s", s)
 		}
-		return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository: %s", why).WithHint("write %s", form)
+		return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository, or of a package: %s", why).WithHint("write %s", form)
 	}
 	return s, nil
 }
@@ -69,14 +72,14 @@ func (s Spec) String() string {
 	if s.scheme == "" {
 		return ""
 	}
-	text := Prefix + s.url()
-	if s.ref != "" || s.sub != "" {
-		text += "#" + s.ref
+	text := Prefix + s.url() + "#" + s.ref
+	if s.scheme == schemeNPM {
+		text = strings.TrimSuffix(s.url()+"@"+s.ref, "@") + "#"
 	}
 	if s.sub != "" {
-		text += ":/" + s.sub
+		return text + ":/" + s.sub
 	}
-	return text
+	return strings.TrimSuffix(text, "#")
 }
 
 // Key returns the name of the remote's folder in the cache: one for all folders of a ref and all
@@ -86,8 +89,11 @@ func (s Spec) Key() string {
 	return slug(s.host+s.path) + "-" + hex.EncodeToString(sum[:12])
 }
 
-// url returns the address as passed to git.
+// url returns the address as passed to git, or the package.
 func (s Spec) url() string {
+	if s.scheme == schemeNPM {
+		return schemeNPM + ":" + s.path
+	}
 	authority := s.host
 	if s.user != "" {
 		authority = s.user + "@" + s.host
@@ -120,6 +126,9 @@ func parseSpec(text string) (s Spec, why lang.Text) {
 	case !isPrintable(text) || strings.ContainsAny(text, ` \`):
 		return s, lang.T("it has spaces, backslashes or characters that cannot be seen")
 	}
+	if name, isPackage := strings.CutPrefix(text, schemeNPM+":"); isPackage {
+		return parsePackage(name)
+	}
 	rest, ok := strings.CutPrefix(text, Prefix)
 	if !ok {
 		return s, lang.T("it does not begin with %s", Prefix)
@@ -143,6 +152,25 @@ func parseSpec(text string) (s Spec, why lang.Text) {
 		return s, lang.Text{}
 	}
 	return s, s.readFragment(fragment)
+}
+
+// parsePackage reads the address of a package of npm, from the name on.
+func parsePackage(text string) (s Spec, why lang.Text) {
+	address, fragment, hasFragment := strings.Cut(text, "#")
+	scope := address[:strings.Index(address, "/")+1]
+	name, ref, hasRef := strings.Cut(address[len(scope):], "@")
+	switch {
+	case !npm.NameForm.MatchString(scope + name):
+		return s, lang.T("the name of the package is missing or malformed; it has small letters, digits and . _ ~ -")
+	case hasRef && !npm.VersionForm.MatchString(ref) && !npm.TagForm.MatchString(ref):
+		return s, lang.T("after @ one exact version or a tag is taken, such as 1.2.3 or latest; a range is not")
+	case hasFragment && !strings.HasPrefix(fragment, ":"):
+		return s, lang.T("only :/folder can follow the # of a package; the version stands after @")
+	case hasFragment:
+		why = s.readFragment(fragment)
+	}
+	s.scheme, s.path, s.ref = schemeNPM, scope+name, ref
+	return s, why
 }
 
 // readAuthority reads the scheme, the host and the credentials.

@@ -11,6 +11,7 @@ func FuzzParse(f *testing.F) {
 		"git+https://example.org/org/repo.git#main:/src", "git+https://me:p%40ss@example.org:8443/a%20b#v1.0",
 		"git+ssh://git@example.org/~me/repo", "git+file:///C:/srv/repo#:/docs/", "git+https://[::1]/é", "git+https://h/-x#-y:/-z",
 		"git+ssh://-oProxyCommand=x@h/r", "git+https://u:1/p@h/r", "git+https://h/%2e%2e#a..b", "git+http://h/r?x#",
+		"npm:@scope/name@1.2.3-a.b#:/src", "npm:name@latest", "npm:a~b",
 	} {
 		f.Add(text)
 	}

@@ -1,6 +1,7 @@
 package gitsource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/internal/npm"
 )
 
 // updateRemote asks the remote under a lock, if wanted still agrees after the wait for the lock.
@@ -67,11 +69,14 @@ func (c *Cache) tryUpdate(ctx context.Context, e *cacheEntry, before record) (re
 		// Cancelled, which says nothing about the remote. If this fails, it counts as a try.
 		return before, errors.Join(ctx.Err(), e.saveRecord(before))
 	case err != nil:
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = timeoutError(lang.T("fetching or writing the files"), c.timeout())
+		}
 		problem := fault.From(c.explainError(err))
 		after.Problem = e.spec.login().cleanLine(problem.Message)
 		failed := fault.New(problem.Code, "%s cannot be updated: %w", e.spec, problem).WithHint("%s", problem.Advice())
 		if before.Commit != "" {
-			failed.AddHint("; until then its copy of commit %s is used", before.Commit[:12])
+			failed.AddHint("; until then its copy of commit %s is used", ShortCommit(before.Commit))
 		}
 		if err := e.saveRecord(after); err != nil {
 			return before, err
@@ -104,13 +109,17 @@ func (c *Cache) tryUpdate(ctx context.Context, e *cacheEntry, before record) (re
 
 // update is an update in progress.
 type update struct {
-	entry   *cacheEntry
-	timeout time.Duration
-	call    git.Call // the common part of all calls
+	entry    *cacheEntry
+	timeout  time.Duration
+	call     git.Call // the common part of all calls
+	registry string   // the address of the registry of packages, "" for the public one
 }
 
 // fetchCommit returns the wanted commit, with a copy in place, and whether the copy is new.
 func (u *update) fetchCommit(ctx context.Context, before record) (commit string, made bool, err error) {
+	if u.entry.spec.scheme == schemeNPM {
+		return u.fetchRelease(ctx, before)
+	}
 	ref, commit, err := u.resolveRef(ctx)
 	if err != nil {
 		return "", false, err
@@ -139,6 +148,51 @@ func (u *update) fetchCommit(ctx context.Context, before record) (commit string,
 		return "", false, err
 	}
 	return commit, true, u.publishCheckout(temp, commit)
+}
+
+// fetchRelease returns the ID of the wanted release of a package, with a copy in place, and whether the copy is new. A
+// version never changes, so that a whole copy of the only one wanted asks nobody.
+func (u *update) fetchRelease(ctx context.Context, before record) (id string, made bool, err error) {
+	s, known := u.entry.spec, npm.VersionIn(before.Commit)
+	if known != "" && known == s.ref && u.entry.isWhole(before, before.Commit) {
+		return before.Commit, false, nil
+	}
+	registry, err := npm.Open(u.registry)
+	if err != nil {
+		return "", false, err
+	}
+	release, err := registry.Find(ctx, s.path, cmp.Or(s.ref, "latest"))
+	if err != nil {
+		return "", false, err
+	}
+	switch id = release.ID(); {
+	case known == release.Version && id != before.Commit:
+		return "", false, fault.New(fault.NotFound, "the registry has another hash of version %s than before", known).
+			WithHint("a version never changes: ask the author of the package; if the new one is right, remove the source and add it again")
+	case u.entry.isWhole(before, id):
+		return id, false, u.entry.makeNewest(id)
+	}
+	archive, err := registry.Download(ctx, release)
+	if err != nil {
+		return "", false, err
+	}
+	temp := u.entry.pathOf(durable.TempName("checkout"))
+	if _, err := u.entry.MkdirAll(temp + "/tree"); err != nil {
+		return "", false, err
+	}
+	defer func() { _ = os.RemoveAll(u.entry.Join(temp)) }() // else the next update does
+	tree, err := durable.OpenDir(u.entry.Join(temp + "/tree"))
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { _ = tree.Close() }()
+	if err := npm.Unpack(ctx, archive, tree, MaxFiles); err != nil {
+		return "", false, err
+	}
+	if err := u.syncFolder(ctx, temp+"/tree"); err != nil {
+		return "", false, err
+	}
+	return id, true, u.publishCheckout(temp, id)
 }
 
 // hashForm is a ref with the form of a commit's hash, or of the beginning of one.
@@ -290,9 +344,6 @@ func (u *update) syncFolder(ctx context.Context, name string) error {
 			break
 		}
 		err = u.entry.Together(some)
-	}
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return timeoutError(lang.T("writing the files"), u.timeout)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-// Package sources knows the git repositories that count as sources of the BMAD method for a
+// Package sources knows the git repositories and packages of npm that count as sources of the BMAD method for a
 // project: those that the person has added or set, and those of the project that they allow.
 package sources
 
@@ -20,7 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// Remote is a git repository with installations.
+// Remote is a git repository, or a package of npm, with installations.
 type Remote struct {
 	Spec gitsource.Spec
 	// From is whose setting names it, for people.
@@ -91,7 +91,8 @@ func Names(remotes []Remote) []string {
 	var out []string
 	for _, r := range remotes {
 		url, _, _ := strings.Cut(r.Spec.String(), "#")
-		base := "git-" + strings.TrimSuffix(url[strings.LastIndexAny(url, "/:")+1:], ".git")
+		base := url[:len("git")] + "-" + strings.TrimSuffix(url[strings.LastIndexAny(url, "/:")+1:], ".git")
+		base, _, _ = strings.Cut(base, "@") // the version of a package
 		name := base
 		for n := 2; slices.Contains(out, name); n++ {
 			name = fmt.Sprintf("%s-%d", base, n)

@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -211,9 +212,9 @@ func removeSource(ctx context.Context, term *terminal.Terminal, workspace *app.W
 func sourcesCommand(term *terminal.Terminal, workspace *app.Workspace, lib library) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sources",
-		Short: "List the sources of the BMAD method; add, update or remove git repositories",
+		Short: "List the sources of the BMAD method; add, update or remove git repositories and packages of npm",
 		Long: `The BMAD method is searched for in the project, then in your home (~/.bmad, the skill
-folders of your assistants), then in git repositories: those you add here, those of the
+folders of your assistants), then in repositories: those you add here, those of the
 setting sources, and those that the project's settings name and you have allowed
 (bmad-mcp allow). BMAD_ROOT, the folder of an installation, goes in the project's place.
 
@@ -223,14 +224,19 @@ A repository is an address with, if need be, a branch, tag or commit and a folde
   git+ssh://git@host/org/repo.git
   git+file:///srv/git/repo.git#main
 
+or a package of npm, of which nothing is run, with a version or tag and a folder in it:
+
+  npm:@scope/name@1.2.3#:/src
+
 Its copy is kept in $XDG_CACHE_HOME/bmad-mcp/git, compared with the repository once a day
 in the background, and served as it is while the network is away. Private repositories
-need the credentials that git has for them (credential helper, ssh agent).`,
+need the credentials that git has for them (credential helper, ssh agent). Packages come
+from registry.npmjs.org, or from the registry in npm_config_registry, without a token.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
 	}
 	cmd.AddCommand(
-		terminal.Subcommand("add ADDRESS", "Add a git repository, for all your projects", cobra.ExactArgs(1),
+		terminal.Subcommand("add ADDRESS", "Add a git repository or a package of npm, for all your projects", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return addSource(ctx, term, workspace, lib, args[0]) }),
 		&cobra.Command{
 			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(workspace, lib),
@@ -239,7 +245,7 @@ need the credentials that git has for them (credential helper, ssh agent).`,
 			},
 		},
 		&cobra.Command{
-			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy",
+			Use: "remove NAME|ADDRESS", Short: "Remove a git repository or package that you have added, and its copy",
 			Args: cobra.ExactArgs(1), ValidArgsFunction: completeSources(workspace, lib),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return removeSource(cmd.Context(), term, workspace, lib, args[0])
@@ -251,9 +257,9 @@ need the credentials that git has for them (credential helper, ssh agent).`,
 
 // describeCopy describes a copy for people.
 func describeCopy(term *terminal.Terminal, c gitsource.Copy) string {
-	commit := c.Commit
-	if len(commit) > 12 {
-		commit = commit[:12]
+	commit := gitsource.ShortCommit(c.Commit)
+	if strings.Contains(commit, ".") {
+		return term.Lang.Say("version %s, checked %s", commit, term.Since(c.CheckedAt))
 	}
 	return term.Lang.Say("commit %s, checked %s", commit, term.Since(c.CheckedAt))
 }
