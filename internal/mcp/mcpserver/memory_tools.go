@@ -1,9 +1,13 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -54,9 +58,13 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 			if err != nil {
 				return nil, err
 			}
+			files := c.List("context_files")
+			if _, isMessage := c.call.Params.Arguments.(handedTask); isMessage { // the text names the missing ones
+				files = slices.DeleteFunc(files, func(name string) bool { return !c.project.Dir.Exists(c.project.Local(name)) })
+			}
 			return q.Add(ctx, queue.Draft{
 				RunID: c.Text("run_id"), Agent: c.Text("agent"), Task: c.Text("task"), OutputKey: c.Text("output_key"),
-				ContextFiles: c.List("context_files"), By: c.request.By,
+				ContextFiles: files, By: c.request.By,
 			})
 		},
 		"remember_structured": func(ctx context.Context, c *memoryCall) (any, error) {
@@ -75,12 +83,43 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 	}
 }
 
+// handedTask replaces the arguments of a call that hands over a message between agents.
+type handedTask struct {
+	queue.Draft
+	Cwd string `json:"cwd,omitempty"`
+}
+
+// takeMessages has a tool take a message between agents in place of its arguments, or of the task in them.
+func takeMessages(handle server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		raw := rawArguments(call)
+		var given struct {
+			handedTask
+			Task any `json:"task"`
+		}
+		_ = json.Unmarshal(raw, &given) // other arguments are refused later
+		text, isText := given.Task.(string)
+		if !isText { // the task of a message is an object
+			text = string(raw)
+		}
+		if d, isMessage := queue.ReadMessage(text); isMessage {
+			d.Agent, d.OutputKey, d.RunID = cmp.Or(given.Agent, d.Agent), cmp.Or(given.OutputKey, d.OutputKey), cmp.Or(given.RunID, d.RunID)
+			call.Params.Arguments, call.Params.RawArguments = handedTask{d, given.Cwd}, nil
+		}
+		return handle(ctx, call)
+	}
+}
+
 // definedTools returns the tools of the toolset memory.
 func (m memoryTools) definedTools() (out []tool) {
 	handlers := m.handlers()
 	for _, d := range definitionsIn("memory_tools.json") {
 		args := request.ArgumentsOf(d.Schema, d.Example, mostOf, append(d.Arguments, "cwd")...)
-		out = append(out, m.newTool(config.ToolsetMemory, d, args, m.withProject(handlers[d.Name])))
+		t := m.newTool(config.ToolsetMemory, d, args, m.withProject(handlers[d.Name]))
+		if d.Name == "spawn_subagent_task" {
+			t.handle = takeMessages(t.handle)
+		}
+		out = append(out, t)
 	}
 	return out
 }

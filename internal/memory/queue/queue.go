@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
@@ -69,6 +71,30 @@ type Draft struct {
 	// ContextFiles are relative to the project.
 	ContextFiles []string `json:"context_files,omitempty"`
 	By           string   `json:"by,omitempty"`
+}
+
+// ReadMessage reads a task in the form in which agents of the BMAD kit hand one over (BM-32), as JSON or YAML.
+func ReadMessage(text string) (d Draft, isMessage bool) {
+	var m struct {
+		ID        string `yaml:"task_id"`
+		RunID     string `yaml:"run_id"`
+		Recipient struct {
+			Agent string `yaml:"agent_id"`
+		}
+		Task struct {
+			Title, Description string
+			Context            struct {
+				Files []string `yaml:"files_to_review"`
+			}
+		}
+	}
+	if len(text) > 4*maxTask || yaml.Unmarshal([]byte(text), &m) != nil {
+		return Draft{}, false
+	}
+	agent, _, _ := strings.Cut(m.Recipient.Agent, "/") // the role, then the name
+	words := strings.TrimSpace(m.Task.Title + "\n\n" + m.Task.Description)
+	d = Draft{RunID: m.RunID, Agent: agent, Task: words + "\n\n" + text, OutputKey: m.ID, ContextFiles: m.Task.Context.Files}
+	return d, d.Agent != "" && d.OutputKey != "" && words != ""
 }
 
 // Task is one piece of work for an agent.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -233,4 +234,54 @@ func TestQueueCut(t *testing.T) {
 			t.Errorf("%s: only %d outcomes", key, outcomes)
 		}
 	}
+}
+
+// handed is a message between agents, as JSON.
+const handed = `{"a2a_version": "1.0", "task_id": "task-20260301-07", "sender": {"agent_id": "sm/Sally", "tool": "copilot"},
+"recipient": {"agent_id": "architect/Winston", "tool": "bmad-local", "capabilities_required": ["review"]},
+"task": {"type": "review", "title": "Review the cache", "description": "Is one cache enough?",
+"context": {"story": "US-7", "files_to_review": ["docs/cache.md"]}, "acceptance_criteria": ["yes or no"], "deadline_ms": null},
+"response_format": {"type": "structured", "schema": {"decision": "yes | no"}}}`
+
+func TestReadMessage(t *testing.T) {
+	yes := func(text, agent, run string, files ...string) queue.Draft {
+		return queue.Draft{RunID: run, Agent: agent, Task: text, OutputKey: "k-1", ContextFiles: files}
+	}
+	for name, c := range map[string]struct {
+		text string
+		want queue.Draft // without an agent: it is none
+	}{
+		"JSON": {handed, queue.Draft{Agent: "architect", OutputKey: "task-20260301-07", Task: "Review the cache\n\nIs one cache enough?\n\n" + handed, ContextFiles: []string{"docs/cache.md"}}},
+		"YAML": {"task_id: k-1\nrun_id: r\nrecipient: {agent_id: qa}\ntask:\n  description: test it\n",
+			yes("test it\n\ntask_id: k-1\nrun_id: r\nrecipient: {agent_id: qa}\ntask:\n  description: test it\n", "qa", "r")},
+		"a title alone":      {`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"title":"t"}}`, yes("t\n\n"+`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"title":"t"}}`, "qa", "")},
+		"a task in words":    {"write tests for the parser", queue.Draft{}},
+		"words like YAML":    {"task: write tests\nrecipient: qa", queue.Draft{}},
+		"arguments":          {`{"agent":"qa","task":"x","output_key":"k"}`, queue.Draft{}},
+		"without an id":      {`{"recipient":{"agent_id":"qa"},"task":{"title":"t"}}`, queue.Draft{}},
+		"without recipient":  {`{"task_id":"k-1","task":{"title":"t"}}`, queue.Draft{}},
+		"without a role":     {`{"task_id":"k-1","recipient":{"agent_id":"/Bob"},"task":{"title":"t"}}`, queue.Draft{}},
+		"without words":      {`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"type":"review"}}`, queue.Draft{}},
+		"an answer":          {`{"task_id":"k-1","responder":{"agent_id":"qa"},"status":"completed","result":{}}`, queue.Draft{}},
+		"files that are one": {`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"title":"t","context":{"files_to_review":{"a":1}}}}`, queue.Draft{}},
+		"another protocol":   {`{"role":"user","messageId":"k-1","parts":[{"text":"t"}]}`, queue.Draft{}},
+		"a list":             {"[1]", queue.Draft{}},
+		"nothing":            {"", queue.Draft{}},
+		"too long":           {strings.Replace(handed, "US-7", strings.Repeat("x", 40_000), 1), queue.Draft{}},
+	} {
+		got, isMessage := queue.ReadMessage(c.text)
+		if isMessage != (c.want.Agent != "") || isMessage && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, %t, want %+v", name, got, isMessage, c.want)
+		}
+	}
+}
+
+func FuzzReadMessage(f *testing.F) {
+	f.Add(handed)
+	f.Add("task_id: k\nrecipient: {agent_id: qa/Bo}\ntask: {title: &a t, description: *a}")
+	f.Fuzz(func(t *testing.T, text string) {
+		if d, isMessage := queue.ReadMessage(text); isMessage && (d.Agent == "" || d.OutputKey == "" || !strings.HasSuffix(d.Task, text)) {
+			t.Errorf("%q: %+v", text, d)
+		}
+	})
 }
