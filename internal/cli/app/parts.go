@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -144,7 +145,7 @@ func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 	r := sources.Repositories{Settings: a.Tasks.Settings, State: Trust(), Open: open, Now: now}
 	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
 		r.Cache = &gitsource.Cache{
-			Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Tasks.Log, Registry: os.Getenv("npm_config_registry"),
+			Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Tasks.Log, Registry: cmp.Or(os.Getenv("npm_config_registry"), os.Getenv("NPM_CONFIG_REGISTRY")),
 		}
 	}
 	return r

@@ -130,7 +130,7 @@ func addSource(ctx context.Context, term *terminal.Terminal, workspace *app.Work
 		term.Say("It was added before: %s (%s).", spec, describeCopy(term, added.Copy))
 	}
 	if added.Agents+added.Workflows+added.Tasks == 0 {
-		term.Say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
+		term.Say("It holds no agents, workflows or tasks that are known here: check the folder after :/")
 		return nil
 	}
 	term.Say("It has %s, %s and %s; those of the project and of your home go before them.",

@@ -44,7 +44,8 @@ folder shows, is asked about first.
                changed one is not run
   rubric       the project's own rules for audits, in place of the built-in ones (before it is
                allowed, the lower of both scores counts)
-  source       a git repository from which agents and workflows of the BMAD method are taken`,
+  source       a git repository, or a package of npm, from which agents and workflows of the
+               BMAD method are taken`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAllow(cmd.Context(), term, tasks, list, forget) },
 	}
