@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
 // maxCell bounds the text in a cell of a table, in bytes.
@@ -54,23 +55,10 @@ func reportBody(s *workflow.Session, found workflow.Verification, l lang.Languag
 }
 
 // safeCell makes a foreign text safe in a line of Markdown, and hidden characters visible.
-func safeCell(text string) string {
-	text = visible.Line(visible.Fit(strings.Join(strings.Fields(text), " "), maxCell))
-	var b strings.Builder
-	for _, r := range text {
-		if strings.ContainsRune("\\`*_[]<>|~&#$", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return unlinked.Replace(b.String())
-}
+func safeCell(text string) string { return markdown.Escape(text, maxCell) }
 
 // begins matches the start of a line that would become an item of a list, or a rule.
 var begins = pattern.New(`^([0-9]*)([-+.)])`)
-
-// unlinked keeps addresses from becoming links.
-var unlinked = strings.NewReplacer("://", `\://`, "www.", `www\.`)
 
 // writeTable writes a section with a table, if there are rows.
 func (p *page) writeTable(title string, header []string, rows [][]string) {
@@ -258,17 +246,7 @@ func (p *page) writeEvidence() {
 		if e == nil {
 			continue
 		}
-		result := p.Say("exit code %d", e.ExitCode)
-		switch {
-		case e.NotRun != "":
-			result = p.Say("not run, %s", safeCell(e.NotRun))
-		case e.TimedOut:
-			result = p.Say("stopped: it took too long")
-		}
-		if e.Changed != "" {
-			result += "; " + p.Say("changed during the run: %s", safeCell(e.Changed))
-		}
-		rows = append(rows, []string{safeCell(string(st.ID)), safeCell(e.Command), result})
+		rows = append(rows, []string{safeCell(string(st.ID)), safeCell(e.Command), safeCell(story.Evidence(p.Language, e))})
 	}
 	p.writeTable(p.Say("Evidence"), []string{p.Say("Stage"), p.Say("Command"), p.Say("Result")}, rows)
 }

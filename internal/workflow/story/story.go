@@ -209,3 +209,18 @@ func Result(l lang.Language, e *workflow.Transition) string {
 	}
 	return ""
 }
+
+// Evidence describes the result of a verify command.
+func Evidence(l lang.Language, e *workflow.Evidence) string {
+	result := l.Say("exit code %d", e.ExitCode)
+	switch {
+	case e.NotRun != "":
+		result = l.Say("not run, %s", e.NotRun)
+	case e.TimedOut:
+		result = l.Say("stopped: it took too long")
+	}
+	if e.Changed != "" {
+		result += "; " + l.Say("changed during the run: %s", e.Changed)
+	}
+	return result
+}
