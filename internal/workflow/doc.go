@@ -13,6 +13,7 @@
 //   - intake reads the submission for a stage.
 //   - verdict derives the verdict of a report from its rows.
 //   - audit scores a document by a rubric.
+//   - delivery writes and reads the contract by which a team hands a run over.
 //   - lesson has what a run takes from the project memory and leaves there.
 //
 // # Invariants

@@ -38,3 +38,14 @@ func (x index) add(id string, at int) {
 
 // token is anything that looks like an id.
 var token = pattern.New(`(?i)[a-z]{1,10}[-_ ]?\d{1,4}(?:\.\d{1,4}){0,3}`)
+
+// ChecksOf returns the checks of a report that a row names.
+func ChecksOf(rec *workflow.Record, row workflow.Criterion) (out []workflow.Check) {
+	known := indexOf(rec.Checks, func(c workflow.Check) string { return c.ID })
+	for _, ref := range splitRefs(row.Check) {
+		if at := known.at(ref); at >= 0 {
+			out = append(out, rec.Checks[at])
+		}
+	}
+	return out
+}
