@@ -19,7 +19,8 @@ import (
 // reportOptions are the flags of report.
 type reportOptions struct {
 	asHTML, asMarkdown, graph, force bool
-	out, evidence                    string
+	out, evidence, check             string
+	contract, from                   string
 }
 
 // Report returns the command that writes the story of a run.
@@ -35,12 +36,28 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
 
 With --evidence, write a folder that an auditor can check without this program: the approved
 documents, the signed statement about the run and each signed decision, the list of signers,
-the report, and a guide with the commands of ssh-keygen and sha256sum.`,
+the report, and a guide with the commands of ssh-keygen and sha256sum.
+
+With --contract, write the delivery contract by which another team takes the work over, into
+_bmad-output/contracts or to --out. With --check, compare the artifacts of such a contract with
+the project; the exit code is 1 if one has changed, or is missing.`,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
   bmad-mcp report sign-in --out sign-in.html
-  bmad-mcp report sign-in --evidence audit/sign-in`,
+  bmad-mcp report sign-in --evidence audit/sign-in
+  bmad-mcp report sign-in --contract team-ops
+  bmad-mcp report --check _bmad-output/contracts/shop-to-team-ops-2026-11-29.md`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd, term, tasks, o, args) },
 	})
+	ofTask := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.check != "" && len(args) == 0 {
+			return checkContract(cmd, term, tasks, o.check)
+		}
+		return ofTask(cmd, args)
+	}
+	cmd.Flags().StringVar(&o.contract, "contract", "", "the team for which to write a delivery contract")
+	cmd.Flags().StringVar(&o.from, "from", "", "the team that delivers (default: the name of the project's folder)")
+	cmd.Flags().StringVar(&o.check, "check", "", "the delivery contract whose artifacts to compare")
 	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
 	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
 	cmd.Flags().BoolVar(&o.graph, "graph", false, "write only the drawing of its stages and rounds, as mermaid")
@@ -49,12 +66,23 @@ the report, and a guide with the commands of ssh-keygen and sha256sum.`,
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
 	cmd.MarkFlagsMutuallyExclusive("html", "markdown", "graph")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "out")
+	for _, other := range []string{"html", "markdown", "graph", "force", "evidence"} {
+		cmd.MarkFlagsMutuallyExclusive("contract", "check", other)
+	}
 	cmd.MarkFlagsMutuallyExclusive("evidence", "html")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "graph")
 	return cmd
 }
 
 func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o reportOptions, args []string) error {
+	switch {
+	case o.check != "":
+		return fault.New(fault.InvalidArgument, "--check takes a contract, and no run").WithHint("leave out the name of the run")
+	case cmd.Flags().Changed("contract"):
+		return writeContract(cmd, term, tasks, o, args)
+	case o.from != "":
+		return fault.New(fault.InvalidArgument, "--from goes with --contract").WithHint("name the team that takes the work over with --contract")
+	}
 	s, found, _, err := tasks.Inspect(cmd, args)
 	if err != nil {
 		return err
