@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestMemoryWithClaudeCode checks that the real Claude Code finds the ten tools of the project
+// TestMemoryWithClaudeCode checks that the real Claude Code finds the tools of the project
 // memory when its model searches for them, and the model gets what each answers.
 func TestMemoryWithClaudeCode(t *testing.T) {
 	t.Parallel()

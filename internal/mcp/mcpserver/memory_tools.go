@@ -79,6 +79,11 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 			})
 			return cutList(&out, &out.Results), err
 		},
+		"create_delivery_contract": func(ctx context.Context, c *memoryCall) (any, error) {
+			at := c.request.Address
+			at.Session = c.Text("session_id")
+			return m.engine.Deliver(ctx, at, engine.Handover{FromTeam: c.Text("from_team"), ToTeam: c.Text("to_team"), Path: c.Text("path")})
+		},
 		DelegateTool: m.delegate,
 	}
 }
