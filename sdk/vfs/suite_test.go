@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs/vfstest"
 )
 
 // backends are all file systems, empty.
@@ -26,6 +26,12 @@ var backends = map[string]func(t *testing.T) vfs.FS{
 		return vfs.NewOverlay(openDir(t, t.TempDir()), nil)
 	},
 }
+
+var (
+	write     = vfstest.Write
+	read      = vfstest.Read
+	listPaths = vfstest.ListPaths
+)
 
 func openDir(t testing.TB, name string) *vfs.Dir {
 	t.Helper()
@@ -41,182 +47,10 @@ func openDir(t testing.TB, name string) *vfs.Dir {
 	return d
 }
 
-func onAll(t *testing.T, test func(t *testing.T, fsys vfs.FS)) {
-	t.Helper()
+func TestSuite(t *testing.T) {
 	for name, open := range backends {
-		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+		t.Run(name, func(t *testing.T) { vfstest.Run(t, open) })
 	}
-}
-
-func write(t testing.TB, fsys vfs.FS, name, text string) {
-	t.Helper()
-	if err := fsys.Write(name, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t testing.TB, fsys vfs.FS, name string) string {
-	t.Helper()
-	data, err := fsys.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// listPaths returns the paths in a folder; those of folders end in a slash.
-func listPaths(t testing.TB, fsys vfs.FS, name string) string {
-	t.Helper()
-	infos, err := fsys.List(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, info := range infos {
-		if info.Dir {
-			info.Path += "/"
-		}
-		out = append(out, info.Path)
-	}
-	return strings.Join(out, " ")
-}
-
-func TestFilesAreReadAsWritten(t *testing.T) {
-	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		for _, data := range []string{"", "a", "é\n", "\x00\xff", strings.Repeat("x", vfs.MaxFile)} {
-			write(t, fsys, "/a/b/c.md", data)
-			if got := read(t, fsys, "/a/b/c.md"); got != data {
-				t.Fatalf("%d bytes came back as %d", len(data), len(got))
-			}
-			info, err := fsys.Stat("/a/b/c.md")
-			if err != nil || info.Size != int64(len(data)) || info.Dir || info.Path != "/a/b/c.md" {
-				t.Fatalf("%+v, %v", info, err)
-			}
-		}
-		data := []byte("mine")
-		if err := fsys.Write("/own.md", data); err != nil {
-			t.Fatal(err)
-		}
-		data[0] = 'X'
-		got, _ := fsys.Read("/own.md")
-		got[1] = 'X'
-		if text := read(t, fsys, "/own.md"); text != "mine" {
-			t.Errorf("a caller's bytes changed the file to %q", text)
-		}
-	})
-}
-
-func TestFoldersAreListed(t *testing.T) {
-	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		if got := listPaths(t, fsys, "/"); got != "" {
-			t.Fatalf("a new one has %q", got)
-		}
-		for _, name := range []string{"/b.md", "/a/x.md", "/a.md", "/a/sub/y.md", "/.hidden"} {
-			write(t, fsys, name, "x")
-		}
-		for range 2 {
-			if err := fsys.Mkdir("/empty/deep"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for dir, want := range map[string]string{
-			"/": "/.hidden /a/ /a.md /b.md /empty/", "/a": "/a/sub/ /a/x.md", "/a/": "/a/sub/ /a/x.md",
-			"/empty": "/empty/deep/", "/empty/deep": "", "/a/sub/..//sub": "/a/sub/y.md",
-		} {
-			if got := listPaths(t, fsys, dir); got != want {
-				t.Errorf("%s: %q, want %q", dir, got, want)
-			}
-		}
-		for _, dir := range []string{"/", "/a", "/empty/deep"} {
-			if info, err := fsys.Stat(dir); err != nil || !info.Dir || info.Path != dir || info.Size != 0 {
-				t.Errorf("%s: %+v, %v", dir, info, err)
-			}
-		}
-	})
-}
-
-func TestWhatIsNotThere(t *testing.T) {
-	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		write(t, fsys, "/a.md", "x")
-		for _, name := range []string{"/no.md", "/no/no.md", "/a.md/below", "/no/../none"} {
-			if _, err := fsys.Read(name); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("Read(%q): %v", name, err)
-			}
-			if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("Stat(%q): %v", name, err)
-			}
-			if _, err := fsys.List(name); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("List(%q): %v", name, err)
-			}
-		}
-		if _, err := fsys.Read("/no.md"); err.Error() != "File not found: /no.md" {
-			t.Errorf("%q", err)
-		}
-	})
-}
-
-func TestFilesAndFoldersDoNotReplaceEachOther(t *testing.T) {
-	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		write(t, fsys, "/d/f.md", "x")
-		_, readErr := fsys.Read("/d")
-		_, listErr := fsys.List("/d/f.md")
-		for what, err := range map[string]error{
-			"write on a folder": fsys.Write("/d", nil), "write on the root": fsys.Write("/", nil), "write through a file": fsys.Write("/d/f.md/x/y", nil),
-			"mkdir on a file": fsys.Mkdir("/d/f.md"), "mkdir through a file": fsys.Mkdir("/d/f.md/x"), "read a folder": readErr, "list a file": listErr,
-		} {
-			if err == nil || errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s: %v", what, err)
-			}
-		}
-		if got := listPaths(t, fsys, "/") + listPaths(t, fsys, "/d") + read(t, fsys, "/d/f.md"); got != "/d//d/f.mdx" {
-			t.Errorf("refused calls left %q", got)
-		}
-	})
-}
-
-func TestPathsAreInsideHoweverWritten(t *testing.T) {
-	for name, want := range map[string]string{
-		"/": "/", "//": "/", "/a/../b": "/b", "//x": "/x", "/../etc/x": "/etc/x", "/a/./b/": "/a/b", "/../../..": "/", "/...": "/...", "/a b": "/a b", "/é": "/é",
-	} {
-		if got, err := vfs.Clean(name); err != nil || got != want {
-			t.Errorf("Clean(%q) = %q, %v", name, got, err)
-		}
-	}
-	long := "/" + strings.Repeat("é/", 1000)
-	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		write(t, fsys, "/x/../../etc/p", "inside")
-		if got := read(t, fsys, "//etc//./p"); got != "inside" {
-			t.Errorf("%q", got)
-		}
-		for _, name := range []string{"", "a.md", "./a", "../a", "~/a", "C:/a", "/a\x00b", "/a\xff", `/a\b`, `\a`, "/a\nb", "/a\x1b[31m", long} {
-			_, e1 := fsys.Read(name)
-			_, e2 := fsys.Stat(name)
-			_, e3 := fsys.List(name)
-			for at, err := range []error{e1, e2, e3, fsys.Write(name, nil), fsys.Mkdir(name)} {
-				if err == nil || errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("call %d with %.20q: %v", at, name, err)
-				}
-			}
-		}
-		if _, err := fsys.Read("a.md"); err == nil || err.Error() != "Path must be absolute (start with /)" {
-			t.Errorf("%v", err)
-		}
-		if got := listPaths(t, fsys, "/"); got != "/etc/" {
-			t.Errorf("refused calls left %q", got)
-		}
-	})
-}
-
-func TestAFileHasALimit(t *testing.T) {
-	large := make([]byte, vfs.MaxFile+1)
-	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		if err := fsys.Write("/new/large", large); err == nil || !strings.Contains(err.Error(), "4194304") {
-			t.Errorf("%v", err)
-		}
-		if got := listPaths(t, fsys, "/"); got != "" {
-			t.Errorf("it left %q", got)
-		}
-	})
 }
 
 func TestMemoryHasALimit(t *testing.T) {
@@ -263,39 +97,6 @@ func TestThereAreOnlySoManyFiles(t *testing.T) {
 		t.Error("one too many")
 	}
 	write(t, m, "/0", "replaced")
-}
-
-func TestCallsAtTheSameTime(t *testing.T) {
-	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		var wg sync.WaitGroup
-		for worker := range 4 {
-			wg.Go(func() {
-				own := fmt.Sprintf("/d%d/f.md", worker)
-				for n := range 10 {
-					text := strings.Repeat(fmt.Sprint(worker), 100+n)
-					if err := errors.Join(fsys.Write(own, []byte(text)), fsys.Write("/shared.md", []byte(text)), fsys.Mkdir("/made")); err != nil {
-						t.Error(err)
-						return
-					}
-					if got, err := fsys.Read(own); err != nil || string(got) != text {
-						t.Errorf("%s: %d bytes, %v", own, len(got), err)
-					}
-					if got, err := fsys.Read("/shared.md"); err != nil || len(bytes.Trim(got, string(got[:1]))) > 0 {
-						t.Errorf("a mixed file: %.20q, %v", got, err)
-					}
-					_, e1 := fsys.List("/")
-					_, e2 := fsys.Stat("/made")
-					if err := errors.Join(e1, e2); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		if got := listPaths(t, fsys, "/"); got != "/d0/ /d1/ /d2/ /d3/ /made/ /shared.md" {
-			t.Errorf("%q", got)
-		}
-	})
 }
 
 func TestTimes(t *testing.T) {
