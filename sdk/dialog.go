@@ -2,7 +2,9 @@ package sdk
 
 import (
 	"context"
+	"encoding/json"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
@@ -13,6 +15,19 @@ type Document struct {
 	Path     string    `json:"path"`
 	Content  string    `json:"content"`
 	Modified time.Time `json:"modified_at,omitzero"`
+}
+
+// MarshalJSON writes a content that is not UTF-8 as base64, below a key of this name.
+func (d Document) MarshalJSON() ([]byte, error) {
+	type plain Document
+	out := struct {
+		plain
+		Base64 []byte `json:"base64,omitempty"`
+	}{plain: plain(d)}
+	if !utf8.ValidString(d.Content) {
+		out.Base64, out.Content = []byte(d.Content), ""
+	}
+	return json.Marshal(out)
 }
 
 // dialog has what a [Session] and a [Conversation] share.

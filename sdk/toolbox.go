@@ -118,7 +118,7 @@ func (t *thread) execute(ctx context.Context, use provider.Block) (text string, 
 		return t.runAgent(ctx, use)
 	}
 	if own := t.ownTool(use.Name); own != nil {
-		return own.use(ctx, use.Input)
+		return own.use(context.WithValue(ctx, toolFilesKey{}, &ToolFiles{t}), use.Input)
 	}
 	return t.fileTools.Execute(ctx, use.Name, use.Input)
 }
