@@ -44,7 +44,7 @@ var only = map[string][]string{
 	"golang.org/x/term":                 {"internal/cli/terminal"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
 	"gocloud.dev":                       {"sdk/vfs/blob"}, // a module of its own, which the program does not carry
-	"os/exec":                           {"internal/hosts", "internal/mcp/mcpserver", "internal/hosts/doctor", "internal/trust/verify", "internal/base/git", "internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start", "internal/store/pgstore/pgtest", "internal/cli/terminal", "sdk/toolserver"},
+	"os/exec":                           {"internal/hosts", "internal/mcp/mcpserver", "internal/hosts/doctor", "internal/trust/verify", "internal/base/git", "internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start", "internal/store/pgstore/pgtest", "internal/cli/terminal", "sdk/toolserver", "sdk/pandoc"},
 }
 
 // effects are the packages of the standard library by which code reaches a disk, a network or a program, and fileNames

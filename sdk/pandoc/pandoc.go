@@ -1,0 +1,207 @@
+// Package pandoc converts the Markdown documents of agents by the program of this name.
+//
+// The program runs with fixed arguments, --sandbox among them, in a folder of its own that is removed, without the
+// environment of this process, for [Timeout] at most. It has no network where the system has namespaces for everybody, as
+// most Linux systems have. A filter takes out all that could name a file, since PDFs are made outside of the sandbox, and
+// some pandocs, such as Debian's, find their own data files for docx and odt only without it. Images are left out for
+// that reason, and raw TeX and formulas stay text.
+package pandoc
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// The limits of a conversion.
+const (
+	Timeout   = 60 * time.Second
+	MaxOutput = 32 << 20 // bytes
+	maxSaid   = 2000
+)
+
+// Name is the name of the program.
+const Name = "pandoc"
+
+// Formats are the formats of results, each the ending of a file.
+var Formats = []string{"docx", "html", "odt", "pdf"}
+
+// Find returns the path of the program in PATH, without links.
+func Find() (string, error) {
+	found, err := exec.LookPath(Name)
+	if err != nil {
+		return "", errors.New("pandoc is not installed (https://pandoc.org/installing.html)")
+	}
+	return filepath.EvalSymlinks(found)
+}
+
+// reads is what is understood in documents: raw TeX, formulas and raw attributes are not in it.
+const reads = "commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers+yaml_metadata_block"
+
+// engines make a PDF. Others run Lua, or load what a document names.
+var engines = []string{"xelatex", "pdflatex"}
+
+// filterFile is a file in the folder with withoutFiles, a filter that leaves nothing in a document that has pandoc read a file.
+const filterFile, withoutFiles = "filter.lua", `function Image(image) return image.caption end
+function RawInline() return {} end
+function RawBlock() return {} end
+function Meta(meta) return {title = meta.title, subtitle = meta.subtitle, author = meta.author, date = meta.date, pagetitle = meta.pagetitle} end
+`
+
+// noDataFile is the exit code of pandoc if a data file cannot be found.
+const noDataFile = 97
+
+// newArguments returns the arguments for a format.
+func newArguments(format string) ([]string, error) {
+	args := []string{"--standalone", "--from=" + reads, "--to=" + format, "--output=-", "--metadata=pagetitle=Document", "--lua-filter=" + filterFile}
+	if !slices.Contains(Formats, format) {
+		return nil, fmt.Errorf("there is no format %q; there are: %s", format, strings.Join(Formats, ", "))
+	}
+	if format != "pdf" {
+		return args, nil
+	}
+	for _, engine := range engines {
+		if _, err := exec.LookPath(engine); err == nil {
+			return append(args, "--pdf-engine="+engine), nil
+		}
+	}
+	return nil, fmt.Errorf("a PDF needs TeX, and neither %s is installed (apt-get install texlive-xetex); docx needs nothing more", strings.Join(engines, " nor "))
+}
+
+// Convert returns a Markdown text in one of [Formats]. program is a path, as [Find] returns it.
+func Convert(ctx context.Context, program string, markdown []byte, format string) ([]byte, error) {
+	args, err := newArguments(format)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(markdown) {
+		return nil, errors.New("the document is not UTF-8 text")
+	}
+	folder, err := os.MkdirTemp("", "bmad-pandoc-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	if err := os.WriteFile(filepath.Join(folder, filterFile), []byte(withoutFiles), 0o600); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	data, err := run(limited, folder, markdown, append(slices.Clip(args), "--sandbox"), program)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == noDataFile {
+		data, err = run(limited, folder, markdown, args, program)
+	}
+	if ctx.Err() == nil && limited.Err() != nil {
+		return nil, fmt.Errorf("pandoc has not finished within %s, and was ended; convert a shorter document", Timeout)
+	}
+	return data, cmp.Or(ctx.Err(), err)
+}
+
+// run returns what the program writes, run without network if the system permits.
+func run(ctx context.Context, folder string, in []byte, args []string, program string) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out, said := bounded{most: MaxOutput, full: cancel}, bounded{most: maxSaid, full: func() {}}
+	var group *process.Group
+	err := errors.ErrUnsupported
+	for _, isolate := range []func(*exec.Cmd){isolate, func(*exec.Cmd) {}} {
+		if err == nil {
+			break
+		}
+		cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // the caller's program, with fixed arguments
+		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = folder, bytes.NewReader(in), &out, &said
+		// TeX reads below its folder only, and starts no programs.
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8", "openin_any=p", "openout_any=p", "shell_escape=f"}
+		group = process.Own(cmd, time.Second)
+		isolate(cmd)
+		err = group.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pandoc cannot be started: %w", err)
+	}
+	_, err = group.Wait()
+	group.End()
+	why := cmp.Or(visible.Line(strings.ToValidUTF8(said.data.String(), "\uFFFD")), "it gives no reason")
+	switch {
+	case out.isFull:
+		return nil, fmt.Errorf("pandoc has written more than %d bytes, and was ended", MaxOutput)
+	case err != nil:
+		return nil, fmt.Errorf("pandoc has failed (%w): %s", err, why)
+	case out.data.Len() == 0:
+		return nil, fmt.Errorf("pandoc has written nothing: %s", why)
+	}
+	return out.data.Bytes(), nil
+}
+
+// bounded keeps what is written, up to a size.
+type bounded struct {
+	data   bytes.Buffer
+	most   int
+	isFull bool
+	full   func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := b.most - b.data.Len(); len(p) > room {
+		b.isFull = true
+		b.full()
+		b.data.Write(p[:room])
+		return len(p), nil
+	}
+	return b.data.Write(p)
+}
+
+type toolInput struct {
+	Path   string `json:"path" jsonschema:"absolute path of the Markdown file"`
+	Format string `json:"format" jsonschema:"docx, html, odt or pdf"`
+}
+
+// NewTool returns a tool by which agents convert files of theirs. program returns the path of the program for each use, or
+// the reason why it is not to be used.
+func NewTool(program func() (string, error)) sdk.AnyTool {
+	return sdk.Tool[toolInput, string]{
+		Name:        "convert_document",
+		Description: "Convert a Markdown file to docx, html, odt or pdf. The result is written beside it, with the ending of the format.",
+		Idempotent:  true, Timeout: Timeout + 10*time.Second,
+		Run: func(ctx context.Context, in toolInput) (string, error) {
+			name, err := vfs.Clean(in.Path)
+			if err != nil {
+				return "", err
+			}
+			to := strings.TrimSuffix(name, path.Ext(name)) + "." + in.Format
+			if to == name {
+				return "", fmt.Errorf("%s has the ending of the result already; name a Markdown file", name)
+			}
+			files := sdk.FilesOf(ctx)
+			markdown, err := files.Read(name)
+			if err != nil {
+				return "", err
+			}
+			file, err := program()
+			if err != nil {
+				return "", err
+			}
+			data, err := Convert(ctx, file, markdown, in.Format)
+			if err == nil {
+				err = files.Write(to, data)
+			}
+			return fmt.Sprintf("Wrote %s (%d bytes)", to, len(data)), err
+		},
+	}
+}
