@@ -1,6 +1,7 @@
 package look
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,13 +15,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/report"
+	"github.com/bmad-mcp/bmad-mcp/sdk/pandoc"
 )
 
 // reportOptions are the flags of report.
 type reportOptions struct {
-	asHTML, asMarkdown, graph, force bool
-	out, evidence, check             string
-	contract, from                   string
+	asHTML, asMarkdown, asDocx, graph, force bool
+	out, evidence, check                     string
+	contract, from                           string
 }
 
 // Report returns the command that writes the story of a run.
@@ -32,7 +34,8 @@ func Report(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 		Long: `Write the story of a run for people who were not there: its stages, rounds with their
 scores, who decided and how, findings and how each was closed, comments on drafts and what
 became of them, evidence, and accepted risks. As Markdown, for a pull request, or with
---html as one file that loads nothing and runs no script.
+--html as one file that loads nothing and runs no script, or with --docx for a word processor
+(by pandoc, which has to be installed).
 
 With --evidence, write a folder that an auditor can check without this program: the approved
 documents, the signed statement about the run and each signed decision, the list of signers,
@@ -43,6 +46,7 @@ _bmad-output/contracts or to --out. With --check, compare the artifacts of such 
 the project; the exit code is 1 if one has changed, or is missing.`,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
   bmad-mcp report sign-in --out sign-in.html
+  bmad-mcp report sign-in --out sign-in.docx
   bmad-mcp report sign-in --evidence audit/sign-in
   bmad-mcp report sign-in --contract team-ops
   bmad-mcp report --check _bmad-output/contracts/shop-to-team-ops-2026-11-29.md`,
@@ -60,16 +64,18 @@ the project; the exit code is 1 if one has changed, or is missing.`,
 	cmd.Flags().StringVar(&o.check, "check", "", "the delivery contract whose artifacts to compare")
 	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
 	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
+	cmd.Flags().BoolVar(&o.asDocx, "docx", false, "write a document for a word processor, into --out (default where that ends in .docx)")
 	cmd.Flags().BoolVar(&o.graph, "graph", false, "write only the drawing of its stages and rounds, as mermaid")
 	cmd.Flags().StringVar(&o.out, "out", "", "the file to write; without it, standard output")
 	cmd.Flags().StringVar(&o.evidence, "evidence", "", "the new folder to write the evidence into")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
-	cmd.MarkFlagsMutuallyExclusive("html", "markdown", "graph")
+	cmd.MarkFlagsMutuallyExclusive("html", "markdown", "docx", "graph")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "out")
-	for _, other := range []string{"html", "markdown", "graph", "force", "evidence"} {
+	for _, other := range []string{"html", "markdown", "docx", "graph", "force", "evidence"} {
 		cmd.MarkFlagsMutuallyExclusive("contract", "check", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("evidence", "html")
+	cmd.MarkFlagsMutuallyExclusive("evidence", "docx")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "graph")
 	return cmd
 }
@@ -99,6 +105,10 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 		if text, err = report.HTML(s, found, term.Lang); err != nil {
 			return err
 		}
+	case o.asDocx || !o.asMarkdown && ending == ".docx":
+		if text, err = convertReport(cmd.Context(), text, o.out); err != nil {
+			return err
+		}
 	}
 	if o.out == "" {
 		_, err = fmt.Fprint(term.Out, text)
@@ -109,6 +119,22 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	}
 	term.Say("Written: %s", o.out)
 	return nil
+}
+
+// convertReport returns a report as docx, for a file.
+func convertReport(ctx context.Context, text, out string) (string, error) {
+	if out == "" {
+		return "", fault.New(fault.InvalidArgument, "a docx is not for a terminal").WithHint("name its file: --out FILE.docx")
+	}
+	program, err := app.FindPandoc()
+	if err != nil {
+		return "", err
+	}
+	data, err := pandoc.Convert(ctx, program, []byte(text), "docx")
+	if err != nil {
+		return "", fault.New(fault.Storage, "the report was not converted: %w", err).WithHint("write it as Markdown or with --html")
+	}
+	return string(data), nil
 }
 
 // writeNew writes a file named by the person, and replaces an existing one only with force.
