@@ -28,8 +28,8 @@ type API struct {
 	Clock    func() time.Time
 	// Command runs a command line in a folder and keeps at most tail bytes of the end of the output.
 	Command func(ctx context.Context, dir, line string, tail int) workflow.Evidence
-	// Tools connects to tool servers by their names. end ends the connections.
-	Tools func(ctx context.Context, names []string) (tools []sdk.AnyTool, end func(), err error)
+	// Tools, if not nil, returns the tools for a job, of its tool servers and of allowed programs. end ends the connections.
+	Tools func(ctx context.Context, job hostcli.Job) (tools []sdk.AnyTool, end func(), err error)
 }
 
 // Name implements Worker.
@@ -78,9 +78,9 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	}
 	defer func() { _ = files.Close() }()
 	var tools []sdk.AnyTool
-	if len(job.ToolServers) > 0 {
+	if w.Tools != nil {
 		var end func()
-		tools, end, err = w.Tools(ctx, job.ToolServers)
+		tools, end, err = w.Tools(ctx, job)
 		defer end()
 		if err != nil {
 			return nil, &hostcli.Failure{Engine: w.Engine, Why: err.Error(), Final: true}

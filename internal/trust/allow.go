@@ -34,11 +34,14 @@ const (
 	// KindMember is the public key of somebody at work on the project, whose signatures then count for histories;
 	// the content is the key.
 	KindMember = "member"
+	// KindProgram is a program of the machine for agents to use on their documents; the content is the program's
+	// file. A newer one replaces an older one.
+	KindProgram = "program"
 )
 
 // Kinds returns the kinds of things a person can allow.
 func Kinds() []string {
-	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract, KindMember}
+	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract, KindMember, KindProgram}
 }
 
 // Allowance is one thing allowed by a person in one project.

@@ -126,7 +126,7 @@ func TestHasChanged(t *testing.T) {
 // TestEveryKindCanBeAllowed allows one thing of each kind, and takes it back.
 func TestEveryKindCanBeAllowed(t *testing.T) {
 	f, here := folder(t), t.TempDir()
-	for _, kind := range []string{trust.KindVerify, trust.KindRubric, trust.KindSource, trust.KindOwnVerify, trust.KindScript, trust.KindWorkflow, trust.KindContract, trust.KindMember} {
+	for _, kind := range []string{trust.KindVerify, trust.KindRubric, trust.KindSource, trust.KindOwnVerify, trust.KindScript, trust.KindWorkflow, trust.KindContract, trust.KindMember, trust.KindProgram} {
 		a := trust.Allowance{Project: here, Kind: kind, Text: "something", SHA256: workflow.Hash([]byte("its content"))}
 		if err := f.Allow(t.Context(), a); err != nil || !f.Allowed(a) {
 			t.Errorf("%s: got %v, allowed %v; want it allowed", kind, err, f.Allowed(a))
@@ -135,7 +135,7 @@ func TestEveryKindCanBeAllowed(t *testing.T) {
 			t.Errorf("%s: took back %d, %v, allowed %v; want one taken back", kind, n, err, f.Allowed(a))
 		}
 	}
-	if got := len(trust.Kinds()); got != 8 {
-		t.Errorf("got %d kinds, want the eight of this test", got)
+	if got := len(trust.Kinds()); got != 9 {
+		t.Errorf("got %d kinds, want the nine of this test", got)
 	}
 }

@@ -27,8 +27,10 @@ func (a Allowance) isBound() bool {
 	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.ofFile()
 }
 
-// ofFile reports whether the allowance is for one file of the project as it is.
-func (a Allowance) ofFile() bool { return a.Kind == KindScript || a.Kind == KindContract }
+// ofFile reports whether the allowance is for one file as it is: of the project, or a program.
+func (a Allowance) ofFile() bool {
+	return a.Kind == KindScript || a.Kind == KindContract || a.Kind == KindProgram
+}
 
 // replaces reports whether the allowance replaces an older one. For a script this includes the allowance of the
 // former content, because somebody could put it back.

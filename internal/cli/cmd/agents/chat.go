@@ -62,7 +62,7 @@ func runChat(ctx context.Context, cs *clients, o chatOptions, agent string) erro
 		}
 		defer func() { _ = release() }() // every write was confirmed
 	}
-	tools, end, err := run.Tools(ctx, cs.term, cs.tasks.Config.ToolServers, o.servers, nil)
+	tools, end, err := run.Tools(ctx, cs.term, cs.tasks, o.servers)
 	defer end()
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (o *serveOptions) serveAgents(ctx context.Context, cs *clients) error {
 		return err
 	}
 	defer client.Close()
-	tools, endTools, err := run.Tools(ctx, cs.term, cs.tasks.Config.ToolServers, o.servers, nil)
+	tools, endTools, err := run.Tools(ctx, cs.term, cs.tasks, o.servers)
 	defer endTools()
 	if err != nil {
 		return err

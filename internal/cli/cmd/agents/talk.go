@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -225,6 +226,10 @@ func changesOf(files vfs.FS) (string, error) {
 	var b strings.Builder
 	for _, c := range changes {
 		name := strings.TrimPrefix(c.Path, "/")
+		if !utf8.Valid(c.Before) || !utf8.Valid(c.After) {
+			fmt.Fprintf(&b, "Binary files a/%s and b/%s differ\n", name, name)
+			continue
+		}
 		text := string(diff.Diff("a/"+name, c.Before, "b/"+name, c.After))
 		_, text, _ = strings.Cut(text, "\n") // the line repeats the names
 		b.WriteString(text)

@@ -101,7 +101,7 @@ func (o *workOptions) askAgent(ctx context.Context, agent, words string) error {
 		return err
 	}
 	defer func() { _ = release() }() // every write was confirmed
-	tools, end, err := run.Tools(ctx, o.term, o.tasks.Config.ToolServers, o.servers, nil)
+	tools, end, err := run.Tools(ctx, o.term, o.tasks, o.servers)
 	defer end()
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (o *workOptions) resumeSession(ctx context.Context, id []string) error {
 		settings, _ := o.modelSettings(o.tasks.Workspace) // workingClient has refused wrong flags
 		limit = settings.CostLimit
 	}
-	tools, end, err := run.Tools(ctx, o.term, o.tasks.Config.ToolServers, o.servers, nil)
+	tools, end, err := run.Tools(ctx, o.term, o.tasks, o.servers)
 	defer end()
 	if err != nil {
 		return err

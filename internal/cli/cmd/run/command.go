@@ -336,8 +336,12 @@ func runWorkers(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table) 
 // API.
 func apiWorker(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table, engine, name string) headless.Worker {
 	silent := map[string]bool{}
-	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) {
-		return Tools(ctx, term, tasks.Config.ToolServers, names, silent)
+	tools := func(ctx context.Context, job hostcli.Job) ([]sdk.AnyTool, func(), error) {
+		tools, end, err := connectTools(ctx, term, tasks.Config.ToolServers, job.ToolServers, silent)
+		if job.Writes {
+			tools = append(tools, programTools(tasks)...)
+		}
+		return tools, end, err
 	}
 	command := func(ctx context.Context, dir, line string, tail int) workflow.Evidence {
 		return verify.Run(ctx, dir, line, tasks.Engine().Clock, verify.Limits{Tail: tail, Language: lang.English})

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -10,9 +11,12 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/pandoc"
 	"github.com/bmad-mcp/bmad-mcp/sdk/toolserver"
 )
 
@@ -21,9 +25,34 @@ func ToolFlag(cmd *cobra.Command, names *[]string) {
 	cmd.Flags().StringArrayVar(names, "tool-server", nil, "the name of an MCP server of your tool_servers setting whose tools the agent may use")
 }
 
-// Tools connects to the named tool servers among the known ones, except for those in silent, and returns their tools. end
-// closes the connections, and adds the names of servers without an answer to silent, unless it is nil; end is never nil.
-func Tools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string, silent map[string]bool) (tools []sdk.AnyTool, end func(), err error) {
+// Tools returns the tools of the named tool servers, and those of programs allowed in the project. end is never nil.
+func Tools(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) (tools []sdk.AnyTool, end func(), err error) {
+	tools, end, err = connectTools(ctx, term, tasks.Config.ToolServers, names, nil)
+	return append(tools, programTools(tasks)...), end, err
+}
+
+// programTools returns the tools by programs that the person has allowed in the project.
+func programTools(tasks *app.Tasks) []sdk.AnyTool {
+	project, err := tasks.Project()
+	if err != nil || len(app.Trust().Programs(project)) == 0 {
+		return nil
+	}
+	return []sdk.AnyTool{pandoc.NewTool(func() (string, error) {
+		file, err := pandoc.Find()
+		if err != nil {
+			return "", err
+		}
+		now, err := trust.Program(project, file)
+		if err == nil && !app.Trust().Allowed(now) {
+			err = fmt.Errorf("%s is not the program that the person has allowed; ask them to run bmad-mcp allow --program pandoc", file)
+		}
+		return file, err
+	})}
+}
+
+// connectTools connects to the named tool servers among the known ones, except for those in silent, and returns their tools.
+// end closes the connections, and adds the names of servers without an answer to silent, unless it is nil; end is never nil.
+func connectTools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string, silent map[string]bool) (tools []sdk.AnyTool, end func(), err error) {
 	servers := map[string]*toolserver.Server{}
 	end = func() {
 		for name, s := range servers {

@@ -24,6 +24,7 @@ import (
 // Allow returns the command that allows a project's commands.
 func Allow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	var list, forget bool
+	var program string
 	cmd := &cobra.Command{
 		Use:   "allow",
 		Short: "Allow this project's commands, rubrics and repositories, or take that back",
@@ -45,16 +46,23 @@ folder shows, is asked about first.
   rubric       the project's own rules for audits, in place of the built-in ones (before it is
                allowed, the lower of both scores counts)
   source       a git repository, or a package of npm, from which agents and workflows of the
-               BMAD method are taken`,
+               BMAD method are taken
+  program      pandoc, by which agents of this project convert their documents; asked about
+               only with --program pandoc, and again when the file of the program has changed`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runAllow(cmd.Context(), term, tasks, list, forget) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runAllow(cmd.Context(), term, tasks, list, forget, program)
+		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "only show them")
 	cmd.Flags().BoolVar(&forget, "forget", false, "take back everything that was allowed in this project")
+	cmd.Flags().StringVar(&program, "program", "", "allow agents of this project to use a program: pandoc")
+	cmd.MarkFlagsMutuallyExclusive("program", "list")
+	cmd.MarkFlagsMutuallyExclusive("program", "forget")
 	return cmd
 }
 
-func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, list, forget bool) error {
+func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, list, forget bool, program string) error {
 	at, err := tasks.Address(nil)
 	if err != nil {
 		return err
@@ -76,7 +84,15 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, li
 		return err
 	case forget:
 		return takeBack(ctx, term, cwd)
-	case list || term.JSON:
+	}
+	programs, err := programWants(term.Lang, cwd, program)
+	if err != nil {
+		return err
+	}
+	if wants = append(wants, programs...); program != "" {
+		wants = programs
+	}
+	if list || term.JSON {
 		return showWants(term, cwd, wants)
 	}
 	return askWants(ctx, term, tasks.Engine(), cwd, wants)
@@ -233,6 +249,8 @@ func questionOf(w engine.Want) lang.Text {
 		return lang.T("may your own verify command run in this project, with your rights")
 	case trust.KindContract:
 		return lang.T("may the server run this script of the project as it is, with your rights, when your assistant asks whether work is finished")
+	case trust.KindProgram:
+		return lang.T("may agents of this project run this program as it is, to convert documents that they have written")
 	case trust.KindScript:
 		return lang.T("it runs as it is now; have you read it, and is it as you want it")
 	}
