@@ -160,6 +160,9 @@ type SessionOptions struct {
 // ConversationOptions configure a conversation.
 type ConversationOptions struct {
 	SessionOptions
+	// ID, if not empty, is the id of the conversation, in place of a new one: lower-case letters, digits and -, at
+	// most 64. Where a conversation of the id is saved already, the first message is refused with [ErrChanged].
+	ID string
 	// SaveTurnsOnly saves at the end of a turn and at a question, but not after each round of tools.
 	SaveTurnsOnly bool
 	// PlainText takes a final question in the agent's text for text: no event announces it.

@@ -99,3 +99,54 @@ func TestSync(t *testing.T) {
 		t.Errorf("after a turn elsewhere: %v", err)
 	}
 }
+
+// TestNamedMessages: a caller's ids of conversations and messages are kept, and an id that is taken begins nothing.
+func TestNamedMessages(t *testing.T) {
+	dir := project(t)
+	one, model := client(t, sdk.Options{Project: dir}, fake.Call("ask_user", map[string]string{"question": "Who?"}), fake.Text("One."))
+	c, err := one.StartConversation(t.Context(), "pm", sdk.ConversationOptions{ID: "talk-1"})
+	if err != nil || c.ID() != "talk-1" {
+		t.Fatal(err)
+	}
+	if err := c.Send(sdk.WithMessageID(t.Context(), "m1"), "one"); err != nil {
+		t.Fatal(err)
+	}
+	for e := range c.Events() {
+		if e.Type == sdk.EventQuestion {
+			break
+		}
+	}
+	if err := c.Answer(sdk.WithMessageID(t.Context(), "m2"), "", "you"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Wait(newContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Send(sdk.WithMessageID(t.Context(), "m3"), "*help"); err != nil {
+		t.Fatal(err)
+	}
+	events, err := one.Transcript(t.Context(), "talk-1")
+	var ids []string
+	for _, e := range events {
+		if e.MessageID != "" {
+			ids = append(ids, e.MessageID)
+		}
+	}
+	if err != nil || !slices.Equal(ids, []string{"m1", "m2", "m3"}) {
+		t.Errorf("the events have the ids %q, %v", ids, err)
+	}
+	calls := len(model.Requests())
+	second, err := one.StartConversation(t.Context(), "pm", sdk.ConversationOptions{ID: "talk-1"})
+	if err == nil {
+		_ = second.Send(t.Context(), "again")
+		_, err = second.Wait(newContext(t))
+	}
+	if !errors.Is(err, sdk.ErrChanged) || len(model.Requests()) != calls {
+		t.Errorf("an id that is taken: %v, %d calls", err, len(model.Requests())-calls)
+	}
+	for _, id := range []string{"../x", "A", "a b", "a/b"} {
+		if _, err := one.StartConversation(t.Context(), "pm", sdk.ConversationOptions{ID: id}); err == nil {
+			t.Errorf("the id %q is taken", id)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"context"
 	"slices"
 	"time"
 )
@@ -39,6 +40,8 @@ type Event struct {
 	// Turn is the number of the turn, from 1; Agent names a sub-agent.
 	Turn  int    `json:"turn,omitempty"`
 	Agent string `json:"agent,omitempty"`
+	// MessageID is the caller's id of the message or answer, as of [WithMessageID].
+	MessageID string `json:"message_id,omitempty"`
 	// Text is a piece of the answer, the person's message, the agent's whole answer, a warning or
 	// the reason of a failure.
 	Text     string    `json:"text,omitempty"`
@@ -50,6 +53,23 @@ type Event struct {
 	AfterMS int64 `json:"after_ms,omitempty"`
 	// Dropped is how many events a slow reader has missed. They are in the transcript.
 	Dropped int `json:"dropped,omitempty"`
+}
+
+// Cancelled is the text of an EventFailed for a cancelled turn.
+const Cancelled = "cancelled by the user"
+
+type messageKey struct{}
+
+// WithMessageID returns a context in which [Conversation.Send] and [Conversation.Answer] record the caller's id of the
+// message, in the event of its turn or answer: a caller can then find out what became of it, in any process.
+func WithMessageID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, messageKey{}, id)
+}
+
+// messageIn returns the id of a message, "" if it has none.
+func messageIn(ctx context.Context) string {
+	id, _ := ctx.Value(messageKey{}).(string)
+	return id
 }
 
 // Cost is the amount spent at an event, in nano-dollars.

@@ -44,8 +44,7 @@ const maxPauses = 5
 const (
 	cutToolText = "Your answer was cut at its limit, so that this tool was not used. Use it again with less at once, " +
 		"such as a file in several pieces."
-	cancelledText = "cancelled by the user"
-	newWordsText  = "the user said something else instead"
+	newWordsText = "the user said something else instead"
 )
 
 // takeStep takes the next step, which follows from the state alone, so that a turn goes on after anything. done

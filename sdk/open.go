@@ -31,6 +31,10 @@ func (c *Client) newThread(ctx context.Context, kind, agentID string, o Conversa
 	if model == nil {
 		return nil, ErrNoProvider
 	}
+	id := cmp.Or(o.ID, c.o.NewID())
+	if err := checkID(id); o.ID != "" && err != nil {
+		return nil, fmt.Errorf("%q is not an id of a conversation", o.ID)
+	}
 	limit := cmp.Or(o.CostLimit, c.o.CostLimit)
 	now, info := c.o.Clock().UTC(), model.Info()
 	t := &thread{client: c, model: model, agent: agent, menu: m, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
@@ -38,7 +42,7 @@ func (c *Client) newThread(ctx context.Context, kind, agentID string, o Conversa
 		return nil, err
 	}
 	t.state = state{
-		Version: stateVersion, ID: c.o.NewID(), Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
+		Version: stateVersion, ID: id, Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
 		Options: optionState{
 			CostLimit: limit, PauseTimeout: cmp.Or(o.PauseTimeout, defaultPause), MaxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
 			Rounds: cmp.Or(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly,

@@ -40,14 +40,14 @@ func (t *thread) takeWords(ctx context.Context, words string, form *schema) erro
 	t.state.Turn = t.newTurn(words)
 	why := newWordsText
 	if errors.Is(t.failure, context.Canceled) {
-		why = cancelledText
+		why = Cancelled
 	}
 	t.state.Questions, t.failure = nil, nil
 	t.state.Rounds, t.state.Pauses, t.state.Repairs = 0, 0, 0
 	t.state.Cut = false
 	t.state.addUserMessage(why, provider.TextBlock(text))
 	t.state.Status = Processing
-	t.publish(Event{Type: EventTurnStarted, Text: words})
+	t.publish(Event{Type: EventTurnStarted, Text: words, MessageID: messageIn(ctx)})
 	if warning != "" {
 		t.publish(Event{Type: EventWarning, Text: warning})
 	}
@@ -203,7 +203,7 @@ func (t *thread) endOrPauseTurn(err error, later bool) {
 		turn.Problem = err.Error()
 		e := Event{Type: EventFailed, Text: turn.Problem}
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			e.Text = cancelledText
+			e.Text = Cancelled
 		}
 		t.publish(e)
 	}
@@ -238,7 +238,7 @@ func (t *thread) answerWithoutModel(ctx context.Context, words, text string) (in
 	turn, n := t.newTurn(words), len(t.state.Turns)
 	turn.Response = text
 	t.state.Turns, t.failure = append(t.state.Turns, *turn), nil
-	t.publish(Event{Type: EventTurnStarted, Text: words})
+	t.publish(Event{Type: EventTurnStarted, Text: words, MessageID: messageIn(ctx)})
 	t.publish(Event{Type: EventTurnCompleted, Text: text})
 	t.publish(Event{Type: EventIdle})
 	return n, t.saveUnlessWorking(ctx)
@@ -276,7 +276,7 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	}
 	q := t.state.Questions[at]
 	t.state.Questions = slices.Delete(slices.Clone(t.state.Questions), at, at+1)
-	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
+	t.publish(Event{Type: EventAnswered, Text: text, Question: &q, MessageID: messageIn(ctx)})
 	switch q.Source {
 	case fromText:
 		err = t.takeWords(ctx, text, t.output)
