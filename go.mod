@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/a-h/templ v0.3.1100 // the pages as code, checked by the compiler, without reflection; MIT
+	github.com/a2aproject/a2a-go/v2 v2.4.0 // the protocol of agents among each other; Apache-2.0
 	github.com/anthropics/anthropic-sdk-go v1.84.0 // the Messages API: reads streams and puts answers together; MIT
 	github.com/chromedp/cdproto v0.159.0 // a real browser in tests; MIT
 	github.com/chromedp/chromedp v0.23.0 // a real browser in tests; MIT
@@ -75,6 +76,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
+	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect

@@ -17,6 +17,7 @@ import (
 // only lists libraries with the packages that alone may import them.
 var only = map[string][]string{
 	"github.com/mark3labs/mcp-go":       {"internal/mcp/mcpserver", "internal/mcp/mcpserver/conformance", "internal/mcp/internal/mcpwire", "sdk/toolserver"},
+	"github.com/a2aproject/a2a-go":      {"internal/headless/sdkhttp"},
 	"github.com/google/jsonschema-go":   {"sdk"},
 	"github.com/leonelquinteros/gotext": {"internal/base/lang"},
 	"github.com/a-h/templ":              {"internal/web", "internal/web/report"},
@@ -28,7 +29,7 @@ var only = map[string][]string{
 	"github.com/kljensen/snowball":      {"internal/base/recall"},
 	"github.com/hiddeco/sshsig":         {"internal/base/signature"},
 	"golang.org/x/crypto":               {"internal/base/signature"},
-	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store", "internal/store/storetest", "internal/store/transfer", "internal/headless/hostcli"},
+	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store", "internal/store/storetest", "internal/store/transfer", "internal/headless/hostcli", "internal/headless/sdkhttp"},
 	"github.com/jackc/pgx":              {"internal/store/pgstore", "internal/store/pgstore/pgtest"},
 	"github.com/pressly/goose":          {"internal/store/pgstore"},
 	"github.com/gofrs/flock":            {"internal/base/durable"},

@@ -27,6 +27,7 @@ type desk struct {
 	client *sdk.Client
 	model  *fake.Provider
 	stop   func()
+	folder string
 }
 
 // folder returns a project with an installation of the method.
@@ -53,7 +54,7 @@ func serveIn(t testing.TB, dir string, o Options, steps ...fake.Step) *desk {
 // serveTuned is serveIn with a handler that a function has changed.
 func serveTuned(t testing.TB, dir string, o Options, tune func(*Handler), steps ...fake.Step) *desk {
 	t.Helper()
-	d := &desk{t: t, model: fake.New(steps...)}
+	d := &desk{t: t, model: fake.New(steps...), folder: dir}
 	var err error
 	if d.client, err = sdk.New(sdk.Options{Provider: d.model, Prices: fake.Prices(), Project: dir}); err != nil {
 		t.Fatal(err)

@@ -48,26 +48,35 @@ type body struct {
 
 // readBody reads the body, which may be missing if the route needs no key.
 func (h *Handler) readBody(c *call, keys string) error {
-	kind := c.r.Header.Get("Content-Type")
-	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
-		return notJSON("the body is not sent as JSON")
-	}
-	data, done, err := h.limiter.Read(c.r.Body, c.r.ContentLength, maxBody)
-	defer done()
-	if errors.Is(err, httpguard.ErrBusy) || errors.Is(err, httpguard.ErrTooLarge) {
-		c.w.Header().Set("Connection", "close") // the rest is not read
-		return err
-	}
+	data, err := h.readRaw(c)
 	if err != nil {
-		return newRefusal(http.StatusBadRequest, "invalid_argument", "the body did not arrive whole", "")
-	}
-	if len(data) > 0 && kind == "" {
-		return notJSON("the body has no type")
+		return err
 	}
 	if c.body, err = parseBody(data, keys); err == nil {
 		c.limit, err = h.parseLimit(c.CostLimit)
 	}
 	return err
+}
+
+// readRaw reads the body as it is.
+func (h *Handler) readRaw(c *call) ([]byte, error) {
+	kind := c.r.Header.Get("Content-Type")
+	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
+		return nil, notJSON("the body is not sent as JSON")
+	}
+	data, done, err := h.limiter.Read(c.r.Body, c.r.ContentLength, maxBody)
+	defer done()
+	if errors.Is(err, httpguard.ErrBusy) || errors.Is(err, httpguard.ErrTooLarge) {
+		c.w.Header().Set("Connection", "close") // the rest is not read
+		return nil, err
+	}
+	if err != nil {
+		return nil, newRefusal(http.StatusBadRequest, "invalid_argument", "the body did not arrive whole", "")
+	}
+	if len(data) > 0 && kind == "" {
+		return nil, notJSON("the body has no type")
+	}
+	return data, nil
 }
 
 func notJSON(message string) *failure {

@@ -1,6 +1,7 @@
 package sdkhttp
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -39,13 +40,18 @@ func (h *Handler) createEntry(c *call, plain bool) (*entry, error) {
 
 // sendMessage is the person's next message.
 func (h *Handler) sendMessage(c *call, e *entry) (any, error) {
+	return nil, h.deliver(c.r.Context(), e, c.Message)
+}
+
+// deliver gives a conversation the next message, unless the money for it is spent.
+func (h *Handler) deliver(ctx context.Context, e *entry, message string) error {
 	if costs := e.Costs(); costs.Limit > 0 && costs.Spent >= costs.Limit {
-		return nil, &sdk.CostLimitError{Spent: costs.Spent, Limit: costs.Limit}
+		return &sdk.CostLimitError{Spent: costs.Spent, Limit: costs.Limit}
 	}
 	if spent, ok := errors.AsType[*sdk.CostLimitError](e.turnError()); ok { // the rest is too small for an answer
-		return nil, spent
+		return spent
 	}
-	return nil, h.beginWork(e, func() error { return e.Send(c.r.Context(), c.Message) })
+	return h.beginWork(e, func() error { return e.Send(ctx, message) })
 }
 
 // answerQuestion answers a question of the agent.
@@ -71,47 +77,66 @@ func (h *Handler) showConversation(c *call, e *entry) (any, error) {
 	return viewOf(e), nil
 }
 
-// onEntry has a function look at a conversation.
-func (h *Handler) onEntry(do func(*call, *entry) (any, error)) func(*call) (any, error) {
-	return func(c *call) (any, error) {
-		ctx := c.r.Context()
-		e, err := h.holdEntry(ctx, c.id())
-		if err == nil && e.Status() == sdk.Paused && isElsewhere(e.Fresh(ctx)) { // it was resumed at the terminal
-			h.forgetEntry(e)
-			e, err = h.holdEntry(ctx, c.id())
-		}
-		if err != nil {
-			return nil, err
-		}
-		return do(c, e)
+// onEntry has a function look at the conversation of a request.
+func (h *Handler) onEntry(look func(*call, *entry) (any, error)) func(*call) (any, error) {
+	return func(c *call) (out any, err error) {
+		err = h.withEntry(c.r.Context(), c.id(), func(e *entry) error {
+			out, err = look(c, e)
+			return err
+		})
+		return out, err
 	}
 }
 
-// changeEntry has a function change a conversation: one at a time, between two steps of the agent, and on the
-// saved state, which another process may have continued. The answer is the new status, unless the function has
-// another one.
-func (h *Handler) changeEntry(do func(*call, *entry) (any, error)) func(*call) (any, error) {
-	settled := h.onEntry(func(c *call, e *entry) (out any, err error) {
-		e.action.Lock()
-		defer e.action.Unlock()
-		if err = e.Fresh(c.r.Context()); err == nil {
-			out, err = do(c, e)
-		}
-		switch {
-		case isElsewhere(err):
-			h.forgetEntry(e)
-		case err == nil && out == nil:
-			out = progress(e.ID(), e.Status())
-		}
-		return out, e.explainBusy(err)
-	})
-	return func(c *call) (any, error) {
-		out, err := settled(c)
-		if isElsewhere(err) { // what the other process has saved counts
-			return settled(c)
-		}
+// withEntry has a function look at a conversation.
+func (h *Handler) withEntry(ctx context.Context, id string, look func(*entry) error) error {
+	e, err := h.holdEntry(ctx, id)
+	if err == nil && e.Status() == sdk.Paused && isElsewhere(e.Fresh(ctx)) { // it was resumed at the terminal
+		h.forgetEntry(e)
+		e, err = h.holdEntry(ctx, id)
+	}
+	if err != nil {
+		return err
+	}
+	return look(e)
+}
+
+// changeEntry has a function change the conversation of a request. The answer is the new status, unless the function
+// has another one.
+func (h *Handler) changeEntry(change func(*call, *entry) (any, error)) func(*call) (any, error) {
+	return func(c *call) (out any, err error) {
+		err = h.changeIn(c.r.Context(), c.id(), func(e *entry) error {
+			if out, err = change(c, e); err == nil && out == nil {
+				out = progress(e.ID(), e.Status())
+			}
+			return err
+		})
 		return out, err
 	}
+}
+
+// changeIn has a function change a conversation: one at a time, between two steps of the agent, and on the saved
+// state, which another process may have continued.
+func (h *Handler) changeIn(ctx context.Context, id string, change func(*entry) error) error {
+	settled := func() error {
+		return h.withEntry(ctx, id, func(e *entry) error {
+			e.action.Lock()
+			defer e.action.Unlock()
+			err := e.Fresh(ctx)
+			if err == nil {
+				err = change(e)
+			}
+			if isElsewhere(err) {
+				h.forgetEntry(e)
+			}
+			return e.explainBusy(err)
+		})
+	}
+	err := settled()
+	if isElsewhere(err) { // what the other process has saved counts
+		return settled()
+	}
+	return err
 }
 
 // streamEvents streams the events of a conversation, until it has ended.

@@ -14,11 +14,13 @@ type route struct {
 	method, path string
 	// status is the status after success.
 	status int
-	// keys are the keys of the body, with a ! behind required ones.
+	// keys are the keys of the body, with a ! behind required ones; rawBody has it read by serve.
 	keys string
 	// serve returns the reply, nil if it has written one.
 	serve func(*call) (any, error)
 }
+
+const rawBody = "*"
 
 // routes lists the API; docs/agents-http.md explains it.
 func (h *Handler) routes() []route {
@@ -30,6 +32,9 @@ func (h *Handler) routes() []route {
 		{"POST", "/api/conversations/{id}/end", http.StatusOK, "", h.changeEntry(h.endConversation)},
 		{"GET", "/api/conversations/{id}/events", http.StatusOK, "", h.onEntry(h.streamEvents)},
 		{"POST", "/api/agents/{id}/{command}", http.StatusOK, "message costLimit context", h.runCommand},
+		{"GET", "/.well-known/agent-card.json", http.StatusOK, "", h.showCard},
+		{"GET", "/a2a/{id}/.well-known/agent-card.json", http.StatusOK, "", h.showCard},
+		{"POST", "/a2a/{id}", http.StatusOK, rawBody, h.callAgent},
 	}
 }
 
@@ -45,7 +50,7 @@ func New(o Options) *Handler {
 	h.base, h.end = context.WithCancel(context.Background())
 	h.mux = h.newMux()
 	o.Methods = []string{"GET", "POST"}
-	o.Headers = []string{"Authorization", "Content-Type", "Accept", "Last-Event-ID"}
+	o.Headers = []string{"Authorization", "Content-Type", "Accept", "Last-Event-ID", "A2A-Version"}
 	o.Exposed = []string{"Allow", "Retry-After"}
 	o.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, why lang.Text) {
 		code := "forbidden"
@@ -94,7 +99,7 @@ func (h *Handler) newMux() *http.ServeMux {
 // serve carries out a request.
 func (h *Handler) serve(to route, c *call) {
 	var err error
-	if to.method == "POST" {
+	if to.method == "POST" && to.keys != rawBody {
 		err = h.readBody(c, to.keys)
 	}
 	var out any

@@ -1,5 +1,5 @@
-// Package sdkhttp serves agents over HTTP: conversations with their events as they happen, and single
-// commands. Keys are in camelCase, amounts in US dollars, durations in milliseconds.
+// Package sdkhttp serves agents over HTTP: conversations with their events as they happen, single commands, and
+// each agent by the protocol Agent2Agent (A2A). Keys are in camelCase, amounts in US dollars, durations in milliseconds.
 package sdkhttp
 
 import (
@@ -25,6 +25,11 @@ type Options struct {
 	CostLimit price.Money
 	// Tools are the caller's own, which every conversation has.
 	Tools []sdk.AnyTool
+	// Agents are the ids of the agents served by Agent2Agent, the one with the card of the server first; none are all.
+	Agents []string
+	// Address is the address of the server for others, such as https://agents.acme; "" is the host of the request, by
+	// HTTP. Version is the program's.
+	Address, Version string
 }
 
 // Handler serves the agents of one client.

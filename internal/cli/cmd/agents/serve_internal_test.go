@@ -37,6 +37,8 @@ func TestAgentServeRefusals(t *testing.T) {
 		{"--no-token", "--http", "here"},
 		{"--token-file", short},
 		{"--no-token", "--http", "127.0.0.1:0", "--allow-origin", "*"},
+		{"--no-token", "--http", "127.0.0.1:0", "--public-url", "agents.acme"},
+		{"--no-token", "--http", "127.0.0.1:0", "--public-url", "https://agents.acme/a2a"},
 	} {
 		err := agentsOf(t.Context(), t, io.Discard, args...)
 		if !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
