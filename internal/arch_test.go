@@ -17,7 +17,7 @@ import (
 // only lists libraries with the packages that alone may import them.
 var only = map[string][]string{
 	"github.com/mark3labs/mcp-go":       {"internal/mcp/mcpserver", "internal/mcp/mcpserver/conformance", "internal/mcp/internal/mcpwire", "sdk/toolserver"},
-	"github.com/a2aproject/a2a-go":      {"internal/headless/sdkhttp"},
+	"github.com/a2aproject/a2a-go":      {"internal/headless/sdkhttp", "internal/headless/remote"},
 	"github.com/google/jsonschema-go":   {"sdk"},
 	"github.com/leonelquinteros/gotext": {"internal/base/lang"},
 	"github.com/a-h/templ":              {"internal/web", "internal/web/report"},

@@ -2,8 +2,11 @@ package cli_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +73,26 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Setenv("ANTHROPIC_BASE_URL", server.URL)
 	ts.Setenv("ANTHROPIC_API_KEY", testKey)
+}
+
+// card FILE serves the content of a file as the card of an agent, with HERE replaced by the server's address, which CARD has.
+// The file is read at each request.
+func card(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: card FILE")
+	}
+	name := ts.MkAbs(args[0])
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, err := os.ReadFile(name)
+		if err != nil || r.Method != http.MethodGet {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(bytes.ReplaceAll(data, []byte("HERE"), []byte("http://"+r.Host)))
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("CARD", server.URL+"/.well-known/agent-card.json")
 }
 
 // idof NAME puts the id in the JSON of the last program into a variable.

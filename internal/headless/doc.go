@@ -10,10 +10,14 @@
 //
 //   - [Runner] works on a run.
 //   - hostcli has the workers that are programs: Claude Code and Codex.
-//   - sdkhttp serves agents over HTTP.
+//   - sdkhttp serves agents over HTTP and Agent2Agent.
+//   - remote gives tasks to agents of other servers.
 //
 // # Invariants
 //
 //   - A run keeps an answer before it submits it, so that it is submitted once (TestEveryCut).
 //   - One process at a time works on a run (TestTwoRuns).
+//   - A message of another agent sent again is not paid for again (TestTasks, TestTaskAfterRestart).
+//   - The token for another server goes to the server of the card alone, and no name or redirection leads into a
+//     private network (TestTokenStays, TestHostileCards).
 package headless

@@ -37,11 +37,14 @@ const (
 	// KindProgram is a program of the machine for agents to use on their documents; the content is the program's
 	// file. A newer one replaces an older one.
 	KindProgram = "program"
+	// KindCard is the card of an agent on another server, to which tasks may be given; the content is the card's. The text
+	// is the address, behind the variable with the token for it if there is one, as $NAME. A newer one replaces an older one.
+	KindCard = "card"
 )
 
 // Kinds returns the kinds of things a person can allow.
 func Kinds() []string {
-	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract, KindMember, KindProgram}
+	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract, KindMember, KindProgram, KindCard}
 }
 
 // Allowance is one thing allowed by a person in one project.

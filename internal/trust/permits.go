@@ -3,6 +3,7 @@ package trust
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -42,6 +43,17 @@ func (p Permits) findScript(name string) *Allowance {
 		}
 	}
 	return nil
+}
+
+// Card returns the allowance of the agent's card at an address, nil if there is none, and the variable with the token.
+func (p Permits) Card(address string) (allowed *Allowance, variable string) {
+	for _, a := range slices.Backward(p) {
+		words := strings.Fields("$ " + a.Text)
+		if n := len(words); a.Kind == KindCard && words[n-1] == address {
+			return &a, words[n-2][1:]
+		}
+	}
+	return nil, ""
 }
 
 // missing stands for the hash of a missing file.

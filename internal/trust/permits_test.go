@@ -126,7 +126,7 @@ func TestHasChanged(t *testing.T) {
 // TestEveryKindCanBeAllowed allows one thing of each kind, and takes it back.
 func TestEveryKindCanBeAllowed(t *testing.T) {
 	f, here := folder(t), t.TempDir()
-	for _, kind := range []string{trust.KindVerify, trust.KindRubric, trust.KindSource, trust.KindOwnVerify, trust.KindScript, trust.KindWorkflow, trust.KindContract, trust.KindMember, trust.KindProgram} {
+	for _, kind := range []string{trust.KindVerify, trust.KindRubric, trust.KindSource, trust.KindOwnVerify, trust.KindScript, trust.KindWorkflow, trust.KindContract, trust.KindMember, trust.KindProgram, trust.KindCard} {
 		a := trust.Allowance{Project: here, Kind: kind, Text: "something", SHA256: workflow.Hash([]byte("its content"))}
 		if err := f.Allow(t.Context(), a); err != nil || !f.Allowed(a) {
 			t.Errorf("%s: got %v, allowed %v; want it allowed", kind, err, f.Allowed(a))
@@ -135,7 +135,38 @@ func TestEveryKindCanBeAllowed(t *testing.T) {
 			t.Errorf("%s: took back %d, %v, allowed %v; want one taken back", kind, n, err, f.Allowed(a))
 		}
 	}
-	if got := len(trust.Kinds()); got != 9 {
-		t.Errorf("got %d kinds, want the nine of this test", got)
+	if got := len(trust.Kinds()); got != 10 {
+		t.Errorf("got %d kinds, want the ten of this test", got)
+	}
+}
+
+// TestCardOf: the newest allowance of an address counts, with the variable in it.
+func TestCardOf(t *testing.T) {
+	f, here := folder(t), t.TempDir()
+	for _, a := range []trust.Allowance{
+		{Kind: trust.KindSource, Text: "https://a.example/x"},
+		{Kind: trust.KindCard, Text: "https://a.example/card", SHA256: workflow.Hash([]byte("1"))},
+		{Kind: trust.KindCard, Text: "$A_TOKEN https://a.example/card", SHA256: workflow.Hash([]byte("2"))},
+		{Kind: trust.KindCard, Text: "https://b.example/card", SHA256: workflow.Hash([]byte("3"))},
+		{Kind: trust.KindCard, Text: "https://b.example/card", SHA256: workflow.Hash([]byte("4"))},
+	} {
+		a.Project = here
+		if err := f.Allow(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	permits := trust.Permits(f.InForce(here))
+	for address, want := range map[string][2]string{"https://a.example/card": {"2", "A_TOKEN"}, "https://b.example/card": {"4", ""}} {
+		if a, variable := permits.Card(address); a == nil || a.SHA256 != workflow.Hash([]byte(want[0])) || variable != want[1] {
+			t.Errorf("%s: %v %q", address, a, variable)
+		}
+	}
+	for _, address := range []string{"", "https://a.example/x", "https://a.example", "$A_TOKEN"} {
+		if a, _ := permits.Card(address); a != nil {
+			t.Errorf("%q is allowed by %v", address, a)
+		}
+	}
+	if len(permits) != 4 {
+		t.Errorf("%d allowances are left; the older one of a card is replaced", len(permits))
 	}
 }

@@ -24,7 +24,7 @@ const (
 
 // isBound reports whether the allowance is for one project only, not for any at the path.
 func (a Allowance) isBound() bool {
-	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.ofFile()
+	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.Kind == KindCard || a.ofFile()
 }
 
 // ofFile reports whether the allowance is for one file as it is: of the project, or a program.
@@ -36,7 +36,7 @@ func (a Allowance) ofFile() bool {
 // former content, because somebody could put it back.
 func (a Allowance) replaces(old Allowance) bool {
 	former := old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
-	return a.allowsSame(old) || a.ofFile() && former
+	return a.allowsSame(old) || former && (a.ofFile() || a.Kind == KindCard)
 }
 
 // bindToProject returns the allowance with the mark of its project. An existing mark is kept only if it is one of

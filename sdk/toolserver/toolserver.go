@@ -30,6 +30,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
@@ -118,7 +119,7 @@ func (s *Server) openConnection(ctx context.Context) error {
 	var err error
 	if s.o.URL != "" {
 		wire, err = transport.NewStreamableHTTP(s.o.URL, transport.WithHTTPHeaders(s.o.Header),
-			transport.WithHTTPBasicClient(&http.Client{Transport: bounded{http.DefaultTransport}}))
+			transport.WithHTTPBasicClient(&http.Client{Transport: httpguard.Bounded{RoundTripper: http.DefaultTransport, Max: MaxMessage}}))
 	} else {
 		wire, err = s.startProgram()
 	}

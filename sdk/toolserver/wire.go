@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -131,15 +130,4 @@ func (l *lines) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return n, err
-}
-
-// bounded ends answers longer than MaxMessage.
-type bounded struct{ http.RoundTripper }
-
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := b.RoundTripper.RoundTrip(r)
-	if err == nil {
-		response.Body = http.MaxBytesReader(nil, response.Body, MaxMessage)
-	}
-	return response, err
 }

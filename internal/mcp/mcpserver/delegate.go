@@ -28,7 +28,7 @@ const (
 // delegated is the answer of an agent, or the parts for the caller to answer itself.
 type delegated struct {
 	Status string `json:"status"`
-	// Via is the source of the answer, sampling or model; Model is the name of the model.
+	// Via is the source of the answer, sampling, model or a2a; Model is the name of the model.
 	Via   string `json:"via,omitempty"`
 	Model string `json:"model,omitempty"`
 	Text  string `json:"text,omitempty"`
@@ -37,6 +37,9 @@ type delegated struct {
 	Persona string `json:"persona,omitempty"`
 	Task    string `json:"task,omitempty"`
 	Context string `json:"context,omitempty"`
+
+	TaskID    string   `json:"task_id,omitempty"`
+	Artifacts []string `json:"artifacts,omitempty"`
 }
 
 // delegate has an agent answer a task: by the model of the host, else by the person's own model, else by the
@@ -49,6 +52,21 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 	case len(background) > maxTaskContext:
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context",
 			len(background), maxTaskContext).WithHint("shorten it, or name files to read")
+	}
+	url, missing := c.Text("url"), ""
+	switch away := url != "" && m.remote != nil; {
+	case !away && c.Text("agent_id") == "":
+		missing = "agent_id"
+	case task != "":
+	case !away, c.Text("task_id") == "":
+		missing = "task"
+	}
+	if missing != "" {
+		return nil, fault.New(fault.InvalidArgument, "%s is missing", missing).WithHint("pass agent_id and task, or url and task for an agent of another server; url and task_id ask it again")
+	}
+	if url != "" && m.remote != nil {
+		a, err := m.remote.Give(ctx, c.project.Dir.Path(), url, c.Text("task_id"), strings.TrimSpace(background+"\n\n"+task))
+		return cutToReply(delegated{Status: a.Status, Via: "a2a", Agent: a.Agent, TaskID: a.TaskID, Text: a.Text, Artifacts: a.Artifacts}), err
 	}
 	name, persona, err := m.findPersona(ctx, c)
 	if err != nil {
@@ -138,7 +156,7 @@ func cutToReply(d delegated) delegated {
 			if err != nil || over <= 0 {
 				return d
 			}
-			if left := len(*text) - over; left < len("…") {
+			if left := max(len(*text)-over, len(*text)/2); left < len("…") {
 				*text = ""
 			} else {
 				*text = visible.Fit(*text, left)

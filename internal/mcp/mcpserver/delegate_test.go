@@ -6,17 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // hostModel is the model of a host, which answers with content or fails.
@@ -339,5 +345,103 @@ func TestDelegateInARoot(t *testing.T) {
 		if refused || got["status"] != "answered" || got["agent"] != "Mary, Business Analyst 📊" || len(host.asked) != 1 {
 			t.Errorf("%s: got %v, asked %d times", protocol, got, len(host.asked))
 		}
+	}
+}
+
+// farAgent serves the card of an agent, and answers each task with the words of it and a document.
+func farAgent(t *testing.T, version *string) *httptest.Server {
+	t.Helper()
+	var ts *httptest.Server
+	ts = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.Method == http.MethodGet {
+			fmt.Fprintf(w, `{"name":"Ann","version":%q,"supportedInterfaces":[{"url":%q,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`, *version, ts.URL+"/tasks")
+			return
+		}
+		var q struct {
+			ID     string
+			Params struct {
+				Message struct{ Parts []struct{ Text string } }
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || r.Header.Get("Authorization") != "Bearer a-secret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		said := ""
+		for _, p := range q.Params.Message.Parts {
+			said += p.Text
+		}
+		if said == "Big." {
+			said = strings.Repeat("é\"", 1<<20)
+		}
+		text, _ := json.Marshal(said)
+		task := fmt.Sprintf(`{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"},"artifacts":[{"artifactId":"a","parts":[{"text":%s}]},{"artifactId":"b","name":"/docs/prd.md","parts":[{"text":"# PRD"}]}]}`, text)
+		if len(q.Params.Message.Parts) > 0 {
+			task = `{"task":` + task + `}`
+		}
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%q,"result":%s}`, q.ID, task)
+	}))
+	t.Cleanup(ts.Close)
+	return ts
+}
+
+// TestDelegateToAnotherServer gives a task to an agent of another server, once the person has allowed this very card.
+func TestDelegateToAnotherServer(t *testing.T) {
+	dir, state, version := t.TempDir(), t.TempDir(), "1"
+	far := farAgent(t, &version)
+	address := far.URL + "/.well-known/agent-card.json"
+	allow := func() {
+		t.Helper()
+		response, err := http.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		if err == nil {
+			err = trust.UserState(filepath.Join(state, "bmad-mcp")).Allow(t.Context(), trust.Allowance{
+				Project: dir, Kind: trust.KindCard, Text: "$FAR_TOKEN " + address, SHA256: workflow.Hash(text), At: time.Now(),
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := startClient(t, dir, "2026-07-28", append(withMemory, "XDG_STATE_HOME="+state, "FAR_TOKEN=a-secret"))
+	task := object{"url": far.URL, "task": "Rate this.", "context": "A relay."}
+	got, refused := useTool(t, c, "delegate_to_agent", task)
+	if !refused || got["code"] != "not_allowed" || !strings.Contains(fmt.Sprint(got["hint"]), "bmad-mcp allow --card "+address) {
+		t.Fatalf("an agent that nobody has allowed: %v", got)
+	}
+	allow()
+	got, refused = useTool(t, c, "delegate_to_agent", task)
+	want := object{"status": "answered", "via": "a2a", "agent": "Ann", "task_id": "t1", "text": "A relay.\n\nRate this.\n\n--- /docs/prd.md ---\n\n# PRD", "artifacts": []any{"/docs/prd.md"}}
+	if refused || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if got, refused = useTool(t, c, "delegate_to_agent", object{"url": far.URL, "task_id": "t1"}); refused || got["status"] != "answered" {
+		t.Errorf("asked again: %v", got)
+	}
+	if got, refused = useTool(t, c, "delegate_to_agent", object{"url": far.URL, "task": "Big."}); refused || got["status"] != "answered" || !strings.HasSuffix(fmt.Sprint(got["text"]), "…") || len(fmt.Sprint(got["text"])) < 8000 {
+		t.Errorf("a long answer: %.300v", got)
+	}
+	for why, arguments := range map[string]object{
+		"no task":         {"url": far.URL},
+		"no agent":        {"task": "x"},
+		"another address": {"url": far.URL + "/other", "task": "x"},
+		"a network":       {"url": "https://10.0.0.1", "task": "x"},
+	} {
+		if got, refused = useTool(t, c, "delegate_to_agent", arguments); !refused || fmt.Sprint(got["hint"]) == "" {
+			t.Errorf("%s: %v", why, got)
+		}
+	}
+	version = "2"
+	if got, refused = useTool(t, c, "delegate_to_agent", task); !refused || !strings.Contains(fmt.Sprint(got["error"]), "has changed since it was allowed") {
+		t.Errorf("a changed card: %v", got)
+	}
+	allow()
+	if got, refused = useTool(t, c, "delegate_to_agent", task); refused {
+		t.Errorf("allowed again: %v", got)
 	}
 }

@@ -69,6 +69,8 @@ type Options struct {
 	Memory *memory.Memory
 	// Model answers tasks for agents if the host's model cannot; it may be nil.
 	Model Model
+	// Remote gives tasks to agents of other servers; it may be nil.
+	Remote Remote
 	// Page returns the address of a stage's document in a dashboard; "" if no dashboard runs. It may be nil.
 	Page func(cwd, task, stage string) string
 	// State is the person's state folder; "" without one.
@@ -116,7 +118,7 @@ func New(e *engine.Engine, o Options) *Server {
 	tools := allTools(
 		tasks{callers: s.callers, metrics: s.metrics, feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)},
 		methodTools{of},
-		memoryTools{projectTools: of, memory: o.Memory, model: o.Model})
+		memoryTools{projectTools: of, memory: o.Memory, model: o.Model, remote: o.Remote})
 	for _, t := range tools {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.hasToolset(t.toolset) {

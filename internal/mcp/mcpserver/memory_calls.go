@@ -16,11 +16,26 @@ type Model interface {
 	Complete(ctx context.Context, system, message string, tokens int) (text, model string, err error)
 }
 
+// Remote is the way to agents of other servers.
+type Remote interface {
+	// Give gives a text to the agent with the card at an address, if the person has allowed it in the project, and waits as
+	// long as hosts do: as a task, or as the answer to a task. Without a text the task is looked at again.
+	Give(ctx context.Context, project, url, taskID, text string) (RemoteAnswer, error)
+}
+
+// RemoteAnswer is the state of a task: answered, needs_answer with the question as text, or working.
+type RemoteAnswer struct {
+	Status, Agent, TaskID, Text string
+	// Artifacts are the names of documents, which Text has too.
+	Artifacts []string
+}
+
 // memoryTools serves the tools of the project memory.
 type memoryTools struct {
 	projectTools
 	memory *memory.Memory
 	model  Model
+	remote Remote
 }
 
 // memoryCall is one call of a tool of memoryTools, with the project opened.

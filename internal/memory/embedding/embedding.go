@@ -19,10 +19,10 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
@@ -242,13 +242,7 @@ var errAddress = lang.Errorf("link-local and metadata addresses are not asked")
 // newClient returns a client that follows no redirection, so that texts and keys go to the named server only,
 // and does not reach link-local addresses, whatever a name resolves to.
 func newClient() *http.Client {
-	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil || isForbidden(at.Addr().Unmap()) {
-			return errAddress
-		}
-		return nil
-	}}
+	dialer := &net.Dialer{Timeout: timeout, Control: httpguard.CheckDialed(func(at netip.Addr) bool { return !isForbidden(at) }, errAddress)}
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout,

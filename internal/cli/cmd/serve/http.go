@@ -30,7 +30,9 @@ type Server struct {
 	Build   func(within []string) *app.Parts
 	Confine func(opened []string) *reach.Reach
 	// Model returns the person's model for tasks handed over by an assistant, nil without one.
-	Model  func() mcpserver.Model
+	Model func() mcpserver.Model
+	// Remote gives tasks to agents of other servers.
+	Remote mcpserver.Remote
 	Health web.HealthFunc
 }
 

@@ -93,7 +93,7 @@ func isPlaceholder(arg string) bool { return arg == "" || strings.HasPrefix(arg,
 func serverOptions(s Server, p *app.Parts, places mcpserver.Places) mcpserver.Options {
 	return mcpserver.Options{
 		Version: app.Version(), Places: places, HostConfirm: s.Tasks.Config.HostConfirm,
-		Method: p.Library, Memory: p.Memory, Model: s.Model(), Toolsets: s.Tasks.Config.Toolsets, Log: s.Tasks.Log,
+		Method: p.Library, Memory: p.Memory, Model: s.Model(), Remote: s.Remote, Toolsets: s.Tasks.Config.Toolsets, Log: s.Tasks.Log,
 		Page: draftPage(app.StateFolder()), State: app.StateFolder(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,10 +22,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// allowOptions are the flags of allow.
+type allowOptions struct {
+	list, forget bool
+	program      string
+	card         cardOptions
+}
+
 // Allow returns the command that allows a project's commands.
 func Allow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
-	var list, forget bool
-	var program string
+	var o allowOptions
 	cmd := &cobra.Command{
 		Use:   "allow",
 		Short: "Allow this project's commands, rubrics and repositories, or take that back",
@@ -48,33 +55,39 @@ folder shows, is asked about first.
   source       a git repository, or a package of npm, from which agents and workflows of the
                BMAD method are taken
   program      pandoc, by which agents of this project convert their documents; asked about
-               only with --program pandoc, and again when the file of the program has changed`,
+               only with --program pandoc, and again when the file of the program has changed
+
+With --card, it shows the card of an agent on another server (Agent2Agent), and asks you
+whether assistants in this project may give tasks to it, by delegate_to_agent. A card
+that changes has to be allowed again.`,
+		Example: `  bmad-mcp allow
+  bmad-mcp allow --card https://agents.acme/.well-known/agent-card.json --token-variable ACME_TOKEN`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runAllow(cmd.Context(), term, tasks, list, forget, program)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAllow(cmd.Context(), term, tasks, o) },
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "only show them")
-	cmd.Flags().BoolVar(&forget, "forget", false, "take back everything that was allowed in this project")
-	cmd.Flags().StringVar(&program, "program", "", "allow agents of this project to use a program: pandoc")
-	cmd.MarkFlagsMutuallyExclusive("program", "list")
-	cmd.MarkFlagsMutuallyExclusive("program", "forget")
+	cmd.Flags().StringVar(&o.card.address, "card", "", "address of the card of an agent on another server")
+	cmd.Flags().StringVar(&o.card.variable, "token-variable", "", "variable of the environment with the token for the server of --card")
+	cmd.Flags().BoolVar(&o.list, "list", false, "only show them")
+	cmd.Flags().BoolVar(&o.forget, "forget", false, "take back everything that was allowed in this project")
+	cmd.Flags().StringVar(&o.program, "program", "", "allow agents of this project to use a program: pandoc")
+	cmd.MarkFlagsMutuallyExclusive("card", "program", "list", "forget")
 	return cmd
 }
 
-func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, list, forget bool, program string) error {
+func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, o allowOptions) error {
 	at, err := tasks.Address(nil)
 	if err != nil {
 		return err
 	}
-	if !list && !forget && !term.JSON {
+	asks := !o.list && !o.forget && !term.JSON
+	if asks {
 		if err := askSettings(ctx, term); err != nil {
 			return err
 		}
 	}
 	cwd, wants, err := tasks.Engine().Wants(at)
 	var untied *trust.Untied
-	if errors.As(err, &untied) && !list && !forget && !term.JSON {
+	if asks && errors.As(err, &untied) {
 		if err = askTie(ctx, term, untied); err == nil {
 			cwd, wants, err = tasks.Engine().Wants(at)
 		}
@@ -82,20 +95,30 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, li
 	switch {
 	case err != nil:
 		return err
-	case forget:
+	case o.forget:
 		return takeBack(ctx, term, cwd)
 	}
-	programs, err := programWants(term.Lang, cwd, program)
-	if err != nil {
+	if wants, err = o.chooseWants(ctx, term, cwd, wants); err != nil {
 		return err
 	}
-	if wants = append(wants, programs...); program != "" {
-		wants = programs
-	}
-	if list || term.JSON {
+	if o.list || term.JSON {
 		return showWants(term, cwd, wants)
 	}
 	return askWants(ctx, term, tasks.Engine(), cwd, wants)
+}
+
+// chooseWants returns the card or program that a flag names, else the wants of the project, and the cards and programs
+// that are allowed.
+func (o allowOptions) chooseWants(ctx context.Context, term *terminal.Terminal, project string, wants []engine.Want) ([]engine.Want, error) {
+	if o.card.address != "" {
+		card, err := o.card.wantCard(ctx, term, project)
+		return []engine.Want{card}, err
+	}
+	programs, err := programWants(term.Lang, project, o.program)
+	if err != nil || o.program != "" {
+		return programs, err
+	}
+	return slices.Concat(wants, programs, allowedCards(project)), nil
 }
 
 // askSettings asks whether the key signs under the settings that this program reads, if it has signed under others.
@@ -247,6 +270,8 @@ func questionOf(w engine.Want) lang.Text {
 		return lang.T("may the server take agents and workflows, which tell your assistant what to do, from this repository")
 	case trust.KindOwnVerify:
 		return lang.T("may your own verify command run in this project, with your rights")
+	case trust.KindCard:
+		return lang.T("may assistants in this project give tasks to this agent, with all that they write in them")
 	case trust.KindContract:
 		return lang.T("may the server run this script of the project as it is, with your rights, when your assistant asks whether work is finished")
 	case trust.KindProgram:

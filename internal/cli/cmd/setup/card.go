@@ -1,0 +1,68 @@
+package setup
+
+import (
+	"context"
+	"os"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless/remote"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+)
+
+// cardOptions are the flags about an agent of another server.
+type cardOptions struct{ address, variable string }
+
+// useOfCards is the tool that gives tasks to agents of other servers.
+const useOfCards = "delegate_to_agent"
+
+// maxSkills bounds the skills of a card that are shown.
+const maxSkills = 20
+
+// wantCard shows the card of an agent of another server, and returns the permission to give tasks to it.
+func (o cardOptions) wantCard(ctx context.Context, term *terminal.Terminal, project string) (w engine.Want, err error) {
+	if _, err = term.Person(); err != nil {
+		return w, err
+	}
+	address, err := remote.Address(o.address)
+	if err != nil {
+		return w, err
+	}
+	card, err := remote.Fetch(ctx, address, os.Getenv(o.variable))
+	if err != nil {
+		return w, err
+	}
+	short := func(text string) string { return visible.Fit(text, 300) }
+	term.Say("agent: %s (%s)", short(card.Name), short(card.Description))
+	if p := card.Provider; p != nil {
+		term.Say("provider: %s %s", short(p.Org), short(p.URL))
+	}
+	for _, skill := range card.Skills[:min(len(card.Skills), maxSkills)] {
+		term.Say("skill: %s: %s", short(skill.Name), short(skill.Description))
+	}
+	if more := len(card.Skills) - maxSkills; more > 0 {
+		term.Say("and %d skills more", more)
+	}
+	term.Say("tasks go to: %s", card.Endpoint)
+	if card.IsElsewhere {
+		term.Say("That is another server than the card's. A token is not sent there.")
+	}
+	w.Allowance = trust.Allowance{Project: project, Kind: trust.KindCard, Text: address, SHA256: card.SHA256, At: term.Now()}
+	if w.Use = useOfCards; o.variable != "" {
+		w.Text = "$" + o.variable + " " + address
+		term.Say("The token in %s is sent to the server of the card.", "$"+o.variable)
+	}
+	return w, nil
+}
+
+// allowedCards returns the allowed cards of a project.
+func allowedCards(project string) (out []engine.Want) {
+	for _, a := range app.Trust().InForce(project) {
+		if a.Kind == trust.KindCard {
+			out = append(out, engine.Want{Allowance: a, Use: useOfCards, Allowed: true})
+		}
+	}
+	return out
+}

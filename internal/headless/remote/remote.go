@@ -1,0 +1,284 @@
+// Package remote gives tasks to agents of other servers, by Agent2Agent (A2A). The far side is not trusted: it is
+// called at the address that a person has named, no redirection is followed, and all that it sends is bounded in bytes
+// and in time. Whose card is allowed is the caller's to know.
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+const (
+	// maxCard and maxAnswer bound the bytes of the far side, cardTimeout the time for a card.
+	maxCard, maxAnswer = 256 << 10, 8 << 20
+	cardTimeout        = 20 * time.Second
+	// maxArtifacts bounds the artifacts of an answer, maxID the id of a task, in bytes.
+	maxArtifacts, maxID = 50, 200
+	// patience is the time between two looks at a task.
+	patience = time.Second
+)
+
+var (
+	errPrivate = lang.Errorf("it leads to an address that is not of the public network")
+	errTurned  = lang.Errorf("the server sends on to another address, which is not followed; name the address of the card itself")
+)
+
+// Card describes an agent of another server.
+type Card struct {
+	a2a.AgentCard
+	// URL is the address of the card, SHA256 the hash of all of it, Endpoint the address for tasks, and IsElsewhere true
+	// if this one is another server's.
+	URL, SHA256, Endpoint string
+	IsElsewhere           bool
+	client                *http.Client
+	params                a2aclient.ServiceParams
+}
+
+// Address returns the address of a card as it is remembered: a server alone stands for the usual path. It has to begin
+// with https, so that nobody reads along, unless it is on this machine.
+func Address(given string) (string, error) {
+	u, err := parseAddress(strings.TrimSpace(given), true)
+	if err != nil {
+		return "", fault.New(fault.InvalidArgument, "%q is not an address of an agent's card: %w", visible.Fit(given, 300), err).
+			WithHint("give one such as https://agents.acme/.well-known/agent-card.json")
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/.well-known/agent-card.json"
+	}
+	return u.String(), nil
+}
+
+// parseAddress reads an address for agents. local allows this machine. A person may type it into a shell.
+func parseAddress(given string, local bool) (*url.URL, error) {
+	u, err := url.Parse(given)
+	isOdd := func(r rune) bool {
+		return !strings.ContainsRune("-._~:/%[]", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	if err != nil || u.Host == "" || strings.ContainsFunc(given, isOdd) {
+		return nil, lang.Errorf("it is more or less than a host and a path of plain characters")
+	}
+	at, err := netip.ParseAddr(u.Hostname())
+	switch isLocal := httpguard.Loopback(u.Host); {
+	case isLocal && local && u.Scheme == "http":
+	case u.Scheme != "https":
+		return nil, lang.Errorf("it does not begin with https, so that others could read along")
+	case isLocal && !local, !isLocal && err == nil && !httpguard.IsPublic(at):
+		return nil, errPrivate
+	}
+	return u, nil
+}
+
+// newClient returns a client for the public network, and for this machine if local is true.
+func newClient(local bool) *http.Client {
+	mayCall := func(at netip.Addr) bool { return httpguard.IsPublic(at) || local && at.IsLoopback() }
+	dialer := &net.Dialer{Timeout: cardTimeout, Control: httpguard.CheckDialed(mayCall, errPrivate)}
+	transport := &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: cardTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	return &http.Client{
+		Transport:     httpguard.Bounded{RoundTripper: transport, Max: maxAnswer},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errTurned },
+	}
+}
+
+// Fetch reads the card at an address of [Address]. The token, if there is one, goes to the server of the card alone.
+func Fetch(ctx context.Context, address, token string) (*Card, error) {
+	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
+	defer cancel()
+	c := &Card{URL: address, params: a2aclient.ServiceParams{a2a.SvcParamVersion: {string(a2a.Version)}}}
+	if err := c.read(ctx, token); err != nil {
+		return nil, fault.New(fault.NotFound, "the card of the agent at %s cannot be used: %s", visible.Line(address), describe(err)).
+			WithHint("ask the owner of the agent for the address of the card")
+	}
+	return c, nil
+}
+
+// read reads the card from the server.
+func (c *Card) read(ctx context.Context, token string) error {
+	at, err := parseAddress(c.URL, true)
+	if err != nil {
+		return err
+	}
+	local := httpguard.Loopback(at.Host)
+	c.client = newClient(local)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := c.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var body bytes.Buffer
+	_, err = body.ReadFrom(io.LimitReader(response.Body, maxCard+1))
+	data := body.Bytes()
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case response.StatusCode != http.StatusOK:
+		return lang.Errorf("the server answers %s", response.Status)
+	case len(data) > maxCard:
+		return lang.Errorf("it has more than %d bytes", maxCard)
+	case kind != "application/json" && !strings.HasSuffix(kind, "+json"):
+		return lang.Errorf("it is not sent as JSON")
+	case err == nil:
+		err = json.Unmarshal(data, &c.AgentCard)
+	}
+	if err != nil {
+		return err
+	}
+	c.SHA256 = workflow.Hash(data)
+	for _, way := range c.SupportedInterfaces {
+		if way == nil || way.ProtocolBinding != a2a.TransportProtocolJSONRPC || !strings.HasPrefix(string(way.ProtocolVersion)+".", "1.") {
+			continue
+		}
+		to, err := parseAddress(way.URL, local)
+		if err != nil {
+			return lang.Errorf("its address for tasks, %q: %w", visible.Fit(way.URL, 300), err)
+		}
+		c.Endpoint, c.IsElsewhere = way.URL, to.Scheme != at.Scheme || to.Host != at.Host
+		if token != "" && !c.IsElsewhere {
+			c.params["Authorization"] = []string{"Bearer " + token}
+		}
+		return nil
+	}
+	return lang.Errorf("it has no address for JSON-RPC of version 1")
+}
+
+// describe returns the words of an error of a request, without the addresses in it.
+func describe(err error) string {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err
+	}
+	return visible.Fit(visible.Line(err.Error()), 500)
+}
+
+// Answer is the state of a task: answered, needs_answer with the question as text, or working.
+type Answer struct {
+	Status, Agent, TaskID, Text string
+	// Artifacts are the names of documents; Text has them behind the answer.
+	Artifacts []string
+}
+
+// Give gives a text to the agent, as a task, or with taskID as the answer to a question of that task; without a text
+// the task is looked at again. It waits until the task is over, asks, or ctx ends: then it is working.
+func (c *Card) Give(ctx context.Context, taskID, text string) (*Answer, error) {
+	wire := a2aclient.NewJSONRPCTransport(c.Endpoint, c.client)
+	task, err := c.begin(ctx, wire, a2a.TaskID(taskID), text)
+	if err != nil {
+		return nil, fault.New(fault.Storage, "the agent %s gives no answer: %s", c.shownName(), describe(err)).
+			WithHint("whether it has begun the task is not known: ask the owner before you send it again")
+	}
+	for id := task.ID; ; {
+		answer, err := c.judge(id, task)
+		if err != nil || answer.Status != "working" {
+			return answer, err
+		}
+		select {
+		case <-ctx.Done():
+			return answer, nil
+		case <-time.After(patience):
+		}
+		if got, err := wire.GetTask(ctx, c.params, &a2a.GetTaskRequest{ID: id}); err == nil {
+			task = got
+		}
+	}
+}
+
+// begin returns the task of a text.
+func (c *Card) begin(ctx context.Context, wire a2aclient.Transport, id a2a.TaskID, text string) (*a2a.Task, error) {
+	if text == "" {
+		task, err := wire.GetTask(ctx, c.params, &a2a.GetTaskRequest{ID: id})
+		if err == nil {
+			task.ID = id
+		}
+		return task, err
+	}
+	q := &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text)), Config: &a2a.SendMessageConfig{ReturnImmediately: true}}
+	q.Message.TaskID = id
+	result, err := wire.SendMessage(ctx, c.params, q)
+	switch result := result.(type) {
+	case *a2a.Task:
+		if len(result.ID) > maxID {
+			return nil, lang.Errorf("the id of its task is too long")
+		}
+		return result, nil
+	case *a2a.Message:
+		return &a2a.Task{Status: a2a.TaskStatus{State: a2a.TaskStateCompleted, Message: result}}, nil
+	}
+	return nil, err
+}
+
+// judge returns the answer that a task has for its caller; the error is an end without one.
+func (c *Card) judge(id a2a.TaskID, t *a2a.Task) (*Answer, error) {
+	out := &Answer{Status: "working", Agent: c.shownName(), TaskID: string(id)}
+	said := ""
+	if t.Status.Message != nil {
+		said = textOf(t.Status.Message.Parts)
+	}
+	switch t.Status.State {
+	case a2a.TaskStateCompleted:
+		out.Status, out.Text = "answered", said
+		for _, a := range t.Artifacts[:min(len(t.Artifacts), maxArtifacts)] {
+			switch {
+			case a == nil:
+			case out.Text == "":
+				out.Text = textOf(a.Parts)
+			default:
+				name := visible.Fit(visible.Line(cmp.Or(a.Name, string(a.ID))), maxID)
+				out.Artifacts, out.Text = append(out.Artifacts, name), out.Text+"\n\n--- "+name+" ---\n\n"+textOf(a.Parts)
+			}
+		}
+	case a2a.TaskStateInputRequired:
+		out.Status, out.Text = "needs_answer", said
+	case a2a.TaskStateFailed, a2a.TaskStateCanceled, a2a.TaskStateRejected, a2a.TaskStateAuthRequired:
+		state := strings.ToLower(strings.TrimPrefix(string(t.Status.State), "TASK_STATE_"))
+		return nil, fault.New(fault.NotAllowed, "the agent %s has not done the task (%s): %s", out.Agent, state, visible.Fit(visible.Line(said), 1000)).
+			WithHint("do it yourself, or tell the person")
+	}
+	return out, nil
+}
+
+func (c *Card) shownName() string { return visible.Fit(visible.Line(c.Name), 100) }
+
+// textOf returns the texts of parts. Files are named.
+func textOf(parts a2a.ContentParts) string {
+	var out []string
+	for _, p := range parts {
+		if p == nil {
+			continue
+		}
+		switch content := p.Content.(type) {
+		case a2a.Text:
+			out = append(out, string(content))
+		case a2a.Data:
+			data, _ := json.Marshal(content.Value) // it was JSON
+			out = append(out, string(data))
+		default:
+			out = append(out, fmt.Sprintf("[a file, %d bytes, is left out]", len(p.Raw())))
+		}
+	}
+	return visible.Text(strings.Join(out, "\n\n"))
+}
