@@ -33,7 +33,7 @@ func (c *Client) newThread(ctx context.Context, kind, agentID string, o Conversa
 	}
 	id := cmp.Or(o.ID, c.o.NewID())
 	if err := checkID(id); o.ID != "" && err != nil {
-		return nil, fmt.Errorf("%q is not an id of a conversation", o.ID)
+		return nil, &StateError{o.ID, "an id has at most 64 lower-case letters, digits and -"}
 	}
 	limit := cmp.Or(o.CostLimit, c.o.CostLimit)
 	now, info := c.o.Clock().UTC(), model.Info()

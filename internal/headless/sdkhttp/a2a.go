@@ -85,25 +85,20 @@ func (f face) toProtocol(err error) error {
 
 var errNoTask = a2a.NewError(a2a.ErrTaskNotFound, "this agent has no task or context of this id; leave taskId and contextId out to begin one")
 
-// readLedger returns the tasks of a conversation, if it belongs to the agent and was begun by Agent2Agent: others are
-// other clients'.
+// readLedger returns the tasks of a conversation of the agent.
 func (f face) readLedger(ctx context.Context, e *entry) (*ledger, error) {
 	past, live, stop, err := e.Follow(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
-	l := &ledger{context: e.ID(), documents: e.Documents, seen: map[string]*turnTask{}}
-	for _, event := range past {
-		l.apply(event)
-	}
 	for range len(live) {
-		l.apply(<-live)
+		past = append(past, <-live)
 	}
-	if isOthers := len(l.tasks) > 0 && len(l.seen) == 0; isOthers || e.Agent().ID != f.agent {
+	l := newLedger(e.ID(), past, e.Status())
+	if l.documents = e.Documents; l.isOthers() || e.Agent().ID != f.agent {
 		return nil, errNoTask
 	}
-	l.settle(e.Status())
 	return l, nil
 }
 
@@ -133,27 +128,41 @@ func (f face) GetTask(ctx context.Context, q *a2a.GetTaskRequest) (out *a2a.Task
 	return out, err
 }
 
-// ListTasks implements a2asrv.RequestHandler, for one context: a client does not learn of those of others.
-func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (out *a2a.ListTasksResponse, err error) {
-	err = f.h.withEntry(ctx, q.ContextID, func(e *entry) error {
-		l, err := f.readLedger(ctx, e)
-		if err != nil {
-			return err
+// maxListed bounds the conversations in a list: the ones changed last.
+const maxListed = 500
+
+// ListTasks implements a2asrv.RequestHandler.
+func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
+	saved, err := f.h.o.Client.Sessions(ctx)
+	if err != nil {
+		return nil, f.toProtocol(err)
+	}
+	var at time.Time
+	list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{
+		Authenticator: func(context.Context) (string, error) { return f.agent, nil }, TimeProvider: func() time.Time { return at },
+	})
+	for _, s := range saved[:min(len(saved), maxListed)] {
+		events, err := f.h.o.Client.Transcript(ctx, s.ID)
+		l := newLedger(s.ID, events, s.Status)
+		if isWanted := s.Agent == f.agent && (q.ContextID == "" || q.ContextID == s.ID); !isWanted || err != nil || l.isOthers() {
+			continue
 		}
-		var at time.Time
-		list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{
-			Authenticator: func(context.Context) (string, error) { return f.agent, nil }, TimeProvider: func() time.Time { return at },
-		})
+		if q.IncludeArtifacts { // only an open conversation has the documents
+			_ = f.h.withEntry(ctx, s.ID, func(e *entry) error { l.documents = e.Documents; return nil })
+		}
 		for _, t := range l.tasks {
 			at = *t.Status.Timestamp
 			if _, err := list.Create(ctx, l.show(t)); err != nil {
-				return err
+				return nil, f.toProtocol(err)
 			}
 		}
-		out, err = list.List(ctx, q)
-		return err
-	})
-	return out, f.toProtocol(err)
+	}
+	out, err := list.List(ctx, q)
+	if err != nil {
+		return nil, a2a.NewError(a2a.ErrInvalidParams, err.Error())
+	}
+	out.Tasks = append([]*a2a.Task{}, out.Tasks...) // not null
+	return out, nil
 }
 
 // CancelTask implements a2asrv.RequestHandler. The work ends; the costs stay with the task.
@@ -251,10 +260,10 @@ func (f face) takeMessage(ctx context.Context, q *a2a.SendMessageRequest) (id a2
 	}
 	m := q.Message
 	in := m.ContextID
-	if m.TaskID != "" && in == "" {
-		in = contextOf(m.TaskID)
-	} else if in == "" {
-		in = newContextID(f.agent, m.ID, words)
+	if m.TaskID != "" {
+		in = cmp.Or(in, contextOf(m.TaskID))
+	} else {
+		in = cmp.Or(in, newContextID(f.agent, m.ID, words))
 		err = f.openContext(ctx, in)
 	}
 	if err == nil {

@@ -179,7 +179,7 @@ func TestTaskStream(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, release)
 	states, text, files = nil, "", nil
 	follow(d.peer("pm").SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
-	if id != task.ID || states[0].Terminal() || states[len(states)-1] != a2a.TaskStateCompleted || text != "Again." {
+	if id != task.ID || states[0] != a2a.TaskStateWorking || states[len(states)-1] != a2a.TaskStateCompleted || text != "Again." {
 		t.Errorf("the stream of a task under way: %v %q", states, text)
 	}
 }
@@ -271,8 +271,8 @@ func TestOddMessages(t *testing.T) {
 		"a push address": {change(words("x"), func(q *a2a.SendMessageRequest) {
 			q.Config = &a2a.SendMessageConfig{PushConfig: &a2a.PushConfig{URL: "http://127.0.0.1"}}
 		}), a2a.ErrPushNotificationNotSupported},
-		"an unknown context":     {change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.ContextID = "mine" }), a2a.ErrTaskNotFound},
-		"a path as context":      {change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.ContextID = "../../etc" }), a2a.ErrTaskNotFound},
+		"a task elsewhere":       {change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.ContextID, q.Message.TaskID = "mine", other.ID }), a2a.ErrTaskNotFound},
+		"a path as context":      {change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.ContextID = "../../etc" }), a2a.ErrUnsupportedOperation},
 		"another agent's":        {change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.ContextID = other.ContextID }), a2a.ErrTaskNotFound},
 		"another agent's task":   {about(other, "x"), a2a.ErrTaskNotFound},
 		"a task without context": {change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.TaskID = "x.1" }), a2a.ErrTaskNotFound},
@@ -293,11 +293,14 @@ func TestOddMessages(t *testing.T) {
 	}
 	mine := d.begin("hello") // by the HTTP API
 	d.until(mine, "idle")
-	if _, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{ContextID: strings.TrimPrefix(mine, "/api/conversations/")}); !errors.Is(err, a2a.ErrTaskNotFound) {
-		t.Errorf("a conversation of another client: %v", err)
+	if list, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{ContextID: strings.TrimPrefix(mine, "/api/conversations/")}); err != nil || len(list.Tasks) != 0 {
+		t.Errorf("a conversation of another client: %v, %v", list, err)
 	}
-	if _, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{}); !errors.Is(err, a2a.ErrTaskNotFound) {
-		t.Errorf("all tasks: %v", err)
+	if list, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{}); err != nil || len(list.Tasks) != 1 || list.Tasks[0].ID != other.ID {
+		t.Errorf("all tasks: %v, %v", list, err)
+	}
+	if list, err := c.ListTasks(t.Context(), &a2a.ListTasksRequest{}); err != nil || len(list.Tasks) != 0 {
+		t.Errorf("the tasks of another agent: %v, %v", list, err)
 	}
 	if got := len(d.model.Requests()); got > calls+1 { // one by the HTTP API
 		t.Errorf("%d calls of the model for refused messages", got-calls)
@@ -305,6 +308,10 @@ func TestOddMessages(t *testing.T) {
 	d.model.Add(fake.Text("Taken."))
 	if task := d.send(c, parts(a2a.NewTextPart("Rate these."), a2a.NewDataPart(map[string]any{"a": 1}))); !strings.Contains(task.History[0].Parts[0].Text(), "Rate these.\n\n```json\n{\n  \"a\": 1\n}") {
 		t.Errorf("data: %q", task.History[0].Parts[0].Text())
+	}
+	d.model.Add(fake.Text("Taken."))
+	if task := d.send(c, change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.ContextID = "context-of-mine" })); task.ContextID != "context-of-mine" {
+		t.Errorf("a context named by the client is %s", task.ContextID)
 	}
 	for body, status := range map[string]int{`{"jsonrpc":"2.0"`: 200, `[]`: 200, `{"jsonrpc":"2.0","id":1,"method":"Fly"}`: 200, `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`: 200,
 		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":null}`: 200, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"a","role":"ROLE_USER","parts":[null]}}}`: 200,

@@ -46,6 +46,19 @@ const (
 	pausedText = "The work is paused, for example because the server has ended meanwhile. Send any message to this task to go on with it, or cancel it."
 )
 
+// newLedger returns the tasks in the events of a conversation with a status.
+func newLedger(context string, events []sdk.Event, status sdk.Status) *ledger {
+	l := &ledger{context: context, documents: func() []sdk.Document { return nil }, seen: map[string]*turnTask{}}
+	for _, e := range events {
+		l.apply(e)
+	}
+	l.settle(status)
+	return l
+}
+
+// isOthers reports whether the conversation was begun by a client of another kind.
+func (l *ledger) isOthers() bool { return len(l.tasks) > 0 && len(l.seen) == 0 }
+
 // taskID returns the id of the task of a turn.
 func taskID(context string, turn int) a2a.TaskID {
 	return a2a.TaskID(context + "." + strconv.Itoa(turn))
@@ -122,13 +135,15 @@ func (l *ledger) enter(t *turnTask, e sdk.Event) (state a2a.TaskState, words str
 	return a2a.TaskStateWorking, ""
 }
 
-// settle pauses, or ends, a task whose process died.
+// settle has a task be at work, or pauses or ends one whose process died.
 func (l *ledger) settle(status sdk.Status) {
 	if len(l.tasks) == 0 {
 		return
 	}
 	e := sdk.Event{Turn: len(l.tasks), At: l.last.At, Seq: l.last.Seq}
 	switch status {
+	case sdk.Processing:
+		e.Type = sdk.EventResumed
 	case sdk.Paused:
 		e.Type = sdk.EventPaused
 	case sdk.Idle, sdk.Ended, sdk.Failed:
