@@ -3,6 +3,7 @@ package sdk
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,11 @@ type Options struct {
 	// Providers has the providers of single agents, by agent id, sub-agents included; Provider is for all
 	// others.
 	Providers map[string]provider.Provider
+	// Models, if not nil, chooses the model of a turn, a section, a sub-agent or a repair; nil is the default, as
+	// in Provider and Providers. It returns at once, and calls nothing of the client. In the middle of a talk the
+	// choice counts only if the messages can go to the other model: it is of the same kind of server, and they
+	// hold nothing signed by the first. A session that is opened again asks the same question once more.
+	Models func(Use) provider.Provider
 	// Project is the folder of a project with an installation of the BMAD method, absolute; "" is
 	// none. Installations in the home folder are found besides.
 	Project string
@@ -101,6 +107,23 @@ func (c *Client) providerOf(a *Agent) provider.Provider {
 	return c.o.Provider
 }
 
+// modelFor returns the model for some work: the caller's choice, else the agent's default.
+func (c *Client) modelFor(a *Agent, u Use) (m provider.Provider) {
+	m = c.providerOf(a)
+	defer func() {
+		if cause := recover(); cause != nil {
+			c.o.Log.Warn("Options.Models failed by a fault of its own", "cause", fmt.Sprint(cause))
+		}
+	}()
+	if c.o.Models == nil {
+		return m
+	}
+	if choice := c.o.Models(u); choice != nil {
+		return choice
+	}
+	return m
+}
+
 // Close cancels all work under way, waits for it, and saves it.
 func (c *Client) Close() {
 	c.mu.Lock()
@@ -165,6 +188,9 @@ type ConversationOptions struct {
 	ID string
 	// SaveTurnsOnly saves at the end of a turn and at a question, but not after each round of tools.
 	SaveTurnsOnly bool
+	// Job, if not nil, describes the work of a program in steps, as JSON: it is saved, and [Conversation.Job]
+	// returns it in any process.
+	Job json.RawMessage
 	// PlainText takes a final question in the agent's text for text: no event announces it.
 	PlainText bool
 }

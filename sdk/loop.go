@@ -85,7 +85,33 @@ func (t *thread) takeStep(ctx context.Context) (done bool, err error) {
 	if uses {
 		return false, t.useTools(ctx)
 	}
-	return t.finishOutput()
+	switch done, err = t.finishOutput(); {
+	case done && err == nil:
+		return t.reviewOutput(ctx)
+	case err == nil:
+		t.chooseModel(UseRepair)
+	}
+	return done, err
+}
+
+// chooseModel chooses the model of the next call. The present one stays if the other cannot take the messages,
+// or if the limit cannot hold for it. The caller holds the lock.
+func (t *thread) chooseModel(kind UseKind) {
+	if t.client.o.Models == nil {
+		return
+	}
+	use := Use{Agent: t.agent.ID, Kind: kind, Turn: len(t.state.Turns) + 1,
+		Prompt: estimateTokens(provider.Request{System: t.state.System, Messages: t.state.Messages, Tools: t.tools})}
+	use.Left, use.Limited = t.budget.Left()
+	model := t.client.modelFor(t.agent, use)
+	if !canCarry(t.state.Messages, t.model.Info(), model.Info()) {
+		return
+	}
+	if err := t.budget.Admit(model.Info().Model, t.client.o.Clock()); err != nil {
+		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the chosen model is not taken: %v", err)})
+		return
+	}
+	t.model, t.state.Use, t.state.Model = model, &use, model.Info()
 }
 
 // callModel has the model answer.
@@ -109,7 +135,7 @@ func (t *thread) callModel(ctx context.Context) error {
 // sendRequest sends a request within the budget, and counts it.
 func (t *thread) sendRequest(ctx context.Context, r provider.Request) (response *provider.Response, err error) {
 	e := price.Estimate{Prompt: estimateTokens(r)}
-	r.MaxTokens, err = t.budget.Room(t.state.Provider.Model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
+	r.MaxTokens, err = t.budget.Room(t.model.Info().Model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +178,12 @@ func (t *thread) publishDelta(d provider.Delta) {
 
 // countCost adds the cost of a call.
 func (t *thread) countCost(r *provider.Response, e price.Estimate) {
-	charge := t.budget.Spend(t.state.Provider.Model, t.client.o.Clock(), r.Usage, e)
+	model := t.model.Info().Model
+	charge := t.budget.Spend(model, t.client.o.Clock(), r.Usage, e)
+	own := t.client.providerOf(t.agent).Info().Model
+	if cost, known := t.client.o.Prices.Cost(own, t.client.o.Clock(), charge.Usage); known && charge.Known && own != model {
+		t.budget.AddSaved(model, cost-charge.Cost)
+	}
 	report := t.budget.Report()
 	c := Cost{Spent: int64(report.Spent), Limit: int64(report.Limit), Prompt: charge.Usage.Prompt(), Output: charge.Usage.Output}
 	if charge.Known {
@@ -169,7 +200,7 @@ func (t *thread) countCost(r *provider.Response, e price.Estimate) {
 	}
 	if !charge.Known && !t.warned {
 		t.warned = true
-		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the price of the model %q is not known: its calls are counted without one", t.state.Provider.Model)})
+		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the price of the model %q is not known: its calls are counted without one", model)})
 	}
 }
 
@@ -265,20 +296,55 @@ func (t *thread) askMore(ctx context.Context) error {
 	if t.state.Options.NoQuestions {
 		return fmt.Errorf("%w after %d calls of the model", ErrStopped, t.state.Options.Rounds)
 	}
-	if len(t.state.Questions) == 0 && t.state.Results[fromRounds].Text == "" {
-		t.putQuestion(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.state.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
-			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.state.Rounds)})
-	}
-	if err := t.awaitAnswers(ctx); err != nil {
+	word, err := t.askOwn(ctx, Question{Source: fromRounds, Options: []string{"go on", "stop"},
+		Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.state.Rounds)})
+	if err != nil {
 		return err
 	}
-	word := t.state.Results[fromRounds].Text
-	delete(t.state.Results, fromRounds)
 	if isOneOf(word, "stop", "no", "n", "end", "cancel", "停", "停止", "不", "否") {
 		return ErrStopped
 	}
 	t.state.Rounds = 0
 	return nil
+}
+
+// askOwn puts a question of the loop's own, and returns the answer.
+func (t *thread) askOwn(ctx context.Context, q Question) (words string, err error) {
+	if len(t.state.Questions) == 0 && t.state.Results[q.Source].Text == "" {
+		q.ID = fmt.Sprintf("q%d-%s-%d", len(t.state.Turns)+1, q.Source, t.events.seq+1)
+		t.putQuestion(q)
+	}
+	if err := t.awaitAnswers(ctx); err != nil {
+		return "", err
+	}
+	words = t.state.Results[q.Source].Text
+	delete(t.state.Results, q.Source)
+	return words, nil
+}
+
+// reviseText asks for another draft.
+const reviseText = "The person has read your draft, and says:\n\n%s\n\nAnswer with the whole JSON value again, changed accordingly."
+
+// reviewOutput has the person accept an answer, or say what to change in it.
+func (t *thread) reviewOutput(ctx context.Context) (done bool, err error) {
+	if t.state.Review == nil || t.state.Options.NoQuestions {
+		return true, nil
+	}
+	q := *t.state.Review
+	q.Source, q.Options, q.Context = fromReview, append([]string{"go on"}, q.Options...), string(t.state.Turn.Output)
+	if t.showDraft != nil {
+		q.Context = t.showDraft(t.state.Turn.Output)
+	}
+	words, err := t.askOwn(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	if isOneOf(words, "go on", "proceed to next section", "ok", "yes", "y", "accept", "继续", "好", "好的", "可以", "是") {
+		return true, nil
+	}
+	t.state.Turn.Output, t.state.Repairs = nil, 0
+	t.state.addUserMessage("", provider.TextBlock(fmt.Sprintf(reviseText, words)))
+	return false, nil
 }
 
 // awaitAnswers waits until every question is answered, or the work is to pause.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
 // newThread makes a session without a message yet.
@@ -37,11 +38,12 @@ func (c *Client) newThread(ctx context.Context, kind, agentID string, o Conversa
 	}
 	limit := cmp.Or(o.CostLimit, c.o.CostLimit)
 	now, info := c.o.Clock().UTC(), model.Info()
-	t := &thread{client: c, model: model, agent: agent, menu: m, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
+	t := &thread{client: c, model: model, agent: agent, menu: m, person: person{onQuestion: o.OnQuestion}, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
 	if err := t.budget.Admit(info.Model, now); err != nil {
 		return nil, err
 	}
 	t.state = state{
+		Job:     o.Job,
 		Version: stateVersion, ID: id, Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
 		Options: optionState{
 			CostLimit: limit, PauseTimeout: cmp.Or(o.PauseTimeout, defaultPause), MaxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
@@ -105,8 +107,11 @@ func (c *Client) openThread(ctx context.Context, id string, o OpenOptions) (*thr
 		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for "+
 			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
+	if model = c.openModel(agent, s, model); model == nil {
+		return nil, &StateError{id, fmt.Sprintf("it is in the middle of work with the model %s, which is not chosen any more", s.Model.Model)}
+	}
 	warning := c.applyRights(ctx, s, o)
-	t := &thread{client: c, model: model, agent: agent, menu: m, state: *s, onQuestion: o.OnQuestion,
+	t := &thread{client: c, model: model, agent: agent, menu: m, state: *s, person: person{onQuestion: o.OnQuestion},
 		budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if text := s.Options.Output; len(text) > 0 {
 		t.output = &schema{text: text}
@@ -146,6 +151,22 @@ func (c *Client) openThread(ctx context.Context, id string, o OpenOptions) (*thr
 		t.publish(Event{Type: EventWarning, Text: warning})
 	}
 	return t, nil
+}
+
+// openModel returns the model that a saved session goes on with: the chosen one, else the default if it can take
+// the messages; nil if there is none.
+func (c *Client) openModel(a *Agent, s *state, own provider.Provider) provider.Provider {
+	if s.Use == nil {
+		return own
+	}
+	model := c.modelFor(a, *s.Use)
+	switch betweenSteps := s.Turn == nil && len(s.Job) > 0; {
+	case model.Info() == s.Model:
+		return model
+	case betweenSteps, canCarry(s.Messages, s.Model, own.Info()):
+		return own
+	}
+	return nil
 }
 
 // applyRights puts the rights of the record, or the least rights without one, in place of the file's. Of the

@@ -8,10 +8,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// AnyOutput is the type of an answer: an [Output].
+// AnyOutput is the type of an answer: an [Output] or a [RawOutput].
 type AnyOutput interface {
 	form() (*schema, error)
 }
+
+// RawOutput is the type of an answer without a Go type: a JSON Schema.
+type RawOutput struct{ Schema json.RawMessage }
+
+func (r RawOutput) form() (*schema, error) { return parseSchema(r.Schema) }
 
 // The texts for the model about an output.
 const (

@@ -46,7 +46,8 @@ type Question struct {
 	Context  string   `json:"context,omitempty"`
 	Options  []string `json:"options,omitempty"`
 	// Source is "tool" if the work waits for the answer, "text" if the agent's text ends with
-	// a question, which any message answers, and "rounds" if the limit of a turn is reached.
+	// a question, which any message answers, "rounds" if the limit of a turn is reached, and "review" if the
+	// person is to accept the answer to a [Step].
 	Source string `json:"source"`
 }
 
@@ -55,6 +56,7 @@ const (
 	fromTool   = "tool"
 	fromText   = "text"
 	fromRounds = "rounds"
+	fromReview = "review"
 )
 
 // ToolCall is the use of a tool.
@@ -79,6 +81,10 @@ type Turn struct {
 	Problem string        `json:"problem,omitempty"`
 	// Output is the answer as JSON of the type in the options.
 	Output json.RawMessage `json:"output,omitempty"`
+	// Step is the name of the [Step] if a program's work is under way. Unfit is true if the model has answered
+	// it, but has refused, was cut, or has kept to no type.
+	Step  string `json:"step,omitempty"`
+	Unfit bool   `json:"unfit,omitempty"`
 	// err is why it ended early, in this process.
 	err error
 }
@@ -115,6 +121,13 @@ type state struct {
 	// Schema is the form of the answer to the turn; empty for text. Repairs counts the unfit answers.
 	Schema  json.RawMessage `json:"schema,omitempty"`
 	Repairs int             `json:"repairs,omitempty"`
+	// Review is the question about the answer to a step.
+	Review *Question `json:"review,omitempty"`
+	// Job is the caller's.
+	Job json.RawMessage `json:"job,omitempty"`
+	// Model is the chosen model if there was a choice, and Use the work that it was chosen for.
+	Model provider.Info `json:"model,omitzero"`
+	Use   *Use          `json:"use,omitempty"`
 	// Stop is the reason why the last answer ended; empty if the model has to answer.
 	Stop provider.Stop `json:"stop,omitempty"`
 	// Rounds counts the calls since the person's message, Pauses the calls in a row on the server's wish. Cut

@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
 
@@ -24,10 +25,10 @@ type thread struct {
 	menu  menu
 	files vfs.FS
 	toolkit
-	// context is given to the agent with the first message. onQuestion is the caller's function for answers.
-	context    string
-	onQuestion func(ctx context.Context, q Question) (string, error)
-	budget     *price.Budget
+	// context is given to the agent with the first message.
+	context string
+	person
+	budget *price.Budget
 	// output is the form of the answers, form the form of this turn's answer; nil for text.
 	output, form *schema
 
@@ -52,6 +53,12 @@ type thread struct {
 	changed chan struct{}
 	// warned is true once the model's missing price was reported.
 	warned bool
+}
+
+// person has the caller's functions for the person: onQuestion answers, showDraft writes an answer under review.
+type person struct {
+	onQuestion func(ctx context.Context, q Question) (string, error)
+	showDraft  func(output json.RawMessage) string
 }
 
 // kin is the place of a sub-agent.

@@ -11,24 +11,43 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
+// Step is a message of a program that leads an agent through work in parts. The agent has forgotten the messages
+// before: it knows what Text and the files say.
+type Step struct {
+	// Name is kept in [Turn.Step], for the program; Title in [Turn.User], for people.
+	Name, Title string
+	Text        string
+	// Output is the type of the answer.
+	Output AnyOutput
+	// Review, if not nil, is put to the person with each answer as Context, until the reply is "go on"; any
+	// other reply goes to the agent, which answers once more.
+	Review *Question
+}
+
 // beginTurn takes the person's words, without work, and returns the index of their turn. The answer is to be
 // JSON of form, if it is not nil.
 func (t *thread) beginTurn(ctx context.Context, words string, form *schema) (turn int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err = t.takeWords(ctx, words, form)
+	err = t.takeWords(ctx, words, form, nil)
 	return len(t.state.Turns), err
 }
 
-// takeWords makes the person's words a turn. The caller holds the lock.
-func (t *thread) takeWords(ctx context.Context, words string, form *schema) error {
+// takeWords makes the person's words, or a program's step, a turn. The caller holds the lock.
+func (t *thread) takeWords(ctx context.Context, words string, form *schema, step *Step) error {
 	if err := t.waitUntilReady(ctx); err != nil {
 		return err
 	}
 	if strings.TrimSpace(words) == "" {
 		return errors.New("the message is empty")
 	}
-	text, warning := t.menu.messageFor(words)
+	text, warning, kind := "", "", UseTurn
+	if step == nil {
+		text, warning = t.menu.messageFor(words)
+	} else {
+		text, kind = step.Text, UseSection
+		t.state.Messages, t.state.Results, t.state.Begun = nil, nil, nil
+	}
 	if t.context != "" && len(t.state.Turns) == 0 {
 		text = t.context + "\n\n" + text
 	}
@@ -37,7 +56,10 @@ func (t *thread) takeWords(ctx context.Context, words string, form *schema) erro
 		text += "\n\n" + outputText + string(form.text)
 	}
 	t.state.Title = cmp.Or(t.state.Title, clipLine(words, 100))
-	t.state.Turn = t.newTurn(words)
+	t.state.Turn, t.state.Review = t.newTurn(words), nil
+	if step != nil {
+		t.state.Turn.Step, t.state.Review = step.Name, step.Review
+	}
 	why := newWordsText
 	if errors.Is(t.failure, context.Canceled) {
 		why = Cancelled
@@ -46,6 +68,10 @@ func (t *thread) takeWords(ctx context.Context, words string, form *schema) erro
 	t.state.Rounds, t.state.Pauses, t.state.Repairs = 0, 0, 0
 	t.state.Cut = false
 	t.state.addUserMessage(why, provider.TextBlock(text))
+	if t.parent != nil {
+		kind = UseSubAgent
+	}
+	t.chooseModel(kind)
 	t.state.Status = Processing
 	t.publish(Event{Type: EventTurnStarted, Text: words, MessageID: messageIn(ctx)})
 	if warning != "" {
@@ -179,6 +205,8 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 		return false
 	case errors.Is(err, errPaused), errors.As(err, &question), errors.As(err, &store), t.client.base.Err() != nil:
 		return true
+	case t.state.Turn.Step != "":
+		return ctx.Err() == nil && !isUnfit(err)
 	case t.state.Kind != kindSession:
 		return false
 	}
@@ -200,7 +228,7 @@ func (t *thread) endOrPauseTurn(err error, later bool) {
 	turn, single := t.state.Turn, t.state.Kind == kindSession
 	turn.Response = t.state.responseText()
 	if err != nil {
-		turn.Problem = err.Error()
+		turn.Problem, turn.Unfit = err.Error(), isUnfit(err)
 		e := Event{Type: EventFailed, Text: turn.Problem}
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			e.Text = Cancelled
@@ -279,10 +307,10 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	t.publish(Event{Type: EventAnswered, Text: text, Question: &q, MessageID: messageIn(ctx)})
 	switch q.Source {
 	case fromText:
-		err = t.takeWords(ctx, text, t.output)
+		err = t.takeWords(ctx, text, t.output, nil)
 		return err == nil, err
-	case fromRounds:
-		t.state.keepResult(fromRounds, provider.TextBlock(text))
+	case fromRounds, fromReview:
+		t.state.keepResult(q.Source, provider.TextBlock(text))
 	default:
 		t.state.keepResult(q.ID, provider.Result(q.ID, text, false))
 	}

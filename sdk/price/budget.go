@@ -154,6 +154,15 @@ func (b *Budget) Spend(model string, at time.Time, u provider.Usage, e Estimate)
 	return c
 }
 
+// AddSaved counts an amount saved by the choice of a model that has been called.
+func (b *Budget) AddSaved(model string, saved Money) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.models[model]
+	l.Saved += saved
+	b.models[model] = l
+}
+
 // Warn is the Percent of [Charge] for work under way, with the uncounted cost until now.
 func (b *Budget) Warn(until Money) (percent int) {
 	b.mu.Lock()
@@ -192,9 +201,11 @@ type Report struct {
 	Limit Money `json:"limit_nano_usd,omitempty"`
 	Spent Money `json:"spent_nano_usd"`
 	// Unknown is true if models without a price were used besides.
-	Unknown bool           `json:"unknown,omitempty"`
-	Usage   provider.Usage `json:"usage"`
-	Models  []Line         `json:"models"`
+	Unknown bool `json:"unknown,omitempty"`
+	// Saved is how much more the calls of chosen models would have cost by the default model.
+	Saved  Money          `json:"saved_nano_usd,omitempty"`
+	Usage  provider.Usage `json:"usage"`
+	Models []Line         `json:"models"`
 }
 
 // Report returns the costs so far, by model.
@@ -205,7 +216,7 @@ func (b *Budget) Report() Report {
 	for _, name := range slices.Sorted(maps.Keys(b.models)) {
 		l := b.models[name]
 		r.Usage = r.Usage.Plus(l.Usage)
-		r.Models = append(r.Models, l)
+		r.Models, r.Saved = append(r.Models, l), r.Saved+l.Saved
 	}
 	return r
 }

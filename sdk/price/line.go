@@ -16,6 +16,8 @@ type Line struct {
 	Usage provider.Usage `json:"usage"`
 	// Spent is in nano-dollars; nil if the price of the model is not known.
 	Spent *Money `json:"spent_nano_usd"`
+	// Saved is how much more the default model would have cost, less than 0 if it is the cheaper one.
+	Saved Money `json:"saved_nano_usd,omitempty"`
 }
 
 // Same reports whether two lines say the same of one model, except for the number of calls.
@@ -36,7 +38,10 @@ func Most(a, b []Line) []Line {
 	by := map[string]Line{}
 	for _, l := range slices.Concat(a, b) {
 		v, known := by[l.Model]
-		most := Line{Model: l.Model, Calls: max(l.Calls, v.Calls)}
+		most := Line{Model: l.Model, Calls: max(l.Calls, v.Calls), Saved: min(max(l.Saved, -mostMoney), mostMoney)}
+		if known && l.Saved == 0 {
+			most.Saved = v.Saved
+		}
 		most.Usage = l.Usage.Combine(v.Usage, func(a, b int64) int64 {
 			return min(max(a, b, 0), mostTokens*1000) // which can be added
 		})
