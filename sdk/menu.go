@@ -16,9 +16,9 @@ import (
 type menu struct {
 	snapshot *method.Snapshot
 	shelf    *methodFiles
-	// heading and persona are the agent's, in Markdown.
-	heading, persona string
-	items            []menuItem
+	// module is the agent's; heading and persona are in Markdown.
+	module, heading, persona string
+	items                    []menuItem
 }
 
 type menuItem struct {
@@ -76,10 +76,18 @@ func (m menu) findItem(words string) (item menuItem, rest string, marked, ok boo
 	return menuItem{}, "", marked, false
 }
 
-// messageFor returns the message to the agent for the person's words: the document of the item named in them,
-// else the words. warning names an unknown command.
+// messageFor returns the message to the agent for the person's words: the document of the item, or the *task, named
+// in them, else the words. warning names an unknown command.
 func (m menu) messageFor(words string) (text, warning string) {
 	item, rest, marked, ok := m.findItem(words)
+	if verb, named, _ := strings.Cut(strings.TrimSpace(words), " "); isOneOf(verb, "*task", "/task") { // of any agent
+		name, rest, _ := strings.Cut(strings.TrimSpace(named), " ")
+		for _, name := range []string{m.module + "/" + strings.TrimSuffix(name, ".md"), name} { // first the task beside the agent
+			if text, found := m.documentOf(menuItem{does: name}, rest); found {
+				return text, ""
+			}
+		}
+	}
 	if !ok {
 		if marked && len(m.items) > 0 {
 			return words, fmt.Sprintf("the menu has no such command; it has: %s", strings.Join(m.commandCodes(), ", "))

@@ -1,10 +1,13 @@
 package sdk
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -80,6 +83,30 @@ func (m *methodFiles) withPaths(text string) string {
 		}
 		return uri
 	})
+}
+
+// Template returns the file of a template of the method: of the agent's own files first. A name is for example
+// prd-tmpl, prd or a path.
+func (c *Client) Template(_ context.Context, agentID, name string) ([]byte, error) {
+	agent, m, err := c.shelf.findAgent(agentID)
+	if err != nil {
+		return nil, err
+	}
+	stem := func(file string) string {
+		base := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".yaml"), ".yml")
+		return strings.TrimSuffix(strings.TrimSuffix(base, "-tmpl"), "-template")
+	}
+	var all []string
+	for _, file := range append(slices.Clone(agent.Files), slices.Sorted(maps.Values(m.shelf.paths))...) {
+		if ext := path.Ext(file); path.Base(path.Dir(file)) != "templates" || ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		if all = append(all, stem(file)); stem(file) == stem(name) && strings.HasSuffix(file, strings.TrimPrefix(name, path.Base(name))) {
+			return m.shelf.Read(file)
+		}
+	}
+	slices.Sort(all)
+	return nil, fmt.Errorf("there is no template %q; there are: %s", name, strings.Join(slices.Compact(all), ", "))
 }
 
 // plainError returns an error of the catalog in English, without the types of this program.

@@ -89,7 +89,7 @@ func (s *shelf) findAgent(id string) (*Agent, menu, error) {
 		return nil, menu{}, &AgentError{ID: id, Why: plainError(err).Error(), Near: fault.From(err).Suggestions, err: err}
 	}
 	a := &Agent{AgentInfo: infoOf(d.Item)}
-	m := menu{snapshot: snapshot, shelf: files}
+	m := menu{snapshot: snapshot, shelf: files, module: d.Module}
 	if p := d.Persona; p != nil {
 		a.Name = cmp.Or(a.Name, p.Name)
 		a.Persona = Persona{Role: p.Role, Style: p.Style, Identity: p.Identity, Focus: p.Focus,
