@@ -29,7 +29,7 @@ var wings = map[string]wing{
 	"method":   {doors: ". catalog gitsource", below: "base"},
 	"store":    {doors: ". artifact filestore pgstore transfer", below: "base workflow"},
 	"trust":    {doors: ". reach verify", below: "base workflow"},
-	"sdk":      {doors: ". price provider provider/anthropic provider/openai toolserver vfs pandoc", below: "base method"},
+	"sdk":      {doors: ". pandoc price provider provider/anthropic provider/openai template toolserver vfs", below: "base method"},
 	"prompts":  {doors: ".", below: "base workflow"},
 	"proof":    {doors: ".", below: "base workflow store"},
 	"project":  {doors: ". config sources", below: "base workflow method store trust sdk prompts"},

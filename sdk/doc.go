@@ -68,6 +68,16 @@
 //
 //	plan, turn, err := sdk.Output[Plan]{}.Ask(ctx, conversation, "Plan the sale")
 //
+// # Documents by a template
+//
+// Package template writes the document of a template of the method, section by section, by steps of a conversation
+// ([Conversation.SendStep]); [Client.Template] finds the file.
+//
+// # A choice of models
+//
+// [Options.Models] chooses the model for a turn, a section, a sub-agent or a repair, and [SmallModel] is a choice
+// ready made. The savings by the list of prices are in [price.Report].
+//
 // # Files
 //
 // An agent sees absolute paths in a file system of package vfs. By default changes stay in memory, over the

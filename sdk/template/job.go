@@ -1,0 +1,343 @@
+package template
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+const (
+	// maxItems bounds a repeatable section, maxAsked how often a text is asked for, maxUnfit the answers in a row
+	// that are none.
+	maxItems = 100
+	maxAsked = 2
+	maxUnfit = 4
+)
+
+// Order describes the document. It is saved with the conversation.
+type Order struct {
+	// Template is the file, Words are what the person wants.
+	Template []byte `json:"template"`
+	Words    string `json:"words"`
+	// Variables are known values by name. One with the name of a condition decides it.
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+// Job writes a document. One goroutine uses it at a time.
+type Job struct {
+	Template *Template
+	*sdk.Conversation
+	order Order
+	// noted is how many turns are in the values, asked how often a section was asked for, faults why in vain.
+	noted  int
+	values object
+	asked  map[string]int
+	faults map[string]string
+	// head holds the variables of the title and the filename.
+	head *Section
+}
+
+// Start prepares an agent for a document; [Job.Run] begins. The options have neither Job nor Output.
+func Start(ctx context.Context, client *sdk.Client, agent string, order Order, o sdk.ConversationOptions) (*Job, error) {
+	t, err := Parse(order.Template)
+	if err != nil {
+		return nil, err
+	}
+	o.ReadOnly, o.PlainText, o.Job = true, true, json.RawMessage(asJSON(order))
+	o.NoQuestions = o.NoQuestions || t.Mode != interactive
+	c, err := client.StartConversation(ctx, agent, o)
+	if err != nil {
+		return nil, err
+	}
+	return Open(c)
+}
+
+// Open goes on with the document of a conversation; the job is nil if it has none.
+func Open(c *sdk.Conversation) (*Job, error) {
+	if len(c.Job()) == 0 {
+		return nil, nil
+	}
+	var order Order
+	err := json.Unmarshal(c.Job(), &order)
+	t, bad := Parse(order.Template)
+	if err = cmp.Or(err, bad); err != nil {
+		return nil, fmt.Errorf("the order of the document cannot be read: %w", err)
+	}
+	j := &Job{Template: t, Conversation: c, order: order, values: object{}, asked: map[string]int{}, faults: map[string]string{},
+		head: &Section{key: "{}", Content: t.Output.Title + "\n" + t.Output.Filename}}
+	for name, value := range order.Variables {
+		j.values["{{"+name+"}}"] = value
+	}
+	j.eachSection(t.Sections, func(s *Section) {
+		if text, known := order.Variables[strings.Trim(s.Condition, "{} ")]; known {
+			j.values[s.key+"?"] = !slices.Contains([]string{"", "false", "no", "off", "0", "否"}, strings.ToLower(strings.TrimSpace(text)))
+		}
+	})
+	j.note()
+	c.ShowDrafts(j.draft)
+	return j, nil
+}
+
+// draft returns the sections of an answer.
+func (j *Job) draft(output json.RawMessage) string {
+	w, answer, all := &writer{}, object{}, maps.Clone(j.values)
+	_ = json.Unmarshal(output, &answer) // an object, by the schema
+	maps.Copy(all, answer)
+	j.eachSection(j.Template.Sections, func(s *Section) {
+		if own := *s; answer[s.key] != nil {
+			if !s.Repeatable {
+				own.Sections = nil
+			}
+			w.section(&own, 2, all)
+		}
+	})
+	return strings.TrimSpace(w.b.String())
+}
+
+// eachSection visits the sections in order, but those left out, and those within repeatable ones.
+func (j *Job) eachSection(sections []*Section, visit func(*Section)) {
+	for _, s := range sections {
+		if visit(s); !s.Repeatable && j.values[s.key+"?"] != false {
+			j.eachSection(s.Sections, visit)
+		}
+	}
+}
+
+// note takes the answers of the turns not noted yet.
+func (j *Job) note() {
+	for _, turn := range j.History()[j.noted:] {
+		j.noted++
+		_ = json.Unmarshal(turn.Output, &j.values) // an object by the schema, or none
+		for _, key := range strings.Split(turn.Step, "\n") {
+			if j.faults[key] = turn.Problem; len(turn.Output) > 0 || turn.Unfit {
+				j.asked[key]++
+			}
+		}
+	}
+}
+
+// empty is a missing text or list in JSON.
+var empty = pattern.New(`(?:^|[:\[,])(?:"(?:\s|\\[nrt])*"|\[\]|null)`)
+
+func isWhole(value any) bool { return value != nil && !empty.MatchString(asJSON(value)) }
+
+func asJSON(v any) string {
+	data, _ := json.Marshal(v) // it was read from JSON
+	return string(data)
+}
+
+func tableOf(properties object) object {
+	return object{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)), "additionalProperties": false}
+}
+
+// ask adds to a schema what is missing of a section: the variables in the title, whether it is there, and the text
+// or the items.
+func (j *Job) ask(s *Section, values, into object, inItem bool) {
+	item := into
+	if s.Repeatable {
+		item, values = object{}, maps.Clone(values)
+	}
+	for _, name := range variablesOf(s.Title + "\n" + s.Content) {
+		if counted := s.Repeatable && isNumber.MatchString(name); valueOf(values, name) == "" && !counted {
+			item["{{"+name+"}}"] = object{"type": "string"}
+		}
+		if s.Repeatable {
+			values["{{"+name+"}}"] = name // by the item, for those in it
+		}
+	}
+	if s.Condition != "" && values[s.key+"?"] == nil {
+		into[s.key+"?"] = object{"type": "boolean"}
+	}
+	if s.hasText() && (s.Repeatable || inItem || !isWhole(values[s.key])) {
+		item[s.key] = s.textSchema()
+	}
+	if s.Repeatable || inItem {
+		for _, below := range s.Sections {
+			j.ask(below, values, item, true)
+		}
+	}
+	if s.Repeatable && (inItem || !isWhole(values[s.key])) {
+		into[s.key] = object{"type": "array", "items": tableOf(item)}
+	}
+}
+
+// next returns the next step, for a section or some with short instructions. It has no keys if nothing is missing.
+func (j *Job) next() (step sdk.Step, keys []string) {
+	answer, told := object{}, map[*Section]bool{}
+	var parts, titles []string
+	size, elicit, full := 0, false, false
+	j.eachSection(append([]*Section{j.head}, j.Template.Sections...), func(s *Section) {
+		missing := object{}
+		if j.values[s.key+"?"] != false {
+			j.ask(s, j.values, missing, false)
+		}
+		if full || len(missing) == 0 || j.asked[s.key] >= maxAsked {
+			return
+		}
+		text, alone := describe(s, maps.Clone(told)), s.Repeatable || j.asked[s.key] > 0
+		if full = len(titles) > 0 && (alone || size+len(text) > groupSize); full {
+			return
+		}
+		_, full, size = describe(s, told), alone && s != j.head, size+len(text)
+		maps.Copy(answer, missing)
+		keys, elicit = append(keys, s.key), elicit || s.isElicited()
+		if s != j.head {
+			parts, titles = append(parts, text), append(titles, nameOf(s, j.values))
+		}
+	})
+	name := cmp.Or(j.Template.Name, j.Template.ID)
+	step = sdk.Step{Name: strings.Join(keys, "\n"), Title: cmp.Or(strings.Join(titles, ", "), name),
+		Output: sdk.RawOutput{Schema: json.RawMessage(asJSON(tableOf(answer)))}}
+	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.path(), digest(j.render(false).Text), maxItems,
+		visible.Head(j.Template.rest, groupSize), strings.Join(parts, "\n\n"))
+	if elicit && !j.AsksNobody() {
+		step.Review = &sdk.Question{Question: fmt.Sprintf("Is the draft of %q good as it is? Say what to change, or go on.", step.Title), Options: j.Template.Options}
+	}
+	return step, keys
+}
+
+// path returns the place of the document in the agent's files.
+func (j *Job) path() string {
+	values := object{}
+	for _, name := range variablesOf(j.Template.Output.Filename) {
+		values["{{"+name+"}}"] = unsafe.ReplaceAllString(visible.Cut(strings.Trim(valueOf(j.values, name), ". "), 100, ""), "-")
+	}
+	name := path.Clean("/" + fill(cmp.Or(j.Template.Output.Filename, "docs/"+unsafe.ReplaceAllString(cmp.Or(j.Template.ID, "document"), "-")), values, nil))
+	switch ext := path.Ext(name); {
+	case j.Template.Output.Format != "yaml":
+		return strings.TrimSuffix(name, ".md") + ".md"
+	case ext != ".yaml" && ext != ".yml":
+		name += ".yaml"
+	}
+	return name
+}
+
+// unsafe are characters that a value brings into no filename.
+var unsafe = pattern.New(`[\s/\\:*?"<>|]+`)
+
+// Estimate is the price of a document if each call is answered at once, at its greatest length. Tools that the agent
+// uses, changes that the person wants, and corrections come on top, without a bound but the limit.
+type Estimate struct {
+	Calls int `json:"calls"`
+	// Prompt and Output are tokens of all calls. Known is false if the price of the model is not known.
+	Prompt int64       `json:"prompt_tokens"`
+	Output int64       `json:"output_tokens"`
+	Cost   price.Money `json:"nano_usd"`
+	Known  bool        `json:"known"`
+}
+
+// Estimate estimates the rest of the work. Nothing is called.
+func (j *Job) Estimate() Estimate {
+	e, rest := Estimate{Known: true}, *j
+	rest.asked = maps.Clone(j.asked)
+	for step, keys := rest.next(); len(keys) > 0; step, keys = rest.next() {
+		for _, key := range keys {
+			rest.asked[key] = maxAsked
+		}
+		tokens, cost, known := j.EstimateStep(step.Text + strings.Repeat(" ", digestSize))
+		e.Calls, e.Cost, e.Known = e.Calls+1, e.Cost.Plus(cost), e.Known && known
+		e.Prompt, e.Output = e.Prompt+tokens.Prompt, e.Output+tokens.Output
+	}
+	return e
+}
+
+// Result is a document with what is open in it.
+type Result struct {
+	// Path is the place in the agent's files.
+	Path string `json:"path"`
+	Text string `json:"-"`
+	// Done is false if Run has more to do.
+	Done bool `json:"done"`
+	// Open are sections without a text, LeftOut those whose condition does not hold, NotAsked those that the person
+	// was not asked about, Unfilled variables without a value, and Cut repeatable sections with too many items.
+	Open     []string `json:"open,omitempty"`
+	LeftOut  []string `json:"left_out,omitempty"`
+	NotAsked []string `json:"not_asked,omitempty"`
+	Unfilled []string `json:"unfilled,omitempty"`
+	Cut      []string `json:"cut,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Result returns the document so far.
+func (j *Job) Result() *Result {
+	_, missing := j.next()
+	return j.render(len(missing) == 0)
+}
+
+// render writes the document; done is false if more is to come.
+func (j *Job) render(done bool) *Result {
+	w := &writer{Result: Result{Path: j.path(), Done: done, Warnings: j.Template.Warnings}, faults: j.faults}
+	w.heading(1, w.fill(cmp.Or(j.Template.Output.Title, j.Template.Name, j.Template.ID, "Document"), j.values))
+	for _, s := range j.Template.Sections {
+		w.section(s, 2, j.values)
+	}
+	j.eachSection(j.Template.Sections, func(s *Section) {
+		if s.Elicit && j.AsksNobody() && j.values[s.key+"?"] != false {
+			note(&w.NotAsked, nameOf(s, j.values))
+		}
+	})
+	w.Text = strings.TrimSpace(w.b.String()) + "\n"
+	return &w.Result
+}
+
+// Run works until the document is written. It waits at questions, which the conversation answers, and stops with
+// Done false if it is paused, and with an error if the model does not work, or the limit is spent: Run goes on from
+// there, with another job of the conversation, too.
+func (j *Job) Run(ctx context.Context) (*Result, error) {
+	for unfit := 0; ; {
+		status := j.Status()
+		j.note() // what has been answered since
+		step, keys := j.next()
+		switch {
+		case status != sdk.Idle:
+			if err := j.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) && !errors.Is(err, sdk.ErrNotPaused) {
+				return j.Result(), err
+			}
+		case len(keys) == 0:
+			err := j.write()
+			return j.Result(), cmp.Or(err, j.Save(ctx))
+		default:
+			if err := j.SendStep(ctx, step); err != nil {
+				return j.Result(), err
+			}
+		}
+		turn, err := j.Wait(ctx)
+		if ctx.Err() != nil {
+			return j.Result(), errors.Join(ctx.Err(), j.Pause(context.WithoutCancel(ctx)))
+		}
+		j.note()
+		if unfit++; err == nil {
+			unfit, err = 0, j.write()
+		} else if turn.Unfit && unfit < maxUnfit {
+			err = nil
+		}
+		if err != nil || j.Status() == sdk.Paused {
+			return j.Result(), err
+		}
+	}
+}
+
+// write writes the document into the agent's files; on a disk, where it may replace another, once it is done.
+func (j *Job) write() error {
+	missing := object{}
+	if j.ask(j.head, j.values, missing, false); len(missing) > 0 && j.asked[j.head.key] < maxAsked {
+		return nil // it has no name yet
+	}
+	r := j.Result()
+	if _, onDisk := j.Files().(*vfs.Dir); onDisk && !r.Done {
+		return nil
+	}
+	return j.Write(r.Path, []byte(r.Text))
+}

@@ -1,0 +1,386 @@
+package template_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/template"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+func every(t testing.TB) template.Order {
+	t.Helper()
+	data, err := os.ReadFile("testdata/every-tmpl.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return template.Order{Template: data, Words: "A shop for bread", Variables: map[string]string{"area": "the north/../x", "date": "2026-07-01"}}
+}
+
+func quietly(o sdk.SessionOptions) sdk.ConversationOptions {
+	o.NoQuestions = true
+	return sdk.ConversationOptions{SessionOptions: o}
+}
+
+// TestEveryForm renders a template with every form: headings and order are those of the template.
+func TestEveryForm(t *testing.T) {
+	model := &filler{text: func(key string) string {
+		return map[string]string{"tree": "src/\n# not a heading", "picture": "graph TD", "list": "## Goals\n- one\n\n# Invented\n",
+			"background": "Some {{area}} and {{lost}}."}[key] + "Text of " + key
+	}}
+	_, job := begin(t, model, every(t), sdk.Options{}, quietly(sdk.SessionOptions{}))
+	e := job.Estimate()
+	r, err := job.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/every.md", r.Text)
+	if err := compareHeadings(r.Text, "", job.Template); err == nil {
+		t.Error("a heading of the model's, below the section, is lost")
+	}
+	if r.Path != "/docs/every/the-north-..-x.md" || !r.Done || e.Calls != len(model.prompts) {
+		t.Errorf("%+v in %d calls, %d were estimated", r, len(model.prompts), e.Calls)
+	}
+	if want := []string{"Goals and Background"}; !slices.Equal(r.NotAsked, want) || !slices.Equal(r.Unfilled, []string{"lost"}) || len(r.Open) > 0 {
+		t.Errorf("not asked %q, unfilled %q, open %q", r.NotAsked, r.Unfilled, r.Open)
+	}
+	if docs := job.Documents(); len(docs) != 1 || docs[0].Content != r.Text {
+		t.Errorf("documents %+v", docs)
+	}
+	if all := strings.Join(model.prompts, ""); !strings.Contains(all, "Ask for the brief") || !strings.Contains(all, "editable_sections") || !strings.Contains(all, "item_template") {
+		t.Error("a part of the template has not reached the model")
+	}
+}
+
+// TestKilled: a program that dies at any save, and every program after it at its next one, pays no section twice.
+func TestKilledAtEachStep(t *testing.T) {
+	plain := &filler{}
+	_, job := begin(t, plain, every(t), sdk.Options{}, quietly(sdk.SessionOptions{}))
+	want, err := job.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := len(plain.prompts)
+	for at := range 3*calls + 2 {
+		store, model := sdk.NewMemStore(), &filler{}
+		dying := &dyingStore{Store: store, left: at}
+		_, job := begin(t, model, every(t), sdk.Options{Store: dying}, quietly(sdk.SessionOptions{}))
+		r, err := job.Run(t.Context())
+		if err == nil {
+			if r.Text != want.Text {
+				t.Errorf("at %d: another document", at)
+			}
+			continue
+		}
+		c, err := open(t, model, sdk.Options{Store: store}).Open(t.Context(), job.ID())
+		if errors.Is(err, sdk.ErrNotFound) && at == 0 {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("at %d: %v", at, err)
+		}
+		again, err := template.Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = again.Run(t.Context()); err != nil || r.Text != want.Text || len(model.prompts) > calls+1 {
+			t.Errorf("killed at save %d: %d calls of %d, %v", at, len(model.prompts), calls, err)
+		}
+		// An answer that was never saved is the only one to be paid again.
+		if saved := dying.answers(t, job.ID()); len(model.prompts)-saved > calls-saved+1 {
+			t.Errorf("killed at save %d with %d answers: %d calls", at, saved, len(model.prompts))
+		}
+	}
+}
+
+// dyingStore fails after some saves.
+type dyingStore struct {
+	sdk.Store
+	left int
+}
+
+func (d *dyingStore) Save(ctx context.Context, id string, state []byte) error {
+	if d.left--; d.left < 0 {
+		return errors.New("the program has died")
+	}
+	return d.Store.Save(ctx, id, state)
+}
+
+func (d *dyingStore) answers(t *testing.T, id string) int {
+	data, err := d.Load(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s struct{ Turns []json.RawMessage }
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	return len(s.Turns)
+}
+
+// TestModelsThatFail: what a model does wrong is asked for once more, and written down, or ends the work.
+func TestModelsThatFail(t *testing.T) {
+	refusal := &provider.Response{Stop: provider.Refusal, Usage: provider.Usage{Input: 10, Output: 1}}
+	cut := &provider.Response{Message: provider.Message{Role: provider.Assistant, Blocks: []provider.Block{provider.TextBlock(`{"cut`)}}, Stop: provider.MaxTokens}
+	isPart := func(prompt string) bool { return strings.Contains(prompt, `## Key "picture"`) }
+	for name, c := range map[string]struct {
+		model *filler
+		// open are sections without a text, calls the most calls, over those of a model that works.
+		open  []string
+		calls int
+		ends  bool
+	}{
+		"an empty text": {&filler{text: func(key string) string { return map[bool]string{true: " \n", false: "Text"}[key == "picture"] }}, []string{"Picture"}, 1, false},
+		"a refusal": {&filler{before: func(p string) (*provider.Response, error) {
+			return map[bool]*provider.Response{true: refusal}[isPart(p)], nil
+		}}, []string{"Picture: the model refused to answer"}, 4, false},
+		"garbage for one": {&filler{before: func(p string) (*provider.Response, error) {
+			return map[bool]*provider.Response{true: say("# No")}[isPart(p)], nil
+		}}, nil, 9, false},
+		"cut off for one": {&filler{before: func(p string) (*provider.Response, error) {
+			return map[bool]*provider.Response{true: cut}[isPart(p)], nil
+		}}, nil, 9, false},
+		"garbage for all":     {&filler{before: func(string) (*provider.Response, error) { return say("No."), nil }}, nil, 12, true},
+		"a refusal of all":    {&filler{before: func(string) (*provider.Response, error) { return refusal, nil }}, nil, 4, true},
+		"a server that fails": {&filler{before: func(string) (*provider.Response, error) { return nil, &provider.Error{Status: 401, Message: "no key"} }}, nil, 1, true},
+		"a server that fails in the middle": {&filler{before: func(p string) (*provider.Response, error) {
+			if isPart(p) {
+				return nil, &provider.Error{Status: 500, Message: "down", Retryable: true}
+			}
+			return nil, nil
+		}}, nil, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, job := begin(t, c.model, every(t), sdk.Options{}, quietly(sdk.SessionOptions{}))
+			whole := job.Estimate().Calls
+			r, err := job.Run(t.Context())
+			if (err != nil) != c.ends || r.Done == c.ends {
+				t.Fatalf("done %v: %v", r.Done, err)
+			}
+			if n := len(c.model.prompts); n > whole+c.calls || c.ends && !strings.Contains(name, "middle") && n > c.calls {
+				t.Errorf("%d calls, %d of a model that works", n, whole)
+			}
+			if strings.Contains(name, "middle") {
+				c.model.before = nil
+				if r, err := job.Run(t.Context()); err != nil || !r.Done || len(r.Open) > 0 || len(c.model.prompts) != whole+1 {
+					t.Errorf("it does not go on, in %d calls: %v", len(c.model.prompts), err)
+				}
+			}
+			if c.open != nil && !slices.Equal(r.Open, c.open) || !c.ends && !strings.Contains(r.Text, "## Picture\n") {
+				t.Errorf("open %q", r.Open)
+			}
+		})
+	}
+}
+
+// TestTooManyItems: a list without end is cut, and said to be.
+func TestTooManyItems(t *testing.T) {
+	order := template.Order{Words: "x", Template: []byte("sections: [{id: part, title: 'Part {{n}}', repeatable: true}]")}
+	_, job := begin(t, &filler{items: 10_000}, order, sdk.Options{}, quietly(sdk.SessionOptions{}))
+	r, err := job.Run(t.Context())
+	if err != nil || strings.Count(r.Text, "\n## Part") != 100 || !slices.Equal(r.Cut, []string{"part"}) {
+		t.Errorf("%d parts, %q: %v", strings.Count(r.Text, "\n## Part"), r.Cut, err)
+	}
+}
+
+// TestLimit: the money ends in the middle; the document so far is there, and more money goes on from there.
+func TestLimit(t *testing.T) {
+	store, model := sdk.NewMemStore(), &filler{}
+	client, job := begin(t, model, every(t), sdk.Options{Store: store, CostLimit: 6 * price.Dollar / 1000}, quietly(sdk.SessionOptions{MaxTokens: 1000}))
+	r, err := job.Run(t.Context())
+	var limit *sdk.CostLimitError
+	before := len(model.prompts)
+	if !errors.As(err, &limit) || r.Done || before == 0 || !strings.Contains(r.Text, "The text of") || len(job.Documents()) != 1 {
+		t.Fatalf("%d calls, done %v: %v", before, r.Done, err)
+	}
+	if _, err := job.Run(t.Context()); !errors.As(err, &limit) || len(model.prompts) != before {
+		t.Errorf("without more money: %d calls more, %v", len(model.prompts)-before, err)
+	}
+	client.Close()
+	c, err := open(t, model, sdk.Options{Store: store}).OpenWith(t.Context(), job.ID(), sdk.OpenOptions{CostLimit: price.Dollar})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := template.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := again.Estimate().Calls
+	if r, err = again.Run(t.Context()); err != nil || !r.Done || len(model.prompts) != before+rest {
+		t.Errorf("%d calls more, %d estimated: %v", len(model.prompts)-before, rest, err)
+	}
+}
+
+// TestReview: the person is shown each draft to be discussed, until it is good.
+func TestReview(t *testing.T) {
+	var asked []sdk.Question
+	model := &filler{}
+	_, job := begin(t, model, every(t), sdk.Options{}, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{
+		OnQuestion: func(_ context.Context, q sdk.Question) (string, error) {
+			asked = append(asked, q)
+			return []string{"Look for what is missing", "shorter", "Go on", "go on"}[min(len(asked)-1, 3)], nil
+		}}})
+	e := job.Estimate()
+	r, err := job.Run(t.Context())
+	if err != nil || len(r.NotAsked) > 0 || len(asked) != 3 || len(model.prompts) != e.Calls+2 {
+		t.Fatalf("%d questions, %d calls of %d, %q: %v", len(asked), len(model.prompts), e.Calls, r.NotAsked, err)
+	}
+	q := asked[0]
+	if !strings.Contains(q.Context, "## Goals\n\nThe text of list.") || q.Source != "review" || !slices.Contains(q.Options, "Look for what is missing") {
+		t.Errorf("question %+v", q)
+	}
+	if !strings.Contains(model.prompts[2], "shorter") {
+		t.Errorf("the model was not told: %q", model.prompts[2])
+	}
+}
+
+// TestReviewElsewhere: a draft waits in the store, and its answer reaches the model in another process.
+func TestReviewElsewhere(t *testing.T) {
+	store, model := sdk.NewMemStore(), &filler{}
+	client, job := begin(t, model, every(t), sdk.Options{Store: store}, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{PauseTimeout: 1}})
+	r, err := job.Run(t.Context())
+	if err != nil || r.Done || job.Status() != sdk.Paused || len(job.Questions()) != 1 {
+		t.Fatalf("%s, done %v: %v", job.Status(), r.Done, err)
+	}
+	client.Close()
+	for _, words := range []string{"shorter", "go on"} {
+		c, err := open(t, model, sdk.Options{Store: store}).Open(t.Context(), job.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job, err = template.Open(c); err != nil {
+			t.Fatal(err)
+		}
+		if q := job.Questions(); len(q) != 1 || !strings.Contains(q[0].Context, "## Goals") {
+			t.Fatalf("questions %+v", q)
+		}
+		if err := job.Answer(t.Context(), "", words); err != nil {
+			t.Fatal(err)
+		}
+		if r, err = job.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !r.Done || r.Text == "" {
+		t.Errorf("done %v", r.Done)
+	}
+}
+
+// TestConditions: a variable decides, else the model; what is left out is said.
+func TestConditions(t *testing.T) {
+	order := template.Order{Words: "x", Template: []byte("sections: [{id: a, title: A}, " +
+		"{id: b, title: B, condition: has_b, sections: [{id: c, title: C}]}, " +
+		"{id: d, title: D, repeatable: true, condition: '{{has_d}}', sections: [{id: e, title: 'E {{n}}'}]}]")}
+	no := func(p string) (*provider.Response, error) {
+		if strings.Contains(p, `"b?"`) {
+			return say(`{"a":"text","b?":false,"c":"","d?":false}`), nil
+		}
+		return nil, nil
+	}
+	for name, c := range map[string]struct {
+		variables map[string]string
+		model     *filler
+		left      []string
+	}{
+		"the model says yes":   {nil, &filler{}, nil},
+		"the model says no":    {nil, &filler{before: no}, []string{"B", "D"}},
+		"a variable says no":   {map[string]string{"has_b": "no", "has_d": "false"}, &filler{}, []string{"B", "D"}},
+		"one variable says no": {map[string]string{"has_b": "", "has_d": "x"}, &filler{}, []string{"B"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			order := order
+			order.Variables = c.variables
+			_, job := begin(t, c.model, order, sdk.Options{}, quietly(sdk.SessionOptions{}))
+			r, err := job.Run(t.Context())
+			if err != nil || !slices.Equal(r.LeftOut, c.left) || strings.Contains(r.Text, "# C") == slices.Contains(c.left, "B") {
+				t.Errorf("left out %q of %q: %v", r.LeftOut, r.Text, err)
+			}
+		})
+	}
+}
+
+// TestCostIsLinear: the prompt of a step stays below a bound, however long the document becomes.
+func TestCostIsLinear(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("sections:\n")
+	for n := range 30 {
+		fmt.Fprintf(&b, "  - {id: s%d, title: Section %d, instruction: '%s'}\n", n, n, strings.Repeat("x", 1500))
+	}
+	model := &filler{text: func(key string) string { return strings.Repeat("A long text of "+key+". ", 400) }}
+	_, job := begin(t, model, template.Order{Words: "x", Template: []byte(b.String())}, sdk.Options{}, quietly(sdk.SessionOptions{}))
+	e := job.Estimate()
+	r, err := job.Run(t.Context())
+	if err != nil || !r.Done || len(model.prompts) != e.Calls {
+		t.Fatalf("%d calls of %d: %v", len(model.prompts), e.Calls, err)
+	}
+	for n, prompt := range model.prompts {
+		if len(prompt) > 18_000 {
+			t.Errorf("prompt %d has %d bytes", n, len(prompt))
+		}
+	}
+}
+
+// TestModels: short sections go to the small model, and what that saves is counted, in another process too.
+func TestModels(t *testing.T) {
+	prices, err := price.Parse([]byte(`{"prices":[{"model":"large","input":10,"output":20},{"model":"small","input":1,"output":2}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, small := &filler{info: provider.Info{Provider: "fake", Model: "large"}}, &filler{info: provider.Info{Provider: "fake", Model: "small"}}
+	o := sdk.Options{Prices: prices, Store: sdk.NewMemStore(), Models: sdk.SmallModel(small, 4500)}
+	_, job := begin(t, large, every(t), o, quietly(sdk.SessionOptions{}))
+	r, err := job.Run(t.Context())
+	costs := job.Costs()
+	if err != nil || !r.Done || len(small.prompts) == 0 {
+		t.Fatalf("%d and %d calls: %v", len(large.prompts), len(small.prompts), err)
+	}
+	each := 9*price.Money(1000*1000) + 18*price.Money(1000*100)
+	if want := each * price.Money(len(small.prompts)); costs.Saved != want {
+		t.Errorf("saved %s of %d calls, want %s", costs.Saved, len(small.prompts), want)
+	}
+	c, err := open(t, large, o).Open(t.Context(), job.ID())
+	if err != nil || c.Costs().Saved != costs.Saved {
+		t.Errorf("opened again, %v: %+v", err, c.Costs())
+	}
+}
+
+// TestOnDisk: a document of the project is replaced once the new one is done.
+func TestOnDisk(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(folder, "docs", "a.md")
+	if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := vfs.OpenDir(folder, vfs.DirOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = dir.Close() }()
+	order := template.Order{Words: "x", Template: []byte("template: {output: {filename: docs/a.md}}\n" +
+		"sections: [{id: a, title: A}, {id: b, title: 'B {{n}}', repeatable: true}]")}
+	model := &filler{before: func(string) (*provider.Response, error) {
+		if data, err := os.ReadFile(name); err != nil || string(data) != "old" {
+			t.Errorf("at a call: %q, %v", data, err)
+		}
+		return nil, nil
+	}}
+	_, job := begin(t, model, order, sdk.Options{}, quietly(sdk.SessionOptions{FS: dir}))
+	r, err := job.Run(t.Context())
+	if data, _ := os.ReadFile(name); err != nil || string(data) != r.Text || len(model.prompts) != 2 {
+		t.Errorf("%d calls, %q: %v", len(model.prompts), data, err)
+	}
+}

@@ -1,0 +1,290 @@
+package template
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// interactive is the mode in which the person is asked.
+const interactive = "interactive"
+
+// The bounds of a template, MaxSize in bytes of the file.
+const (
+	MaxSize     = 1 << 20
+	MaxSections = 1000
+	maxDepth    = 64
+	maxNodes    = 100_000
+)
+
+// Template is a document to be written.
+type Template struct {
+	ID, Name, Version string
+	Output            struct{ Format, Filename, Title string }
+	// Mode is workflow.mode. Options are offered to the person with each draft.
+	Mode     string     `yaml:"-"`
+	Options  []string   `yaml:"-"`
+	Sections []*Section `yaml:"-"`
+	// Warnings name what is not used as written, with lines.
+	Warnings []string `yaml:"-"`
+	// rest are the other keys of the file, for the model.
+	rest string
+	keys map[string]bool
+}
+
+// Section is a part of a template. Title and Content, which is text of the document word for word, can hold
+// {{variables}}; a Condition of "" always holds.
+type Section struct {
+	ID, Title, Type, Language, Condition, Instruction, Template, Content string
+
+	Repeatable, Elicit bool
+	Choices            any
+	Sections           []*Section
+	// More are keys for the model alone.
+	More map[string]any `yaml:",inline"`
+	Line int            `yaml:"-"`
+	// source is the section as the model reads it, key names it in answers.
+	source, key string
+	up          *Section
+	problems    []string
+}
+
+// forModel are the keys of templates that are for the model alone.
+const forModel = " columns prefix example examples owner editors item_template items rows mermaid_type custom_elicitation "
+
+// variable is a {{name}}, and alternatives are a choice within a title, {One|Two}.
+var (
+	variable     = pattern.New(`\{\{\s*([^{}\s](?:[^{}\n]{0,200}[^{}\s])?)\s*\}\}`)
+	alternatives = pattern.New(`\{([^{}|\n]+(?:\|[^{}|\n]+)+)\}`)
+)
+
+// variablesOf returns the variables in a text.
+func variablesOf(text string) (names []string) {
+	for _, m := range variable.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// nameAlternatives makes variables of alternatives.
+func nameAlternatives(title, key string) string {
+	return alternatives.ReplaceAllStringFunc(title, func(found string) string {
+		return "{{" + strings.NewReplacer("{", "", "}", "").Replace(key) + ": " + strings.Trim(found, "{}") + "}}"
+	})
+}
+
+// UnmarshalYAML reads a section. Values of a wrong type become warnings.
+func (s *Section) UnmarshalYAML(n *yaml.Node) error {
+	type plain Section
+	err := n.Decode((*plain)(s))
+	s.Line, s.source = n.Line, asYAML(withoutKeys(n, "id", "sections"))
+	s.Sections = slices.DeleteFunc(s.Sections, func(below *Section) bool { return below == nil })
+	if kinds, ok := errors.AsType[*yaml.TypeError](err); ok {
+		s.problems, err = kinds.Errors, nil
+	}
+	return err
+}
+
+// Parse reads a template. The error names the line.
+func Parse(data []byte) (*Template, error) {
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("the template has %d bytes, more than %d", len(data), MaxSize)
+	}
+	var document yaml.Node
+	if err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&document); errors.Is(err, io.EOF) {
+		return nil, errors.New("the template is empty")
+	} else if err != nil {
+		return nil, fmt.Errorf("the template is not valid YAML: %s", visible.Line(strings.TrimPrefix(err.Error(), "yaml: ")))
+	}
+	left := maxNodes
+	root, err := expand(document.Content[0], &left, nil)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{keys: map[string]bool{}}
+	var file struct {
+		Template *Template
+		Workflow struct {
+			Mode        string
+			Elicitation any
+			Custom      struct{ Options []string } `yaml:"custom_elicitation"`
+		}
+		Sections []*Section
+	}
+	file.Template = t
+	err = root.Decode(&file)
+	if kinds, ok := errors.AsType[*yaml.TypeError](err); ok {
+		t.Warnings = kinds.Errors
+	} else if err != nil {
+		return nil, fmt.Errorf("the template cannot be read: %s", visible.Line(err.Error()))
+	}
+	t.Mode, t.Options = strings.ToLower(cmp.Or(file.Workflow.Mode, interactive)), file.Workflow.Custom.Options[:min(len(file.Workflow.Custom.Options), 12)]
+	if file.Workflow.Elicitation == false {
+		t.Mode = "non-interactive"
+	}
+	if name := path.Clean(strings.ReplaceAll(t.Output.Filename, `\`, "/")); strings.HasPrefix(name, "..") || strings.ContainsAny(name[:min(2, len(name))], "/:") {
+		t.warn(root.Line, "the filename %q lies outside of the project; the document is written into docs", t.Output.Filename)
+		t.Output.Filename = "docs/" + path.Base(name)
+	}
+	t.Output.Title = nameAlternatives(t.Output.Title, "title")
+	t.rest = asYAML(withoutKeys(root, "template", "workflow", "sections"))
+	if !hasKey(root, "sections") && t.rest != "{}" { // a form of YAML fields
+		file.Sections, t.rest = []*Section{{ID: "form", Type: "yaml", Line: root.Line, source: formText + "\n\n" + t.rest}}, ""
+	}
+	if t.Sections, err = t.prepare(slices.DeleteFunc(file.Sections, func(s *Section) bool { return s == nil }), nil); err == nil && len(t.Sections) == 0 {
+		err = errors.New(strings.Join(append([]string{fmt.Sprintf("line %d: the template has no sections", root.Line)}, t.Warnings...), "; "))
+	}
+	return t, err
+}
+
+func (t *Template) warn(line int, format string, args ...any) {
+	t.Warnings = append(t.Warnings, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
+}
+
+// expand replaces aliases by copies, within bounds. left counts the parts that may come, around are those around n.
+func expand(n *yaml.Node, left *int, around []*yaml.Node) (*yaml.Node, error) {
+	*left--
+	switch {
+	case slices.Contains(around, n):
+		return nil, fmt.Errorf("line %d: the alias %q contains itself", n.Line, n.Anchor)
+	case len(around) > maxDepth:
+		return nil, fmt.Errorf("line %d: the template is nested more than %d deep", n.Line, maxDepth)
+	case *left < 0:
+		return nil, fmt.Errorf("line %d: the template has more than %d parts, with the copies by aliases", n.Line, maxNodes)
+	case n.Kind == yaml.AliasNode:
+		return expand(n.Alias, left, around)
+	}
+	out := *n
+	out.Anchor, out.Content = "", nil
+	for i, c := range n.Content {
+		c, err := expand(c, left, append(slices.Clone(around), n))
+		if err != nil {
+			return nil, err
+		}
+		if n.Kind == yaml.MappingNode && i%2 == 1 && c.Kind == yaml.MappingNode && n.Content[i-1].Value == "sections" {
+			c = listOf(c)
+		}
+		out.Content = append(out.Content, c)
+	}
+	return &out, nil
+}
+
+// listOf returns a table of sections by their ids as a list.
+func listOf(table *yaml.Node) *yaml.Node {
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: table.Line}
+	for i := 0; i+1 < len(table.Content); i += 2 {
+		s := *table.Content[i+1]
+		if s.Kind == yaml.MappingNode && !hasKey(&s, "id") {
+			s.Content = append([]*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "id"}, table.Content[i]}, s.Content...)
+		}
+		list.Content = append(list.Content, &s)
+	}
+	return list
+}
+
+func hasKey(n *yaml.Node, key string) bool {
+	return slices.ContainsFunc(n.Content, func(k *yaml.Node) bool { return k.Value == key })
+}
+
+// formText is the instruction for a form of YAML fields.
+const formText = "Fill in the fields of the form, all but the examples, in their order. The answer is the whole YAML document."
+
+// withoutKeys returns a table without some of its keys.
+func withoutKeys(table *yaml.Node, keys ...string) *yaml.Node {
+	out := &yaml.Node{Kind: yaml.MappingNode}
+	for i := 0; i+1 < len(table.Content); i += 2 {
+		if !slices.Contains(keys, table.Content[i].Value) {
+			out.Content = append(out.Content, table.Content[i], table.Content[i+1])
+		}
+	}
+	return out
+}
+
+// asYAML returns a part as text.
+func asYAML(v any) string {
+	data, err := yaml.Marshal(v)
+	if err != nil {
+		return "" // the model does without it
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// prepare gives the sections of a list their keys, and makes two forms one: a variable in the titles of neighbours
+// gets a name for each; and if a repeatable section has a fixed title, the ones in it with variables repeat.
+func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err error) {
+	uses := map[string]int{}
+	for n, s := range list {
+		s.up, s.ID, s.Title = up, cmp.Or(oneLine(s.ID), fmt.Sprintf("section-%d", n+1)), oneLine(s.Title)
+		if s.key = s.ID; t.keys[s.key] && up != nil {
+			s.key = up.key + "/" + s.ID
+		}
+		if t.keys[s.key] {
+			t.warn(s.Line, "there is another section %q beside this one", s.ID)
+			s.key += fmt.Sprintf("~%d", len(t.keys))
+		}
+		if t.keys[s.key] = true; len(t.keys) > MaxSections {
+			return nil, fmt.Errorf("line %d: the template has more than %d sections", s.Line, MaxSections)
+		}
+		s.Title = nameAlternatives(s.Title, s.key)
+		for _, name := range variablesOf(s.Title) {
+			uses[name]++
+		}
+		if t.check(s); s.Title+s.Content == "" && len(s.Sections) == 0 && !s.hasText() {
+			t.rest += "\n" + s.source // for all sections
+		}
+	}
+	for _, s := range list {
+		s.Title = variable.ReplaceAllStringFunc(s.Title, func(found string) string {
+			name := variablesOf(found)[0]
+			if s.Repeatable || uses[name] < 2 || up.hasVariable(name) || slices.Contains(variablesOf(t.Output.Title+t.Output.Filename), name) {
+				return found
+			}
+			return "{{" + s.key + "." + name + "}}"
+		})
+		if s.Sections, err = t.prepare(s.Sections, s); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// hasVariable reports whether a variable is in the title of a section, or of one around it.
+func (s *Section) hasVariable(name string) bool {
+	return s != nil && (slices.Contains(variablesOf(s.Title), name) || s.up.hasVariable(name))
+}
+
+// check warns of what is not used as written.
+func (t *Template) check(s *Section) {
+	t.Warnings = append(t.Warnings, s.problems...)
+	for _, key := range slices.Sorted(maps.Keys(s.More)) {
+		if !strings.Contains(forModel, " "+key+" ") {
+			t.warn(s.Line, "the key %q is not known; the model reads it as it is", visible.Line(key))
+		}
+	}
+	nothing := s.Instruction+s.Template+s.Content+s.Type == "" && len(s.Sections) == 0
+	switch {
+	case s.Type == "choice" && s.textSchema()["enum"] == nil:
+		t.warn(s.Line, "the section %q is a choice without choices", s.ID)
+	case s.Title == "" && nothing:
+		t.warn(s.Line, "the section %q has neither a title nor anything to write", s.ID)
+	case s.Repeatable && nothing && len(variablesOf(s.Title)) == 0:
+		t.warn(s.Line, "the section %q is repeatable, but nothing says with which items", s.ID)
+	}
+	if s.Repeatable && len(variablesOf(s.Title)) == 0 {
+		s.Repeatable = false
+		for _, below := range s.Sections {
+			below.Repeatable = below.Repeatable || len(variablesOf(below.Title)) > 0
+		}
+	}
+}

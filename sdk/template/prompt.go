@@ -1,0 +1,72 @@
+package template
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// groupSize bounds the instructions for one call, digestSize the document so far in it, in bytes.
+const (
+	groupSize  = 2000
+	digestSize = 12_000
+)
+
+// stepText is the message of a step.
+const stepText = `You write parts of the document %[1]q from a template of the method. A program puts it together and writes all headings: your texts
+are Markdown without them. You write no file.
+
+What the person wants: %[2]s
+
+Variables known: %[3]s
+
+The document so far, which is in %[4]s:
+
+<document>
+%[5]s
+</document>
+
+Write the sections below. Read what you need with your tools before. In your answer the key of a section has its text, in full, as the instruction,
+the template and the type say; of a repeatable section the items, at most %[6]d. A key in {{}} has the value of a variable. A key with a question
+mark says whether the section is there, by its condition; if it is not, its texts are "". What you cannot know, name as open.
+
+%[7]s
+
+%[8]s`
+
+// describe returns the instructions for a section, with those of the sections around it that were not told yet.
+func describe(s *Section, told map[*Section]bool) (text string) {
+	if s.up != nil && !told[s.up] {
+		text = describe(s.up, told) + "\n\n"
+	}
+	told[s] = true
+	text += fmt.Sprintf("## Key %q\n\n%s", s.key, s.source)
+	if s.Repeatable {
+		for _, below := range s.Sections {
+			text += "\n\n" + describe(below, told)
+		}
+	}
+	return text
+}
+
+func (s *Section) isElicited() bool { return s.Elicit || s.up != nil && s.up.isElicited() }
+
+// digest returns a document, or if it is long the beginning of each section.
+func digest(document string) string {
+	if len(document) <= digestSize {
+		return document
+	}
+	var b strings.Builder
+	share, size := digestSize/(1+strings.Count(document, "\n#")), 0
+	for line := range strings.Lines(document) {
+		if strings.HasPrefix(line, "#") {
+			size = 0
+		}
+		if size < share {
+			b.WriteString(visible.Head(strings.TrimRight(line, "\n"), share-size) + "\n")
+		}
+		size += len(line)
+	}
+	return visible.Head(b.String(), digestSize)
+}

@@ -1,0 +1,226 @@
+package template
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// object has values by key: of a section the text or the items, of {{name}} a variable, and of the section's key with
+// a question mark whether it is there. An item of a repeatable section is another object, over the one around it.
+type object = map[string]any
+
+func oneLine(text string) string { return visible.Line(strings.Join(strings.Fields(text), " ")) }
+
+// valueOf returns the value of a variable; "" is none. It names no other variable.
+func valueOf(values object, name string) string {
+	text, _ := values["{{"+name+"}}"].(string)
+	if at := strings.LastIndex(name, "."); text == "" && at >= 0 { // the person has named it for all neighbours
+		text, _ = values["{{"+name[at+1:]+"}}"].(string)
+	}
+	return strings.TrimSpace(strings.NewReplacer("{{", "", "}}", "").Replace(text))
+}
+
+// fill puts the values of variables into a text, and reports those without one.
+func fill(text string, values object, missing func(name string)) string {
+	return variable.ReplaceAllStringFunc(text, func(found string) string {
+		name := variablesOf(found)[0]
+		value := valueOf(values, name)
+		if value == "" && missing != nil {
+			missing(name)
+		}
+		return cmp.Or(value, "["+name+"]")
+	})
+}
+
+// nameOf returns the title of a section for lists, or the id if it is not known yet.
+func nameOf(s *Section, values object) string {
+	known := true
+	title := oneLine(fill(s.Title, values, func(string) { known = false }))
+	if title == "" || !known {
+		return s.ID
+	}
+	return title
+}
+
+// hasText reports whether the model writes a text for a section itself, beside the sections in it.
+func (s *Section) hasText() bool {
+	return s.Template+s.Type != "" || len(s.Sections) == 0 && s.Title != "" && s.Content == ""
+}
+
+// textSchema returns the schema of the text of a section.
+func (s *Section) textSchema() object {
+	var texts []string
+	list, _ := s.Choices.([]any)
+	for _, choice := range list {
+		texts = append(texts, fmt.Sprint(choice))
+	}
+	if s.Type == "choice" && len(texts) > 0 {
+		return object{"enum": texts}
+	}
+	return object{"type": "string"}
+}
+
+// writer writes a document.
+type writer struct {
+	b strings.Builder
+	Result
+	// faults are the reasons why sections have no text.
+	faults map[string]string
+}
+
+func (w *writer) fill(text string, values object) string {
+	return fill(text, values, func(name string) {
+		if w.Done {
+			note(&w.Unfilled, name)
+		}
+	})
+}
+
+// note adds a text to a list once.
+func note(list *[]string, text string) {
+	if !slices.Contains(*list, text) {
+		*list = append(*list, text)
+	}
+}
+
+// heading writes a heading, whatever the title holds.
+func (w *writer) heading(level int, title string) {
+	title = strings.ReplaceAll(visible.Cut(oneLine(title), 300, "…"), "<", `\<`)
+	if plain := strings.TrimRight(title, "#"); plain != title {
+		title = plain + strings.Repeat(`\#`, len(title)-len(plain))
+	}
+	fmt.Fprintf(&w.b, "%s %s\n\n", strings.Repeat("#", min(level, 6)), title)
+}
+
+var isNumber = pattern.New(`(?:^|_)(?:number|num|no|index)$`)
+
+// section writes a section with those in it, once for each item if it is repeatable.
+func (w *writer) section(s *Section, level int, values object) {
+	if values[s.key+"?"] == false {
+		note(&w.LeftOut, nameOf(s, values))
+		return
+	}
+	if !s.Repeatable {
+		w.one(s, level, values)
+		return
+	}
+	items, _ := values[s.key].([]any)
+	if len(items) > maxItems {
+		items = items[:maxItems]
+		note(&w.Cut, s.ID)
+	}
+	for n, item := range items {
+		inner := maps.Clone(values)
+		delete(inner, s.key)
+		own, _ := item.(object)
+		maps.Copy(inner, own)
+		for _, name := range variablesOf(s.Title) {
+			if isNumber.MatchString(name) && valueOf(inner, name) == "" {
+				inner["{{"+name+"}}"] = fmt.Sprint(n + 1)
+			}
+		}
+		w.one(s, level, inner)
+	}
+	if len(items) == 0 {
+		w.one(&Section{ID: s.ID, key: s.key, Title: s.Title}, level, values)
+	}
+}
+
+// one writes a section, or an item of a repeatable one.
+func (w *writer) one(s *Section, level int, values object) {
+	if s.Title != "" {
+		w.heading(level, w.fill(s.Title, values))
+		level++
+	}
+	if s.Content != "" {
+		fmt.Fprintf(&w.b, "%s\n\n", strings.TrimSpace(clean(w.fill(s.Content, values), level)))
+	}
+	text, _ := values[s.key].(string)
+	text = strings.TrimSpace(text)
+	switch name := nameOf(s, values); {
+	case !s.hasText():
+	case text != "":
+		w.b.WriteString(body(s, w.fill(text, values), name, level) + "\n\n")
+	case w.Done:
+		note(&w.Open, strings.TrimSuffix(name+": "+oneLine(w.faults[s.key]), ": "))
+		w.b.WriteString("> **Open:** the model has given no text for this section.\n\n")
+	default:
+		w.b.WriteString("> Not written yet.\n\n")
+	}
+	for _, below := range s.Sections {
+		w.section(below, level, values)
+	}
+}
+
+// body returns a text of the model as the document has it.
+func body(s *Section, text, title string, least int) string {
+	first, rest, _ := strings.Cut(text, "\n")
+	if _, heading, ok := markdown.HashHeading(first); ok && strings.EqualFold(heading, title) {
+		text = strings.TrimSpace(rest) // many models repeat the title
+	}
+	if s.Type == "yaml" {
+		return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "```yaml"), "```"), "```"))
+	}
+	language := s.Language
+	if s.Type == "mermaid" {
+		language = s.Type
+	}
+	if (s.Type == "code" || s.Type == "mermaid") && !strings.Contains(text, "```") {
+		return "```" + oneLine(strings.ReplaceAll(language, "`", "")) + "\n" + text + "\n```"
+	}
+	if len(s.Sections) > 0 {
+		least++
+	}
+	return clean(text, least)
+}
+
+var (
+	// fenceLine opens or closes a block of code, within a list or quotation, too. nested is a heading within one,
+	// underline makes one of the line above, and hiding is HTML that makes or hides one.
+	fenceLine = pattern.New("^((?:[ \t>]|[-*+][ \t]|\\d{1,9}[.)][ \t])*)(`{3,}|~{3,})(.*)$")
+	nested    = pattern.New(`^((?:[ \t>*+-]|\d{1,9}[.)])+)(#{1,6}(?:[ \t].*)?|[=-]+[ \t]*)$`)
+	underline = pattern.New(`^[ \t]*(?:=+|-+)[ \t]*$`)
+	hiding    = pattern.New(`(?i)<(!|\?|/?(?:h[1-6]|script|pre|style|textarea)\b)`)
+)
+
+// clean makes headings of a text no higher than a level, and ends what would hide the text that follows. Blocks of
+// code stand on their own, outside of lists.
+func clean(text string, least int) string {
+	var out []string
+	fence, indent := "", ""
+	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
+		m := fenceLine.FindStringSubmatch(line)
+		level, heading, isHeading := markdown.HashHeading(line)
+		switch {
+		case fence != "" && m != nil && strings.TrimSpace(m[3]) == "" && strings.HasPrefix(m[2], fence):
+			line, fence = m[2], ""
+		case fence != "":
+			line = strings.TrimPrefix(line, indent)
+		case m != nil && (m[2][0] == '~' || !strings.Contains(m[3], "`")):
+			line, fence, indent = m[2]+m[3], m[2], strings.Repeat(" ", len(m[1]))
+			if mark := strings.TrimSpace(m[1]); mark != "" {
+				out = append(out, mark)
+			}
+		case isHeading && max(level, least) > 6:
+			line = "**" + heading + "**"
+		case isHeading:
+			line = strings.Repeat("#", max(level, least)) + " " + heading
+		case underline.MatchString(line):
+			out = append(out, "")
+		default:
+			line = nested.ReplaceAllString(hiding.ReplaceAllString(line, `&lt;$1`), `$1\$2`)
+		}
+		out = append(out, line)
+	}
+	if fence != "" {
+		out = append(out, fence)
+	}
+	return strings.Join(out, "\n")
+}
