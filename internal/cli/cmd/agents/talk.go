@@ -41,6 +41,8 @@ type teller struct {
 	// midLine reports whether the output ends in an unfinished line; streamed, whether this turn has shown
 	// text.
 	midLine, streamed bool
+	// inSteps is true for a document in steps: the sections are named, the answers are JSON.
+	inSteps bool
 	// text is the last whole answer.
 	text string
 }
@@ -49,6 +51,9 @@ func (t *teller) showEvent(e sdk.Event) {
 	line := func(text string) {
 		t.endLine()
 		fmt.Fprintln(t.out, text)
+	}
+	if isAnswer := e.Type == sdk.EventTextDelta || e.Type == sdk.EventTurnCompleted; t.inSteps && isAnswer {
+		return
 	}
 	switch e.Type {
 	case sdk.EventTextDelta:
@@ -67,7 +72,9 @@ func (t *teller) showEvent(e sdk.Event) {
 	case sdk.EventCostWarning:
 		line(t.lang.Say("(%d%% of the limit is spent: %s of %s)", e.Cost.Percent, price.Money(e.Cost.Spent).Short(), price.Money(e.Cost.Limit).Short()))
 	case sdk.EventTurnStarted:
-		t.streamed = false
+		if t.streamed = false; t.inSteps {
+			line("· " + visible.Cut(visible.Line(e.Text), 160, "…"))
+		}
 	case sdk.EventDropped:
 		t.streamed = false // the whole text is shown at the end
 	case sdk.EventTurnCompleted:
@@ -89,8 +96,11 @@ func (t *teller) endLine() {
 
 // showQuestion prints a question with its options.
 func showQuestion(out io.Writer, q sdk.Question) {
+	if q.Source == "review" {
+		fmt.Fprintf(out, "\n%s\n", visible.Text(q.Context))
+	}
 	fmt.Fprintf(out, "\n? %s\n", visible.Line(q.Question))
-	if q.Context != "" {
+	if q.Context != "" && q.Source != "review" {
 		fmt.Fprintf(out, "  (%s)\n", visible.Line(q.Context))
 	}
 	for i, option := range q.Options {

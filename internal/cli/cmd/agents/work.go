@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/template"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
@@ -27,6 +28,10 @@ type workOptions struct {
 	servers              []string
 	// given are the answers in the file.
 	given map[string]string
+	documentOptions
+	// job writes the document of a template, if that is the work.
+	job      *template.Job
+	estimate *template.Estimate
 }
 
 func (o *workOptions) addFlags(cmd *cobra.Command) {
@@ -76,13 +81,16 @@ func askCommand(cs *clients) *cobra.Command {
 		Long: `Has an agent carry out one command: an item of its menu, such as *create-prd, or words of
 your own. It reads the project. Its changes are kept aside and shown as a diff, unless
 --write lets it change the project. At a question it asks you at the terminal; elsewhere
-it saves the run, prints the question and ends with code 6.`,
-		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out docs --limit 2`,
+it saves the run, prints the question and ends with code 6. With --template the document of
+a template of the method is written section by section; the cost is estimated before.`,
+		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out docs --limit 2
+  bmad-mcp agent ask pm --template prd-tmpl "a webhook relay" --out docs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAgent(cmd.Context(), args[0], strings.Join(args[1:], " "))
 		},
 	}
 	o.addFlags(cmd)
+	o.documentOptions.addFlags(cmd)
 	return cmd
 }
 
@@ -106,7 +114,11 @@ func (o *workOptions) askAgent(ctx context.Context, agent, words string) error {
 	if err != nil {
 		return err
 	}
-	s, err := client.StartAgent(ctx, agent, words, sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools})
+	how := sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools}
+	if o.template != "" {
+		return o.writeDocument(ctx, client, agent, words, how)
+	}
+	s, err := client.StartAgent(ctx, agent, words, how)
 	if err != nil {
 		return o.explainError(err)
 	}
@@ -124,6 +136,9 @@ type outcome struct {
 	Diff      string         `json:"diff,omitempty"`
 	Costs     price.Report   `json:"costs"`
 	Problem   string         `json:"problem,omitempty"`
+	// Document says how far the document of a template is.
+	Document *template.Result   `json:"document,omitempty"`
+	Estimate *template.Estimate `json:"estimate,omitempty"`
 }
 
 // outcomeOf describes the present state of a session.
@@ -135,7 +150,7 @@ func outcomeOf(s talk, text string) outcome {
 
 // carryOut has a session work until it is done or waits, and reports the result.
 func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) error {
-	t := &teller{lang: o.term.Lang, out: o.term.Out}
+	t := &teller{lang: o.term.Lang, out: o.term.Out, inSteps: o.job != nil}
 	if o.term.JSON {
 		t.out = io.Discard
 	}
@@ -145,6 +160,9 @@ func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) e
 // reportWork saves the documents, reports the state of a session, and returns the command's error.
 func (o *workOptions) reportWork(s talk, text string, failed error) error {
 	done := outcomeOf(s, text)
+	if o.job != nil {
+		done.Document, done.Estimate = o.job.Result(), o.estimate
+	}
 	var err error
 	if done.Diff, err = changesOf(s.Files()); err == nil && o.out != "" && failed == nil && done.Status != sdk.Paused {
 		done.Saved, err = saveDocuments(done.Documents, o.out, o.force)
@@ -186,6 +204,9 @@ func (cs *clients) sayWork(o outcome) {
 	}
 	fmt.Fprintln(cs.term.Out)
 	cs.sayDocuments(o.Documents, o.Saved)
+	if o.Document != nil {
+		cs.sayDocument(o.Document)
+	}
 	if len(o.Documents) > 0 && len(o.Saved) == 0 {
 		cs.term.Say("To write the documents: bmad-mcp agent resume %s --out DIR", o.ID)
 	}
@@ -315,7 +336,11 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 // goOn has the open questions of a session answered, and resumes unfinished work.
 func (o *workOptions) goOn(ctx context.Context, c *sdk.Conversation) error {
 	open := c.Questions()
-	switch {
+	job, err := template.Open(c)
+	if err != nil {
+		return o.explainError(err)
+	}
+	switch o.job = job; {
 	case o.answer != "" && len(open) == 0:
 		return o.explainError(sdk.ErrNoQuestion)
 	case o.answer != "":
@@ -333,6 +358,9 @@ func (o *workOptions) goOn(ctx context.Context, c *sdk.Conversation) error {
 		if !ok {
 			return o.reportWork(c, "", nil)
 		}
+	}
+	if job != nil {
+		return o.carryOutDocument(ctx, job)
 	}
 	return o.carryOut(ctx, c, func() error {
 		// After the last answer, the session may be at work already.
