@@ -18,8 +18,8 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// pageSize is how many objects a service lists at a time.
-const pageSize = 1000
+// pageSize is how many objects are asked for at a time; some services give fewer.
+const pageSize = 5000
 
 // call is one call of a method.
 type call struct {
