@@ -80,3 +80,41 @@ func TestContentsOfAPart(t *testing.T) {
 		t.Skipf("SKIPPED: the temporary folder is in a repository: %v", err)
 	}
 }
+
+// TestFiles checks the list of files in many states, and that reading it runs nothing.
+func TestFiles(t *testing.T) {
+	for name, c := range map[string]struct{ script, folder, want string }{
+		"as the place is":  {"", ".", "a.txt sub/b.txt sub/new.txt"},
+		"ignored":          {"echo left.txt >.gitignore; echo c >left.txt; echo d >a.bak", ".", ".gitignore a.txt sub/b.txt sub/new.txt"},
+		"a subfolder":      {"", "sub", "b.txt new.txt"},
+		"deleted":          {"rm a.txt", ".", "a.txt sub/b.txt sub/new.txt"},
+		"empty":            {"rm -rf * .git; git init -q", ".", ""},
+		"another within":   {"git init -q in; echo a >in/a.txt", ".", "a.txt in/ sub/b.txt sub/new.txt"},
+		"a submodule":      {"git init -q in; cd in; git commit -qm in --allow-empty; cd ..; git add in 2>/dev/null", ".", "a.txt in sub/b.txt sub/new.txt"},
+		"a line break":     {"mv a.txt \"$(printf 'a\\nb')\"", ".", "a\nb a.txt sub/b.txt sub/new.txt"},
+		"a hostile folder": {"git config core.fsmonitor \"$PWD/../trap\"; git config filter.x.clean \"$PWD/../trap\"; echo '* filter=x' >.gitattributes; echo more >>a.txt", ".", ".gitattributes a.txt sub/b.txt sub/new.txt"},
+		"no repository":    {"rm -rf .git", ".", "none"},
+		"a broken index":   {"echo rubbish >.git/index", ".", "an error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.sh("cd project; " + c.script)
+			names, err := git.Files(t.Context(), filepath.Join(p.project, c.folder))
+			slices.Sort(names)
+			got := strings.Join(slices.Compact(names), " ")
+			switch {
+			case err != nil:
+				got = "an error"
+			case names == nil:
+				got = "none"
+			}
+			if got != c.want {
+				t.Errorf("got %q (%v), want %q", got, err, c.want)
+			}
+			if data, _ := os.ReadFile(p.canary); len(data) > 0 {
+				t.Errorf("a program of the repository ran: %s", data)
+			}
+		})
+	}
+}

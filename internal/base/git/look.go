@@ -69,6 +69,22 @@ func Ignores(ctx context.Context, folder, name string) (bool, error) {
 	return err == nil, err
 }
 
+// Files lists the files of a folder that git tracks or would track, by their paths from the folder; deleted ones may be
+// among them. A submodule, or another repository, is one entry. It is nil without git, or outside a repository.
+func Files(ctx context.Context, folder string) ([]string, error) {
+	h, err := OpenHistory(ctx, folder)
+	if h == nil || err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	h.call.Dir = folder
+	list, err := h.call.runForOutput(ctx, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(list, func(r rune) bool { return r == 0 }), nil
+}
+
 // explain words the failure of a look for people.
 func explain(err error, folder string) error {
 	var failed *Failure

@@ -169,6 +169,9 @@ func (l *Lexicon) With(more *Lexicon) *Lexicon {
 // Concepts returns the number of concepts.
 func (l *Lexicon) Concepts() int { return l.count }
 
+// Sum returns the digest of the lexicon: with the same one the terms of a text are the same.
+func (l *Lexicon) Sum() string { return l.sum() }
+
 func newLexicon(terms table, single []string) *Lexicon {
 	l := &Lexicon{terms: terms, single: single}
 	l.near = sync.OnceValue(func() *table {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
 )
@@ -245,12 +246,12 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 }
 
 // matches matches a path in the source, or in an installation of it.
-func (f *Origin) matches(pattern, name string) bool {
-	if pattern == "" || matchesPath(pattern, name) {
+func (f *Origin) matches(glob, name string) bool {
+	if glob == "" || pattern.MatchPath(glob, name) {
 		return true
 	}
 	for _, in := range f.Installations {
-		if rest, ok := strings.CutPrefix(name, in.Dir+"/"); ok && matchesPath(pattern, rest) {
+		if rest, ok := strings.CutPrefix(name, in.Dir+"/"); ok && pattern.MatchPath(glob, rest) {
 			return true
 		}
 	}
@@ -279,30 +280,4 @@ func patternOf(pattern string) (paths, source string) {
 		}
 	}
 	return paths, ""
-}
-
-// matchesPath matches a path with a pattern in which ** stands for any number of folders.
-func matchesPath(pattern, name string) bool {
-	return matchParts(strings.Split(pattern, "/"), strings.Split(name, "/"))
-}
-
-// matchParts matches part by part, in at most len(pattern) × len(name) steps.
-func matchParts(pattern, name []string) bool {
-	// reach[j] is true if the pattern so far matches the first j parts of the name.
-	reach := make([]bool, len(name)+1)
-	reach[0] = true
-	for _, p := range pattern {
-		next := make([]bool, len(name)+1)
-		for j := range next {
-			switch {
-			case p == "**":
-				next[j] = reach[j] || j > 0 && next[j-1]
-			case j > 0 && reach[j-1]:
-				ok, err := path.Match(p, name[j-1])
-				next[j] = ok && err == nil
-			}
-		}
-		reach = next
-	}
-	return reach[len(name)]
 }
