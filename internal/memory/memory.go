@@ -39,7 +39,11 @@ type Options struct {
 	Meaning Meaning
 	// Derived keeps the index of the notes; if it is nil, each program makes its own.
 	Derived Derived
-	Log     *slog.Logger
+	// CodeCache is the path of the folder for the indexes of projects' files; "" keeps none.
+	CodeCache string
+	// IsClosed reports whether the program may not read in a folder, by the path of the system; nil closes none.
+	IsClosed func(folder string) bool
+	Log      *slog.Logger
 }
 
 // Meaning compares texts by their meaning, with servers named by the person in the settings of a project.
@@ -47,6 +51,8 @@ type Meaning interface {
 	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list, and similar
 	// notes of other programs. app is the name of the project for servers.
 	Nearest(ctx context.Context, p *project.Project, app, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error)
+	// Likeness returns the likeness of a query to each of some texts, which it does not keep.
+	Likeness(ctx context.Context, p *project.Project, query string, texts []string) ([]float64, error)
 }
 
 // Derived keeps data outside of all projects that the program can derive again. It does not return anybody
@@ -72,6 +78,9 @@ const maxProjects = 16
 func New(o Options) *Memory {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.IsClosed == nil {
+		o.IsClosed = func(string) bool { return false }
 	}
 	if o.NewID == nil {
 		o.NewID = uuid.NewString

@@ -117,9 +117,9 @@ const (
 	maxProblems  = 5
 )
 
-// tooLong returns the error for a query of more than maxQuery bytes.
-func tooLong(query string) error {
-	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
+// tooLong returns the error for a query of more bytes than there may be at most.
+func tooLong(query string, most int) error {
+	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), most).WithHint("say in a few words what you look for")
 }
 
 // newView reads notes for a call, which closes the view.
@@ -132,7 +132,7 @@ func (b *Book) newView(ctx context.Context, query string, count int) (*view, err
 		return nil, fault.New(fault.InvalidArgument, "%d notes are wanted; it can be from 1 to %d", count, maxCount).WithHint("leave it out for %d", defaultCount)
 	}
 	if len(query) > maxQuery {
-		return nil, tooLong(query)
+		return nil, tooLong(query, maxQuery)
 	}
 	r, err := b.readAll(ctx)
 	if err != nil {

@@ -34,18 +34,26 @@ type Query struct {
 }
 
 func (q *Query) check() error {
-	q.Text = strings.TrimSpace(q.Text)
-	switch {
-	case q.Text == "":
-		return fault.New(fault.InvalidArgument, "query is empty").WithHint("say in a few words what you look for")
-	case len(q.Text) > maxQuery:
-		return tooLong(q.Text)
-	case q.Limit < 0 || q.Limit > maxLimit:
-		return fault.New(fault.InvalidArgument, "limit is %d; it can be from 1 to %d", q.Limit, maxLimit).WithHint("leave it out for %d", defaultLimit)
-	case q.Limit == 0:
-		q.Limit = defaultLimit
+	if err := checkQuestion(&q.Text, maxQuery, &q.Limit, defaultLimit); err != nil {
+		return err
 	}
 	return Filter{Type: q.Type, Agent: q.Agent}.check()
+}
+
+// checkQuestion checks a query of at most so many bytes, and the number of results, which is usually the one given.
+func checkQuestion(query *string, most int, limit *int, usual int) error {
+	*query = strings.TrimSpace(*query)
+	switch {
+	case *query == "":
+		return fault.New(fault.InvalidArgument, "query is empty").WithHint("say in a few words what you look for")
+	case len(*query) > most:
+		return tooLong(*query, most)
+	case *limit < 0 || *limit > maxLimit:
+		return fault.New(fault.InvalidArgument, "limit is %d; it can be from 1 to %d", *limit, maxLimit).WithHint("leave it out for %d", usual)
+	case *limit == 0:
+		*limit = usual
+	}
+	return nil
 }
 
 // Recalled is the result of a recall.

@@ -117,7 +117,7 @@ func (a *App) Build(within []string) *Parts {
 		Now: clock,
 	})
 	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), Log: a.Tasks.Log})
+	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), CodeCache: codeCache(), IsClosed: isClosed, Log: a.Tasks.Log})
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
 		Projects: projects, Typed: typed, Trust: Person{Trust(), SettingsFolder()}, Personas: out.Library, Notes: out.Memory, Names: names, Version: Version(), Log: a.Tasks.Log,
@@ -125,6 +125,17 @@ func (a *App) Build(within []string) *Parts {
 	})
 	return out
 }
+
+// codeCache returns the folder for the indexes of projects' files; "" without a home folder.
+func codeCache() string {
+	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
+		return filepath.Join(folder, "bmad-mcp", "code")
+	}
+	return ""
+}
+
+// isClosed reports whether the rules close a folder in a project, for example one with keys.
+func isClosed(folder string) bool { return !Rules().Judge(folder, reach.Opened).Empty() }
 
 // openAbove opens a folder above a project, to look for an installation of the BMAD method, unless the rules
 // keep the folder out. Only the trees of an installation are read.
@@ -214,14 +225,31 @@ type meaning struct{ finder *embedding.Finder }
 
 func newMeaning() meaning { return meaning{embedding.New(os.Getenv)} }
 
+// placeOf returns the servers of a project.
+func placeOf(p *project.Project, app string) (embedding.Place, error) {
+	c := p.Config
+	if c.EmbeddingModel == "" {
+		return embedding.Place{}, fault.New(fault.InvalidArgument, "the setting memory_embeddings names no model behind its address")
+	}
+	return embedding.Place{Dir: p.Dir, Embeddings: c.MemoryEmbeddings, Model: c.EmbeddingModel, Qdrant: c.MemoryQdrant, App: app}, nil
+}
+
 // Nearest implements memory.Meaning.
 func (m meaning) Nearest(
 	ctx context.Context, p *project.Project, app, query string, list []notes.Note,
 ) (known map[int]float64, others []notes.Like, err error) {
-	c := p.Config
-	if c.EmbeddingModel == "" {
-		return nil, nil, fault.New(fault.InvalidArgument, "the setting memory_embeddings names no model behind its address")
+	at, err := placeOf(p, app)
+	if err != nil {
+		return nil, nil, err
 	}
-	at := embedding.Place{Dir: p.Dir, Embeddings: c.MemoryEmbeddings, Model: c.EmbeddingModel, Qdrant: c.MemoryQdrant, App: app}
 	return m.finder.Nearest(ctx, at, query, list)
+}
+
+// Likeness implements memory.Meaning.
+func (m meaning) Likeness(ctx context.Context, p *project.Project, query string, texts []string) ([]float64, error) {
+	at, err := placeOf(p, "")
+	if err != nil {
+		return nil, err
+	}
+	return m.finder.Likeness(ctx, at, query, texts)
 }

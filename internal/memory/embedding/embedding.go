@@ -100,6 +100,24 @@ func (f *Finder) Nearest(ctx context.Context, at Place, query string, list []not
 	return known, nil, nil
 }
 
+// Likeness returns the likeness of a query to each of some texts, of which no vectors are kept.
+func (f *Finder) Likeness(ctx context.Context, at Place, query string, texts []string) (out []float64, err error) {
+	var asked []float32
+	for some := range slices.Chunk(append([]string{query}, texts...), batch) {
+		got, err := f.embedTexts(ctx, at, some)
+		if err != nil {
+			return nil, err
+		}
+		if asked == nil {
+			asked, got = got[0], got[1:]
+		}
+		for _, vector := range got {
+			out = append(out, dotProduct(asked, vector))
+		}
+	}
+	return out, nil
+}
+
 // fetchMissing fetches the missing vectors, and returns the digests of their texts.
 func (f *Finder) fetchMissing(ctx context.Context, at Place, v *vectors, list []notes.Note) (fresh map[digest]bool, err error) {
 	fresh = map[digest]bool{}

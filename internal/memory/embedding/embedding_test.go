@@ -236,6 +236,29 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestLikeness: many texts are compared with a query, and nothing of them is kept.
+func TestLikeness(t *testing.T) {
+	s := newStandIn(t)
+	at := place(t, s)
+	f := New(keys)
+	texts := make([]string, 130)
+	for i := range texts {
+		texts[i] = "the clock"
+	}
+	texts[100] = "the invoice"
+	got, err := f.Likeness(t.Context(), at, "facture", texts)
+	if err != nil || len(got) != len(texts) || got[100] < 0.9 || got[0] > 0.1 || got[129] > 0.1 {
+		t.Errorf("got %v (%v)", got, err)
+	}
+	if _, err := os.Stat(filepath.Join(at.Dir.Path(), folder)); err == nil {
+		t.Error("vectors are kept")
+	}
+	s.fail.Store(10)
+	if got, err := f.Likeness(t.Context(), at, "facture", texts); err == nil {
+		t.Errorf("got %v", got)
+	}
+}
+
 // TestParts: the files of vectors stay small, and every vector is found again.
 func TestParts(t *testing.T) {
 	at := place(t, newStandIn(t))

@@ -169,9 +169,12 @@ func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Note) erro
 }
 
 func (o *options) searchCommand() *cobra.Command {
-	limit := 0
+	limit, code, glob := 0, false, ""
 	cmd := o.bookCommand("search WORDS", "Find notes by their words, also in another language or misspelt", cobra.MinimumNArgs(1),
 		func(ctx context.Context, b *memory.Book, args []string) error {
+			if code || glob != "" {
+				return o.searchCode(ctx, b, memory.CodeQuery{Text: strings.Join(args, " "), Path: glob, Limit: limit})
+			}
 			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(o.kind), Agent: o.agent, Limit: limit})
 			if err != nil {
 				return err
@@ -188,8 +191,35 @@ func (o *options) searchCommand() *cobra.Command {
 			o.sayProblems(found.Problems)
 			return nil
 		})
-	cmd.Flags().IntVar(&limit, "limit", 0, "how many notes to show, from 1 to 20 (default 5)")
+	cmd.Example = `  bmad-mcp memory search --path "*.go" "delay between two attempts"`
+	cmd.Flags().IntVar(&limit, "limit", 0, "how many results to show, from 1 to 20 (default 5 notes, 8 places)")
+	cmd.Flags().BoolVar(&code, "code", false, "find places in the files of the project instead of notes")
+	cmd.Flags().StringVar(&glob, "path", "", "a pattern for the files, such as \"internal/**/*.go\"; implies --code")
 	return cmd
+}
+
+// searchCode shows places in the files of the project.
+func (o *options) searchCode(ctx context.Context, b *memory.Book, q memory.CodeQuery) error {
+	found, err := b.SearchCode(ctx, q)
+	if err != nil {
+		return err
+	}
+	if o.term.JSON {
+		return o.term.PrintJSON(found)
+	}
+	for _, r := range found.Results {
+		fmt.Fprintf(o.term.Out, "%s:%d-%d  %s\n%s\n\n", r.File, r.From, r.To, r.Name, terminal.Indent(r.Text))
+	}
+	if found.NothingClose {
+		o.term.Say("Nothing close among %d files.", found.Searched)
+	}
+	if n := found.LeftOut.NotIndexed; n > 0 {
+		fmt.Fprintln(o.term.Err, o.term.Lang.Say("%d files are not searched yet; the next search goes on with them.", n))
+	}
+	if found.Degraded != "" {
+		fmt.Fprintln(o.term.Err, found.Degraded)
+	}
+	return nil
 }
 
 // marksOf returns the reservations about a note.

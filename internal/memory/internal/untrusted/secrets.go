@@ -126,6 +126,15 @@ const maskedSecret = "[masked]"
 
 // Mask returns a text without the credentials in it.
 func Mask(text string) string {
+	return replaceSecrets(text, func(string) string { return maskedSecret })
+}
+
+// MaskLines is Mask for a text whose lines keep their numbers.
+func MaskLines(text string) string {
+	return replaceSecrets(text, func(secret string) string { return maskedSecret + strings.Repeat("\n", strings.Count(secret, "\n")) })
+}
+
+func replaceSecrets(text string, by func(secret string) string) string {
 	var out strings.Builder
 	end := 0
 	for _, s := range secretsIn(text) {
@@ -133,7 +142,7 @@ func Mask(text string) string {
 			continue
 		}
 		out.WriteString(text[end:max(s.start, end)])
-		out.WriteString(maskedSecret)
+		out.WriteString(by(text[max(s.start, end):s.end]))
 		end = s.end
 	}
 	return out.String() + text[end:]

@@ -233,3 +233,12 @@ func hideText(text string) string {
 	}
 	return out.String()
 }
+
+// TestMaskLines: without a credential of several lines the others keep their numbers.
+func TestMaskLines(t *testing.T) {
+	key := "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----\nb password = 'hunter2hunter2'\nc"
+	got := untrusted.MaskLines(key)
+	if lines := strings.Split(got, "\n"); len(lines) != 7 || lines[6] != "c" || strings.Contains(got, "MIIE") || strings.Contains(got, "hunter2") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,208 @@
+package codebase
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
+)
+
+// The parameters of BM25, and the weights of the score.
+const (
+	saturation = 1.0
+	// chunkBias and fileBias are how much the length of a chunk and of a file counts.
+	chunkBias, fileBias = 0.7, 0.3
+	// asConcept is the weight of a concept beside a word, ofFile the weight of the file beside the chunk, and inPath
+	// how often a word of the path counts.
+	asConcept, ofFile, inPath = 0.6, 0.8, 3
+	// aside is the weight of a test, an example or a file that is not code.
+	aside = 0.6
+	// leastPart is the least part of the query in a chunk that is close to it, of which words of no file count less.
+	leastPart, asNobodys = 0.25, 0.3
+	// maxTerms bounds the terms of a query, whose numbers are bytes, and maxOfFile the places in one file.
+	maxTerms, maxOfFile = 256, 3
+)
+
+var (
+	asideNames = strings.Fields("_test. .test. .spec. /test_ /test/ /tests/ /testdata/ /__tests__/ /spec/ /fixtures/ /examples/ /_examples/ /benchmarks/ /vendor/")
+	codeless   = strings.Fields(".md .mdx .rst .txt .adoc .json .yml .yaml .toml .lock .html .css .svg .xml .csv .po")
+)
+
+// isAside reports whether a file is a test, an example or not code, by the path.
+func isAside(name string) bool {
+	name = "/" + strings.ToLower(name)
+	ext := path.Ext(name)
+	return ext == "" || slices.Contains(codeless, ext) || slices.ContainsFunc(asideNames, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// board collects the files and chunks with terms of a query.
+type board struct {
+	isWanted func(name string) bool
+	reader   *recall.Terms
+	// terms are the terms of the query with their weights, the number of files with each, and the worth of each.
+	terms           []uint32
+	weights, rarity []float64
+	files           []int
+	// found are the wanted files with terms, parts the chunks of them, and counts pairs of a number in terms and a count.
+	found  []candidate
+	parts  []part
+	counts []byte
+	// searched and notText are the numbers of files, words and chunks the numbers in all of them.
+	searched, notText, words, chunks int
+}
+
+// candidate is a file with terms of the query, with the numbers of its parts.
+type candidate struct {
+	name               string
+	words, first, last int
+}
+
+// part is a chunk with terms of the query, with the place of its counts.
+type part struct{ from, to, words, first, last int32 }
+
+func newBoard(t *recall.Terms, query string, isWanted func(string) bool) *board {
+	weights := map[uint32]float64{}
+	t.Each(query, func(_ int, one recall.Term) {
+		weight := 1.0
+		if one.IsConcept() {
+			weight = asConcept
+		}
+		weights[termOf(one)] = weight
+	})
+	b := &board{isWanted: isWanted, reader: t, terms: slices.Sorted(maps.Keys(weights))}
+	b.terms = b.terms[:min(len(b.terms), maxTerms)]
+	for _, term := range b.terms {
+		b.weights = append(b.weights, weights[term])
+	}
+	b.files, b.rarity = make([]int, len(b.terms)), make([]float64, len(b.terms))
+	return b
+}
+
+// visit takes a file into account.
+func (b *board) visit(r record) {
+	c := candidate{first: len(b.parts)}
+	start, chunks := len(b.counts), 0
+	r.eachChunk(func(at chunk, words int, terms record) {
+		before := len(b.counts)
+		b.countTerms(terms)
+		chunks++
+		if c.words += words; len(b.counts) > before {
+			b.parts = append(b.parts, part{int32(at.from), int32(at.to), int32(words), int32(before), int32(len(b.counts))}) // #nosec G115 -- below maxRecord
+		}
+	})
+	if chunks == 0 {
+		b.notText++
+		return
+	}
+	b.searched, b.words, b.chunks = b.searched+1, b.words+c.words, b.chunks+chunks
+	seen := make([]int, len(b.terms))
+	for i := start; i < len(b.counts); i += 2 {
+		seen[b.counts[i]] = 1
+	}
+	for t, n := range seen {
+		b.files[t] += n
+	}
+	if c.last = len(b.parts); c.last == c.first || !b.isWanted(r.name()) {
+		b.parts, b.counts = b.parts[:c.first], b.counts[:start]
+		return
+	}
+	c.name = r.name()
+	b.found = append(b.found, c)
+}
+
+// countTerms appends the counts of the query's terms among rising ones.
+func (b *board) countTerms(terms record) {
+	t := 0
+	for ; len(terms) > 0 && t < len(b.terms); terms = terms[4:] {
+		one := uint32(terms.number(0)) // #nosec G115 -- as it was written
+		for t < len(b.terms) && b.terms[t]|maxCount < one {
+			t++
+		}
+		if t < len(b.terms) && b.terms[t] == one&^maxCount {
+			b.counts = append(b.counts, byte(t), byte(one&maxCount))
+		}
+	}
+}
+
+// place is a chunk of a file with a score, and with the part of the query in it, from 0 to 1.
+type place struct {
+	file string
+	chunk
+	score, part float64
+}
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(other.score, p.score), cmp.Compare(p.file, other.file), cmp.Compare(p.from, other.from))
+}
+
+// bestPlaces returns the best places, at most limit.
+func (b *board) bestPlaces(limit int) (out []place) {
+	whole := 0.0
+	for t, n := range b.files {
+		b.rarity[t] = b.weights[t] * math.Log(1+(float64(b.searched-n)+0.5)/(float64(n)+0.5))
+		if n > 0 {
+			whole += b.rarity[t]
+		} else {
+			whole += asNobodys * b.rarity[t]
+		}
+	}
+	for _, c := range b.found {
+		places := b.placesOf(c, whole)
+		for _, p := range places[:min(len(places), maxOfFile)] {
+			at, _ := slices.BinarySearchFunc(out, p, place.compare)
+			out = slices.Insert(out, at, p)
+			out = out[:min(len(out), limit)]
+		}
+	}
+	return out
+}
+
+// placesOf returns the places in a file, the best first; whole is the worth of all terms.
+func (b *board) placesOf(c candidate, whole float64) (out []place) {
+	counts := make([]float64, len(b.terms))
+	parts := b.parts[c.first:c.last]
+	for _, p := range parts {
+		b.eachCount(p, func(t int, n float64) {
+			if p.to == 0 {
+				n *= inPath
+			}
+			counts[t] += n
+		})
+	}
+	ofWhole, weight := 0.0, 1.0
+	for t, n := range counts {
+		ofWhole += ofFile * b.rarity[t] * saturate(n, c.words, b.words, b.searched, fileBias)
+	}
+	if isAside(c.name) {
+		weight = aside
+	}
+	for _, p := range parts {
+		if p.to == 0 {
+			continue // the path
+		}
+		score, has := ofWhole, 0.0
+		b.eachCount(p, func(t int, n float64) {
+			score += b.rarity[t] * saturate(n, int(p.words), b.words, b.chunks, chunkBias)
+			has += b.rarity[t]
+		})
+		out = append(out, place{c.name, chunk{int(p.from), int(p.to)}, weight * score, has / whole})
+	}
+	slices.SortFunc(out, place.compare)
+	return out
+}
+
+func (b *board) eachCount(p part, do func(t int, n float64)) {
+	for i := p.first; i < p.last; i += 2 {
+		do(int(b.counts[i]), float64(b.counts[i+1]))
+	}
+}
+
+// saturate returns the worth of a term with a count in a text of some words; there are all words in a number of texts.
+func saturate(n float64, words, all, texts int, bias float64) float64 {
+	length := float64(words) * float64(texts) / float64(max(all, 1))
+	return n * (saturation + 1) / (n + saturation*(1-bias+bias*length))
+}

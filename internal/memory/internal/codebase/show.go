@@ -1,0 +1,136 @@
+package codebase
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
+)
+
+const (
+	// maxShown bounds the lines of a shown text, maxLine each of them, in bytes, maxLabel a name.
+	maxShown, maxLine, maxLabel = 12, 200, 300
+	// around is how many lines beside a chunk are looked at for a credential that begins or ends there, and maxRead the
+	// bytes of a line that are looked at, around the best word.
+	around, maxRead = 100, 4 << 10
+)
+
+// shower reads the text of places from the files, as they are now.
+type shower struct {
+	dir   *durable.Dir
+	board *board
+}
+
+// show returns a place, and all the text. ok is false if the file does not have the lines any more.
+func (s shower) show(p place) (out Place, text string, ok bool) {
+	data, err := s.dir.ReadFile(p.file, maxFile)
+	lines := splitLines(data)
+	if err != nil || !utf8.Valid(data) || p.from >= len(lines) {
+		return out, "", false
+	}
+	to := min(p.to, len(lines))
+	first, last := max(0, p.from-around), min(len(lines), to+around)
+	for i := first; i < last; i++ {
+		lines[i] = s.clip(lines[i], maxRead)
+	}
+	copy(lines[first:last], strings.Split(untrusted.MaskLines(strings.Join(lines[first:last], "\n")), "\n"))
+	all := lines[p.from:to]
+	start, end, best := s.bestLines(all)
+	shown := slices.Clone(all[start:end])
+	for i, line := range shown {
+		shown[i] = s.clip(line, maxLine)
+	}
+	out = Place{
+		File: untrusted.Label(p.file, maxLabel), From: p.from + 1, To: to, Name: untrusted.Label(nameAt(p.file, lines, p.from+best), maxLabel),
+		Score: roundScore(p.score), Text: untrusted.Shown(strings.Trim(strings.Join(shown, "\n"), "\n"), maxShown*(maxLine+8)),
+	}
+	return out, strings.Join(all, "\n"), true
+}
+
+// clip returns a line, or the part of a long one around the best word.
+func (s shower) clip(line string, limit int) string {
+	if len(line) <= limit {
+		return line
+	}
+	_, at := s.weigh(line)
+	from := max(0, min(at-limit/2, len(line)-limit))
+	part := strings.ToValidUTF8(line[from:from+limit], "") + "…"
+	if from > 0 {
+		return "…" + part
+	}
+	return part
+}
+
+// bestLines returns the part of a chunk with the most of the query, in at most maxShown lines, and the best line.
+func (s shower) bestLines(lines []string) (from, to, line int) {
+	weights := make([]float64, len(lines))
+	for i, text := range lines {
+		weights[i], _ = s.weigh(text)
+	}
+	best := -1.0
+	for i := range max(1, len(lines)-maxShown+1) {
+		sum := 0.0
+		for _, w := range weights[i:min(len(lines), i+maxShown)] {
+			sum += w
+		}
+		if sum > best {
+			best, from = sum, i
+		}
+	}
+	to = min(len(lines), from+maxShown)
+	return from, to, from + slices.Index(weights[from:to], slices.Max(weights[from:to]))
+}
+
+// weigh returns how much of the query a line has, and the place of the rarest word.
+func (s shower) weigh(line string) (sum float64, at int) {
+	b := s.board
+	seen, best := make([]bool, len(b.terms)), 0.0
+	b.reader.Each(line, func(place int, one recall.Term) {
+		t, ok := slices.BinarySearch(b.terms, termOf(one))
+		if !ok || seen[t] {
+			return
+		}
+		seen[t] = true
+		sum += b.rarity[t]
+		if b.rarity[t] > best {
+			best, at = b.rarity[t], place
+		}
+	})
+	return sum, at
+}
+
+// declaration matches the line of a declaration or heading, with the name.
+var declaration = pattern.New(`^\s*(?:(?:pub(?:\([a-z]+\))?|public|private|protected|internal|static|export|default|async|abstract|final|const|unsafe|override)\s+)*` +
+	`(?:func|def|class|function\*?|type|interface|fn|struct|enum|trait|impl|module|object|protocol|namespace|sub|fun)\s+(?:\([^)]*\)\s*)?([\pL_$][\w$.:]*)|^#{1,6} (.+)$`)
+
+// nameAt returns the name of the declaration or heading that a line belongs to: the one below a comment, else above.
+func nameAt(file string, lines []string, at int) string {
+	for below := at; below < len(lines) && comment.MatchString(lines[below]); below++ {
+		if name := declaredName(file, lines[min(below+1, len(lines)-1)]); name != "" {
+			return name
+		}
+	}
+	for i := at; i >= max(0, at-2*around); i-- {
+		if name := declaredName(file, lines[i]); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+var comment = pattern.New(`^\s*(?://|#|/?\*|--)`)
+
+func declaredName(file, line string) string {
+	m := declaration.FindStringSubmatch(line[:min(len(line), maxLine)])
+	switch {
+	case m != nil && m[1] != "":
+		return m[1]
+	case m != nil && strings.HasSuffix(file, ".md"):
+		return m[2]
+	}
+	return ""
+}
