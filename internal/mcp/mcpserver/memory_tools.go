@@ -84,6 +84,9 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 			at.Session = c.Text("session_id")
 			return m.engine.Deliver(ctx, at, engine.Handover{FromTeam: c.Text("from_team"), ToTeam: c.Text("to_team"), Path: c.Text("path")})
 		},
+		"search_codebase": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.SearchCode(ctx, memory.CodeQuery{Text: c.Text("query"), Path: c.Text("path"), Limit: c.Count("limit"), MaxBytes: c.Count("max_bytes")})
+		},
 		DelegateTool: m.delegate,
 	}
 }

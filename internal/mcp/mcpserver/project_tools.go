@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
@@ -52,7 +53,7 @@ const (
 )
 
 // mostOf has the largest values of number arguments.
-var mostOf = map[string]int{"last_n": maxEntries, "top_n": maxEntries, "limit": maxResults, "max_tokens": maxTokens}
+var mostOf = map[string]int{"last_n": maxEntries, "top_n": maxEntries, "limit": maxResults, "max_tokens": maxTokens, "max_bytes": reply.Max}
 
 // projectTools are tools about the content of a project.
 type projectTools struct {
