@@ -4,7 +4,7 @@ import "strings"
 
 // The bounds of a chunk, in lines; overlap is how many of them the next chunk repeats if the cut is inside a block.
 const (
-	leastLines, mostLines, overlap = 20, 60, 8
+	leastLines, mostLines, overlap = 20, 50, 8
 )
 
 // chunk is a part of a file, by the numbers of lines from 0; to is the line after the last.

@@ -13,14 +13,14 @@ import (
 
 // The parameters of BM25, and the weights of the score.
 const (
-	saturation = 1.0
+	saturation = 0.6
 	// chunkBias and fileBias are how much the length of a chunk and of a file counts.
-	chunkBias, fileBias = 0.7, 0.3
+	chunkBias, fileBias = 0.7, 0.2
 	// asConcept is the weight of a concept beside a word, ofFile the weight of the file beside the chunk, and inPath
 	// how often a word of the path counts.
 	asConcept, ofFile, inPath = 0.6, 0.8, 3
 	// aside is the weight of a test, an example or a file that is not code.
-	aside = 0.6
+	aside = 0.45
 	// leastPart is the least part of the query in a chunk that is close to it, of which words of no file count less.
 	leastPart, asNobodys = 0.25, 0.3
 	// maxTerms bounds the terms of a query, whose numbers are bytes, and maxOfFile the places in one file.
@@ -47,22 +47,24 @@ type board struct {
 	terms           []uint32
 	weights, rarity []float64
 	files           []int
-	// found are the wanted files with terms, parts the chunks of them, and counts pairs of a number in terms and a count.
-	found  []candidate
-	parts  []part
-	counts []byte
+	found           []candidate
 	// searched and notText are the numbers of files, words and chunks the numbers in all of them.
 	searched, notText, words, chunks int
 }
 
-// candidate is a file with terms of the query, with the numbers of its parts.
+// candidate is a wanted file with terms of the query.
 type candidate struct {
-	name               string
-	words, first, last int
+	name  string
+	words int
+	parts []part
 }
 
-// part is a chunk with terms of the query, with the place of its counts.
-type part struct{ from, to, words, first, last int32 }
+// part is a chunk with terms of the query, and pairs of the number of a term and the count.
+type part struct {
+	chunk
+	words  int
+	counts []byte
+}
 
 func newBoard(t *recall.Terms, query string, isWanted func(string) bool) *board {
 	weights := map[uint32]float64{}
@@ -84,14 +86,14 @@ func newBoard(t *recall.Terms, query string, isWanted func(string) bool) *board 
 
 // visit takes a file into account.
 func (b *board) visit(r record) {
-	c := candidate{first: len(b.parts)}
-	start, chunks := len(b.counts), 0
+	var c candidate
+	seen, chunks := make([]int, len(b.terms)), 0
 	r.eachChunk(func(at chunk, words int, terms record) {
-		before := len(b.counts)
-		b.countTerms(terms)
 		chunks++
-		if c.words += words; len(b.counts) > before {
-			b.parts = append(b.parts, part{int32(at.from), int32(at.to), int32(words), int32(before), int32(len(b.counts))}) // #nosec G115 -- below maxRecord
+		c.words += words
+		if p := (part{at, words, b.countTerms(terms)}); p.counts != nil {
+			c.parts = append(c.parts, p)
+			p.each(func(t int, _ float64) { seen[t] = 1 })
 		}
 	})
 	if chunks == 0 {
@@ -99,23 +101,16 @@ func (b *board) visit(r record) {
 		return
 	}
 	b.searched, b.words, b.chunks = b.searched+1, b.words+c.words, b.chunks+chunks
-	seen := make([]int, len(b.terms))
-	for i := start; i < len(b.counts); i += 2 {
-		seen[b.counts[i]] = 1
-	}
 	for t, n := range seen {
 		b.files[t] += n
 	}
-	if c.last = len(b.parts); c.last == c.first || !b.isWanted(r.name()) {
-		b.parts, b.counts = b.parts[:c.first], b.counts[:start]
-		return
+	if c.name = r.name(); c.parts != nil && b.isWanted(c.name) {
+		b.found = append(b.found, c)
 	}
-	c.name = r.name()
-	b.found = append(b.found, c)
 }
 
-// countTerms appends the counts of the query's terms among rising ones.
-func (b *board) countTerms(terms record) {
+// countTerms returns the counts of the query's terms among rising ones.
+func (b *board) countTerms(terms record) (counts []byte) {
 	t := 0
 	for ; len(terms) > 0 && t < len(b.terms); terms = terms[4:] {
 		one := uint32(terms.number(0)) // #nosec G115 -- as it was written
@@ -123,8 +118,15 @@ func (b *board) countTerms(terms record) {
 			t++
 		}
 		if t < len(b.terms) && b.terms[t] == one&^maxCount {
-			b.counts = append(b.counts, byte(t), byte(one&maxCount))
+			counts = append(counts, byte(t), byte(one&maxCount))
 		}
+	}
+	return counts
+}
+
+func (p part) each(do func(t int, n float64)) {
+	for i := 0; i < len(p.counts); i += 2 {
+		do(int(p.counts[i]), float64(p.counts[i+1]))
 	}
 }
 
@@ -164,9 +166,8 @@ func (b *board) bestPlaces(limit int) (out []place) {
 // placesOf returns the places in a file, the best first; whole is the worth of all terms.
 func (b *board) placesOf(c candidate, whole float64) (out []place) {
 	counts := make([]float64, len(b.terms))
-	parts := b.parts[c.first:c.last]
-	for _, p := range parts {
-		b.eachCount(p, func(t int, n float64) {
+	for _, p := range c.parts {
+		p.each(func(t int, n float64) {
 			if p.to == 0 {
 				n *= inPath
 			}
@@ -180,25 +181,18 @@ func (b *board) placesOf(c candidate, whole float64) (out []place) {
 	if isAside(c.name) {
 		weight = aside
 	}
-	for _, p := range parts {
-		if p.to == 0 {
-			continue // the path
-		}
+	for _, p := range c.parts {
 		score, has := ofWhole, 0.0
-		b.eachCount(p, func(t int, n float64) {
-			score += b.rarity[t] * saturate(n, int(p.words), b.words, b.chunks, chunkBias)
+		p.each(func(t int, n float64) {
+			score += b.rarity[t] * saturate(n, p.words, b.words, b.chunks, chunkBias)
 			has += b.rarity[t]
 		})
-		out = append(out, place{c.name, chunk{int(p.from), int(p.to)}, weight * score, has / whole})
+		if p.to > 0 { // else it is the path
+			out = append(out, place{c.name, p.chunk, weight * score, has / whole})
+		}
 	}
 	slices.SortFunc(out, place.compare)
 	return out
-}
-
-func (b *board) eachCount(p part, do func(t int, n float64)) {
-	for i := p.first; i < p.last; i += 2 {
-		do(int(b.counts[i]), float64(b.counts[i+1]))
-	}
 }
 
 // saturate returns the worth of a term with a count in a text of some words; there are all words in a number of texts.

@@ -13,9 +13,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -98,19 +98,21 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 	}
 	l.left.NotIndexed, l.left.NotText = len(l.files), b.notText
 	out = Found{Query: untrusted.Shown(q.Text, len(q.Text)), Results: []Place{}, Searched: b.searched, LeftOut: l.left, NothingClose: true}
+	var problems []string
 	if l.failure != nil {
-		out.degrade(s.Language.Say("git could not list the files, so ignored ones are among them and hidden ones are not: %v", l.failure))
+		problems = append(problems, s.Language.Say("git could not list the files, so ignored ones are among them and hidden ones are not: %v", l.failure))
 	}
-	if unkept != nil && s.Cache != "" {
-		out.degrade(s.Language.Say("the index cannot be kept, so each search reads all files: %v", unkept))
+	if unkept != nil {
+		problems = append(problems, s.Language.Say("the index cannot be kept, so each search reads all files: %v", unkept))
 	}
 	shows := shower{s.Dir, b}
 	places := b.bestPlaces(compared)
 	if s.Likeness != nil && len(places) > 0 {
 		if places, err = s.joinMeaning(ctx, q.Text, shows, places); err != nil {
-			out.degrade(s.Language.Say("found by words only: %v", err))
+			problems = append(problems, s.Language.Say("found by words only: %v", err))
 		}
 	}
+	out.Degraded = strings.Join(problems, "; ")
 	for _, p := range places {
 		shown, _, ok := shows.show(p)
 		if !ok {
@@ -130,13 +132,6 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 		}
 	}
 	return out, nil
-}
-
-func (f *Found) degrade(why string) {
-	if f.Degraded != "" {
-		why = f.Degraded + "; " + why
-	}
-	f.Degraded = why
 }
 
 // sizeOf returns the size of an answer in JSON, as replies have it.
@@ -191,5 +186,3 @@ func (s Source) joinMeaning(ctx context.Context, query string, shows shower, pla
 	slices.SortFunc(places, place.compare)
 	return places, nil
 }
-
-func roundScore(x float64) float64 { return math.Round(x*1000) / 1000 }

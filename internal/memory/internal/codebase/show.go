@@ -1,6 +1,7 @@
 package codebase
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -46,7 +47,7 @@ func (s shower) show(p place) (out Place, text string, ok bool) {
 	}
 	out = Place{
 		File: untrusted.Label(p.file, maxLabel), From: p.from + 1, To: to, Name: untrusted.Label(nameAt(p.file, lines, p.from+best), maxLabel),
-		Score: roundScore(p.score), Text: untrusted.Shown(strings.Trim(strings.Join(shown, "\n"), "\n"), maxShown*(maxLine+8)),
+		Score: math.Round(1000*p.score) / 1000, Text: untrusted.Shown(strings.Trim(strings.Join(shown, "\n"), "\n"), maxShown*(maxLine+8)),
 	}
 	return out, strings.Join(all, "\n"), true
 }
