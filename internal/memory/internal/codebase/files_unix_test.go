@@ -161,6 +161,33 @@ func TestWithoutGit(t *testing.T) {
 	}
 }
 
+// TestUnreadableFile: a file that cannot be read has no part in the index, and does not have it written again.
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	w := newTree(t, shop)
+	n := 0
+	w.Now = func() time.Time { // after the list, before the files
+		if n++; n%2 == 0 {
+			_ = os.Remove(filepath.Join(w.path, "net/retry.go"))
+			w.write(t, "net/retry.go/in", "")
+		}
+		return time.Unix(1_700_000_000, 0)
+	}
+	if found := w.find(t, "password"); found.LeftOut.Unreadable != 1 {
+		t.Fatalf("got %+v", found)
+	}
+	before, _ := os.Stat(w.index(t))
+	if err := os.RemoveAll(filepath.Join(w.path, "net/retry.go")); err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "net/retry.go", shop["net/retry.go"])
+	n = 0
+	found := w.find(t, "password")
+	if after, _ := os.Stat(w.index(t)); !os.SameFile(before, after) || found.LeftOut.Unreadable != 1 {
+		t.Errorf("the index is written again, and the answer is %+v", found)
+	}
+}
+
 // TestReadOnlyCache: an index that cannot be written is said, and costs only time.
 func TestReadOnlyCache(t *testing.T) {
 	t.Parallel()

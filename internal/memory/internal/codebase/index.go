@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -130,24 +131,26 @@ func (x *index) refresh(ctx context.Context) (err error) {
 		defer func() { _ = old.Close() }() // nothing was written
 		same, isWhole = x.visitKnown(old)
 	}
-	if isWhole && len(x.files) == 0 {
-		return nil
-	}
-	to := io.Discard
 	var file durable.File
 	temp := durable.TempName(x.name)
-	if x.cache != nil {
-		if file, err = x.cache.Create(temp); err == nil {
-			to = file
+	w := bufio.NewWriterSize(io.Discard, 1<<16) // it keeps an error for Flush
+	begin := sync.OnceFunc(func() {
+		if x.cache != nil {
+			if file, err = x.cache.Create(temp); err == nil {
+				w.Reset(file)
+			}
 		}
-	}
-	w := bufio.NewWriterSize(to, 1<<16) // it keeps an error for Flush
-	_, _ = w.WriteString(x.head)
-	for _, s := range same {
-		_, copied := io.Copy(w, io.NewSectionReader(old, s.at, s.size))
-		err = errors.Join(err, copied)
+		_, _ = w.WriteString(x.head)
+		for _, s := range same {
+			_, copied := io.Copy(w, io.NewSectionReader(old, s.at, s.size))
+			err = errors.Join(err, copied)
+		}
+	})
+	if !isWhole {
+		begin()
 	}
 	x.visitFresh(ctx, func(r record) {
+		begin()
 		x.visit(r)
 		var sum record
 		sum.add(len(r), int(crc32.Checksum(r, sums)))
