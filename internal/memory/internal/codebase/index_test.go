@@ -72,7 +72,7 @@ func FuzzRecord(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	head := whole[:bytes.IndexByte(whole, '\n')+33]
+	head := whole[:bytes.IndexByte(whole, '\n')+65]
 	f.Add(whole[len(head)+8:])
 	f.Add(bytes.Repeat([]byte{255}, 40))
 	f.Add(bytes.Repeat([]byte{0}, 40))

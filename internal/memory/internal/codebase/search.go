@@ -2,7 +2,7 @@
 // file in chunks, without the text, keyed by the size and the time of the file. It can be lost at any time: each search
 // compares it with the files, takes in what is new or changed, and reads the text of the results from the files.
 //
-// The terms are those of package recall. The score of a chunk is BM25 over the words and concepts of the query, with a
+// The terms are those of package recall, with the words of words.tsv. The score of a chunk is BM25 over the words and concepts of the query, with a
 // part of the score of the file; tests and files that are not code count less.
 package codebase
 
@@ -11,11 +11,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	_ "embed" // the words
 	"encoding/hex"
 	"encoding/json"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -89,9 +91,9 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 	if err := l.addFolder(ctx, ".", 0); err != nil {
 		return out, err
 	}
-	lexicon := recall.Builtin()
-	b := newBoard(recall.NewTerms(lexicon), q.Text, q.IsWanted)
-	x := index{list: l, now: s.Now, until: until, terms: b.reader, visit: b.visit, head: version + lexicon.Sum()}
+	words, head := lexicon()
+	b := newBoard(recall.NewTerms(words), q.Text, q.IsWanted)
+	x := index{list: l, now: s.Now, until: until, terms: b.reader, visit: b.visit, head: head}
 	unkept := x.refreshIn(ctx, s.Cache, s.Dir.Path())
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -133,6 +135,15 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 	}
 	return out, nil
 }
+
+//go:embed words.tsv
+var wordsText []byte
+
+// lexicon returns the words known to an index, and the beginning of an index with them.
+var lexicon = sync.OnceValues(func() (words *recall.Lexicon, head string) {
+	own, _ := recall.ParseLexicon(wordsText)
+	return recall.Builtin().With(own), version + recall.Builtin().Sum() + own.Sum()
+})
 
 // sizeOf returns the size of an answer in JSON, as replies have it.
 func sizeOf(f Found) int {

@@ -109,6 +109,7 @@ func TestSearch(t *testing.T) {
 		{"too many wrong passwords", "web/login.ts", "signIn", "five wrong passwords"},
 		{"what happens to the stock when an order is cancelled", "store/orders.py", "cancel", "stock.release"},
 		{"maximal size of uploads", "web/upload.ts", "saveAttachment", "MAX_SIZE"},
+		{"pause before the next try, up to a maximum", "net/retry.go", "backoff", "jitter"},
 		{"saveAttachment", "web/upload.ts", "saveAttachment", "file.size"},
 		{"a customer sends it back within two weeks", "docs/guide.md", "Returns", "two weeks"},
 		{"取消订单", "store/orders.py", "cancel", "Cancel an order"},
