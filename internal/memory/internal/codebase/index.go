@@ -37,8 +37,6 @@ const (
 	maxCount = 63
 )
 
-var sums = crc32.MakeTable(crc32.Castagnoli)
-
 // record is a file in an index, in numbers of four bytes: size and time of two numbers each, the length of the name, the
 // name; and for each chunk the first line, the line after the last, the number of words, the number of terms, and the
 // terms in rising order with their counts. The first chunk has the words of the path, and no lines. A file without text
@@ -153,7 +151,7 @@ func (x *index) refresh(ctx context.Context) (err error) {
 		begin()
 		x.visit(r)
 		var sum record
-		sum.add(len(r), int(crc32.Checksum(r, sums)))
+		sum.add(len(r), int(crc32.ChecksumIEEE(r)))
 		_, _ = w.Write(append(sum, r...))
 	})
 	if file == nil {
@@ -236,7 +234,7 @@ func readRecord(in io.Reader, buffer record) (r record, ok bool) {
 	}
 	r = slices.Grow(buffer[:0], size)[:size]
 	_, err := io.ReadFull(in, r)
-	return r, err == nil && int(crc32.Checksum(r, sums)) == record(sum[:]).number(1)
+	return r, err == nil && int(crc32.ChecksumIEEE(r)) == record(sum[:]).number(1)
 }
 
 // visitFresh visits the files of the list until the time is over, one at a time so that little memory is needed.

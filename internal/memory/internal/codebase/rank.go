@@ -27,16 +27,17 @@ const (
 	maxTerms, maxOfFile = 256, 3
 )
 
+// Parts of the paths of tests and examples, and the ends of the names of files that are not code.
 var (
-	asideNames = strings.Fields("_test. .test. .spec. /test_ /test/ /tests/ /testdata/ /__tests__/ /spec/ /fixtures/ /examples/ /_examples/ /benchmarks/ /vendor/")
-	codeless   = strings.Fields(".md .mdx .rst .txt .adoc .json .yml .yaml .toml .lock .html .css .svg .xml .csv .po")
+	asideNames = []string{"_test.", ".test.", ".spec.", "/test_", "/test/", "/tests/", "/testdata/", "/__tests__/", "/spec/", "/fixtures/", "/examples/", "/_examples/",
+		"/benchmarks/", "/vendor/"}
+	codeless = []string{"", ".md", ".mdx", ".rst", ".txt", ".adoc", ".json", ".yml", ".yaml", ".toml", ".lock", ".html", ".css", ".svg", ".xml", ".csv", ".po"}
 )
 
 // isAside reports whether a file is a test, an example or not code, by the path.
 func isAside(name string) bool {
 	name = "/" + strings.ToLower(name)
-	ext := path.Ext(name)
-	return ext == "" || slices.Contains(codeless, ext) || slices.ContainsFunc(asideNames, func(part string) bool { return strings.Contains(name, part) })
+	return slices.Contains(codeless, path.Ext(name)) || slices.ContainsFunc(asideNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // board collects the files and chunks with terms of a query.
