@@ -206,7 +206,7 @@ func TestMemoryOverHTTP(t *testing.T) {
 	}
 	c := shakeHands(t, client.NewClient(tr))
 	list, err := c.ListTools(context.Background(), mcp.ListToolsRequest{})
-	if err != nil || len(list.Tools) != 11 {
+	if err != nil || len(list.Tools) != 12 {
 		t.Fatalf("got %d tools, %v", len(list.Tools), err)
 	}
 	for _, tool := range list.Tools {
