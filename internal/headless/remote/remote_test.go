@@ -182,7 +182,7 @@ func answerTask(w http.ResponseWriter, r *http.Request, status string) {
 		task = `{"task":` + task + `}`
 	}
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%q,"result":%s}`, q.ID, task)
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%q,"result":%s}`, q.ID, task)
 }
 
 // TestAnswers: whatever the far side answers, the caller gets a state and bounded words.
@@ -225,8 +225,10 @@ func TestAnswers(t *testing.T) {
 		"a long id":      {raw(`{"jsonrpc":"2.0","id":"1","result":{"task":{"id":"` + strings.Repeat("x", 300) + `","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}}`), "", "", "too long"},
 		"401":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "", "", "401"},
 		"429":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "", "", "429"},
-		"sent on":        {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", 307) }, "", "", "not followed"},
-		"hangs up":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "", "", "EOF"},
+		"sent on": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusTemporaryRedirect)
+		}, "", "", "not followed"},
+		"hangs up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "", "", "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -314,4 +316,20 @@ func TestTwoServers(t *testing.T) {
 	if _, err := c.Give(t.Context(), "nothing.1", ""); err == nil || !strings.Contains(err.Error(), "no task") {
 		t.Errorf("an unknown task: %v", err)
 	}
+}
+
+// FuzzAddress: an address that is taken is taken again as it is, and can be typed into a shell.
+func FuzzAddress(f *testing.F) {
+	for _, given := range []string{"https://agents.acme", "http://127.0.0.1:1/a", "http://[::1%25eth0]/", "https://a/%2e%2e/%00", "https://a//b", "HTTPS://A", "https://a:b", "https://[::ffff:7f00:1]/"} {
+		f.Add(given)
+	}
+	f.Fuzz(func(t *testing.T, given string) {
+		address, err := remote.Address(given)
+		if err != nil {
+			return
+		}
+		if again, err := remote.Address(address); err != nil || again != address || strings.ContainsAny(address, " \t\n'\"\\$`;&|<>(){}*?!#") {
+			t.Errorf("%q becomes %q and then %q, %v", given, address, again, err)
+		}
+	})
 }

@@ -138,9 +138,8 @@ func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.List
 		return nil, f.toProtocol(err)
 	}
 	var at time.Time
-	list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{
-		Authenticator: func(context.Context) (string, error) { return f.agent, nil }, TimeProvider: func() time.Time { return at },
-	})
+	client := func(context.Context) (string, error) { return f.agent, nil }
+	list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: client, TimeProvider: func() time.Time { return at }})
 	for _, s := range saved[:min(len(saved), maxListed)] {
 		events, err := f.h.o.Client.Transcript(ctx, s.ID)
 		l := newLedger(s.ID, events, s.Status)
@@ -187,27 +186,22 @@ func (f face) SendMessage(ctx context.Context, q *a2a.SendMessageRequest) (a2a.S
 	if err != nil {
 		return nil, err
 	}
-	get := &a2a.GetTaskRequest{ID: id}
-	if q.Config != nil {
-		get.HistoryLength = q.Config.HistoryLength
-	}
-	if q.Config == nil || !q.Config.ReturnImmediately {
-		for _, err := range f.followTask(ctx, id) {
-			if err != nil {
-				return nil, err
-			}
+	how := cmp.Or(q.Config, &a2a.SendMessageConfig{})
+	for _, err := range f.followTask(ctx, id) {
+		if how.ReturnImmediately || err != nil {
+			break // an error shows below
 		}
 	}
-	return f.GetTask(ctx, get)
+	return f.GetTask(ctx, &a2a.GetTaskRequest{ID: id, HistoryLength: how.HistoryLength})
 }
 
 // SendStreamingMessage implements a2asrv.RequestHandler.
 func (f face) SendStreamingMessage(ctx context.Context, q *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
 	id, err := f.takeMessage(ctx, q)
-	if err != nil {
-		return func(yield func(a2a.Event, error) bool) { yield(nil, err) }
+	if err == nil {
+		return f.followTask(ctx, id)
 	}
-	return f.followTask(ctx, id)
+	return func(yield func(a2a.Event, error) bool) { yield(nil, err) }
 }
 
 // SubscribeToTask implements a2asrv.RequestHandler.
@@ -235,14 +229,12 @@ func (f face) followTask(ctx context.Context, id a2a.TaskID) iter.Seq2[a2a.Event
 				if t.Status != before {
 					send(t.update())
 				}
-				switch isPiece := event.Type == sdk.EventTextDelta && event.Agent == ""; {
-				case isPiece:
+				if event.Type == sdk.EventTextDelta && event.Agent == "" {
 					piece := a2a.NewArtifactUpdateEvent(t, answerID, a2a.NewTextPart(event.Text))
 					piece.Artifact.Name, piece.Append, begun = answerID, begun, true
 					send(piece)
-				case event.Type == sdk.EventToolStarted:
-					begun = false // the text so far is not the answer
 				}
+				begun = begun && event.Type != sdk.EventToolStarted // the text so far is not the answer
 				return left || t.rests()
 			})
 		})

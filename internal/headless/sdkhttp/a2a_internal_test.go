@@ -1,8 +1,11 @@
 package sdkhttp
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -350,4 +353,27 @@ func TestCards(t *testing.T) {
 	if status, _ := d.call("POST", "/a2a/release-steward", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`, token...); status != http.StatusNotFound {
 		t.Errorf("an agent that is not served answers: %d", status)
 	}
+}
+
+// FuzzCall: every body is answered in JSON, or as a stream.
+func FuzzCall(f *testing.F) {
+	for _, method := range []string{"SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask", "SubscribeToTask", "CreateTaskPushNotificationConfig", "GetExtendedAgentCard"} {
+		f.Add(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"id":"a.1","message":{"messageId":"a","taskId":"","contextId":"b","role":"ROLE_USER","parts":[{"text":"x"},{"data":[1]},null]}}}`)
+		f.Add(`{"jsonrpc":"2.0","id":"1","method":"` + method + `","params":null}`)
+	}
+	d := serve(f, Options{})
+	f.Fuzz(func(t *testing.T, body string) {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, errors.New("it waits for ever"))
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/a2a/pm", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		d.h.ServeHTTP(w, r)
+		if ctx.Err() != nil {
+			t.Errorf("%q: %v", body, context.Cause(ctx))
+		}
+		if kind := w.Header().Get("Content-Type"); kind != "text/event-stream" && !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%q: %d %q", body, w.Code, w.Body)
+		}
+	})
 }

@@ -355,7 +355,7 @@ func farAgent(t *testing.T, version *string) *httptest.Server {
 	ts = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.Method == http.MethodGet {
-			fmt.Fprintf(w, `{"name":"Ann","version":%q,"supportedInterfaces":[{"url":%q,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`, *version, ts.URL+"/tasks")
+			_, _ = fmt.Fprintf(w, `{"name":"Ann","version":%q,"supportedInterfaces":[{"url":%q,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`, *version, ts.URL+"/tasks")
 			return
 		}
 		var q struct {
@@ -380,7 +380,7 @@ func farAgent(t *testing.T, version *string) *httptest.Server {
 		if len(q.Params.Message.Parts) > 0 {
 			task = `{"task":` + task + `}`
 		}
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%q,"result":%s}`, q.ID, task)
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%q,"result":%s}`, q.ID, task)
 	}))
 	t.Cleanup(ts.Close)
 	return ts

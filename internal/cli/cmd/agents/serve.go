@@ -44,7 +44,7 @@ Conversations are saved after each step. One that was at work when the server en
 paused, and goes on by bmad-mcp agent resume. The first Ctrl+C or SIGTERM ends the server.`,
 		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token
-  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token --agent pm --public-url https://agents.acme`,
+  bmad-mcp agent serve --no-token --agent pm --public-url https://agents.acme`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.serveAgents(cmd.Context(), cs) },
 	}

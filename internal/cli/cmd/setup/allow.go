@@ -61,7 +61,7 @@ With --card, it shows the card of an agent on another server (Agent2Agent), and 
 whether assistants in this project may give tasks to it, by delegate_to_agent. A card
 that changes has to be allowed again.`,
 		Example: `  bmad-mcp allow
-  bmad-mcp allow --card https://agents.acme/.well-known/agent-card.json --token-variable ACME_TOKEN`,
+  bmad-mcp allow --card https://agents.acme --token-variable ACME_TOKEN`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAllow(cmd.Context(), term, tasks, o) },
 	}
