@@ -141,9 +141,12 @@ func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.List
 	client := func(context.Context) (string, error) { return f.agent, nil }
 	list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: client, TimeProvider: func() time.Time { return at }})
 	for _, s := range saved[:min(len(saved), maxListed)] {
+		if isOther := q.ContextID != "" && q.ContextID != s.ID; isOther || s.Agent != f.agent {
+			continue
+		}
 		events, err := f.h.o.Client.Transcript(ctx, s.ID)
 		l := newLedger(s.ID, events, s.Status)
-		if isWanted := s.Agent == f.agent && (q.ContextID == "" || q.ContextID == s.ID); !isWanted || err != nil || l.isOthers() {
+		if err != nil || l.isOthers() {
 			continue
 		}
 		if q.IncludeArtifacts { // only an open conversation has the documents
