@@ -30,7 +30,7 @@ const (
 // Parts of the paths of tests and examples, and the ends of the names of files that are not code.
 var (
 	asideNames = []string{"_test.", ".test.", ".spec.", "/test_", "/test/", "/tests/", "/testdata/", "/__tests__/", "/spec/", "/fixtures/", "/examples/", "/_examples/",
-		"/benchmarks/", "/vendor/"}
+		"/benchmarks/", "/vendor/", "/doc.go", "/license", "/copying", "/notice"}
 	codeless = []string{"", ".md", ".mdx", ".rst", ".txt", ".adoc", ".json", ".yml", ".yaml", ".toml", ".lock", ".html", ".css", ".svg", ".xml", ".csv", ".po"}
 )
 
