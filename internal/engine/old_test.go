@@ -98,6 +98,46 @@ func TestSessionOfTheNodeServerAmongQuestions(t *testing.T) {
 	checkStored(t, b)
 }
 
+// TestSessionOfTheFirstNodeServer: before 0.1.0 the Node server asked twice, first to save a document and then to go on.
+func TestSessionOfTheFirstNodeServer(t *testing.T) {
+	b := newBench(t)
+	b.install("v0", "3e8a5d74-1f0b-4c8e-8a61-9d2c7b5e4f10", map[string]string{
+		".claude/specs/lend-tools/01-product-requirements.md": "# Lend tools\n",
+	})
+	r := b.do(request.Request{Action: workflow.ActionStatus})
+	if r.State != workflow.AwaitingConfirmation || r.CurrentState != r.State || !strings.Contains(r.UserMessage, "Score 91 of 100; 90 needed.") {
+		t.Errorf("status says %s:\n%s", r.State, r.UserMessage)
+	}
+	b.at("sm/generating", confirm(true))
+	if doc := b.artifact("lend-tools", "02-system-architecture.md"); doc != "# Shelves and cards\n" {
+		t.Errorf("saved %q", doc)
+	}
+	b.at("sm/awaiting_approval", submit(workflow.SM, "## Sprint 1: one"))
+	checkStored(t, b)
+
+	for name, c := range map[string]struct {
+		stage, state, record string
+		decision             request.Request
+		after                string
+	}{
+		"the requirements": {"po", "awaiting_save_confirmation", `{"status":"in_progress","draft":"# P","score":92,"iteration":1}`, confirm(true), "architect/generating"},
+		"sent back":        {"po", "awaiting_save_confirmation", `{"status":"in_progress","draft":"# P","score":92,"iteration":1}`, confirm(false), "po/refining"},
+		"saved":            {"po", "awaiting_approval", `{"status":"in_progress","draft":"# P","score":92,"iteration":1}`, confirm(true), "architect/generating"},
+		"a plan":           {"sm", "awaiting_save_confirmation", `{"status":"in_progress","draft":"# S\n## Sprint 1: Base","iteration":1}`, approve(true, ""), "dev/generating"},
+		"a plan as later":  {"sm", "awaiting_approval", `{"status":"in_progress","draft":"# S\n## Sprint 1: Base","iteration":1}`, approve(true, ""), "dev/generating"},
+		"a review":         {"review", "awaiting_save_confirmation", `{"status":"in_progress","draft":"# R","iteration":1}`, approve(true, "looked at"), "qa/generating"},
+		"the last":         {"qa", "awaiting_save_confirmation", `{"status":"in_progress","draft":"# Q","iteration":1}`, approve(true, "looked at"), "qa/completed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.session = nodeID
+			b.write(".bmad-task/session-"+nodeID+".json", nodeSession(c.stage, c.state, c.record))
+			b.at(c.after, c.decision)
+			checkStored(t, b)
+		})
+	}
+}
+
 // nodeSession returns a session as the Node server stored it, at a stage and state.
 func nodeSession(stage, state, record string) string {
 	return `{"session_id":"` + nodeID + `","task_name":"old-one","cwd":"/home/ada/old","objective":"Build the old one",

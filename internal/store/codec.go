@@ -56,6 +56,9 @@ func Decode(data []byte, path string) (*workflow.Session, error) {
 			return nil, invalidError(data, path, "workflow", err.Error())
 		}
 	}
+	if s.Version < 1 {
+		upgradeNodeState(&s)
+	}
 	if key, value := invalidKey(&s); key != "" {
 		return nil, invalidError(data, path, key, value)
 	}

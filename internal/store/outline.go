@@ -38,7 +38,7 @@ func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 		CurrentStage: o.CurrentStage, CurrentState: o.CurrentState,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Revision: o.Revision,
 	}
-	if err != nil || o.Version > workflow.FormatVersion || !slices.Contains(stages, o.CurrentStage) || !canList(short) {
+	if err != nil || o.Version < 1 || o.Version > workflow.FormatVersion || !slices.Contains(stages, o.CurrentStage) || !canList(short) {
 		s, err := Decode(data, path)
 		if err != nil {
 			return workflow.Summary{}, err

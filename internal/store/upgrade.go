@@ -8,6 +8,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// awaitingSave is a state of the Node server before 0.1.0, which asked twice: first to save a document, then, in
+// awaiting_approval, to go on.
+const awaitingSave workflow.State = "awaiting_save_confirmation"
+
+// upgradeNodeState gives a session of format 0 the state in which the same decision is awaited now.
+func upgradeNodeState(s *workflow.Session) {
+	st, _ := s.Definition().Stage(s.CurrentStage)
+	switch {
+	case s.CurrentState == awaitingSave && st.Gate != workflow.GateScore:
+		s.CurrentState = workflow.AwaitingApproval
+	case s.CurrentState == awaitingSave, s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateScore:
+		s.CurrentState = workflow.AwaitingConfirmation
+	}
+}
+
 // upgradeNodeSession converts the facts that a session of format 0, written by the Node server, states in another
 // form: the stage of a saved artifact follows only from the file name. The document of the current stage is
 // left to the engine, which can store it.

@@ -29,6 +29,9 @@ func TestEveryFormatOpens(t *testing.T) {
 			if err := json.Unmarshal(data, &before); err != nil {
 				t.Fatal(err)
 			}
+			if before["current_state"] == "awaiting_save_confirmation" { // of the Node server before 0.1.0
+				before["current_state"] = string(workflow.AwaitingConfirmation)
+			}
 			path := t.TempDir()
 			if err := os.MkdirAll(filepath.Join(path, ".bmad-task"), 0o750); err != nil {
 				t.Fatal(err)
