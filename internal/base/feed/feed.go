@@ -242,4 +242,5 @@ func (f *Feed) watchPlaces(seen Sight) {
 			f.lookSoon(!f.o.Runs.hasPath(folder))
 		}
 	}
+	f.watcher.logUnwatched()
 }

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"path"
@@ -59,6 +60,10 @@ type watcher struct {
 
 	mu      sync.Mutex
 	folders map[string]kind
+	// unwatched counts the folders that could not be watched since the last look, first is the error of the first one.
+	unwatched int
+	first     error
+	isLogged  bool
 }
 
 // newWatcher returns a watcher that calls changed until it is closed, one call at a time. outside reports
@@ -105,18 +110,33 @@ func (w *watcher) addFolder(name string, k kind) bool {
 		w.folders[name] = before | k
 		return true
 	}
-	if len(w.folders) >= maxFolders {
-		w.log.Warn("changes in this folder are not reported: too many are watched", "folder", name)
-		return false
+	err := errTooMany
+	if len(w.folders) < maxFolders {
+		err = w.fs.Add(name)
 	}
-	switch err := w.fs.Add(name); {
+	switch {
 	case err == nil:
 		w.folders[name] = k
 		return true
 	case !errors.Is(err, fs.ErrNotExist):
-		w.log.Warn("changes in this folder are not reported", "folder", name, "error", err)
+		if w.unwatched++; w.unwatched == 1 {
+			w.first = fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return false
+}
+
+var errTooMany = errors.New("too many folders are watched")
+
+// logUnwatched says once that folders are not watched: a look at thousands would fill the log each time.
+func (w *watcher) logUnwatched() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unwatched > 0 && !w.isLogged {
+		w.isLogged = true
+		w.log.Warn("changes in some folders are not reported", "folders", w.unwatched, "watched", len(w.folders), "first", w.first)
+	}
+	w.unwatched = 0
 }
 
 // endWait stops watching a folder if it was watched only until something appears in it.

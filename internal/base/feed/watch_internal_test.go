@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -141,6 +143,60 @@ func TestOutside(t *testing.T) {
 		write(t, filepath.Join(cwd, later))
 		for outside := next(); !outside; outside = next() {
 		}
+	}
+}
+
+// TestFoldersThatAreNotWatched: a log has one line for all folders that are not watched, with their number.
+func TestFoldersThatAreNotWatched(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		folder func(dir string, i int) (string, error)
+		n      int
+		want   []string
+	}{
+		"too many": {func(dir string, i int) (string, error) {
+			name := filepath.Join(dir, strconv.Itoa(i))
+			return name, os.Mkdir(name, 0o700)
+		}, maxFolders + 300, []string{"folders=300", "too many"}},
+		"refused": {func(dir string, i int) (string, error) {
+			return filepath.Join(dir, strings.Repeat("x", 300+i)), nil // longer than a name may be
+		}, 20, []string{"folders=20", "xxx: file name too long"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log strings.Builder
+			w, err := newWatcher(func(bool) {}, slog.New(slog.NewTextHandler(&log, nil)), ofRuns, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			var folders []string
+			for i := range tt.n {
+				folder, err := tt.folder(dir, i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				folders = append(folders, folder)
+			}
+			for range 3 { // three looks
+				for _, folder := range folders {
+					w.watchFolder(folder)
+				}
+				w.logUnwatched()
+			}
+			if err := w.close(); err != nil {
+				t.Fatal(err)
+			}
+			got := log.String()
+			if strings.Count(got, "\n") != 1 {
+				t.Errorf("got %d lines: %.500s", strings.Count(got, "\n"), got)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("got %.500s, want %s in it", got, want)
+				}
+			}
+		})
 	}
 }
 
