@@ -40,6 +40,7 @@ type App struct {
 	// logLevel is the flag --log-level.
 	logLevel string
 	level    *slog.LevelVar
+	log      *logQueue
 	// reach bounds an assistant on stdio; nil for a person at a terminal.
 	reach *reach.Reach
 	// built builds the parts once they are needed; nil before SetUp.
@@ -48,8 +49,9 @@ type App struct {
 
 // New returns the program at a terminal.
 func New(t *terminal.Terminal) *App {
-	a := &App{Terminal: t, level: new(slog.LevelVar), logLevel: "warn"}
-	a.Tasks = a.newTasks(Workspace{}, slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: a.level})))
+	a := &App{Terminal: t, level: new(slog.LevelVar), logLevel: "warn", log: &logQueue{out: t.Err}}
+	t.Err = afterLog{a.log}
+	a.Tasks = a.newTasks(Workspace{}, slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: a.level})))
 	a.Databases = &Databases{workspace: a.Tasks.Workspace, opened: map[string]*pgstore.Database{}}
 	return a
 }

@@ -53,12 +53,13 @@ func (a *App) Parts() *Parts {
 // Engine returns the engine for the person at this machine.
 func (a *App) Engine() *engine.Engine { return a.Parts().Engine }
 
-// Close closes the parts, if they were built: otherwise a fetch under way would count as failed.
+// Close closes the parts, if they were built: otherwise a fetch under way would count as failed. It ends the log.
 func (a *App) Close() {
 	if a.built != nil && a.built.parts != nil {
 		a.built.parts.Library.Close()
 	}
 	a.Databases.closeAll()
+	a.log.flush()
 }
 
 // UseAudits builds new parts with audits: nobody watches a headless run, so its claimed scores need a second
