@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/workflowtest"
 )
 
 // TestFilesOfARun holds the names and keys by which people and their programs find a run on disk.
@@ -22,6 +23,21 @@ func TestFilesOfARun(t *testing.T) {
 	long := strings.Repeat("长文档。", 200)
 	b.do(start("Build a user authentication system"))
 	b.do(submit(workflow.PO, `{"prd_draft":"# P\n\n`+long+`","quality_score":70,"gaps":["figures"],"questions":["Who?"]}`))
+	statuses := func() (out string) {
+		var file struct {
+			Stages map[string]struct{ Status string }
+		}
+		if err := json.Unmarshal([]byte(b.read(".bmad-task/session-"+b.session+".json")), &file); err != nil {
+			t.Fatal(err)
+		}
+		for _, st := range workflowtest.Six().Stages {
+			out += " " + file.Stages[string(st.ID)].Status
+		}
+		return out
+	}
+	if got := statuses(); got != " in_progress pending pending pending pending pending" {
+		t.Errorf("the stages are%s", got)
+	}
 	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}})
 	for b.stored().CurrentState.Active() {
 		s := b.stored()
@@ -32,6 +48,9 @@ func TestFilesOfARun(t *testing.T) {
 		b.do(onward(s))
 	}
 
+	if got := statuses(); got != strings.Repeat(" completed", 6) {
+		t.Errorf("at the end the stages are%s", got)
+	}
 	var session map[string]any
 	if err := json.Unmarshal([]byte(b.read(".bmad-task/session-"+b.session+".json")), &session); err != nil {
 		t.Fatal(err)

@@ -200,6 +200,15 @@ func TestBothEnginesAreMerged(t *testing.T) {
 	if data, _ := os.ReadFile(filepath.Join(b.dir, rec.FinalResultRef.FilePath)); string(data) != "# from codex\n" {
 		t.Errorf("winner %q", data)
 	}
+	var file struct{ Stages map[string]map[string]any }
+	if err := json.Unmarshal([]byte(b.read(".bmad-task/session-"+b.session+".json")), &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"status", "claude_result_ref", "codex_result_ref", "questions", "gaps", "score", "iteration"} {
+		if file.Stages["po"][key] == nil {
+			t.Errorf("the record in the file has no %s: %v", key, file.Stages["po"])
+		}
+	}
 }
 
 func TestSubmissionByPath(t *testing.T) {

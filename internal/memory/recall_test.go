@@ -1,13 +1,16 @@
 package memory_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
@@ -114,6 +117,31 @@ func TestRecallReturnsFive(t *testing.T) {
 		if got := s.recall(t, memory.Query{Text: "relay events", Limit: limit}); len(got.Results) != want {
 			t.Errorf("limit %d: got %d results, want %d", limit, len(got.Results), want)
 		}
+	}
+}
+
+// limited notes how long it would be waited for.
+type limited struct{ left time.Duration }
+
+func (l *limited) Nearest(ctx context.Context, _ *project.Project, _, _ string, _ []notes.Note) (map[int]float64, []notes.Like, error) {
+	if until, has := ctx.Deadline(); has {
+		l.left = time.Until(until)
+	}
+	return nil, nil, errors.New("nobody answers")
+}
+
+// TestRecallEndsInTime: servers of vectors are waited for half a minute at most, and notes are found without them.
+func TestRecallEndsInTime(t *testing.T) {
+	t.Parallel()
+	servers, cfg := &limited{}, config.Default()
+	cfg.MemoryEmbeddings = "http://127.0.0.1:1"
+	s := openWith(t, folder(t, "p"), memory.New(memory.Options{Now: time.Now, Meaning: servers}), cfg)
+	s.remember(t, notes.Note{Text: "the relay loses events"}, notes.Created)
+	if got := s.recall(t, memory.Query{Text: "relay events"}); len(got.Results) != 1 || got.Degraded == "" {
+		t.Errorf("got %+v", got)
+	}
+	if servers.left <= 0 || servers.left > 30*time.Second {
+		t.Errorf("the servers are waited for %v, want 30s at most", servers.left)
 	}
 }
 
