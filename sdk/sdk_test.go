@@ -710,6 +710,27 @@ func TestSubAgent(t *testing.T) {
 	}
 }
 
+// TestOtherAgentInAConversation: within a turn an agent asks another one, and goes on with the result.
+func TestOtherAgentInAConversation(t *testing.T) {
+	c, p := client(t, sdk.Options{},
+		fake.Call("invoke_agent", map[string]string{"agent_id": "analyst", "command": "Study the market"}), fake.Text("Three rivals."), fake.Text("The analyst knows three rivals."))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, err := v.Ask(newContext(t), "Have the market studied")
+	if err != nil || turn.Response != "The analyst knows three rivals." || len(p.Requests()) != 3 {
+		t.Fatalf("%+v after %d calls, %v", turn, len(p.Requests()), err)
+	}
+	asked, got := p.Requests()[1], p.Requests()[2].Messages
+	if strings.Contains(asked.System, "John") || !strings.Contains(asked.Messages[0].Text(), "Study the market") {
+		t.Errorf("the other agent was asked %q in %.200s", asked.Messages[0].Text(), asked.System)
+	}
+	if data, err := json.Marshal(got[len(got)-1]); err != nil || !strings.Contains(string(data), "Three rivals.") {
+		t.Errorf("the result is %s, %v", data, err)
+	}
+}
+
 // TestOwnAgent: a caller's own agent needs no installation, also when it is opened again.
 func TestOwnAgent(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())

@@ -343,6 +343,25 @@ func TestStagesOfEveryLayout(t *testing.T) {
 	}
 }
 
+// TestProjectsKept: a server keeps the lists of 16 projects, and reads those of others again.
+func TestProjectsKept(t *testing.T) {
+	l := method.New(method.Options{Now: newClock().time})
+	var all []string
+	for range 17 {
+		all = append(all, folder(t))
+	}
+	first := l.At(all[0])
+	if l.At(all[0]) != first {
+		t.Error("a project that was just read is read again")
+	}
+	for _, project := range all[1:] {
+		l.At(project)
+	}
+	if l.At(all[0]) == first {
+		t.Error("the first of 17 projects is still kept")
+	}
+}
+
 // TestBounds: no part of a document takes the room of the others, and none is without end.
 func TestBounds(t *testing.T) {
 	project := folder(t)

@@ -241,9 +241,11 @@ func TestOutcomeOfAScore(t *testing.T) {
 func TestEnginesFor(t *testing.T) {
 	w := workflow.Default()
 	for objective, want := range map[string]int{"build x": 1, "使用codex构建": 2, "Use Codex for x": 2} {
-		st, _ := w.Stage(workflow.PO)
-		if got := st.EnginesFor(objective); len(got) != want {
-			t.Errorf("%q: %v", objective, got)
+		for _, id := range []workflow.StageID{workflow.PO, workflow.Architect} {
+			st, _ := w.Stage(id)
+			if got := st.EnginesFor(objective); !slices.Equal(got, []workflow.Engine{workflow.Claude, workflow.Codex}[:want]) {
+				t.Errorf("%s for %q: %v", id, objective, got)
+			}
 		}
 	}
 	for id, want := range map[workflow.StageID]workflow.Engine{
