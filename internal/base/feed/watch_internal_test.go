@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -159,9 +160,12 @@ func TestFoldersThatAreNotWatched(t *testing.T) {
 			return name, os.Mkdir(name, 0o700)
 		}, maxFolders + 300, []string{"folders=300", "too many"}},
 		"refused": {func(dir string, i int) (string, error) {
-			return filepath.Join(dir, strings.Repeat("x", 300+i)), nil // longer than a name may be
+			return filepath.Join(dir, strings.Repeat("x", 300+i)), nil // Windows says that there is no such folder
 		}, 20, []string{"folders=20", "xxx: file name too long"}},
 	} {
+		if name == "refused" && runtime.GOOS == "windows" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log strings.Builder
