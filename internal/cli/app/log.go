@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// maxWaiting bounds the lines of the log that wait for a reader, maxFlush the wait for one where lines have an order.
+// maxWaiting bounds the text of the log that waits for a reader, in bytes; maxFlush the wait before other output.
 const (
-	maxWaiting = 1000
+	maxWaiting = 256 << 10
 	maxFlush   = time.Second
 )
 
@@ -20,46 +20,43 @@ type logQueue struct {
 	out io.Writer
 
 	mu      sync.Mutex
-	lines   [][]byte
+	waiting bytes.Buffer
 	dropped int
-	written chan struct{} // closed when all lines are written; nil if none waits
+	written chan struct{} // closed when all is written; nil if nothing waits
 }
 
-// Write implements io.Writer. It never fails.
+// Write implements io.Writer. It takes a whole line, and never fails.
 func (q *logQueue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.lines) == maxWaiting {
+	if q.waiting.Len()+len(line) > maxWaiting {
 		q.dropped++
 		return len(line), nil
 	}
-	q.lines = append(q.lines, bytes.Clone(line))
 	if q.written == nil {
 		q.written = make(chan struct{})
 		go q.drain()
 	}
-	return len(line), nil
+	return q.waiting.Write(line)
 }
 
-// drain writes until no line is left.
+// drain writes until nothing is left.
 func (q *logQueue) drain() {
 	for {
 		q.mu.Lock()
-		lines, dropped := q.lines, q.dropped
-		q.lines, q.dropped = nil, 0
-		if len(lines) == 0 {
+		text, dropped := q.waiting.Bytes(), q.dropped
+		q.waiting, q.dropped = bytes.Buffer{}, 0
+		if len(text) == 0 {
 			close(q.written)
 			q.written = nil
 			q.mu.Unlock()
 			return
 		}
 		q.mu.Unlock()
-		for _, line := range lines {
-			_, _ = q.out.Write(line) // nothing else could report an error
-		}
 		if dropped > 0 {
-			_, _ = fmt.Fprintf(q.out, "level=WARN msg=\"lines of the log were dropped, because nobody read them\" count=%d\n", dropped)
+			text = fmt.Appendf(text, "level=WARN msg=\"lines of the log were dropped, because nobody read them\" count=%d\n", dropped)
 		}
+		_, _ = q.out.Write(text) // nothing else could report an error
 	}
 }
 
@@ -68,16 +65,15 @@ func (q *logQueue) flush() {
 	q.mu.Lock()
 	written := q.written
 	q.mu.Unlock()
-	if written == nil {
-		return
-	}
-	select {
-	case <-written:
-	case <-time.After(maxFlush):
+	if written != nil {
+		select {
+		case <-written:
+		case <-time.After(maxFlush):
+		}
 	}
 }
 
-// afterLog writes what a command prints behind the lines of the log before it.
+// afterLog writes other output behind the lines of the log before it.
 type afterLog struct{ *logQueue }
 
 // Write implements io.Writer.
