@@ -121,7 +121,10 @@ func TestRecallReturnsFive(t *testing.T) {
 }
 
 // limited notes how long it would be waited for.
-type limited struct{ left time.Duration }
+type limited struct {
+	memory.Meaning
+	left time.Duration
+}
 
 func (l *limited) Nearest(ctx context.Context, _ *project.Project, _, _ string, _ []notes.Note) (map[int]float64, []notes.Like, error) {
 	if until, has := ctx.Deadline(); has {
