@@ -208,9 +208,12 @@ func (o *options) searchCode(ctx context.Context, b *memory.Book, q memory.CodeQ
 		return o.term.PrintJSON(found)
 	}
 	for _, r := range found.Results {
-		fmt.Fprintf(o.term.Out, "%s:%d-%d  %s\n%s\n\n", r.File, r.From, r.To, r.Name, terminal.Indent(r.Text))
+		fmt.Fprintf(o.term.Out, "%s:%d  %s (%d-%d)\n%s\n\n", r.File, r.TextFrom, r.Name, r.From, r.To, terminal.Indent(r.Text))
 	}
-	if found.NothingClose {
+	switch {
+	case found.Searched == 0 && q.Path != "":
+		o.term.Say("No file fits the pattern %s.", terminal.OneLine(q.Path))
+	case found.NothingClose:
 		o.term.Say("Nothing close among %d files.", found.Searched)
 	}
 	if n := found.LeftOut.NotIndexed; n > 0 {

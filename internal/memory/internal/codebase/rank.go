@@ -49,8 +49,8 @@ type board struct {
 	weights, rarity []float64
 	files           []int
 	found           []candidate
-	// searched and notText are the numbers of files, words and chunks the numbers in all of them.
-	searched, notText, words, chunks int
+	// searched, wanted and notText are the numbers of files, words and chunks the numbers in all of them.
+	searched, wanted, notText, words, chunks int
 }
 
 // candidate is a wanted file with terms of the query.
@@ -105,7 +105,10 @@ func (b *board) visit(r record) {
 	for t, n := range seen {
 		b.files[t] += n
 	}
-	if c.name = r.name(); c.parts != nil && b.isWanted(c.name) {
+	if c.name = r.name(); !b.isWanted(c.name) {
+		return
+	}
+	if b.wanted++; c.parts != nil {
 		b.found = append(b.found, c)
 	}
 }
@@ -154,11 +157,21 @@ func (b *board) bestPlaces(limit int) (out []place) {
 		}
 	}
 	for _, c := range b.found {
-		places := b.placesOf(c, whole)
-		for _, p := range places[:min(len(places), maxOfFile)] {
+		for _, p := range apart(b.placesOf(c, whole)) {
 			at, _ := slices.BinarySearchFunc(out, p, place.compare)
 			out = slices.Insert(out, at, p)
 			out = out[:min(len(out), limit)]
+		}
+	}
+	return out
+}
+
+// apart returns the best places of a file that do not overlap, at most maxOfFile.
+func apart(places []place) (out []place) {
+	for _, p := range places {
+		overlaps := func(better place) bool { return p.from < better.to && better.from < p.to }
+		if len(out) < maxOfFile && !slices.ContainsFunc(out, overlaps) {
+			out = append(out, p)
 		}
 	}
 	return out

@@ -53,7 +53,7 @@ type Query struct {
 type Found struct {
 	Query   string  `json:"query"`
 	Results []Place `json:"results"`
-	// Searched is the number of files compared with the query; LeftOut counts others.
+	// Searched is the number of wanted files compared with the query; LeftOut counts others.
 	Searched int     `json:"searched"`
 	LeftOut  LeftOut `json:"left_out,omitzero"`
 	// NothingClose is true if no result has much of the query.
@@ -71,8 +71,9 @@ type Place struct {
 	// Name is the declaration or heading, if there is one.
 	Name  string  `json:"name,omitempty"`
 	Score float64 `json:"score"`
-	// Text has the best lines, at most 12, without credentials.
-	Text string `json:"text"`
+	// Text has the best lines, at most 12, without credentials; TextFrom is the first of them.
+	TextFrom int    `json:"text_from"`
+	Text     string `json:"text"`
 }
 
 const (
@@ -99,7 +100,7 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 		return out, err
 	}
 	l.left.NotIndexed, l.left.NotText = len(l.files), b.notText
-	out = Found{Query: untrusted.Shown(q.Text, len(q.Text)), Results: []Place{}, Searched: b.searched, LeftOut: l.left, NothingClose: true}
+	out = Found{Query: untrusted.Shown(q.Text, len(q.Text)), Results: []Place{}, Searched: b.wanted, LeftOut: l.left, NothingClose: true}
 	var problems []string
 	if l.failure != nil {
 		problems = append(problems, s.Language.Say("git could not list the files, so ignored ones are among them and hidden ones are not: %v", l.failure))

@@ -129,7 +129,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	found, err := w.Search(t.Context(), codebase.Query{Text: "order", IsWanted: func(name string) bool { return strings.HasSuffix(name, ".md") }, Limit: 8, MaxBytes: 14000})
-	if err != nil || filesOf(found) != "docs/guide.md" || found.Searched != 7 {
+	if err != nil || filesOf(found) != "docs/guide.md" || found.Searched != 1 {
 		t.Errorf("got %+v (%v)", found, err)
 	}
 	if found, err := w.Search(t.Context(), codebase.Query{Text: "order wait password", IsWanted: all, Limit: 8, MaxBytes: 300}); err != nil || len(found.Results) != 1 || len(found.Results[0].Text) > 200 {
@@ -252,5 +252,26 @@ func TestSearchesAtOnce(t *testing.T) {
 	w.find(t, "attempts")
 	if after, _ := os.Stat(w.index(t)); !os.SameFile(before, after) {
 		t.Error("the index is not whole")
+	}
+}
+
+// TestNames: a place has the name of the declaration that it belongs to, as code and not prose declares it.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, text, name string }{
+		{"a.ts", "type Options = { size: number }\n\nexport const bodyLimit = (options: Options) => {\n  return needle(options)\n}\n", "bodyLimit"},
+		{"b.ts", "const plain = async value => {\n  needle(value)\n}\n", "plain"},
+		{"c.ts", "export const verify: Verify = async (token) => {\n  const key = needle(token)\n}\n", "verify"},
+		{"d.py", "class Task:\n    def run(self):\n        \"\"\"Run it.\n\n        type being a needle\n        \"\"\"\n", "run"},
+		{"e.py", "class Scheduler:\n    entries = needle\n", "Scheduler"},
+		{"f.go", "/*\nThe type to send is a needle.\n*/\npackage f\n", ""},
+		{"g.go", "type Set[T any] struct {\n\tneedle T\n}\n", "Set"},
+		{"h.rs", "impl Display for Needle {\n    // needle\n}\n", "Display"},
+		{"i.md", "# Needles\n\nA needle is thin.\n", "Needles"},
+	} {
+		found := newTree(t, map[string]string{c.file: c.text}).find(t, "needle")
+		if len(found.Results) != 1 || found.Results[0].Name != c.name {
+			t.Errorf("%s: got %+v, want the name %q", c.file, found.Results, c.name)
+		}
 	}
 }

@@ -41,12 +41,15 @@ func (s shower) show(p place) (out Place, text string, ok bool) {
 	copy(lines[first:last], strings.Split(untrusted.MaskLines(strings.Join(lines[first:last], "\n")), "\n"))
 	all := lines[p.from:to]
 	start, end, best := s.bestLines(all)
+	for start < end-1 && strings.TrimSpace(all[start]) == "" {
+		start++
+	}
 	shown := slices.Clone(all[start:end])
 	for i, line := range shown {
 		shown[i] = s.clip(line, maxLine)
 	}
 	out = Place{
-		File: untrusted.Label(p.file, maxLabel), From: p.from + 1, To: to, Name: untrusted.Label(nameAt(p.file, lines, p.from+best), maxLabel),
+		File: untrusted.Label(p.file, maxLabel), From: p.from + 1, To: to, TextFrom: p.from + start + 1, Name: untrusted.Label(nameAt(p.file, lines, p.from+best), maxLabel),
 		Score: math.Round(1000*p.score) / 1000, Text: untrusted.Shown(strings.Trim(strings.Join(shown, "\n"), "\n"), maxShown*(maxLine+8)),
 	}
 	return out, strings.Join(all, "\n"), true
@@ -104,9 +107,14 @@ func (s shower) weigh(line string) (sum float64, at int) {
 	return sum, at
 }
 
-// declaration matches the line of a declaration or heading, with the name.
-var declaration = pattern.New(`^\s*(?:(?:pub(?:\([a-z]+\))?|public|private|protected|internal|static|export|default|async|abstract|final|const|unsafe|override)\s+)*` +
-	`(?:func|def|class|function\*?|type|interface|fn|struct|enum|trait|impl|module|object|protocol|namespace|sub|fun)\s+(?:\([^)]*\)\s*)?([\pL_$][\w$.:]*)|^#{1,6} (.+)$`)
+// The lines of declarations and headings, with the names. A word that is also one of everyday language, such as type,
+// counts before the signs that follow it in code.
+var declarations = []*pattern.Pattern{
+	pattern.New(`^\s*(?:(?:pub(?:\([a-z]+\))?|public|private|protected|internal|static|export|default|async|abstract|final|unsafe|override)\s+)*` +
+		`(?:func|def|function\*?|fn|class|struct|enum|trait|interface|impl|namespace|fun)\s+(?:\([^)]*\)\s*)?([\pL_$][\w$.]*)\s*(?:[(<{:\[=!]|$|extends|implements|for|where)`),
+	pattern.New(`^\s*(?:export\s+)?(?:type|module|object|protocol|sub)\s+([\pL_$][\w$.]*)\s*(?:=|\{|\[|<|\(|struct\b|interface\b|func\b|map\b|$)`),
+	pattern.New(`^(?:export\s+)?(?:const|let|var)\s+([\pL_$][\w$]*)(?:\s*:[^=]+)?\s*=\s*(?:async\s+)?(?:function\b|\(|[\w$]+\s*=>|\{)`),
+}
 
 // nameAt returns the name of the declaration or heading that a line belongs to: the one below a comment, else above.
 func nameAt(file string, lines []string, at int) string {
@@ -125,13 +133,18 @@ func nameAt(file string, lines []string, at int) string {
 
 var comment = pattern.New(`^\s*(?://|#|/?\*|--)`)
 
+var heading = pattern.New(`^#{1,6} (.+)$`)
+
 func declaredName(file, line string) string {
-	m := declaration.FindStringSubmatch(line[:min(len(line), maxLine)])
-	switch {
-	case m != nil && m[1] != "":
-		return m[1]
-	case m != nil && strings.HasSuffix(file, ".md"):
-		return m[2]
+	line = line[:min(len(line), maxLine)]
+	all := declarations
+	if strings.HasSuffix(file, ".md") {
+		all = []*pattern.Pattern{heading}
+	}
+	for _, one := range all {
+		if m := one.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
 	}
 	return ""
 }
