@@ -107,9 +107,8 @@ func Parse(data []byte) (*Template, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("the template is not valid YAML: %s", visible.Line(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
-	left := maxNodes
-	root, err := expand(document.Content[0], &left, nil)
-	if err != nil {
+	root, left := document.Content[0], maxNodes
+	if err := expand(root, &left, 0); err != nil {
 		return nil, err
 	}
 	t := &Template{keys: map[string]bool{}}
@@ -123,7 +122,7 @@ func Parse(data []byte) (*Template, error) {
 		Sections []*Section
 	}
 	file.Template = t
-	err = root.Decode(&file)
+	err := root.Decode(&file)
 	if kinds, ok := errors.AsType[*yaml.TypeError](err); ok {
 		t.Warnings = kinds.Errors
 	} else if err != nil {
@@ -152,45 +151,38 @@ func (t *Template) warn(line int, format string, args ...any) {
 	t.Warnings = append(t.Warnings, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
 }
 
-// expand replaces aliases by copies, within bounds. left counts the parts that may come, around are those around n.
-func expand(n *yaml.Node, left *int, around []*yaml.Node) (*yaml.Node, error) {
-	*left--
-	switch {
-	case slices.Contains(around, n):
-		return nil, fmt.Errorf("line %d: the alias %q contains itself", n.Line, n.Anchor)
-	case len(around) > maxDepth:
-		return nil, fmt.Errorf("line %d: the template is nested more than %d deep", n.Line, maxDepth)
-	case *left < 0:
-		return nil, fmt.Errorf("line %d: the template has more than %d parts, with the copies by aliases", n.Line, maxNodes)
-	case n.Kind == yaml.AliasNode:
-		return expand(n.Alias, left, around)
+// expand puts the parts that aliases name in their places. left counts the parts that may come.
+func expand(n *yaml.Node, left *int, depth int) error {
+	if *left--; *left < 0 {
+		return fmt.Errorf("line %d: the template has more than %d parts, with the copies by aliases", n.Line, maxNodes)
 	}
-	out := *n
-	out.Anchor, out.Content = "", nil
+	if depth > maxDepth {
+		return fmt.Errorf("line %d: the template is nested more than %d deep, or an alias contains itself", n.Line, maxDepth)
+	}
+	n.Anchor = ""
 	for i, c := range n.Content {
-		c, err := expand(c, left, append(slices.Clone(around), n))
-		if err != nil {
-			return nil, err
+		if c.Kind == yaml.AliasNode {
+			n.Content[i] = c.Alias
 		}
-		if n.Kind == yaml.MappingNode && i%2 == 1 && c.Kind == yaml.MappingNode && n.Content[i-1].Value == "sections" {
-			c = listOf(c)
+		if err := expand(n.Content[i], left, depth+1); err != nil {
+			return err
 		}
-		out.Content = append(out.Content, c)
+		if i%2 == 1 && n.Kind == yaml.MappingNode && n.Content[i-1].Value == "sections" && n.Content[i].Kind == yaml.MappingNode {
+			listSections(n.Content[i])
+		}
 	}
-	return &out, nil
+	return nil
 }
 
-// listOf returns a table of sections by their ids as a list.
-func listOf(table *yaml.Node) *yaml.Node {
-	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: table.Line}
-	for i := 0; i+1 < len(table.Content); i += 2 {
-		s := *table.Content[i+1]
-		if s.Kind == yaml.MappingNode && !hasKey(&s, "id") {
-			s.Content = append([]*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "id"}, table.Content[i]}, s.Content...)
+// listSections makes a list of a table of sections by id.
+func listSections(n *yaml.Node) {
+	n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
+	for i := 0; i+1 < len(n.Content); i++ {
+		if s := n.Content[i+1]; s.Kind == yaml.MappingNode && !hasKey(s, "id") {
+			s.Content = append([]*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "id"}, n.Content[i]}, s.Content...)
 		}
-		list.Content = append(list.Content, &s)
+		n.Content = slices.Delete(n.Content, i, i+1)
 	}
-	return list
 }
 
 func hasKey(n *yaml.Node, key string) bool {
