@@ -173,36 +173,41 @@ func (j *Job) ask(s *Section, values, into object, inItem bool) {
 	}
 }
 
+// missingOf returns a schema of what is to be asked for a section; it is empty for nothing.
+func (j *Job) missingOf(s *Section) object {
+	missing := object{}
+	if j.asked[s.key] < maxAsked && j.values[s.key+"?"] != false {
+		j.ask(s, j.values, missing, false)
+	}
+	return missing
+}
+
 // next returns the next step, for a section or some with short instructions. It has no keys if nothing is missing.
 func (j *Job) next() (step sdk.Step, keys []string) {
-	answer, told := object{}, map[*Section]bool{}
-	var parts, titles []string
-	size, elicit, full := 0, false, false
+	answer, isElicited, isFull := object{}, false, false
+	var told []*Section
+	var titles []string
 	j.eachSection(append([]*Section{j.head}, j.Template.Sections...), func(s *Section) {
-		missing := object{}
-		if j.values[s.key+"?"] != false {
-			j.ask(s, j.values, missing, false)
-		}
-		if full || len(missing) == 0 || j.asked[s.key] >= maxAsked {
+		missing, isAlone := j.missingOf(s), s.Repeatable || j.asked[s.key] > 0
+		if isFull || len(missing) == 0 {
 			return
 		}
-		text, alone := describe(s, maps.Clone(told)), s.Repeatable || j.asked[s.key] > 0
-		if full = len(titles) > 0 && (alone || size+len(text) > groupSize); full {
-			return
-		}
-		_, full, size = describe(s, told), alone && s != j.head, size+len(text)
-		maps.Copy(answer, missing)
-		keys, elicit = append(keys, s.key), elicit || s.isElicited()
 		if s != j.head {
-			parts, titles = append(parts, text), append(titles, nameOf(s, j.values))
+			more := addTold(slices.Clip(told), s)
+			if isFull = len(told) > 0 && (isAlone || len(describe(more)) > groupSize); isFull {
+				return
+			}
+			told, titles, isFull = more, append(titles, nameOf(s, j.values)), isAlone
 		}
+		maps.Copy(answer, missing)
+		keys, isElicited = append(keys, s.key), isElicited || s.isElicited()
 	})
 	name := cmp.Or(j.Template.Name, j.Template.ID)
 	step = sdk.Step{Name: strings.Join(keys, "\n"), Title: cmp.Or(strings.Join(titles, ", "), name),
 		Output: sdk.RawOutput{Schema: json.RawMessage(asJSON(tableOf(answer)))}}
 	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.path(), digest(j.render(false).Text), maxItems,
-		visible.Head(j.Template.rest, groupSize), strings.Join(parts, "\n\n"))
-	if elicit && !j.AsksNobody() {
+		visible.Head(j.Template.rest, groupSize), describe(told))
+	if isElicited && !j.AsksNobody() {
 		step.Review = &sdk.Question{Question: fmt.Sprintf("Is the draft of %q good as it is? Say what to change, or go on.", step.Title), Options: j.Template.Options}
 	}
 	return step, keys
@@ -331,12 +336,9 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 
 // write writes the document into the agent's files; on a disk, where it may replace another, once it is done.
 func (j *Job) write() error {
-	missing := object{}
-	if j.ask(j.head, j.values, missing, false); len(missing) > 0 && j.asked[j.head.key] < maxAsked {
-		return nil // it has no name yet
-	}
 	r := j.Result()
-	if _, onDisk := j.Files().(*vfs.Dir); onDisk && !r.Done {
+	_, isOnDisk := j.Files().(*vfs.Dir)
+	if hasNoName := len(j.missingOf(j.head)) > 0; hasNoName || isOnDisk && !r.Done {
 		return nil
 	}
 	return j.Write(r.Path, []byte(r.Text))

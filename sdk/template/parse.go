@@ -30,8 +30,8 @@ const (
 
 // Template is a document to be written.
 type Template struct {
-	ID, Name, Version string
-	Output            struct{ Format, Filename, Title string }
+	ID, Name string
+	Output   struct{ Format, Filename, Title string }
 	// Mode is workflow.mode. Options are offered to the person with each draft.
 	Mode     string     `yaml:"-"`
 	Options  []string   `yaml:"-"`
@@ -217,7 +217,7 @@ func asYAML(v any) string {
 func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err error) {
 	uses := map[string]int{}
 	for n, s := range list {
-		s.up, s.ID, s.Title = up, cmp.Or(oneLine(s.ID), fmt.Sprintf("section-%d", n+1)), oneLine(s.Title)
+		s.up, s.ID, s.Title = up, cmp.Or(visible.Line(s.ID), fmt.Sprintf("section-%d", n+1)), visible.Line(s.Title)
 		if s.key = s.ID; t.keys[s.key] && up != nil {
 			s.key = up.key + "/" + s.ID
 		}

@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
@@ -35,17 +36,24 @@ mark says whether the section is there, by its condition; if it is not, its text
 
 %[8]s`
 
-// describe returns the instructions for a section, with those of the sections around it that were not told yet.
-func describe(s *Section, told map[*Section]bool) (text string) {
-	if s.up != nil && !told[s.up] {
-		text = describe(s.up, told) + "\n\n"
+// addTold adds a section to those told in a call, with the ones around it, and in it if it repeats, each once.
+func addTold(told []*Section, s *Section) []*Section {
+	if s == nil || slices.Contains(told, s) {
+		return told
 	}
-	told[s] = true
-	text += fmt.Sprintf("## Key %q\n\n%s", s.key, s.source)
+	told = append(addTold(told, s.up), s)
 	if s.Repeatable {
 		for _, below := range s.Sections {
-			text += "\n\n" + describe(below, told)
+			told = addTold(told, below)
 		}
+	}
+	return told
+}
+
+// describe returns the instructions for sections.
+func describe(told []*Section) (text string) {
+	for _, s := range told {
+		text += fmt.Sprintf("## Key %q\n\n%s\n\n", s.key, s.source)
 	}
 	return text
 }

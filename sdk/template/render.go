@@ -16,8 +16,6 @@ import (
 // a question mark whether it is there. An item of a repeatable section is another object, over the one around it.
 type object = map[string]any
 
-func oneLine(text string) string { return visible.Line(strings.Join(strings.Fields(text), " ")) }
-
 // valueOf returns the value of a variable; "" is none. It names no other variable.
 func valueOf(values object, name string) string {
 	text, _ := values["{{"+name+"}}"].(string)
@@ -42,7 +40,7 @@ func fill(text string, values object, missing func(name string)) string {
 // nameOf returns the title of a section for lists, or the id if it is not known yet.
 func nameOf(s *Section, values object) string {
 	known := true
-	title := oneLine(fill(s.Title, values, func(string) { known = false }))
+	title := visible.Line(fill(s.Title, values, func(string) { known = false }))
 	if title == "" || !known {
 		return s.ID
 	}
@@ -92,7 +90,7 @@ func note(list *[]string, text string) {
 
 // heading writes a heading, whatever the title holds.
 func (w *writer) heading(level int, title string) {
-	title = strings.ReplaceAll(visible.Cut(oneLine(title), 300, "…"), "<", `\<`)
+	title = strings.ReplaceAll(visible.Cut(visible.Line(title), 300, "…"), "<", `\<`)
 	if plain := strings.TrimRight(title, "#"); plain != title {
 		title = plain + strings.Repeat(`\#`, len(title)-len(plain))
 	}
@@ -149,7 +147,7 @@ func (w *writer) one(s *Section, level int, values object) {
 	case text != "":
 		w.b.WriteString(body(s, w.fill(text, values), name, level) + "\n\n")
 	case w.Done:
-		note(&w.Open, strings.TrimSuffix(name+": "+oneLine(w.faults[s.key]), ": "))
+		note(&w.Open, strings.TrimSuffix(name+": "+visible.Line(w.faults[s.key]), ": "))
 		w.b.WriteString("> **Open:** the model has given no text for this section.\n\n")
 	default:
 		w.b.WriteString("> Not written yet.\n\n")
@@ -173,7 +171,7 @@ func body(s *Section, text, title string, least int) string {
 		language = s.Type
 	}
 	if (s.Type == "code" || s.Type == "mermaid") && !strings.Contains(text, "```") {
-		return "```" + oneLine(strings.ReplaceAll(language, "`", "")) + "\n" + text + "\n```"
+		return "```" + visible.Line(strings.ReplaceAll(language, "`", "")) + "\n" + text + "\n```"
 	}
 	if len(s.Sections) > 0 {
 		least++
