@@ -128,10 +128,20 @@ func (j *Job) note() {
 	}
 }
 
-// empty is a missing text or list in JSON.
-var empty = pattern.New(`(?:^|[:\[,])(?:"(?:\s|\\[nrt])*"|\[\]|null)`)
-
-func isWhole(value any) bool { return value != nil && !empty.MatchString(asJSON(value)) }
+// isWhole reports whether no text or list in an answer is empty, but in an item without a part whose condition fails.
+func isWhole(value any) bool {
+	isMissing := func(inner any) bool { return !isWhole(inner) }
+	switch v := value.(type) {
+	case string:
+		return strings.TrimSpace(v) != ""
+	case []any:
+		return len(v) > 0 && !slices.ContainsFunc(v, isMissing)
+	case object:
+		inner := slices.Collect(maps.Values(v))
+		return slices.Contains(inner, any(false)) || !slices.ContainsFunc(inner, isMissing)
+	}
+	return value != nil
+}
 
 func asJSON(v any) string {
 	data, _ := json.Marshal(v) // it was read from JSON
@@ -213,13 +223,20 @@ func (j *Job) next() (step sdk.Step, keys []string) {
 	return step, keys
 }
 
+// unsafe are characters that a value brings into no filename.
+var unsafe = pattern.New(`[\s/\\:*?"<>|[:cntrl:]]+`)
+
 // path returns the place of the document in the agent's files.
 func (j *Job) path() string {
-	values := object{}
-	for _, name := range variablesOf(j.Template.Output.Filename) {
-		values["{{"+name+"}}"] = unsafe.ReplaceAllString(visible.Cut(strings.Trim(valueOf(j.values, name), ". "), 100, ""), "-")
+	filename, values := j.Template.Output.Filename, object{}
+	for _, name := range variablesOf(filename) {
+		values["{{"+name+"}}"] = unsafe.ReplaceAllString(visible.Head(strings.Trim(valueOf(j.values, name), ". "), 70), "-")
 	}
-	name := path.Clean("/" + fill(cmp.Or(j.Template.Output.Filename, "docs/"+unsafe.ReplaceAllString(cmp.Or(j.Template.ID, "document"), "-")), values, nil))
+	filename, _ = fill(filename, values)
+	name, err := vfs.Clean("/" + filename)
+	if err != nil {
+		name = "/docs/document"
+	}
 	switch ext := path.Ext(name); {
 	case j.Template.Output.Format != "yaml":
 		return strings.TrimSuffix(name, ".md") + ".md"
@@ -228,9 +245,6 @@ func (j *Job) path() string {
 	}
 	return name
 }
-
-// unsafe are characters that a value brings into no filename.
-var unsafe = pattern.New(`[\s/\\:*?"<>|]+`)
 
 // Estimate is the price of a document if each call is answered at once, at its greatest length. Tools that the agent
 // uses, changes that the person wants, and corrections come on top, without a bound but the limit.

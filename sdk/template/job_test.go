@@ -355,6 +355,39 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// TestPaths: the file has a name that the files of an agent take, whatever a template or a variable says.
+func TestPaths(t *testing.T) {
+	for _, c := range []struct{ filename, value, want string }{
+		{"s/x.md", "", "/s/x.md"}, {"{{x}}.md", "a\x01b", "/a-b.md"}, {"docs/{{x}}{{x}}{{x}}.md", strings.Repeat("长", 300), "/docs/长长"},
+		{"docs/\x01.md", "", "/docs/document.md"}, {strings.Repeat("x", 300), "", "/docs/document.md"}, {"", "", "/docs/document.md"},
+		{"..x/y.md", "", "/..x/y.md"}, {"a/../../b.md", "", "/docs/b.md"},
+		{`a\b.md`, "", "/a/b.md"},
+	} {
+		order := template.Order{Words: "x", Variables: map[string]string{"x": c.value},
+			Template: fmt.Appendf(nil, "template: {output: {filename: %q}}\nsections: [{id: a, title: A}]", c.filename)}
+		_, job := begin(t, &filler{}, order, sdk.Options{}, quietly(sdk.SessionOptions{}))
+		if r, err := job.Run(t.Context()); err != nil || !r.Done || !strings.HasPrefix(r.Path, c.want) {
+			t.Errorf("%q with %q: %q, %v", c.filename, c.value, r.Path, err)
+		}
+	}
+}
+
+// TestPaidOnce: a text that looks empty in JSON, and an item left out by its condition, are not asked for again.
+func TestPaidOnce(t *testing.T) {
+	order := template.Order{Words: "x", Template: []byte("sections: [{id: a, title: A}, " +
+		"{id: b, title: 'B {{n}}', repeatable: true, sections: [{id: c, title: C, condition: maybe}]}]")}
+	model := &filler{before: func(p string) (*provider.Response, error) {
+		if strings.Contains(p, `## Key "a"`) {
+			return say(`{"a":"{\"error\":null,\"tags\":[],\"name\":\"\"}"}`), nil
+		}
+		return say(`{"b":[{"{{n}}":"1","c?":false,"c":""}]}`), nil
+	}}
+	_, job := begin(t, model, order, sdk.Options{}, quietly(sdk.SessionOptions{}))
+	if r, err := job.Run(t.Context()); err != nil || !r.Done || len(model.prompts) != 2 || len(r.Open) > 0 {
+		t.Errorf("%d calls, %+v: %v", len(model.prompts), r, err)
+	}
+}
+
 // TestOnDisk: a document of the project is replaced once the new one is done.
 func TestOnDisk(t *testing.T) {
 	folder := t.TempDir()

@@ -63,10 +63,12 @@ type Section struct {
 // forModel are the keys of templates that are for the model alone.
 const forModel = " columns prefix example examples owner editors item_template items rows mermaid_type custom_elicitation "
 
-// variable is a {{name}}, and alternatives are a choice within a title, {One|Two}.
+// variable is a {{name}}, alternatives are a choice within a title, {One|Two}, and outside is the beginning of a filename
+// that is not in the project.
 var (
 	variable     = pattern.New(`\{\{\s*([^{}\s](?:[^{}\n]{0,200}[^{}\s])?)\s*\}\}`)
 	alternatives = pattern.New(`\{([^{}|\n]+(?:\|[^{}|\n]+)+)\}`)
+	outside      = pattern.New(`^(?:/|[A-Za-z]:|\.\.(?:/|$))`)
 )
 
 // variablesOf returns the variables in a text.
@@ -132,13 +134,14 @@ func Parse(data []byte) (*Template, error) {
 	if file.Workflow.Elicitation == false {
 		t.Mode = "non-interactive"
 	}
-	if name := path.Clean(strings.ReplaceAll(t.Output.Filename, `\`, "/")); strings.HasPrefix(name, "..") || strings.ContainsAny(name[:min(2, len(name))], "/:") {
+	t.Output.Filename = path.Clean(strings.ReplaceAll(cmp.Or(t.Output.Filename, "docs/"+cmp.Or(t.ID, "document")), `\`, "/"))
+	if outside.MatchString(t.Output.Filename) {
 		t.warn(root.Line, "the filename %q lies outside of the project; the document is written into docs", t.Output.Filename)
-		t.Output.Filename = "docs/" + path.Base(name)
+		t.Output.Filename = "docs/" + path.Base(t.Output.Filename)
 	}
 	t.Output.Title = nameAlternatives(t.Output.Title, "title")
 	t.rest = asYAML(withoutKeys(root, "template", "workflow", "sections"))
-	if !hasKey(root, "sections") && t.rest != "{}" { // a form of YAML fields
+	if root.Kind == yaml.MappingNode && !hasKey(root, "sections") && t.rest != "{}" { // a form of YAML fields
 		file.Sections, t.rest = []*Section{{ID: "form", Type: "yaml", Line: root.Line, source: formText + "\n\n" + t.rest}}, ""
 	}
 	if t.Sections, err = t.prepare(slices.DeleteFunc(file.Sections, func(s *Section) bool { return s == nil }), nil); err == nil && len(t.Sections) == 0 {
@@ -263,6 +266,9 @@ func (t *Template) check(s *Section) {
 		if !strings.Contains(forModel, " "+key+" ") {
 			t.warn(s.Line, "the key %q is not known; the model reads it as it is", visible.Line(key))
 		}
+	}
+	if s.Type == "mermaid" {
+		s.Type, s.Language = "code", s.Type
 	}
 	nothing := s.Instruction+s.Template+s.Content+s.Type == "" && len(s.Sections) == 0
 	switch {

@@ -41,6 +41,7 @@ func TestParse(t *testing.T) {
 		"bytes":               {"sections: \xff\xfe\x00", "not valid YAML"},
 		"a text":              {"just words", "cannot unmarshal !!str"},
 		"a list":              {"- id: a\n", "line 1: the template has no sections"},
+		"a longer list":       {"- id: a\n- id: b\n", "line 1: the template has no sections"},
 		"no sections":         {"template: {id: x}\n", "line 1: the template has no sections"},
 		"sections are a text": {"template: {id: x}\nsections: none\n", "line 2: cannot unmarshal !!str"},
 		"sections are empty":  {"template: {id: x}\nsections: []\n", "has no sections"},

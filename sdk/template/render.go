@@ -25,23 +25,23 @@ func valueOf(values object, name string) string {
 	return strings.TrimSpace(strings.NewReplacer("{{", "", "}}", "").Replace(text))
 }
 
-// fill puts the values of variables into a text, and reports those without one.
-func fill(text string, values object, missing func(name string)) string {
-	return variable.ReplaceAllStringFunc(text, func(found string) string {
+// fill puts the values of variables into a text, and returns the names without one.
+func fill(text string, values object) (filled string, missing []string) {
+	filled = variable.ReplaceAllStringFunc(text, func(found string) string {
 		name := variablesOf(found)[0]
 		value := valueOf(values, name)
-		if value == "" && missing != nil {
-			missing(name)
+		if value == "" {
+			missing = append(missing, name)
 		}
 		return cmp.Or(value, "["+name+"]")
 	})
+	return filled, missing
 }
 
 // nameOf returns the title of a section for lists, or the id if it is not known yet.
 func nameOf(s *Section, values object) string {
-	known := true
-	title := visible.Line(fill(s.Title, values, func(string) { known = false }))
-	if title == "" || !known {
+	title, missing := fill(s.Title, values)
+	if title = visible.Line(title); title == "" || len(missing) > 0 {
 		return s.ID
 	}
 	return title
@@ -74,17 +74,19 @@ type writer struct {
 }
 
 func (w *writer) fill(text string, values object) string {
-	return fill(text, values, func(name string) {
-		if w.Done {
-			note(&w.Unfilled, name)
-		}
-	})
+	text, missing := fill(text, values)
+	if w.Done {
+		note(&w.Unfilled, missing...)
+	}
+	return text
 }
 
-// note adds a text to a list once.
-func note(list *[]string, text string) {
-	if !slices.Contains(*list, text) {
-		*list = append(*list, text)
+// note adds texts to a list once.
+func note(list *[]string, texts ...string) {
+	for _, text := range texts {
+		if !slices.Contains(*list, text) {
+			*list = append(*list, text)
+		}
 	}
 }
 
@@ -166,12 +168,8 @@ func body(s *Section, text, title string, least int) string {
 	if s.Type == "yaml" {
 		return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "```yaml"), "```"), "```"))
 	}
-	language := s.Language
-	if s.Type == "mermaid" {
-		language = s.Type
-	}
-	if (s.Type == "code" || s.Type == "mermaid") && !strings.Contains(text, "```") {
-		return "```" + visible.Line(strings.ReplaceAll(language, "`", "")) + "\n" + text + "\n```"
+	if s.Type == "code" && !strings.Contains(text, "```") {
+		return "```" + visible.Line(strings.ReplaceAll(s.Language, "`", "")) + "\n" + text + "\n```"
 	}
 	if len(s.Sections) > 0 {
 		least++
