@@ -5,13 +5,6 @@
 // writes the headings: their text and order are the template's, whatever the model says. A section without a text is
 // asked for once more, and then stands in the document, and in the [Result], as open.
 //
-//	file, err := client.Template(ctx, "pm", "prd-tmpl")
-//	…
-//	job, err := template.Start(ctx, client, "pm", template.Order{Template: file, Words: "a shop for bread"}, sdk.ConversationOptions{})
-//	…
-//	fmt.Println(job.Estimate().Cost)
-//	result, err := job.Run(ctx) // result.Text, also in job.Documents()
-//
 // Sections with elicit are put to the person as questions of the conversation, with their draft, unless NoQuestions is
 // set or workflow.mode is not interactive. The work is saved with the conversation after each call: [Open] goes on in
 // any process.

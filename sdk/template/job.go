@@ -86,12 +86,12 @@ func Open(c *sdk.Conversation) (*Job, error) {
 		}
 	})
 	j.note()
-	c.ShowDrafts(j.draft)
+	c.ShowDrafts(j.showDraft)
 	return j, nil
 }
 
-// draft returns the sections of an answer.
-func (j *Job) draft(output json.RawMessage) string {
+// showDraft returns the sections of an answer.
+func (j *Job) showDraft(output json.RawMessage) string {
 	w, answer, all := &writer{}, object{}, maps.Clone(j.values)
 	_ = json.Unmarshal(output, &answer) // an object, by the schema
 	maps.Copy(all, answer)
@@ -100,7 +100,7 @@ func (j *Job) draft(output json.RawMessage) string {
 			if !s.Repeatable {
 				own.Sections = nil
 			}
-			w.section(&own, 2, all)
+			w.writeSection(&own, 2, all)
 		}
 	})
 	return strings.TrimSpace(w.b.String())
@@ -152,9 +152,9 @@ func tableOf(properties object) object {
 	return object{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)), "additionalProperties": false}
 }
 
-// ask adds to a schema what is missing of a section: the variables in the title, whether it is there, and the text
+// addMissing adds to a schema what is missing of a section: the variables in the title, whether it is there, and the text
 // or the items.
-func (j *Job) ask(s *Section, values, into object, inItem bool) {
+func (j *Job) addMissing(s *Section, values, into object, inItem bool) {
 	item := into
 	if s.Repeatable {
 		item, values = object{}, maps.Clone(values)
@@ -175,7 +175,7 @@ func (j *Job) ask(s *Section, values, into object, inItem bool) {
 	}
 	if s.Repeatable || inItem {
 		for _, below := range s.Sections {
-			j.ask(below, values, item, true)
+			j.addMissing(below, values, item, true)
 		}
 	}
 	if s.Repeatable && (inItem || !isWhole(values[s.key])) {
@@ -187,13 +187,13 @@ func (j *Job) ask(s *Section, values, into object, inItem bool) {
 func (j *Job) missingOf(s *Section) object {
 	missing := object{}
 	if j.asked[s.key] < maxAsked && j.values[s.key+"?"] != false {
-		j.ask(s, j.values, missing, false)
+		j.addMissing(s, j.values, missing, false)
 	}
 	return missing
 }
 
-// next returns the next step, for a section or some with short instructions. It has no keys if nothing is missing.
-func (j *Job) next() (step sdk.Step, keys []string) {
+// planStep returns the next step, for a section or some with short instructions. It has no keys if nothing is missing.
+func (j *Job) planStep() (step sdk.Step, keys []string) {
 	answer, isElicited, isFull := object{}, false, false
 	var told []*Section
 	var titles []string
@@ -215,7 +215,7 @@ func (j *Job) next() (step sdk.Step, keys []string) {
 	name := cmp.Or(j.Template.Name, j.Template.ID)
 	step = sdk.Step{Name: strings.Join(keys, "\n"), Title: cmp.Or(strings.Join(titles, ", "), name),
 		Output: sdk.RawOutput{Schema: json.RawMessage(asJSON(tableOf(answer)))}}
-	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.path(), digest(j.render(false).Text), maxItems,
+	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.path(), shorten(j.render(false).Text), maxItems,
 		visible.Head(j.Template.rest, groupSize), describe(told))
 	if isElicited && !j.AsksNobody() {
 		step.Review = &sdk.Question{Question: fmt.Sprintf("Is the draft of %q good as it is? Say what to change, or go on.", step.Title), Options: j.Template.Options}
@@ -261,7 +261,7 @@ type Estimate struct {
 func (j *Job) Estimate() Estimate {
 	e, rest := Estimate{Known: true}, *j
 	rest.asked = maps.Clone(j.asked)
-	for step, keys := rest.next(); len(keys) > 0; step, keys = rest.next() {
+	for step, keys := rest.planStep(); len(keys) > 0; step, keys = rest.planStep() {
 		for _, key := range keys {
 			rest.asked[key] = maxAsked
 		}
@@ -291,20 +291,20 @@ type Result struct {
 
 // Result returns the document so far.
 func (j *Job) Result() *Result {
-	_, missing := j.next()
+	_, missing := j.planStep()
 	return j.render(len(missing) == 0)
 }
 
 // render writes the document; done is false if more is to come.
 func (j *Job) render(done bool) *Result {
 	w := &writer{Result: Result{Path: j.path(), Done: done, Warnings: j.Template.Warnings}, faults: j.faults}
-	w.heading(1, w.fill(cmp.Or(j.Template.Output.Title, j.Template.Name, j.Template.ID, "Document"), j.values))
+	w.writeHeading(1, w.fill(cmp.Or(j.Template.Output.Title, j.Template.Name, j.Template.ID, "Document"), j.values))
 	for _, s := range j.Template.Sections {
-		w.section(s, 2, j.values)
+		w.writeSection(s, 2, j.values)
 	}
 	j.eachSection(j.Template.Sections, func(s *Section) {
 		if s.Elicit && j.AsksNobody() && j.values[s.key+"?"] != false {
-			note(&w.NotAsked, nameOf(s, j.values))
+			addOnce(&w.NotAsked, nameOf(s, j.values))
 		}
 	})
 	w.Text = strings.TrimSpace(w.b.String()) + "\n"
@@ -318,7 +318,7 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 	for unfit := 0; ; {
 		status := j.Status()
 		j.note() // what has been answered since
-		step, keys := j.next()
+		step, keys := j.planStep()
 		switch {
 		case status != sdk.Idle:
 			if err := j.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) && !errors.Is(err, sdk.ErrNotPaused) {

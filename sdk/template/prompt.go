@@ -60,21 +60,14 @@ func describe(told []*Section) (text string) {
 
 func (s *Section) isElicited() bool { return s.Elicit || s.up != nil && s.up.isElicited() }
 
-// digest returns a document, or if it is long the beginning of each section.
-func digest(document string) string {
+// shorten returns a document, or if it is long the beginning of each section.
+func shorten(document string) string {
 	if len(document) <= digestSize {
 		return document
 	}
-	var b strings.Builder
-	share, size := digestSize/(1+strings.Count(document, "\n#")), 0
-	for line := range strings.Lines(document) {
-		if strings.HasPrefix(line, "#") {
-			size = 0
-		}
-		if size < share {
-			b.WriteString(visible.Head(strings.TrimRight(line, "\n"), share-size) + "\n")
-		}
-		size += len(line)
+	parts := strings.Split(document, "\n#")
+	for i, part := range parts {
+		parts[i] = visible.Head(part, digestSize/len(parts))
 	}
-	return visible.Head(b.String(), digestSize)
+	return visible.Head(strings.Join(parts, "\n#"), digestSize)
 }

@@ -76,13 +76,13 @@ type writer struct {
 func (w *writer) fill(text string, values object) string {
 	text, missing := fill(text, values)
 	if w.Done {
-		note(&w.Unfilled, missing...)
+		addOnce(&w.Unfilled, missing...)
 	}
 	return text
 }
 
-// note adds texts to a list once.
-func note(list *[]string, texts ...string) {
+// addOnce adds texts to a list once.
+func addOnce(list *[]string, texts ...string) {
 	for _, text := range texts {
 		if !slices.Contains(*list, text) {
 			*list = append(*list, text)
@@ -90,8 +90,8 @@ func note(list *[]string, texts ...string) {
 	}
 }
 
-// heading writes a heading, whatever the title holds.
-func (w *writer) heading(level int, title string) {
+// writeHeading writes a heading, whatever the title holds.
+func (w *writer) writeHeading(level int, title string) {
 	title = strings.ReplaceAll(visible.Cut(visible.Line(title), 300, "…"), "<", `\<`)
 	if plain := strings.TrimRight(title, "#"); plain != title {
 		title = plain + strings.Repeat(`\#`, len(title)-len(plain))
@@ -101,20 +101,20 @@ func (w *writer) heading(level int, title string) {
 
 var isNumber = pattern.New(`(?:^|_)(?:number|num|no|index)$`)
 
-// section writes a section with those in it, once for each item if it is repeatable.
-func (w *writer) section(s *Section, level int, values object) {
+// writeSection writes a section with those in it, once for each item if it is repeatable.
+func (w *writer) writeSection(s *Section, level int, values object) {
 	if values[s.key+"?"] == false {
-		note(&w.LeftOut, nameOf(s, values))
+		addOnce(&w.LeftOut, nameOf(s, values))
 		return
 	}
 	if !s.Repeatable {
-		w.one(s, level, values)
+		w.writeItem(s, level, values)
 		return
 	}
 	items, _ := values[s.key].([]any)
 	if len(items) > maxItems {
 		items = items[:maxItems]
-		note(&w.Cut, s.ID)
+		addOnce(&w.Cut, s.ID)
 	}
 	for n, item := range items {
 		inner := maps.Clone(values)
@@ -126,17 +126,17 @@ func (w *writer) section(s *Section, level int, values object) {
 				inner["{{"+name+"}}"] = fmt.Sprint(n + 1)
 			}
 		}
-		w.one(s, level, inner)
+		w.writeItem(s, level, inner)
 	}
 	if len(items) == 0 {
-		w.one(&Section{ID: s.ID, key: s.key, Title: s.Title}, level, values)
+		w.writeItem(&Section{ID: s.ID, key: s.key, Title: s.Title}, level, values)
 	}
 }
 
-// one writes a section, or an item of a repeatable one.
-func (w *writer) one(s *Section, level int, values object) {
+// writeItem writes a section, or an item of a repeatable one.
+func (w *writer) writeItem(s *Section, level int, values object) {
 	if s.Title != "" {
-		w.heading(level, w.fill(s.Title, values))
+		w.writeHeading(level, w.fill(s.Title, values))
 		level++
 	}
 	if s.Content != "" {
@@ -147,20 +147,20 @@ func (w *writer) one(s *Section, level int, values object) {
 	switch name := nameOf(s, values); {
 	case !s.hasText():
 	case text != "":
-		w.b.WriteString(body(s, w.fill(text, values), name, level) + "\n\n")
+		w.b.WriteString(formatText(s, w.fill(text, values), name, level) + "\n\n")
 	case w.Done:
-		note(&w.Open, strings.TrimSuffix(name+": "+visible.Line(w.faults[s.key]), ": "))
+		addOnce(&w.Open, strings.TrimSuffix(name+": "+visible.Line(w.faults[s.key]), ": "))
 		w.b.WriteString("> **Open:** the model has given no text for this section.\n\n")
 	default:
 		w.b.WriteString("> Not written yet.\n\n")
 	}
 	for _, below := range s.Sections {
-		w.section(below, level, values)
+		w.writeSection(below, level, values)
 	}
 }
 
-// body returns a text of the model as the document has it.
-func body(s *Section, text, title string, least int) string {
+// formatText returns a text of the model as the document has it.
+func formatText(s *Section, text, title string, least int) string {
 	first, rest, _ := strings.Cut(text, "\n")
 	if _, heading, ok := markdown.HashHeading(first); ok && strings.EqualFold(heading, title) {
 		text = strings.TrimSpace(rest) // many models repeat the title
