@@ -118,10 +118,7 @@ func (c *Client) modelFor(a *Agent, u Use) (m provider.Provider) {
 	if c.o.Models == nil {
 		return m
 	}
-	if choice := c.o.Models(u); choice != nil {
-		return choice
-	}
-	return m
+	return cmp.Or(c.o.Models(u), m)
 }
 
 // Close cancels all work under way, waits for it, and saves it.

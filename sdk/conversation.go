@@ -41,7 +41,7 @@ func (c *Conversation) send(ctx context.Context, text string, form *schema) (tur
 	if help, ok := c.t.menu.helpFor(text); ok {
 		return c.t.answerWithoutModel(ctx, text, help)
 	}
-	if turn, err = c.t.beginTurn(ctx, text, form); err == nil {
+	if turn, err = c.t.beginTurn(ctx, text, form, nil); err == nil {
 		err = c.t.workInBackground()
 	}
 	return turn, err

@@ -86,7 +86,7 @@ func (m *methodFiles) withPaths(text string) string {
 }
 
 // Template returns the file of a template of the method: of the agent's own files first. A name is for example
-// prd-tmpl, prd or a path.
+// prd-tmpl, prd or a path. The error about a name that is not there lists the names.
 func (c *Client) Template(_ context.Context, agentID, name string) ([]byte, error) {
 	agent, m, err := c.shelf.findAgent(agentID)
 	if err != nil {

@@ -72,7 +72,7 @@ func (c *Client) StartAgent(ctx context.Context, agentID, command string, o Sess
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.beginTurn(ctx, command, t.output); err != nil {
+	if _, err := t.beginTurn(ctx, command, t.output, nil); err != nil {
 		return nil, err
 	}
 	return &Session{dialog{t}}, nil

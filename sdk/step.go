@@ -8,16 +8,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// SendStep is [Conversation.Send] for a step. A turn that ends early is paused, for Resume, unless the model has
-// answered: see [Turn.Unfit].
+// SendStep is [Conversation.Send] for a step. A schema that cannot be used is an error before anything is sent. A turn
+// that ends early is paused, for Resume, unless the model has answered: see [Turn.Unfit].
 func (c *Conversation) SendStep(ctx context.Context, s Step) error {
 	form, err := s.Output.form()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = c.t.beginTurn(ctx, s.Title, form, &s)
 	}
-	c.t.mu.Lock()
-	err = c.t.takeWords(ctx, s.Title, form, &s)
-	c.t.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -33,14 +30,8 @@ func (c *Conversation) Job() json.RawMessage { return c.t.state.Job }
 // AsksNobody reports whether the conversation was begun with NoQuestions.
 func (c *Conversation) AsksNobody() bool { return c.t.state.Options.NoQuestions }
 
-// Write writes a document of the program into the agent's files; a later save keeps it.
-func (c *Conversation) Write(name string, data []byte) error {
-	if err := c.t.files.Write(name, data); err != nil {
-		return err
-	}
-	c.t.noteWritten(name)
-	return nil
-}
+// Write makes or replaces a file of the agent, as a document of the program. The name is absolute.
+func (c *Conversation) Write(name string, data []byte) error { return c.t.writeDocument(name, data) }
 
 // EstimateStep returns what a step with a text costs if the model answers once, at its greatest length, with
 // nothing from a cache; known is false if the price of the model is not known. Nothing is called.

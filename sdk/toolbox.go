@@ -123,6 +123,18 @@ func (t *thread) execute(ctx context.Context, use provider.Block) (text string, 
 	return t.fileTools.Execute(ctx, use.Name, use.Input)
 }
 
+// writeDocument writes a file in place of the agent.
+func (t *thread) writeDocument(name string, data []byte) error {
+	name, err := vfs.Clean(name)
+	if err == nil {
+		err = t.files.Write(name, data)
+	}
+	if err == nil {
+		t.noteWritten(name)
+	}
+	return err
+}
+
 // noteWritten keeps the path of a file written by a tool.
 func (t *thread) noteWritten(name string) {
 	t.mu.Lock()
@@ -228,7 +240,7 @@ func (t *thread) newChild(agentID, by string) (*thread, error) {
 
 // carryOut works until a command is carried out, and returns the answer.
 func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
-	if _, err := t.beginTurn(ctx, words, nil); err != nil {
+	if _, err := t.beginTurn(ctx, words, nil, nil); err != nil {
 		return "", err
 	}
 	t.mu.Lock()

@@ -3,8 +3,6 @@ package sdk
 import (
 	"context"
 	"errors"
-
-	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 // ToolFiles are the files of the agent that uses a tool of the caller's.
@@ -26,12 +24,5 @@ func (f *ToolFiles) Write(name string, data []byte) error {
 	if f.t.state.Options.ReadOnly {
 		return errors.New("the files are for reading")
 	}
-	name, err := vfs.Clean(name)
-	if err == nil {
-		err = f.t.files.Write(name, data)
-	}
-	if err == nil {
-		f.t.noteWritten(name)
-	}
-	return err
+	return f.t.writeDocument(name, data)
 }

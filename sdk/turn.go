@@ -24,12 +24,12 @@ type Step struct {
 	Review *Question
 }
 
-// beginTurn takes the person's words, without work, and returns the index of their turn. The answer is to be
+// beginTurn takes the person's words or a step, without work, and returns the index of their turn. The answer is to be
 // JSON of form, if it is not nil.
-func (t *thread) beginTurn(ctx context.Context, words string, form *schema) (turn int, err error) {
+func (t *thread) beginTurn(ctx context.Context, words string, form *schema, step *Step) (turn int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err = t.takeWords(ctx, words, form, nil)
+	err = t.takeWords(ctx, words, form, step)
 	return len(t.state.Turns), err
 }
 
