@@ -160,10 +160,10 @@ func (c *Client) openModel(a *Agent, s *state, own provider.Provider) provider.P
 		return own
 	}
 	model := c.modelFor(a, *s.Use)
-	switch betweenSteps := s.Turn == nil && len(s.Job) > 0; {
+	switch isBetweenSteps := s.Turn == nil && len(s.Job) > 0; {
 	case model.Info() == s.Model:
 		return model
-	case betweenSteps, canCarry(s.Messages, s.Model, own.Info()):
+	case isBetweenSteps, canCarry(s.Messages, s.Model, own.Info()):
 		return own
 	}
 	return nil

@@ -154,13 +154,13 @@ func tableOf(properties object) object {
 
 // addMissing adds to a schema what is missing of a section: the variables in the title, whether it is there, and the text
 // or the items.
-func (j *Job) addMissing(s *Section, values, into object, inItem bool) {
+func (j *Job) addMissing(s *Section, values, into object, isInItem bool) {
 	item := into
 	if s.Repeatable {
 		item, values = object{}, maps.Clone(values)
 	}
 	for _, name := range variablesOf(s.Title + "\n" + s.Content) {
-		if counted := s.Repeatable && isNumber.MatchString(name); valueOf(values, name) == "" && !counted {
+		if isCounted := s.Repeatable && isNumber.MatchString(name); valueOf(values, name) == "" && !isCounted {
 			item["{{"+name+"}}"] = object{"type": "string"}
 		}
 		if s.Repeatable {
@@ -170,15 +170,15 @@ func (j *Job) addMissing(s *Section, values, into object, inItem bool) {
 	if s.Condition != "" && values[s.key+"?"] == nil {
 		into[s.key+"?"] = object{"type": "boolean"}
 	}
-	if s.hasText() && (s.Repeatable || inItem || !isWhole(values[s.key])) {
+	if s.hasText() && (s.Repeatable || isInItem || !isWhole(values[s.key])) {
 		item[s.key] = s.textSchema()
 	}
-	if s.Repeatable || inItem {
+	if s.Repeatable || isInItem {
 		for _, below := range s.Sections {
 			j.addMissing(below, values, item, true)
 		}
 	}
-	if s.Repeatable && (inItem || !isWhole(values[s.key])) {
+	if s.Repeatable && (isInItem || !isWhole(values[s.key])) {
 		into[s.key] = object{"type": "array", "items": tableOf(item)}
 	}
 }

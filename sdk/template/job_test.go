@@ -36,7 +36,7 @@ func quietly(o sdk.SessionOptions) sdk.ConversationOptions {
 // TestEveryForm renders a template with every form: headings and order are those of the template.
 func TestEveryForm(t *testing.T) {
 	model := &filler{text: func(key string) string {
-		return map[string]string{"tree": "src/\n# not a heading", "picture": "graph TD", "list": "## Goals\n- one\n\n# Invented\n",
+		return map[string]string{"tree": "src/\n# not a heading {{area}}", "picture": "graph TD", "list": "## Goals\n- one\n\n# Invented\n",
 			"background": "Some {{area}} and {{lost}}."}[key] + "Text of " + key
 	}}
 	_, job := begin(t, model, every(t), sdk.Options{}, quietly(sdk.SessionOptions{}))

@@ -92,10 +92,21 @@ func (s *Section) UnmarshalYAML(n *yaml.Node) error {
 	err := n.Decode((*plain)(s))
 	s.Line, s.source = n.Line, asYAML(withoutKeys(n, "id", "sections"))
 	s.Sections = slices.DeleteFunc(s.Sections, func(below *Section) bool { return below == nil })
-	if kinds, ok := errors.AsType[*yaml.TypeError](err); ok {
-		s.problems, err = kinds.Errors, nil
-	}
+	s.problems, err = splitProblems(err)
 	return err
+}
+
+// splitProblems takes values of a wrong type out of an error.
+func splitProblems(err error) (problems []string, rest error) {
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return nil, err
+	}
+	for _, text := range wrong.Errors {
+		text, _, _ = strings.Cut(text, " into ") // a type of Go
+		problems = append(problems, text)
+	}
+	return problems, nil
 }
 
 // Parse reads a template. The error names the line.
@@ -124,10 +135,8 @@ func Parse(data []byte) (*Template, error) {
 		Sections []*Section
 	}
 	file.Template = t
-	err := root.Decode(&file)
-	if kinds, ok := errors.AsType[*yaml.TypeError](err); ok {
-		t.Warnings = kinds.Errors
-	} else if err != nil {
+	var err error
+	if t.Warnings, err = splitProblems(root.Decode(&file)); err != nil {
 		return nil, fmt.Errorf("the template cannot be read: %s", visible.Line(err.Error()))
 	}
 	t.Mode, t.Options = strings.ToLower(cmp.Or(file.Workflow.Mode, interactive)), file.Workflow.Custom.Options[:min(len(file.Workflow.Custom.Options), 12)]
@@ -270,13 +279,13 @@ func (t *Template) check(s *Section) {
 	if s.Type == "mermaid" {
 		s.Type, s.Language = "code", s.Type
 	}
-	nothing := s.Instruction+s.Template+s.Content+s.Type == "" && len(s.Sections) == 0
+	isEmpty := s.Instruction+s.Template+s.Content+s.Type == "" && len(s.Sections) == 0
 	switch {
 	case s.Type == "choice" && s.textSchema()["enum"] == nil:
 		t.warn(s.Line, "the section %q is a choice without choices", s.ID)
-	case s.Title == "" && nothing:
+	case s.Title == "" && isEmpty:
 		t.warn(s.Line, "the section %q has neither a title nor anything to write", s.ID)
-	case s.Repeatable && nothing && len(variablesOf(s.Title)) == 0:
+	case s.Repeatable && isEmpty && len(variablesOf(s.Title)) == 0:
 		t.warn(s.Line, "the section %q is repeatable, but nothing says with which items", s.ID)
 	}
 	if s.Repeatable && len(variablesOf(s.Title)) == 0 {

@@ -71,7 +71,7 @@ func TestWarnings(t *testing.T) {
 		"repeats nothing":     {"sections: [{id: a, title: A, repeatable: true}]", "nothing says with which items"},
 		"no choices":          {"sections: [{id: a, title: A, type: choice, choices: []}]", "a choice without choices"},
 		"a title of a list":   {"sections: [{id: a, title: [1, 2]}, {title: B}]", "cannot unmarshal !!seq"},
-		"a word for a bool":   {"sections: [{id: a, title: A, elicit: perhaps}]", "cannot unmarshal !!str `perhaps` into bool"},
+		"a word for a bool":   {"sections: [{id: a, title: A, elicit: perhaps}]", "cannot unmarshal !!str `perhaps`"},
 		"a parent folder":     {"template: {output: {filename: ../../etc/passwd}}\nsections: [{title: A}]", "lies outside of the project"},
 		"an absolute file":    {"template: {output: {filename: /etc/passwd}}\nsections: [{title: A}]", "lies outside of the project"},
 		"a drive":             {"template: {output: {filename: 'C:\\x.md'}}\nsections: [{title: A}]", "lies outside of the project"},

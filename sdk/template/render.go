@@ -147,7 +147,10 @@ func (w *writer) writeItem(s *Section, level int, values object) {
 	switch name := nameOf(s, values); {
 	case !s.hasText():
 	case text != "":
-		w.b.WriteString(formatText(s, w.fill(text, values), name, level) + "\n\n")
+		if s.Type != "code" { // such braces are of the language
+			text = w.fill(text, values)
+		}
+		w.b.WriteString(formatText(s, text, name, level) + "\n\n")
 	case w.Done:
 		addOnce(&w.Open, strings.TrimSuffix(name+": "+visible.Line(w.faults[s.key]), ": "))
 		w.b.WriteString("> **Open:** the model has given no text for this section.\n\n")
