@@ -123,30 +123,6 @@ func (t *thread) execute(ctx context.Context, use provider.Block) (text string, 
 	return t.fileTools.Execute(ctx, use.Name, use.Input)
 }
 
-// writeDocument writes a file in place of the agent.
-func (t *thread) writeDocument(name string, data []byte) error {
-	name, err := vfs.Clean(name)
-	if err == nil {
-		err = t.files.Write(name, data)
-	}
-	if err == nil {
-		t.noteWritten(name)
-	}
-	return err
-}
-
-// noteWritten keeps the path of a file written by a tool.
-func (t *thread) noteWritten(name string) {
-	t.mu.Lock()
-	if !slices.Contains(t.state.Written, name) {
-		t.state.Written = append(t.state.Written, name)
-	}
-	t.mu.Unlock()
-	if t.parent != nil {
-		t.parent.noteWritten(name)
-	}
-}
-
 // madeFiles returns the files made by the agent.
 func (t *thread) madeFiles() []vfs.Info {
 	if _, ok := t.files.(snapshotter); ok {

@@ -3,6 +3,9 @@ package sdk
 import (
 	"context"
 	"errors"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 // ToolFiles are the files of the agent that uses a tool of the caller's.
@@ -25,4 +28,28 @@ func (f *ToolFiles) Write(name string, data []byte) error {
 		return errors.New("the files are for reading")
 	}
 	return f.t.writeDocument(name, data)
+}
+
+// writeDocument writes a file in place of the agent.
+func (t *thread) writeDocument(name string, data []byte) error {
+	name, err := vfs.Clean(name)
+	if err == nil {
+		err = t.files.Write(name, data)
+	}
+	if err == nil {
+		t.noteWritten(name)
+	}
+	return err
+}
+
+// noteWritten keeps the path of a file written by a tool.
+func (t *thread) noteWritten(name string) {
+	t.mu.Lock()
+	if !slices.Contains(t.state.Written, name) {
+		t.state.Written = append(t.state.Written, name)
+	}
+	t.mu.Unlock()
+	if t.parent != nil {
+		t.parent.noteWritten(name)
+	}
 }
