@@ -111,7 +111,8 @@ func (o *serveOptions) checkCards(ctx context.Context, client *sdk.Client) (err 
 		return nil
 	}
 	if o.publicURL, err = httpguard.ParseOrigin(given); err != nil {
-		return fault.New(fault.InvalidArgument, "--public-url %q is not the address of a server: %w", given, err).WithHint("give scheme, host and port, such as https://agents.acme")
+		return fault.New(fault.InvalidArgument, "--public-url %q is not the address of a server: %w", given, err).
+			WithHint("give scheme, host and port, such as https://agents.acme")
 	}
 	return nil
 }
