@@ -57,8 +57,10 @@ func TestEveryForm(t *testing.T) {
 	if docs := job.Documents(); len(docs) != 1 || docs[0].Content != r.Text {
 		t.Errorf("documents %+v", docs)
 	}
-	if all := strings.Join(model.prompts, ""); !strings.Contains(all, "Ask for the brief") || !strings.Contains(all, "editable_sections") || !strings.Contains(all, "item_template") {
-		t.Error("a part of the template has not reached the model")
+	for _, part := range []string{"Ask for the brief", "editable_sections", "item_template"} {
+		if !strings.Contains(strings.Join(model.prompts, ""), part) {
+			t.Errorf("%q has not reached the model", part)
+		}
 	}
 }
 

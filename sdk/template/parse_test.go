@@ -98,7 +98,8 @@ func TestForms(t *testing.T) {
 		"aliases":             "template: {name: N, output: {title: 'T of {{x}}'}}\nthe: &b {id: b, title: 'B {{x}}'}\nsections:\n  - id: a\n    title: A\n    sections: [*b]\n",
 		"merged":              "template: {name: N, output: {title: 'T of {{x}}'}}\nsections:\n  - &a {id: a, title: A, sections: [{<<: {title: 'B {{x}}'}, id: b}]}\n",
 	} {
-		_, job := begin(t, &filler{}, template.Order{Template: []byte(file), Words: "x", Variables: map[string]string{"x": "an {{y}}"}}, sdk.Options{}, quietly(sdk.SessionOptions{}))
+		order := template.Order{Template: []byte(file), Words: "x", Variables: map[string]string{"x": "an {{y}}"}}
+		_, job := begin(t, &filler{}, order, sdk.Options{}, quietly(sdk.SessionOptions{}))
 		r, err := job.Run(t.Context())
 		if err != nil || r.Text != "# T of an y\n\n## A\n\n### B an y\n\nThe text of b.\n" {
 			t.Errorf("%s: %q, %v", name, r.Text, err)
