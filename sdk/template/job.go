@@ -81,7 +81,7 @@ func Open(c *sdk.Conversation) (*Job, error) {
 		j.values["{{"+name+"}}"] = value
 	}
 	j.eachSection(t.Sections, func(s *Section) {
-		if text, known := order.Variables[strings.Trim(s.Condition, "{} ")]; known {
+		if text, known := order.Variables[strings.Trim(s.Condition, "{} ")]; known && s.Condition != "" {
 			j.values[s.key+"?"] = !slices.Contains([]string{"", "false", "no", "off", "0", "否"}, strings.ToLower(strings.TrimSpace(text)))
 		}
 	})

@@ -281,6 +281,7 @@ func TestConditions(t *testing.T) {
 		"the model says yes":   {nil, &filler{}, nil},
 		"the model says no":    {nil, &filler{before: no}, []string{"B", "D"}},
 		"a variable says no":   {map[string]string{"has_b": "no", "has_d": "false"}, &filler{}, []string{"B", "D"}},
+		"no name":              {map[string]string{"": "no"}, &filler{}, nil},
 		"one variable says no": {map[string]string{"has_b": "", "has_d": "x"}, &filler{}, []string{"B"}},
 	} {
 		t.Run(name, func(t *testing.T) {
