@@ -46,7 +46,7 @@ func TestChoiceOfModels(t *testing.T) {
 		large, small named
 		choose       func(u sdk.Use) bool
 		limit        price.Money
-		// called are the calls of the small model, saved is what they save.
+		// called are the calls of the small model, saved is the amount they save.
 		called int
 		saved  price.Money
 	}{

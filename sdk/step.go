@@ -33,7 +33,7 @@ func (c *Conversation) AsksNobody() bool { return c.t.state.Options.NoQuestions 
 // Write makes or replaces a file of the agent, as a document of the program. The name is absolute.
 func (c *Conversation) Write(name string, data []byte) error { return c.t.writeDocument(name, data) }
 
-// EstimateStep returns what a step with a text costs if the model answers once, at its greatest length, with
+// EstimateStep returns the tokens and the cost of a step with a text if the model answers once, at its greatest length, with
 // nothing from a cache; known is false if the price of the model is not known. Nothing is called.
 func (c *Conversation) EstimateStep(text string) (e price.Estimate, cost price.Money, known bool) {
 	message := provider.Message{Blocks: []provider.Block{provider.TextBlock(text)}}

@@ -12,7 +12,7 @@ import (
 )
 
 // Step is a message of a program that leads an agent through work in parts. The agent has forgotten the messages
-// before: it knows what Text and the files say.
+// before: it knows Text and the files alone.
 type Step struct {
 	// Name is kept in [Turn.Step], for the program; Title in [Turn.User], for people.
 	Name, Title string

@@ -28,7 +28,7 @@ const (
 
 // Order describes the document. It is saved with the conversation.
 type Order struct {
-	// Template is the file, Words are what the person wants.
+	// Template is the file, Words are the wish of the person.
 	Template []byte `json:"template"`
 	Words    string `json:"words"`
 	// Variables are known values by name. One with the name of a condition decides it.
@@ -106,7 +106,7 @@ func (j *Job) showDraft(output json.RawMessage) string {
 	return strings.TrimSpace(w.b.String())
 }
 
-// eachSection visits the sections in order, but those left out, and those within repeatable ones.
+// eachSection visits the sections in order, except for sections left out and the parts of repeatable ones.
 func (j *Job) eachSection(sections []*Section, visit func(*Section)) {
 	for _, s := range sections {
 		if visit(s); !s.Repeatable && j.values[s.key+"?"] != false {
@@ -152,8 +152,8 @@ func tableOf(properties object) object {
 	return object{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)), "additionalProperties": false}
 }
 
-// addMissing adds to a schema what is missing of a section: the variables in the title, whether it is there, and the text
-// or the items.
+// addMissing adds the missing values of a section to a schema: the variables in the title, whether it is there, and the
+// text or the items.
 func (j *Job) addMissing(s *Section, values, into object, isInItem bool) {
 	item := into
 	if s.Repeatable {
@@ -164,7 +164,7 @@ func (j *Job) addMissing(s *Section, values, into object, isInItem bool) {
 			item["{{"+name+"}}"] = object{"type": "string"}
 		}
 		if s.Repeatable {
-			values["{{"+name+"}}"] = name // by the item, for those in it
+			values["{{"+name+"}}"] = name // by the item, for its parts
 		}
 	}
 	if s.Condition != "" && values[s.key+"?"] == nil {
@@ -183,7 +183,7 @@ func (j *Job) addMissing(s *Section, values, into object, isInItem bool) {
 	}
 }
 
-// missingOf returns a schema of what is to be asked for a section; it is empty for nothing.
+// missingOf returns the properties that are still to be asked for a section.
 func (j *Job) missingOf(s *Section) object {
 	missing := object{}
 	if j.asked[s.key] < maxAsked && j.values[s.key+"?"] != false {
@@ -272,15 +272,15 @@ func (j *Job) Estimate() Estimate {
 	return e
 }
 
-// Result is a document with what is open in it.
+// Result is a document, with the open points.
 type Result struct {
 	// Path is the place in the agent's files.
 	Path string `json:"path"`
 	Text string `json:"-"`
 	// Done is false if Run has more to do.
 	Done bool `json:"done"`
-	// Open are sections without a text, LeftOut those whose condition does not hold, NotAsked those that the person
-	// was not asked about, Unfilled variables without a value, and Cut repeatable sections with too many items.
+	// Open are sections without a text, LeftOut sections whose condition does not hold, NotAsked sections that the
+	// person was not asked about, Unfilled variables without a value, and Cut repeatable sections with too many items.
 	Open     []string `json:"open,omitempty"`
 	LeftOut  []string `json:"left_out,omitempty"`
 	NotAsked []string `json:"not_asked,omitempty"`
@@ -317,7 +317,7 @@ func (j *Job) render(done bool) *Result {
 func (j *Job) Run(ctx context.Context) (*Result, error) {
 	for unfit := 0; ; {
 		status := j.Status()
-		j.note() // what has been answered since
+		j.note() // answers since the last Run
 		step, keys := j.planStep()
 		switch {
 		case status != sdk.Idle:

@@ -32,7 +32,7 @@ func quietly(o sdk.SessionOptions) sdk.ConversationOptions {
 	return sdk.ConversationOptions{SessionOptions: o}
 }
 
-// TestEveryForm renders a template with every form: headings and order are those of the template.
+// TestEveryForm renders a template with every form: headings and order are the template's.
 func TestEveryForm(t *testing.T) {
 	model := &filler{text: func(key string) string {
 		return map[string]string{"tree": "src/\n# not a heading {{area}}", "picture": "graph TD", "list": "## Goals\n- one\n\n# Invented\n",
@@ -114,14 +114,14 @@ func (d *dyingStore) Save(ctx context.Context, id string, state []byte) error {
 	return d.Store.Save(ctx, id, state)
 }
 
-// TestModelsThatFail: what a model does wrong is asked for once more, and written down, or ends the work.
+// TestModelsThatFail: a bad answer is asked for once more, and written down, or ends the work.
 func TestModelsThatFail(t *testing.T) {
 	refusal := &provider.Response{Stop: provider.Refusal, Usage: provider.Usage{Input: 10, Output: 1}}
 	cut := &provider.Response{Message: provider.Message{Role: provider.Assistant, Blocks: []provider.Block{provider.TextBlock(`{"cut`)}}, Stop: provider.MaxTokens}
 	isPart := func(prompt string) bool { return strings.Contains(prompt, `## Key "picture"`) }
 	for name, c := range map[string]struct {
 		model *filler
-		// open are sections without a text, calls the most calls, over those of a model that works.
+		// open are sections without a text, calls the most calls, beside the ones of a model that works.
 		open  []string
 		calls int
 		ends  bool
@@ -262,7 +262,7 @@ func TestReviewElsewhere(t *testing.T) {
 	}
 }
 
-// TestConditions: a variable decides, else the model; what is left out is said.
+// TestConditions: a variable decides, else the model; sections left out are named.
 func TestConditions(t *testing.T) {
 	order := template.Order{Words: "x", Template: []byte("sections: [{id: a, title: A}, " +
 		"{id: b, title: B, condition: has_b, sections: [{id: c, title: C}]}, " +
@@ -317,7 +317,7 @@ func TestCostIsLinear(t *testing.T) {
 	}
 }
 
-// TestModels: short sections go to the small model, and what that saves is counted, in another process too.
+// TestModels: short sections go to the small model, and the saving is counted, in another process too.
 func TestModels(t *testing.T) {
 	prices, err := price.Parse([]byte(`{"prices":[{"model":"large","input":10,"output":20},{"model":"small","input":1,"output":2}]}`))
 	if err != nil {

@@ -36,7 +36,7 @@ type Template struct {
 	Mode     string     `yaml:"-"`
 	Options  []string   `yaml:"-"`
 	Sections []*Section `yaml:"-"`
-	// Warnings name what is not used as written, with lines.
+	// Warnings name keys and values that are not used as written, with lines.
 	Warnings []string `yaml:"-"`
 	// rest are the other keys of the file, for the model.
 	rest string
@@ -268,7 +268,7 @@ func (s *Section) hasVariable(name string) bool {
 	return s != nil && (slices.Contains(variablesOf(s.Title), name) || s.up.hasVariable(name))
 }
 
-// check warns of what is not used as written.
+// check warns of keys and values that are not used as written.
 func (t *Template) check(s *Section) {
 	t.Warnings = append(t.Warnings, s.problems...)
 	for _, key := range slices.Sorted(maps.Keys(s.More)) {

@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestWarnings: what a template says in vain is named, and does no harm.
+// TestWarnings: a key or value without a use is named, and does no harm.
 func TestWarnings(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"an unknown key":      {"sections: [{id: a, title: A, colour: red}]", `the key "colour" is not known`},

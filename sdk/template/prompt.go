@@ -36,7 +36,7 @@ mark says whether the section is there, by its condition; if it is not, its text
 
 %[8]s`
 
-// addTold adds a section to those told in a call, with the ones around it, and in it if it repeats, each once.
+// addTold adds a section to a list, after the ones around it, and with its parts if it repeats, each once.
 func addTold(told []*Section, s *Section) []*Section {
 	if s == nil || slices.Contains(told, s) {
 		return told

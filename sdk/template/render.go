@@ -101,7 +101,7 @@ func (w *writer) writeHeading(level int, title string) {
 
 var isNumber = pattern.New(`(?:^|_)(?:number|num|no|index)$`)
 
-// writeSection writes a section with those in it, once for each item if it is repeatable.
+// writeSection writes a section with its parts, once for each item if it is repeatable.
 func (w *writer) writeSection(s *Section, level int, values object) {
 	if values[s.key+"?"] == false {
 		addOnce(&w.LeftOut, nameOf(s, values))

@@ -148,7 +148,7 @@ func headingsIn(document string) (out []string) {
 	return out
 }
 
-// wanted returns patterns of the headings of a template, with two items of what repeats.
+// wanted returns patterns of the headings of a template, with two items of each repeatable section.
 func wanted(sections []*template.Section, level int) (out []string) {
 	for _, s := range sections {
 		inner := level
@@ -167,7 +167,7 @@ func wanted(sections []*template.Section, level int) (out []string) {
 	return out
 }
 
-// compareHeadings compares the headings of a document with those of a template; others can only be in the content of a
+// compareHeadings compares the headings of a document with a template; others can only be in the content of a
 // section, which is the template's own.
 func compareHeadings(document, file string, t *template.Template) error {
 	got, want := headingsIn(document), append([]string{"^1 "}, wanted(t.Sections, 2)...)
@@ -189,7 +189,7 @@ func compareHeadings(document, file string, t *template.Template) error {
 	return nil
 }
 
-// TestOthersTemplates renders every template below a folder, such as those of the package bmad-method 4.44.3.
+// TestOthersTemplates renders every template below a folder, such as the package bmad-method 4.44.3.
 func TestOthersTemplates(t *testing.T) {
 	folder := os.Getenv("TEST_BMAD_TEMPLATES")
 	if folder == "" {

@@ -65,7 +65,7 @@ func (o *workOptions) carryOutDocument(ctx context.Context, job *template.Job) e
 	return o.carryOut(ctx, job.Conversation, func() error { _, err := job.Run(ctx); return err })
 }
 
-// sayDocument prints what is open in a document.
+// sayDocument prints the open points of a document.
 func (cs *clients) sayDocument(r *template.Result) {
 	for _, list := range []struct {
 		words string
