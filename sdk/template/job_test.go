@@ -358,6 +358,18 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestVariableOfAnItem: the parts of an item share the variables in its title, though neighbours have each their own.
+func TestVariableOfAnItem(t *testing.T) {
+	order := template.Order{Words: "x", Template: []byte("sections: [{id: e, title: 'Epic {{name}}', repeatable: true, " +
+		"sections: [{id: g, title: 'Goal of {{name}}'}, {id: h, title: 'End of {{name}}'}]}]")}
+	model := &filler{}
+	_, job := begin(t, model, order, sdk.Options{}, quietly(sdk.SessionOptions{}))
+	r, err := job.Run(t.Context())
+	if err != nil || !strings.Contains(r.Text, "### End of A value") || strings.Contains(model.prompts[0], "{{h.name}}\":") {
+		t.Errorf("%q: %v", r.Text, err)
+	}
+}
+
 // TestPaidOnce: a text that looks empty in JSON, and an item left out by its condition, are not asked for again.
 func TestPaidOnce(t *testing.T) {
 	order := template.Order{Words: "x", Template: []byte("sections: [{id: a, title: A}, " +

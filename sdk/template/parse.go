@@ -251,7 +251,7 @@ func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err erro
 	for _, s := range list {
 		s.Title = variable.ReplaceAllStringFunc(s.Title, func(found string) string {
 			name := variablesOf(found)[0]
-			if s.Repeatable || uses[name] < 2 || up.hasVariable(name) || slices.Contains(variablesOf(t.Output.Title+t.Output.Filename), name) {
+			if s.Repeatable || uses[name] < 2 || slices.Contains(variablesOf(t.Output.Title+t.Output.Filename), name) {
 				return found
 			}
 			return "{{" + s.key + "." + name + "}}"
@@ -261,11 +261,6 @@ func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err erro
 		}
 	}
 	return list, nil
-}
-
-// hasVariable reports whether a variable is in the title of a section, or of one around it.
-func (s *Section) hasVariable(name string) bool {
-	return s != nil && (slices.Contains(variablesOf(s.Title), name) || s.up.hasVariable(name))
 }
 
 // check warns of keys and values that are not used as written.
