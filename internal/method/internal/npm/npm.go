@@ -29,6 +29,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
@@ -55,8 +56,7 @@ type Registry struct{ base *url.URL }
 func Open(address string) (*Registry, error) {
 	base, err := url.Parse(strings.TrimRight(cmp.Or(address, "https://registry.npmjs.org"), "/"))
 	if err == nil && base.Hostname() != "" && base.User == nil && base.RawQuery+base.Fragment == "" {
-		isLocal := base.Scheme == "http" && (base.Hostname() == "localhost" || net.ParseIP(base.Hostname()).IsLoopback())
-		if isLocal || base.Scheme == "https" {
+		if isLocal := base.Scheme == "http" && httpguard.Loopback(base.Host); isLocal || base.Scheme == "https" {
 			return &Registry{base}, nil
 		}
 	}
@@ -176,13 +176,13 @@ func (r *Registry) isOwn(at *url.URL) bool {
 	return at.Scheme == r.base.Scheme && host(at) == host(r.base) && at.User == nil
 }
 
-// checkRedirect follows the registry on its own host, and by https to hosts outside private networks. A name that
-// only a proxy can resolve is one of those.
+// checkRedirect follows the registry on its own host, and by https to hosts of the public network. It asks for the
+// addresses itself, because a connection by a proxy does not show them; a name that only the proxy can resolve is followed.
 func (r *Registry) checkRedirect(next *http.Request, before []*http.Request) error {
 	isSafe := r.isOwn(next.URL)
 	if !isSafe && next.URL.Scheme == "https" && next.URL.User == nil {
 		found, _ := net.DefaultResolver.LookupNetIP(next.Context(), "ip", next.URL.Hostname())
-		isSafe = !slices.ContainsFunc(found, func(at netip.Addr) bool { return at.Unmap().IsPrivate() || !at.Unmap().IsGlobalUnicast() })
+		isSafe = !slices.ContainsFunc(found, func(at netip.Addr) bool { return !httpguard.IsPublic(at) })
 	}
 	if isSafe && len(before) <= 5 {
 		return nil

@@ -201,6 +201,8 @@ func TestRegistries(t *testing.T) {
 		"to a private address": {to("https://10.0.0.1/kit"), "sends on to"},
 		"to a cloud's own":     {to("https://169.254.169.254/kit"), "sends on to"},
 		"to a private one, v6": {to("https://[fd00::1]/kit"), "sends on to"},
+		"to one of carriers":   {to("https://100.64.0.1/kit"), "sends on to"},
+		"to IPv4 by v6":        {to("https://[64:ff9b::a00:1]/kit"), "sends on to"},
 		"to one mapped to v6":  {to("https://[::ffff:10.0.0.1]/kit"), "sends on to"},
 		"to this machine":      {to(safe.URL + "/kit"), "sends on to"},
 		"to a name of it":      {to("https://localhost/kit"), "sends on to"},
