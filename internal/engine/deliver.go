@@ -40,7 +40,8 @@ type Delivered struct {
 	Session *workflow.Session `json:"-"`
 }
 
-// Deliver writes the delivery contract of a run from what is recorded of it. It replaces no file.
+// Deliver writes the delivery contract of a run from the records of it, and returns the file and the counts. It replaces no
+// file: one with another content at h.Path is a fault.Conflict, an impossible name or path a fault.InvalidArgument.
 func (e *Engine) Deliver(ctx context.Context, at project.Address, h Handover) (out Delivered, err error) {
 	if at.Session == "" { // a run that has ended is meant if there is no other
 		if all, _, _, err := e.Sessions(ctx, at); err == nil && len(all) == 1 {
@@ -57,7 +58,7 @@ func (e *Engine) Deliver(ctx context.Context, at project.Address, h Handover) (o
 	}
 	defer p.Close()
 	f := delivery.Facts{Session: s, Found: found, OutOfScope: readOmissions(ctx, p, s)}
-	if f.Header, err = h.header(p); err != nil {
+	if f.Header, err = h.newHeader(p); err != nil {
 		return out, err
 	}
 	f.Date, f.SessionID, f.Entries = e.Now().Format("2006-01-02"), s.SessionID, len(s.History)
@@ -83,12 +84,12 @@ func (e *Engine) Deliver(ctx context.Context, at project.Address, h Handover) (o
 	return out, err
 }
 
-// header returns the front matter, with an id that has no date yet.
-func (h Handover) header(p *project.Project) (delivery.Header, error) {
+// newHeader returns the front matter, with an id that has no date yet. It refuses a name that no team has.
+func (h Handover) newHeader(p *project.Project) (delivery.Header, error) {
 	h.FromTeam = cmp.Or(h.FromTeam, filepath.Base(p.Dir.Path()))
 	from, to := artifact.Slug(h.FromTeam), artifact.Slug(h.ToTeam)
 	for _, name := range []string{h.FromTeam, h.ToTeam} {
-		if isPlain := !visible.Hides(name) && !strings.ContainsAny(name, "\n\t"); !isPlain || len(name) > 200 || artifact.Slug(name) == "" {
+		if visible.Hides(name) || strings.ContainsAny(name, "\n\t") || len(name) > 200 || artifact.Slug(name) == "" {
 			return delivery.Header{}, fault.New(fault.InvalidArgument, "%q is not the name of a team", visible.Fit(visible.Line(name), 60)).
 				WithHint("a name has letters or digits, one line, and at most %d bytes", 200)
 		}
@@ -103,12 +104,11 @@ func (h Handover) header(p *project.Project) (delivery.Header, error) {
 func checkPath(p *project.Project, given string) (string, error) {
 	name := p.Local(given)
 	closed, _ := obeyed.Closed()
+	for _, orders := range []string{".*", "_bmad", "_grimoire", "agents.md", "claude.md", "claude.local.md", "gemini.md", "skill.md"} {
+		closed = append(closed, obeyed.Folder(orders))
+	}
 	_, isObeyed := closed.Match(name)
 	why := lang.Text{}
-	for _, part := range strings.Split(strings.ToLower(name), "/") {
-		orders := []string{"_bmad", "_grimoire", "agents.md", "claude.md", "claude.local.md", "gemini.md", "skill.md"}
-		isObeyed = isObeyed || strings.HasPrefix(part, ".") || slices.Contains(orders, part)
-	}
 	switch {
 	case !filepath.IsLocal(filepath.FromSlash(name)):
 		why = lang.T("it is outside of the project %s", p.Dir.Path())
@@ -178,7 +178,7 @@ func isTaken(dir *durable.Dir, name, id string) bool {
 	})
 }
 
-// readOmissions returns what the requirements of a run leave out, line by line.
+// readOmissions returns the lines by which the requirements of a run leave parts out, at most 50.
 func readOmissions(ctx context.Context, p *project.Project, s *workflow.Session) (out []string) {
 	st, _ := s.Definition().Requirements()
 	saved := s.Record(st.ID).Artifact

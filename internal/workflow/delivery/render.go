@@ -45,8 +45,8 @@ type page struct {
 	Facts
 	w   *workflow.Definition
 	sum Summary
-	// counts are those of all rows of reports, verified those of verify commands that succeeded.
-	counts   verdict.Counts
+	// criteria are the rows of all reports; verified counts the verify commands that succeeded.
+	criteria []workflow.Criterion
 	verified int
 	// The rows of the tables.
 	required, optional, rows, commands, questions, decisions, risks, commits, outside []string
@@ -140,7 +140,7 @@ func row(cells ...string) string {
 
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
 
-// leaveOpen notes what the run does not know, or what stands against the contract, and returns it.
+// leaveOpen notes a gap in the records of the run, or an objection to the contract, and returns it.
 func (p *page) leaveOpen(text string) string {
 	p.sum.LeftOpen = append(p.sum.LeftOpen, text)
 	return text
@@ -195,10 +195,11 @@ func (p *page) addArtifact(st workflow.Stage, rec *workflow.Record) {
 	}
 	switch st.Gate {
 	case workflow.GateScore:
-		asked = p.Say("a score of at least %g, and a yes", st.GateScore)
+		least := st.GateScore
 		if rec.Policy != nil && rec.Policy.GateScore != nil {
-			asked = p.Say("a score of at least %g, and a yes", *rec.Policy.GateScore)
+			least = *rec.Policy.GateScore
 		}
+		asked = p.Say("a score of at least %g, and a yes", least)
 	case workflow.GateApproval:
 		asked = p.Say("a yes at the gate")
 	case workflow.GateVerdict:
@@ -236,8 +237,7 @@ func (p *page) addRows(st workflow.Stage, rec *workflow.Record) {
 		}
 		p.rows = append(p.rows, row(st.Label, c.ID+" "+c.Criterion, p.plain(c.Result), basis, said))
 	}
-	n := verdict.CountRows(rec.Criteria)
-	p.counts.Rows, p.counts.Passed, p.counts.OutOfScope = p.counts.Rows+n.Rows, p.counts.Passed+n.Passed, p.counts.OutOfScope+n.OutOfScope
+	p.criteria = append(p.criteria, rec.Criteria...)
 	if e := rec.Evidence; e != nil {
 		if e.NotRun == "" && !e.Failed() {
 			p.verified++
@@ -300,11 +300,12 @@ func (p *page) writeCompletion() {
 	item := func(isMet bool, text string) {
 		p.printf("- [%s] %s\n", map[bool]string{true: "x", false: " "}[isMet], text)
 	}
-	inScope := p.counts.Rows - p.counts.OutOfScope
+	counts := verdict.CountRows(p.criteria)
+	inScope := counts.Rows - counts.OutOfScope
 	item(p.Session.CurrentState == workflow.Completed, p.Say("The run is complete"))
 	item(p.Found.Status == workflow.ChainHolds, p.Say("The history is signed, and as it was written"))
 	item(len(p.required) > 0 && len(p.Found.Altered) == 0, p.Say("The documents are as they were approved"))
-	item(inScope > 0 && p.counts.Passed == inScope, p.Say("The criteria in scope passed: %d of %d", p.counts.Passed, inScope))
+	item(inScope > 0 && counts.Passed == inScope, p.Say("The criteria in scope passed: %d of %d", counts.Passed, inScope))
 	item(p.verified > 0 && p.verified == len(p.commands), p.Say("The verify command was run, and succeeded"))
 	item(p.sum.OpenQuestions == 0, p.Say("No question, gap or finding is open"))
 	p.printf("\n")
