@@ -4,13 +4,11 @@
 package remote
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -22,6 +20,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -47,18 +46,18 @@ var (
 // Card describes an agent of another server.
 type Card struct {
 	a2a.AgentCard
-	// URL is the address of the card, SHA256 the hash of all of it, Endpoint the address for tasks, and IsElsewhere true
-	// if this one is another server's.
+	// URL is the address of the card, SHA256 the hash of the card, Endpoint the address for tasks; IsElsewhere is true if
+	// the endpoint is on another server than the card.
 	URL, SHA256, Endpoint string
 	IsElsewhere           bool
 	client                *http.Client
 	params                a2aclient.ServiceParams
 }
 
-// Address returns the address of a card as it is remembered: a server alone stands for the usual path. It has to begin
-// with https, so that nobody reads along, unless it is on this machine.
-func Address(given string) (string, error) {
-	u, err := parseAddress(strings.TrimSpace(given), true)
+// ParseAddress returns the address of a card as it is remembered: a server alone stands for the usual path. It has to begin
+// with https, so that nobody reads along, unless it is on this machine; any other one is a fault.InvalidArgument.
+func ParseAddress(given string) (string, error) {
+	u, err := parseURL(strings.TrimSpace(given), true)
 	if err != nil {
 		return "", fault.New(fault.InvalidArgument, "%q is not an address of an agent's card: %w", visible.Fit(given, 300), err).
 			WithHint("give one such as https://agents.acme/.well-known/agent-card.json")
@@ -69,8 +68,8 @@ func Address(given string) (string, error) {
 	return u.String(), nil
 }
 
-// parseAddress reads an address for agents. local allows this machine. A person may type it into a shell.
-func parseAddress(given string, local bool) (*url.URL, error) {
+// parseURL reads an address for agents, of this machine only if mayBeLocal is true. A person may type it into a shell.
+func parseURL(given string, mayBeLocal bool) (*url.URL, error) {
 	u, err := url.Parse(given)
 	isOdd := func(r rune) bool {
 		return !strings.ContainsRune("-._~:/%[]", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -80,18 +79,18 @@ func parseAddress(given string, local bool) (*url.URL, error) {
 	}
 	at, err := netip.ParseAddr(u.Hostname())
 	switch isLocal := httpguard.Loopback(u.Host); {
-	case isLocal && local && u.Scheme == "http":
+	case isLocal && mayBeLocal && u.Scheme == "http":
 	case u.Scheme != "https":
 		return nil, lang.Errorf("it does not begin with https, so that others could read along")
-	case isLocal && !local, !isLocal && err == nil && !httpguard.IsPublic(at):
+	case isLocal && !mayBeLocal, !isLocal && err == nil && !httpguard.IsPublic(at):
 		return nil, errPrivate
 	}
 	return u, nil
 }
 
-// newClient returns a client for the public network, and for this machine if local is true.
-func newClient(local bool) *http.Client {
-	mayCall := func(at netip.Addr) bool { return httpguard.IsPublic(at) || local && at.IsLoopback() }
+// newClient returns a client for the public network, and for this machine if mayBeLocal is true.
+func newClient(mayBeLocal bool) *http.Client {
+	mayCall := func(at netip.Addr) bool { return httpguard.IsPublic(at) || mayBeLocal && at.IsLoopback() }
 	dialer := &net.Dialer{Timeout: cardTimeout, Control: httpguard.CheckDialed(mayCall, errPrivate)}
 	transport := &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: cardTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true}
 	return &http.Client{
@@ -100,7 +99,8 @@ func newClient(local bool) *http.Client {
 	}
 }
 
-// Fetch reads the card at an address of [Address]. The token, if there is one, goes to the server of the card alone.
+// Fetch reads the card at an address of [ParseAddress]. The token, unless it is empty, goes to the server
+// of the card alone. A card that cannot be used is a fault.NotFound.
 func Fetch(ctx context.Context, address, token string) (*Card, error) {
 	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
 	defer cancel()
@@ -114,12 +114,11 @@ func Fetch(ctx context.Context, address, token string) (*Card, error) {
 
 // read reads the card from the server.
 func (c *Card) read(ctx context.Context, token string) error {
-	at, err := parseAddress(c.URL, true)
+	at, err := parseURL(c.URL, true)
 	if err != nil {
 		return err
 	}
-	local := httpguard.Loopback(at.Host)
-	c.client = newClient(local)
+	c.client = newClient(httpguard.Loopback(at.Host))
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
 	if err != nil {
 		return err
@@ -132,29 +131,30 @@ func (c *Card) read(ctx context.Context, token string) error {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	var body bytes.Buffer
-	_, err = body.ReadFrom(io.LimitReader(response.Body, maxCard+1))
-	data := body.Bytes()
+	data, err := durable.ReadStream(response.Body, "the card", maxCard)
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case response.StatusCode != http.StatusOK:
 		return lang.Errorf("the server answers %s", response.Status)
-	case len(data) > maxCard:
-		return lang.Errorf("it has more than %d bytes", maxCard)
+	case err != nil:
+		return err
 	case kind != "application/json" && !strings.HasSuffix(kind, "+json"):
 		return lang.Errorf("it is not sent as JSON")
-	case err == nil:
-		err = json.Unmarshal(data, &c.AgentCard)
 	}
-	if err != nil {
+	if err := json.Unmarshal(data, &c.AgentCard); err != nil {
 		return err
 	}
 	c.SHA256 = workflow.Hash(data)
+	return c.chooseEndpoint(at, token)
+}
+
+// chooseEndpoint takes the first address for tasks by JSON-RPC of version 1. The token goes there if it is on the server of the card.
+func (c *Card) chooseEndpoint(at *url.URL, token string) error {
 	for _, way := range c.SupportedInterfaces {
 		if way == nil || way.ProtocolBinding != a2a.TransportProtocolJSONRPC || !strings.HasPrefix(string(way.ProtocolVersion)+".", "1.") {
 			continue
 		}
-		to, err := parseAddress(way.URL, local)
+		to, err := parseURL(way.URL, httpguard.Loopback(at.Host))
 		if err != nil {
 			return lang.Errorf("its address for tasks, %q: %w", visible.Fit(way.URL, 300), err)
 		}
@@ -183,12 +183,13 @@ type Answer struct {
 }
 
 // Give gives a text to the agent, as a task, or with taskID as the answer to a question of that task; without a text
-// the task is looked at again. It waits until the task is over, asks, or ctx ends: then it is working.
+// the task is looked at again. It waits until the task is over, asks, or ctx ends: then it is working. A failed task is a
+// fault.NotAllowed, a server without an answer a fault.Storage.
 func (c *Card) Give(ctx context.Context, taskID, text string) (*Answer, error) {
 	wire := a2aclient.NewJSONRPCTransport(c.Endpoint, c.client)
 	task, err := c.begin(ctx, wire, a2a.TaskID(taskID), text)
 	if err != nil {
-		return nil, fault.New(fault.Storage, "the agent %s gives no answer: %s", c.shownName(), describe(err)).
+		return nil, fault.New(fault.Storage, "the agent %s gives no answer: %s", c.showName(), describe(err)).
 			WithHint("whether it has begun the task is not known: ask the owner before you send it again")
 	}
 	for id := task.ID; ; {
@@ -233,7 +234,7 @@ func (c *Card) begin(ctx context.Context, wire a2aclient.Transport, id a2a.TaskI
 
 // judge returns the answer that a task has for its caller; the error is an end without one.
 func (c *Card) judge(id a2a.TaskID, t *a2a.Task) (*Answer, error) {
-	out := &Answer{Status: "working", Agent: c.shownName(), TaskID: string(id)}
+	out := &Answer{Status: "working", Agent: c.showName(), TaskID: string(id)}
 	said := ""
 	if t.Status.Message != nil {
 		said = textOf(t.Status.Message.Parts)
@@ -261,7 +262,7 @@ func (c *Card) judge(id a2a.TaskID, t *a2a.Task) (*Answer, error) {
 	return out, nil
 }
 
-func (c *Card) shownName() string { return visible.Fit(visible.Line(c.Name), 100) }
+func (c *Card) showName() string { return visible.Fit(visible.Line(c.Name), 100) }
 
 // textOf returns the texts of parts. Files are named.
 func textOf(parts a2a.ContentParts) string {

@@ -32,7 +32,7 @@ func card(to, more string) string {
 		"supportedInterfaces":[{"url":%q,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}]%s}`, to, more)
 }
 
-func TestAddress(t *testing.T) {
+func TestParseAddress(t *testing.T) {
 	for given, want := range map[string]string{
 		"https://agents.acme":               "https://agents.acme/.well-known/agent-card.json",
 		" https://agents.acme:8443/x.json ": "https://agents.acme:8443/x.json",
@@ -40,7 +40,7 @@ func TestAddress(t *testing.T) {
 		"http://localhost:7788/a2a/pm":      "http://localhost:7788/a2a/pm",
 		"http://[::1]:7788/a2a/pm":          "http://[::1]:7788/a2a/pm",
 	} {
-		if got, err := remote.Address(given); got != want || err != nil {
+		if got, err := remote.ParseAddress(given); got != want || err != nil {
 			t.Errorf("%q: %q, %v", given, got, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestAddress(t *testing.T) {
 		"https://10.0.0.1/", "https://192.168.0.1", "https://172.16.3.4", "https://169.254.169.254", "https://100.64.0.1", "https://0.0.0.0", "https://[fe80::1]", "https://[fd00::1]", "https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]",
 		"http://10.0.0.1", "http://127.0.0.1.nip.io/", "http://2130706433/", strings.Repeat("x", 1<<20),
 	} {
-		if got, err := remote.Address(given); !fault.Is(err, fault.InvalidArgument) || len(err.Error()) > 1000 {
+		if got, err := remote.ParseAddress(given); !fault.Is(err, fault.InvalidArgument) || len(err.Error()) > 1000 {
 			t.Errorf("%.80q: %q, %.200v", given, got, err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestHostileCards(t *testing.T) {
 		serve http.HandlerFunc
 		want  string
 	}{
-		"10 MB": {served(200, "application/json", card("http://127.0.0.1/x", `,"iconUrl":"`+strings.Repeat("x", 10<<20)+`"`)), "more than 262144 bytes"},
+		"10 MB": {served(200, "application/json", card("http://127.0.0.1/x", `,"iconUrl":"`+strings.Repeat("x", 10<<20)+`"`)), "at most 262144"},
 		"endless": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for r.Context().Err() == nil {
@@ -83,7 +83,7 @@ func TestHostileCards(t *testing.T) {
 					return
 				}
 			}
-		}, "more than 262144 bytes"},
+		}, "at most 262144"},
 		"a page":                {served(200, "text/html", good("http://127.0.0.1/x")), "not sent as JSON"},
 		"no type":               {served(200, "", good("http://127.0.0.1/x")), "not sent as JSON"},
 		"no JSON":               {served(200, "application/json", "{"), "unexpected end"},
@@ -106,7 +106,7 @@ func TestHostileCards(t *testing.T) {
 		"hangs up":              {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
 		ts := httptest.NewServer(row.serve)
-		address, err := remote.Address(ts.URL)
+		address, err := remote.ParseAddress(ts.URL)
 		if err == nil {
 			_, err = remote.Fetch(t.Context(), address, "token")
 		}
@@ -324,11 +324,11 @@ func FuzzAddress(f *testing.F) {
 		f.Add(given)
 	}
 	f.Fuzz(func(t *testing.T, given string) {
-		address, err := remote.Address(given)
+		address, err := remote.ParseAddress(given)
 		if err != nil {
 			return
 		}
-		if again, err := remote.Address(address); err != nil || again != address || strings.ContainsAny(address, " \t\n'\"\\$`;&|<>(){}*?!#") {
+		if again, err := remote.ParseAddress(address); err != nil || again != address || strings.ContainsAny(address, " \t\n'\"\\$`;&|<>(){}*?!#") {
 			t.Errorf("%q becomes %q and then %q, %v", given, address, again, err)
 		}
 	})

@@ -20,7 +20,7 @@ type Remote struct{}
 
 // Give implements mcpserver.Remote.
 func (Remote) Give(ctx context.Context, project, url, taskID, text string) (out mcpserver.RemoteAnswer, err error) {
-	address, err := remote.Address(url)
+	address, err := remote.ParseAddress(url)
 	if err != nil {
 		return out, err
 	}

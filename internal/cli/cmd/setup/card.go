@@ -26,7 +26,7 @@ func (o cardOptions) wantCard(ctx context.Context, term *terminal.Terminal, proj
 	if _, err = term.Person(); err != nil {
 		return w, err
 	}
-	address, err := remote.Address(o.address)
+	address, err := remote.ParseAddress(o.address)
 	if err != nil {
 		return w, err
 	}
