@@ -2,6 +2,7 @@ package trust
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -22,12 +23,7 @@ func Program(project, file string) (Allowance, error) {
 	return Allowance{Project: PathOf(project), Kind: KindProgram, Text: file, SHA256: hash}, nil
 }
 
-// Programs returns the allowances of programs in a project, whatever their files are now.
-func (u UserState) Programs(project string) (out []Allowance) {
-	for _, a := range u.InForce(project) {
-		if a.Kind == KindProgram {
-			out = append(out, a)
-		}
-	}
-	return out
+// OfKind returns the allowances of a kind in a project, whatever the files are now.
+func (u UserState) OfKind(project, kind string) []Allowance {
+	return slices.DeleteFunc(u.InForce(project), func(a Allowance) bool { return a.Kind != kind })
 }

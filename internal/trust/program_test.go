@@ -24,20 +24,20 @@ func TestPrograms(t *testing.T) {
 		return a
 	}
 	first := write("first")
-	if len(f.Programs(here)) > 0 || f.Allowed(first) {
+	if len(f.OfKind(here, trust.KindProgram)) > 0 || f.Allowed(first) {
 		t.Error("nobody has allowed it")
 	}
-	if err := f.Allow(t.Context(), first); err != nil || !f.Allowed(first) || len(f.Programs(here)) != 1 {
+	if err := f.Allow(t.Context(), first); err != nil || !f.Allowed(first) || len(f.OfKind(here, trust.KindProgram)) != 1 {
 		t.Errorf("%v, and it is not allowed", err)
 	}
-	if len(f.Programs(other)) > 0 {
+	if len(f.OfKind(other, trust.KindProgram)) > 0 {
 		t.Error("it is allowed elsewhere")
 	}
 	second := write("second")
 	if f.Allowed(second) {
 		t.Error("another file is allowed")
 	}
-	if err := f.Allow(t.Context(), second); err != nil || !f.Allowed(second) || f.Allowed(first) || len(f.Programs(here)) != 1 {
+	if err := f.Allow(t.Context(), second); err != nil || !f.Allowed(second) || f.Allowed(first) || len(f.OfKind(here, trust.KindProgram)) != 1 {
 		t.Errorf("%v; the newer one does not replace the older one", err)
 	}
 	for what, name := range map[string]string{"a missing file": file + "x", "a folder": here} {

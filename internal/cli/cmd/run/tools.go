@@ -34,7 +34,7 @@ func Tools(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names
 // programTools returns the tools by programs that the person has allowed in the project.
 func programTools(tasks *app.Tasks) []sdk.AnyTool {
 	project, err := tasks.Project()
-	if err != nil || len(app.Trust().Programs(project)) == 0 {
+	if err != nil || len(app.Trust().OfKind(project, trust.KindProgram)) == 0 {
 		return nil
 	}
 	return []sdk.AnyTool{pandoc.NewTool(func() (string, error) {

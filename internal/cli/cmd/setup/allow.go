@@ -111,14 +111,14 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, o 
 // that are allowed.
 func (o allowOptions) chooseWants(ctx context.Context, term *terminal.Terminal, project string, wants []engine.Want) ([]engine.Want, error) {
 	if o.card.address != "" {
-		card, err := o.card.wantCard(ctx, term, project)
+		card, err := o.card.showCard(ctx, term, project)
 		return []engine.Want{card}, err
 	}
-	programs, err := programWants(term.Lang, project, o.program)
+	programs, err := listPrograms(term.Lang, project, o.program)
 	if err != nil || o.program != "" {
 		return programs, err
 	}
-	return slices.Concat(wants, programs, allowedCards(project)), nil
+	return slices.Concat(wants, programs, listCards(project)), nil
 }
 
 // askSettings asks whether the key signs under the settings that this program reads, if it has signed under others.

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"slices"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
@@ -9,34 +11,32 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/pandoc"
 )
 
-// programWants returns the programs allowed in a project, as they are now, and the one of a name, unless that is empty.
-func programWants(l lang.Language, cwd, name string) (out []engine.Want, err error) {
+// listPrograms returns the programs allowed in a project, as they are now, or the one of a name, unless that is empty.
+func listPrograms(l lang.Language, project, name string) (out []engine.Want, err error) {
 	if name != "" && name != pandoc.Name {
 		return nil, fault.New(fault.InvalidArgument, "agents have no use for a program %q", name).WithHint("there is one: --program %s", pandoc.Name)
 	}
-	known := app.Trust().Programs(cwd)
+	listed := app.Trust().OfKind(project, trust.KindProgram)
 	if name != "" {
 		file, err := app.FindPandoc()
 		if err != nil {
 			return nil, err
 		}
-		known = append(known, trust.Allowance{Text: file})
+		listed = slices.DeleteFunc(listed, func(a trust.Allowance) bool { return a.Text != file })
+		listed = append(listed, trust.Allowance{Text: file})[:1]
 	}
-	seen := map[string]bool{}
-	for _, a := range known {
-		now, err := trust.Program(cwd, a.Text)
-		switch {
-		case err != nil && a.SHA256 == "":
+	for _, a := range listed {
+		now, err := trust.Program(project, a.Text)
+		if err != nil && name != "" {
 			return nil, err
-		case err != nil || seen[a.Text]: // an allowed one may be gone
-			continue
 		}
-		seen[a.Text] = true
 		want := engine.Want{Allowance: now, Use: l.Say("documents of agents"), Allowed: now.SHA256 == a.SHA256}
 		if !want.Allowed && a.SHA256 != "" {
 			want.Note = trust.HasChanged(a.Text, a.At).In(l)
 		}
-		out = append(out, want)
+		if err == nil { // an allowed one may be gone
+			out = append(out, want)
+		}
 	}
 	return out, nil
 }

@@ -21,8 +21,8 @@ const useOfCards = "delegate_to_agent"
 // maxSkills bounds the skills of a card that are shown.
 const maxSkills = 20
 
-// wantCard shows the card of an agent of another server, and returns the permission to give tasks to it.
-func (o cardOptions) wantCard(ctx context.Context, term *terminal.Terminal, project string) (w engine.Want, err error) {
+// showCard shows the card of an agent of another server, and returns the permission to give tasks to it.
+func (o cardOptions) showCard(ctx context.Context, term *terminal.Terminal, project string) (w engine.Want, err error) {
 	if _, err = term.Person(); err != nil {
 		return w, err
 	}
@@ -57,12 +57,10 @@ func (o cardOptions) wantCard(ctx context.Context, term *terminal.Terminal, proj
 	return w, nil
 }
 
-// allowedCards returns the allowed cards of a project.
-func allowedCards(project string) (out []engine.Want) {
-	for _, a := range app.Trust().InForce(project) {
-		if a.Kind == trust.KindCard {
-			out = append(out, engine.Want{Allowance: a, Use: useOfCards, Allowed: true})
-		}
+// listCards returns the allowed cards of a project.
+func listCards(project string) (out []engine.Want) {
+	for _, a := range app.Trust().OfKind(project, trust.KindCard) {
+		out = append(out, engine.Want{Allowance: a, Use: useOfCards, Allowed: true})
 	}
 	return out
 }
