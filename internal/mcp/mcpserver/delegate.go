@@ -53,19 +53,22 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context",
 			len(background), maxTaskContext).WithHint("shorten it, or name files to read")
 	}
-	url, missing := c.Text("url"), ""
-	switch away := url != "" && m.remote != nil; {
-	case !away && c.Text("agent_id") == "":
+	url, knownTask := c.Text("url"), ""
+	if url != "" {
+		knownTask = c.Text("task_id")
+	}
+	missing := ""
+	switch {
+	case cmp.Or(url, c.Text("agent_id")) == "":
 		missing = "agent_id"
-	case task != "":
-	case !away, c.Text("task_id") == "":
+	case cmp.Or(task, knownTask) == "":
 		missing = "task"
 	}
 	if missing != "" {
 		return nil, fault.New(fault.InvalidArgument, "%s is missing", missing).WithHint("pass agent_id and task, or url and task for an agent of another server; url and task_id ask it again")
 	}
-	if url != "" && m.remote != nil {
-		a, err := m.remote.Give(ctx, c.project.Dir.Path(), url, c.Text("task_id"), strings.TrimSpace(background+"\n\n"+task))
+	if url != "" {
+		a, err := m.remote.Give(ctx, c.project.Dir.Path(), url, knownTask, strings.TrimSpace(background+"\n\n"+task))
 		return cutToReply(delegated{Status: a.Status, Via: "a2a", Agent: a.Agent, TaskID: a.TaskID, Text: a.Text, Artifacts: a.Artifacts}), err
 	}
 	name, persona, err := m.findPersona(ctx, c)

@@ -69,7 +69,7 @@ type Options struct {
 	Memory *memory.Memory
 	// Model answers tasks for agents if the host's model cannot; it may be nil.
 	Model Model
-	// Remote gives tasks to agents of other servers; it may be nil.
+	// Remote gives tasks to agents of other servers.
 	Remote Remote
 	// Page returns the address of a stage's document in a dashboard; "" if no dashboard runs. It may be nil.
 	Page func(cwd, task, stage string) string
