@@ -25,7 +25,7 @@ func (h *Handler) findServed(c *call) (*sdk.Agent, error) {
 		}
 	}
 	a, err := h.o.Client.Agent(c.r.Context(), cmp.Or(c.id(), append(slices.Clip(served), "")[0]))
-	if err == nil && !slices.ContainsFunc(append(a.Aliases, a.ID), func(id string) bool { return slices.Contains(served, id) }) {
+	if err == nil && !slices.ContainsFunc(served, func(id string) bool { return id == a.ID || slices.Contains(a.Aliases, id) }) {
 		err = &sdk.AgentError{ID: a.ID, Why: "it is not served to other agents; --agent names those that are"}
 	}
 	return a, err
@@ -44,7 +44,7 @@ func (h *Handler) showCard(c *call) (any, error) {
 		DefaultInputModes:   []string{"text/plain", "application/json"}, DefaultOutputModes: []string{"text/plain", "text/markdown"},
 		Capabilities: a2a.AgentCapabilities{Streaming: true}, Skills: []a2a.AgentSkill{},
 	}
-	for _, item := range append(a.Commands, sdk.Command{Code: "chat", Description: "Takes any task in its field, in your own words."}) {
+	for _, item := range slices.Concat(a.Commands, []sdk.Command{{Code: "chat", Description: "Takes any task in its field, in your own words."}}) {
 		code := strings.TrimLeft(item.Code, "*/")
 		card.Skills = append(card.Skills, a2a.AgentSkill{ID: code, Name: code, Description: item.Description, Tags: []string{a.ID}})
 	}
