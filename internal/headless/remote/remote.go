@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -99,8 +100,18 @@ func newClient(mayBeLocal bool) *http.Client {
 	}
 }
 
-// Fetch reads the card at an address of [ParseAddress]. The token, unless it is empty, goes to the server
-// of the card alone. A card that cannot be used is a fault.NotFound.
+// ReadToken returns the token in a variable of the environment; none for no variable. An empty one is a fault.NotAllowed.
+func ReadToken(variable string) (string, error) {
+	token := os.Getenv(variable)
+	if variable != "" && token == "" {
+		return "", fault.New(fault.NotAllowed, "the variable %q has no token for the agent", visible.Fit(variable, 100)).
+			WithHint("set it in the environment of this program, and name it without $")
+	}
+	return token, nil
+}
+
+// Fetch reads the card at an address of [ParseAddress]. The token, unless it is empty, goes to the server of the card
+// alone. A card that cannot be used is a fault.NotFound.
 func Fetch(ctx context.Context, address, token string) (*Card, error) {
 	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
 	defer cancel()

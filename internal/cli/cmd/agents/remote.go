@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -29,9 +28,13 @@ func (Remote) Give(ctx context.Context, project, url, taskID, text string) (out 
 		return out, fault.New(fault.NotAllowed, "the agent at %s is not allowed in this project", address).
 			WithHint("only the person can allow it, in a terminal: bmad-mcp allow --card %s", address)
 	}
+	token, err := remote.ReadToken(variable)
+	if err != nil {
+		return out, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, hostsWait)
 	defer cancel()
-	card, err := remote.Fetch(ctx, address, os.Getenv(variable))
+	card, err := remote.Fetch(ctx, address, token)
 	if err != nil {
 		return out, err
 	}

@@ -110,7 +110,7 @@ func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, o 
 // chooseWants returns the card or program that a flag names, else the wants of the project, and the cards and programs
 // that are allowed.
 func (o allowOptions) chooseWants(ctx context.Context, term *terminal.Terminal, project string, wants []engine.Want) ([]engine.Want, error) {
-	if o.card.address != "" {
+	if o.card != (cardOptions{}) {
 		card, err := o.card.showCard(ctx, term, project)
 		return []engine.Want{card}, err
 	}

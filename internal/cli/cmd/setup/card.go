@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"os"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
@@ -30,7 +29,11 @@ func (o cardOptions) showCard(ctx context.Context, term *terminal.Terminal, proj
 	if err != nil {
 		return w, err
 	}
-	card, err := remote.Fetch(ctx, address, os.Getenv(o.variable))
+	token, err := remote.ReadToken(o.variable)
+	if err != nil {
+		return w, err
+	}
+	card, err := remote.Fetch(ctx, address, token)
 	if err != nil {
 		return w, err
 	}
