@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -215,33 +216,33 @@ func (f face) SubscribeToTask(ctx context.Context, q *a2a.SubscribeToTaskRequest
 // followTask returns a task as it is now, and then the changes until it is over or waits for the client.
 func (f face) followTask(ctx context.Context, id a2a.TaskID) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
-		left, begun := false, false
-		send := func(event a2a.Event) { left = left || !yield(event, nil) }
+		hasLeft, hasBegun := false, false
+		send := func(event a2a.Event) { hasLeft = hasLeft || !yield(event, nil) }
 		err := f.withTask(ctx, id, func(e *entry, l *ledger, t *turnTask) error {
-			if send(l.show(t)); left || t.rests() {
+			if send(l.show(t)); hasLeft || t.isAtRest() {
 				return nil
 			}
 			return f.h.followEvents(ctx, e, l.last.Seq, nil, func(event sdk.Event) bool {
 				before := t.Status
 				l.apply(event)
-				if t.rests() {
+				if t.isAtRest() {
 					for _, made := range l.show(t).Artifacts {
 						send(&a2a.TaskArtifactUpdateEvent{TaskID: id, ContextID: t.ContextID, Artifact: made, LastChunk: true})
 					}
 				}
 				if t.Status != before {
-					send(t.update())
+					send(&a2a.TaskStatusUpdateEvent{TaskID: id, ContextID: t.ContextID, Status: t.Status, Metadata: maps.Clone(t.Metadata)})
 				}
 				if event.Type == sdk.EventTextDelta && event.Agent == "" {
 					piece := a2a.NewArtifactUpdateEvent(t, answerID, a2a.NewTextPart(event.Text))
-					piece.Artifact.Name, piece.Append, begun = answerID, begun, true
+					piece.Artifact.Name, piece.Append, hasBegun = answerID, hasBegun, true
 					send(piece)
 				}
-				begun = begun && event.Type != sdk.EventToolStarted // the text so far is not the answer
-				return left || t.rests()
+				hasBegun = hasBegun && event.Type != sdk.EventToolStarted // the text so far is not the answer
+				return hasLeft || t.isAtRest()
 			})
 		})
-		if err != nil && !left {
+		if err != nil && !hasLeft {
 			yield(nil, err)
 		}
 	}
@@ -306,7 +307,7 @@ func (f face) continueTask(ctx context.Context, e *entry, t *turnTask, words str
 		return a2a.NewError(a2a.ErrUnsupportedOperation, "the task is over; leave taskId out to go on in its context")
 	case len(t.open) > 0:
 		return f.h.beginWork(e, func() error { return e.Answer(ctx, t.open[0].ID, words) })
-	case t.paused:
+	case t.isPaused:
 		return f.h.beginWork(e, func() error { return e.Resume(ctx) })
 	}
 	return a2a.NewError(a2a.ErrUnsupportedOperation, "the task is at work, and takes no message before it asks")
@@ -315,8 +316,7 @@ func (f face) continueTask(ctx context.Context, e *entry, t *turnTask, words str
 // newContextID returns the id of the conversation that a first message begins. It follows from the message, so that one
 // sent again by a client that has lost the answer begins no second one.
 func newContextID(agent, message, words string) string {
-	sum := sha256.Sum256([]byte(agent + "\x00" + message + "\x00" + words))
-	return uuid.UUID(sum[:16]).String()
+	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(agent+"\x00"+message+"\x00"+words), 8).String()
 }
 
 // openContext makes a conversation, unless it exists.

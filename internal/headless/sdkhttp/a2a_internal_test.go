@@ -137,6 +137,7 @@ func TestTaskStream(t *testing.T) {
 	var id a2a.TaskID
 	var text string
 	var files []string
+	onFirst := func() { <-begun; release() }
 	follow := func(events func(func(a2a.Event, error) bool)) {
 		for event, err := range events {
 			if err != nil {
@@ -144,6 +145,10 @@ func TestTaskStream(t *testing.T) {
 				return
 			}
 			id = event.TaskInfo().TaskID
+			if onFirst != nil {
+				onFirst()
+				onFirst = nil
+			}
 			switch event := event.(type) {
 			case *a2a.Task:
 				states = append(states, event.Status.State)
@@ -160,7 +165,6 @@ func TestTaskStream(t *testing.T) {
 			}
 		}
 	}
-	go func() { <-begun; time.Sleep(50 * time.Millisecond); release() }()
 	follow(c.SendStreamingMessage(t.Context(), words("Write.")))
 	last := len(states) - 1
 	if last < 1 || states[last] != a2a.TaskStateCompleted || text != "All is written." || !slices.Equal(files, []string{"/docs/prd.md # PRD\n"}) {
@@ -179,8 +183,7 @@ func TestTaskStream(t *testing.T) {
 	if _, err := c.SendMessage(t.Context(), about(task, "quick")); !errors.Is(err, a2a.ErrUnsupportedOperation) {
 		t.Errorf("a message to a task at work: %v", err)
 	}
-	time.AfterFunc(50*time.Millisecond, release)
-	states, text, files = nil, "", nil
+	states, text, files, onFirst = nil, "", nil, release
 	follow(d.peer("pm").SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
 	if id != task.ID || states[0] != a2a.TaskStateWorking || states[len(states)-1] != a2a.TaskStateCompleted || text != "Again." {
 		t.Errorf("the stream of a task under way: %v %q", states, text)

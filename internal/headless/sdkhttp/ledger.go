@@ -2,7 +2,6 @@ package sdkhttp
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -30,9 +29,9 @@ type ledger struct {
 // turnTask is the task of a turn.
 type turnTask struct {
 	a2a.Task
-	open   []sdk.Question
-	paused bool
-	began  time.Time
+	open     []sdk.Question
+	isPaused bool
+	began    time.Time
 	// answer is the whole answer of a finished turn.
 	answer         string
 	spent          price.Money
@@ -46,7 +45,7 @@ const (
 	pausedText = "The work is paused, for example because the server has ended meanwhile. Send any message to this task to go on with it, or cancel it."
 )
 
-// newLedger returns the tasks in the events of a conversation with a status.
+// newLedger returns the tasks in the events of a conversation, by the status of which the last one is settled.
 func newLedger(context string, events []sdk.Event, status sdk.Status) *ledger {
 	l := &ledger{context: context, documents: func() []sdk.Document { return nil }, seen: map[string]*turnTask{}}
 	for _, e := range events {
@@ -102,7 +101,7 @@ func (l *ledger) apply(e sdk.Event) {
 	}
 	if state == a2a.TaskStateWorking && len(t.open) > 0 {
 		state, words = a2a.TaskStateInputRequired, describeQuestion(t.open[0])
-	} else if state == a2a.TaskStateWorking && t.paused {
+	} else if state == a2a.TaskStateWorking && t.isPaused {
 		state, words = a2a.TaskStateInputRequired, pausedText
 	}
 	if state != t.Status.State || t.Status.Message != nil && t.Status.Message.Parts[0].Text() != words {
@@ -122,7 +121,7 @@ func (l *ledger) enter(t *turnTask, e sdk.Event) (state a2a.TaskState, words str
 		t.moveTo(a2a.TaskStateWorking, "", e)
 		l.addWords(t, e)
 	case sdk.EventPaused, sdk.EventResumed:
-		t.paused = e.Type == sdk.EventPaused
+		t.isPaused = e.Type == sdk.EventPaused
 	case sdk.EventTurnCompleted:
 		t.answer = e.Text
 		return a2a.TaskStateCompleted, ""
@@ -189,14 +188,9 @@ func (t *turnTask) moveTo(state a2a.TaskState, words string, e sdk.Event) {
 	}
 }
 
-// rests reports whether nothing happens before the client speaks.
-func (t *turnTask) rests() bool {
+// isAtRest reports whether nothing happens before the client speaks.
+func (t *turnTask) isAtRest() bool {
 	return t.Status.State.Terminal() || t.Status.State == a2a.TaskStateInputRequired
-}
-
-// update returns the state as a change in a stream.
-func (t *turnTask) update() *a2a.TaskStatusUpdateEvent {
-	return &a2a.TaskStatusUpdateEvent{TaskID: t.ID, ContextID: t.ContextID, Status: t.Status, Metadata: maps.Clone(t.Metadata)}
 }
 
 // describeQuestion returns a question with the answers to choose from.
