@@ -83,7 +83,8 @@ func newArguments(format string) ([]string, error) {
 	return nil, fmt.Errorf("a PDF needs TeX, and neither %s is installed (apt-get install texlive-xetex); docx needs nothing more", strings.Join(engines, " nor "))
 }
 
-// Convert returns a Markdown text in one of [Formats]. program is a path, as [Find] returns it.
+// Convert returns a Markdown text, which is UTF-8, in one of [Formats]. program is a path, as [Find] returns it. An error of
+// the program has the beginning of its own words.
 func Convert(ctx context.Context, program string, markdown []byte, format string) ([]byte, error) {
 	args, err := newArguments(format)
 	if err != nil {
@@ -118,19 +119,18 @@ func run(ctx context.Context, folder string, in []byte, args []string, program s
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, said := bounded{most: MaxOutput, full: cancel}, bounded{most: maxSaid, full: func() {}}
-	var group *process.Group
-	err := errors.ErrUnsupported
-	for _, isolate := range []func(*exec.Cmd){isolate, func(*exec.Cmd) {}} {
-		if err == nil {
-			break
-		}
+	start := func(isolate func(*exec.Cmd)) (*process.Group, error) {
 		cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // the caller's program, with fixed arguments
 		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = folder, bytes.NewReader(in), &out, &said
 		// TeX reads below its folder only, and starts no programs.
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8", "openin_any=p", "openout_any=p", "shell_escape=f"}
-		group = process.Own(cmd, time.Second)
+		group := process.Own(cmd, time.Second)
 		isolate(cmd)
-		err = group.Start()
+		return group, group.Start()
+	}
+	group, err := start(isolate)
+	if err != nil {
+		group, err = start(func(*exec.Cmd) {})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("pandoc cannot be started: %w", err)
@@ -158,13 +158,13 @@ type bounded struct {
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.most - b.data.Len(); len(p) > room {
+	room := min(len(p), b.most-b.data.Len())
+	b.data.Write(p[:room])
+	if room < len(p) {
 		b.isFull = true
 		b.full()
-		b.data.Write(p[:room])
-		return len(p), nil
 	}
-	return b.data.Write(p)
+	return len(p), nil
 }
 
 type toolInput struct {
