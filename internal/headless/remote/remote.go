@@ -76,7 +76,7 @@ func parseURL(given string, mayBeLocal bool) (*url.URL, error) {
 		return !strings.ContainsRune("-._~:/%[]", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}
 	if err != nil || u.Host == "" || strings.ContainsFunc(given, isOdd) {
-		return nil, lang.Errorf("it is more or less than a host and a path of plain characters")
+		return nil, lang.Errorf("it has more than a host and a path, or others than plain characters")
 	}
 	at, err := netip.ParseAddr(u.Hostname())
 	switch isLocal := httpguard.Loopback(u.Host); {
