@@ -45,8 +45,8 @@ func (p Permits) findScript(name string) *Allowance {
 	return nil
 }
 
-// Card returns the allowance of the agent's card at an address, nil if there is none, and the variable with the token.
-func (p Permits) Card(address string) (allowed *Allowance, variable string) {
+// FindCard returns the allowance of the agent's card at an address, nil if there is none, and the variable with the token.
+func (p Permits) FindCard(address string) (allowed *Allowance, variable string) {
 	for _, a := range slices.Backward(p) {
 		words := strings.Fields("$ " + a.Text)
 		if n := len(words); a.Kind == KindCard && words[n-1] == address {

@@ -157,12 +157,12 @@ func TestCardOf(t *testing.T) {
 	}
 	permits := trust.Permits(f.InForce(here))
 	for address, want := range map[string][2]string{"https://a.example/card": {"2", "A_TOKEN"}, "https://b.example/card": {"4", ""}} {
-		if a, variable := permits.Card(address); a == nil || a.SHA256 != workflow.Hash([]byte(want[0])) || variable != want[1] {
+		if a, variable := permits.FindCard(address); a == nil || a.SHA256 != workflow.Hash([]byte(want[0])) || variable != want[1] {
 			t.Errorf("%s: %v %q", address, a, variable)
 		}
 	}
 	for _, address := range []string{"", "https://a.example/x", "https://a.example", "$A_TOKEN"} {
-		if a, _ := permits.Card(address); a != nil {
+		if a, _ := permits.FindCard(address); a != nil {
 			t.Errorf("%q is allowed by %v", address, a)
 		}
 	}

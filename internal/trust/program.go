@@ -9,8 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
 )
 
-// Program returns the allowance in a project for a program, by the absolute path of its file, as the file is now.
-func Program(project, file string) (Allowance, error) {
+// ReadProgram returns the allowance in a project for a program, by the absolute path of its file, as the file is now.
+func ReadProgram(project, file string) (Allowance, error) {
 	dir, err := durable.OpenDir(filepath.Dir(file))
 	if err != nil {
 		return Allowance{}, err

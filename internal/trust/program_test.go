@@ -17,7 +17,7 @@ func TestPrograms(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a, err := trust.Program(here, file)
+		a, err := trust.ReadProgram(here, file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("%v; the newer one does not replace the older one", err)
 	}
 	for what, name := range map[string]string{"a missing file": file + "x", "a folder": here} {
-		if _, err := trust.Program(here, name); err == nil {
+		if _, err := trust.ReadProgram(here, name); err == nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

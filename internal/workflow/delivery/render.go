@@ -127,11 +127,11 @@ func escape(text string) string {
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
 
-// plain returns a word of a session file for people.
-func (p *page) plain(id string) string { return strings.ReplaceAll(p.Word(id), "_", " ") }
+// sayWord returns a word of a session file for people.
+func (p *page) sayWord(id string) string { return strings.ReplaceAll(p.Word(id), "_", " ") }
 
-// row returns a row with texts of the run.
-func row(cells ...string) string {
+// formatRow returns a row with texts of the run.
+func formatRow(cells ...string) string {
 	for i := range cells {
 		cells[i] = escape(cells[i])
 	}
@@ -233,24 +233,24 @@ func (p *page) addRows(st workflow.Stage, rec *workflow.Record) {
 			basis = p.Say("claimed")
 			p.sum.Claimed++
 		case c.Result == workflow.ResultOutOfScope:
-			p.outside = append(p.outside, row(c.ID+" "+c.Criterion, p.plain(c.Result)))
+			p.outside = append(p.outside, formatRow(c.ID+" "+c.Criterion, p.sayWord(c.Result)))
 		}
-		p.rows = append(p.rows, row(st.Label, c.ID+" "+c.Criterion, p.plain(c.Result), basis, said))
+		p.rows = append(p.rows, formatRow(st.Label, c.ID+" "+c.Criterion, p.sayWord(c.Result), basis, said))
 	}
 	p.criteria = append(p.criteria, rec.Criteria...)
 	if e := rec.Evidence; e != nil {
 		if e.NotRun == "" && !e.Failed() {
 			p.verified++
 		}
-		p.commands = append(p.commands, row(st.Label, e.Command, story.Evidence(p.Language, e), formatTime(e.At)))
+		p.commands = append(p.commands, formatRow(st.Label, e.Command, story.Evidence(p.Language, e), formatTime(e.At)))
 	} else if command := p.Session.KeptVerify()[st.ID].Command; command != "" {
-		p.commands = append(p.commands, row(st.Label, command, p.Say("not run yet"), ""))
+		p.commands = append(p.commands, formatRow(st.Label, command, p.Say("not run yet"), ""))
 	}
 }
 
 func (p *page) addQuestions(st workflow.Stage, rec *workflow.Record) {
 	add := func(id, kind, text, state string) {
-		p.questions = append(p.questions, row(st.Label, id, kind, text, p.plain(cmp.Or(state, "open"))))
+		p.questions = append(p.questions, formatRow(st.Label, id, kind, text, p.sayWord(cmp.Or(state, "open"))))
 		p.sum.OpenQuestions++
 	}
 	for _, q := range append(slices.Clone(rec.Asked), rec.Questions...) {
@@ -272,24 +272,24 @@ func (p *page) addDecisions() {
 		g := e.Grant
 		st, _ := p.w.Stage(cmp.Or(e.FromStage(), g.Stage))
 		when, who := formatTime(e.At), cmp.Or(g.Who(), p.Say("Somebody"))
-		p.decisions = append(p.decisions, row(when, st.Label, p.plain(string(g.Decision)), who, story.Channel(p.Language, g.Channel, e.Unvouched), g.Feedback))
+		p.decisions = append(p.decisions, formatRow(when, st.Label, p.sayWord(string(g.Decision)), who, story.Channel(p.Language, g.Channel, e.Unvouched), g.Feedback))
 		if g.Decision == workflow.DecisionOverride {
-			p.risks = append(p.risks, row(when, st.Label, story.Result(p.Language, &e.Transition), who, g.Feedback))
+			p.risks = append(p.risks, formatRow(when, st.Label, story.Result(p.Language, &e.Transition), who, g.Feedback))
 		}
 	}
 	seen := map[string]bool{"": true}
 	for _, e := range p.Session.History {
 		if st, _ := p.w.Stage(e.FromStage()); !seen[e.Commit] {
-			p.commits = append(p.commits, row(e.Commit, st.Label, formatTime(e.At)))
+			p.commits = append(p.commits, formatRow(e.Commit, st.Label, formatTime(e.At)))
 		}
 		seen[e.Commit] = true
 	}
 	for _, item := range p.OutOfScope {
-		p.outside = append(p.outside, row(item, p.Say("the requirements say so")))
+		p.outside = append(p.outside, formatRow(item, p.Say("the requirements say so")))
 	}
 	for _, sp := range p.Session.Sprints {
 		if sp.Status == workflow.SprintPending {
-			p.outside = append(p.outside, row(sp.Name()+" "+sp.Title, p.Say("this sprint is not built yet")))
+			p.outside = append(p.outside, formatRow(sp.Name()+" "+sp.Title, p.Say("this sprint is not built yet")))
 		}
 	}
 }

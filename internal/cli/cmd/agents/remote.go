@@ -23,7 +23,7 @@ func (Remote) Give(ctx context.Context, project, url, taskID, text string) (out 
 	if err != nil {
 		return out, err
 	}
-	allowed, variable := trust.Permits(app.Trust().InForce(project)).Card(address)
+	allowed, variable := trust.Permits(app.Trust().InForce(project)).FindCard(address)
 	if allowed == nil {
 		return out, fault.New(fault.NotAllowed, "the agent at %s is not allowed in this project", address).
 			WithHint("only the person can allow it, in a terminal: bmad-mcp allow --card %s", address)

@@ -42,7 +42,7 @@ func programTools(tasks *app.Tasks) []sdk.AnyTool {
 		if err != nil {
 			return "", err
 		}
-		now, err := trust.Program(project, file)
+		now, err := trust.ReadProgram(project, file)
 		if err == nil && !app.Trust().Allowed(now) {
 			err = fmt.Errorf("%s is not the program that the person has allowed; ask them to run bmad-mcp allow --program pandoc", file)
 		}

@@ -26,7 +26,7 @@ func listPrograms(l lang.Language, project, name string) (out []engine.Want, err
 		listed = append(listed, trust.Allowance{Text: file})[:1]
 	}
 	for _, a := range listed {
-		now, err := trust.Program(project, a.Text)
+		now, err := trust.ReadProgram(project, a.Text)
 		if err != nil && name != "" {
 			return nil, err
 		}
