@@ -23,7 +23,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/delivery"
 )
 
-// contractsFolder has the delivery contracts of a project, as those of the kits.
+// contractsFolder has the delivery contracts of a project; the kits use the same.
 const contractsFolder = "_bmad-output/contracts"
 
 // Handover names the teams of a delivery contract, and the file to write. FromTeam is the name of the project's folder if

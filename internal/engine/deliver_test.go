@@ -82,7 +82,8 @@ func TestDeliverRefuses(t *testing.T) {
 	}
 	for _, path := range []string{
 		"../x.md", "docs/../../x.md", filepath.Join(outside, "x.md"), "docs", "docs/x.txt", "x", ".md", "docs/.x.md", "a\nb.md", "a\x00b.md", "\u202ex.md", `docs\x.md`,
-		".git/x.md", ".GIT/x.md", ".bmad-task/x.md", ".claude/x.md", ".claude/specs/x.md", ".cursor/rules/x.md", ".github/x.md", "CLAUDE.md", "sub/agents.MD", "\u017fkill.md", "_bmad/bmm/agents/x.md", "_bmad./x.md",
+		".git/x.md", ".GIT/x.md", ".bmad-task/x.md", ".claude/x.md", ".claude/specs/x.md", ".cursor/rules/x.md", ".github/x.md", "CLAUDE.md", "sub/agents.MD", "_bmad/bmm/agents/x.md",
+		"\u017fkill.md", "_bmad./x.md",
 		"out/x.md", "in/x.md", "docs/there.md/x.md", "docs/there.md", long + ".md",
 	} {
 		if got, err := b.deliver(engine.Handover{FromTeam: "build", ToTeam: "ops", Path: path}); err == nil || fault.Is(err, fault.Internal) || fault.From(err).Hint == "" {

@@ -50,10 +50,10 @@ func Find() (string, error) {
 	return filepath.EvalSymlinks(found)
 }
 
-// reads is what is understood in documents: raw TeX, formulas and raw attributes are not in it.
+// reads is the form of documents: raw TeX, formulas and raw attributes are not in it.
 const reads = "commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers+yaml_metadata_block"
 
-// engines make a PDF. Others run Lua, or load what a document names.
+// engines make a PDF. Others run Lua, or load the files that a document names.
 var engines = []string{"xelatex", "pdflatex"}
 
 // filterFile is a file in the folder with withoutFiles, a filter that leaves nothing in a document that has pandoc read a file.
@@ -114,7 +114,7 @@ func Convert(ctx context.Context, program string, markdown []byte, format string
 	return data, cmp.Or(ctx.Err(), err)
 }
 
-// run returns what the program writes, run without network if the system permits.
+// run returns the output of the program, run without network if the system permits.
 func run(ctx context.Context, folder string, in []byte, args []string, program string) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -149,7 +149,7 @@ func run(ctx context.Context, folder string, in []byte, args []string, program s
 	return out.data.Bytes(), nil
 }
 
-// bounded keeps what is written, up to a size.
+// bounded keeps the beginning of a text, up to a size, and calls full at the end of it.
 type bounded struct {
 	data   bytes.Buffer
 	most   int

@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
-// Facts are what a contract is made of.
+// Facts are the contents of a contract.
 type Facts struct {
 	Header
 	Session *workflow.Session
@@ -27,14 +27,14 @@ type Facts struct {
 	OutOfScope []string
 }
 
-// Summary is what an answer says of a contract.
+// Summary describes a contract in an answer.
 type Summary struct {
 	Artifacts int `json:"artifacts"`
-	// Ran counts the rows for which the server ran a command, Claimed those for which only the report speaks.
+	// Ran counts the rows for which the server ran a command, Claimed the rows for which only the report speaks.
 	Ran           int `json:"rows_ran"`
 	Claimed       int `json:"rows_claimed"`
 	OpenQuestions int `json:"open_questions"`
-	// LeftOpen names what the run does not know, and what stands against the contract.
+	// LeftOpen names the gaps in the records of the run, and objections to the contract.
 	LeftOpen []string `json:"left_open"`
 }
 
@@ -183,7 +183,7 @@ func (p *page) writeState() {
 	p.printf("- %s\n- %s\n- %s\n\n", p.Say("Run: %s", escape(s.TaskName)), p.Say("Workflow: %s", escape(p.w.Name)), p.Say("Objective: %s", escape(s.Objective)))
 }
 
-// addArtifact adds the document of a stage, with what it had to meet and what it has reached.
+// addArtifact adds the document of a stage, with the criterion and the result.
 func (p *page) addArtifact(st workflow.Stage, rec *workflow.Record) {
 	if rec.Artifact == nil {
 		return
@@ -294,7 +294,7 @@ func (p *page) addDecisions() {
 	}
 }
 
-// writeCompletion lists what the delivering team has to have done, ticked where the run shows it.
+// writeCompletion lists the duties of the delivering team, ticked where the run shows that they are done.
 func (p *page) writeCompletion() {
 	p.printf("## %s\n\n", p.Say("Completion criteria"))
 	item := func(isMet bool, text string) {

@@ -55,7 +55,7 @@ type FS struct {
 	bucket *blob.Bucket
 	prefix string
 	o      Options
-	turn   chan struct{}     // has room for one call: those of one FS do not conflict
+	turn   chan struct{}     // has room for one call: calls of one FS do not conflict
 	seen   map[string]string // the tags of files as they were last read or written, "" if there was none
 }
 
@@ -157,7 +157,7 @@ func (f *FS) Write(name string, data []byte) error {
 	})
 }
 
-// replace writes an object that is now as described, if that is what was seen last.
+// replace writes an object that is now as described, if it was so when it was last seen.
 func (c call) replace(now *blob.Attributes, data []byte) error {
 	if tag, ok := c.seen[c.name]; ok && tag != tagOf(now) {
 		return c.conflict()

@@ -47,7 +47,7 @@ func (f *FS) call(name string, work func(c call) error) error {
 	}
 }
 
-// look returns what is at the path, with the attributes of a file.
+// look describes the file or folder at the path, with the attributes of a file.
 func (c call) look() (vfs.Info, *blob.Attributes, error) {
 	folder := vfs.Info{Path: c.name, Dir: true, Given: true}
 	if c.name == "/" {

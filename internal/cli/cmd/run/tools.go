@@ -25,7 +25,7 @@ func ToolFlag(cmd *cobra.Command, names *[]string) {
 	cmd.Flags().StringArrayVar(names, "tool-server", nil, "the name of an MCP server of your tool_servers setting whose tools the agent may use")
 }
 
-// Tools returns the tools of the named tool servers, and those of programs allowed in the project. end is never nil.
+// Tools returns the tools of the named tool servers, and of the programs allowed in the project. end is never nil.
 func Tools(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) (tools []sdk.AnyTool, end func(), err error) {
 	tools, end, err = connectTools(ctx, term, tasks.Config.ToolServers, names, nil)
 	return append(tools, programTools(tasks)...), end, err
@@ -50,7 +50,7 @@ func programTools(tasks *app.Tasks) []sdk.AnyTool {
 	})}
 }
 
-// connectTools connects to the named tool servers among the known ones, except for those in silent, and returns their tools.
+// connectTools connects to the named tool servers among the known ones, except for the ones in silent, and returns their tools.
 // end closes the connections, and adds the names of servers without an answer to silent, unless it is nil; end is never nil.
 func connectTools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string, silent map[string]bool) (tools []sdk.AnyTool, end func(), err error) {
 	servers := map[string]*toolserver.Server{}

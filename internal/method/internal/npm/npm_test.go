@@ -8,6 +8,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -228,7 +229,7 @@ func TestRegistries(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		registry, _ := npm.Open(server.URL)
 		time.AfterFunc(20*time.Millisecond, cancel)
-		if _, err := registry.Find(ctx, "kit", "latest"); err != context.Canceled {
+		if _, err := registry.Find(ctx, "kit", "latest"); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -450,7 +451,7 @@ func TestDiskIsTold(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := npm.Unpack(ctx, methodtest.Pack(t, files), dir, 10); err != context.Canceled {
+	if err := npm.Unpack(ctx, methodtest.Pack(t, files), dir, 10); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
