@@ -24,19 +24,19 @@ const (
 
 // isBound reports whether the allowance is for one project only, not for any at the path.
 func (a Allowance) isBound() bool {
-	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.Kind == KindCard || a.ofFile()
+	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.hasContent()
 }
 
-// ofFile reports whether the allowance is for one file as it is: of the project, or a program.
-func (a Allowance) ofFile() bool {
-	return a.Kind == KindScript || a.Kind == KindContract || a.Kind == KindProgram
+// hasContent reports whether the allowance is for one content as it is: of a file of the project, a program or a card.
+func (a Allowance) hasContent() bool {
+	return a.Kind == KindScript || a.Kind == KindContract || a.Kind == KindProgram || a.Kind == KindCard
 }
 
 // replaces reports whether the allowance replaces an older one. For a script this includes the allowance of the
 // former content, because somebody could put it back.
 func (a Allowance) replaces(old Allowance) bool {
 	former := old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
-	return a.allowsSame(old) || former && (a.ofFile() || a.Kind == KindCard)
+	return a.allowsSame(old) || former && a.hasContent()
 }
 
 // bindToProject returns the allowance with the mark of its project. An existing mark is kept only if it is one of
