@@ -125,7 +125,8 @@ func checkPath(p *project.Project, given string) (string, error) {
 	if why.Empty() {
 		return name, nil
 	}
-	return "", fault.New(fault.InvalidArgument, "no contract can be written to %q: %s", visible.Fit(given, 200), why).WithHint("name a new file, such as %s/NAME.md", contractsFolder)
+	return "", fault.New(fault.InvalidArgument, "no contract can be written to %q: %s", visible.Fit(given, 200), why).
+		WithHint("name a new file, such as %s/NAME.md", contractsFolder)
 }
 
 // writeContract writes a contract to a path, or below contractsFolder, by the first id that is free.
