@@ -117,7 +117,7 @@ func newServer(a *app.App) serve.Server {
 	health := setup.Health(func(folder string, l lang.Language) setup.Upkeep { return newUpkeep(a.For(folder, l)) })
 	return serve.Server{
 		Term: a.Terminal, Tasks: a.Tasks, Parts: a.Parts, Build: a.Build, Confine: a.Confine, Health: health,
-		Model: agents.Delegates(a.Terminal, a.Tasks), Remote: agents.Remote{},
+		Model: agents.Delegates(a.Terminal, a.Tasks), Remote: agents.GiveTask,
 	}
 }
 

@@ -65,10 +65,11 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		missing = "task"
 	}
 	if missing != "" {
-		return nil, fault.New(fault.InvalidArgument, "%s is missing", missing).WithHint("pass agent_id and task, or url and task for an agent of another server; url and task_id ask it again")
+		return nil, fault.New(fault.InvalidArgument, "%s is missing", missing).
+			WithHint("pass agent_id and task, or url and task for an agent of another server; url and task_id ask it again")
 	}
 	if url != "" {
-		a, err := m.remote.Give(ctx, c.project.Dir.Path(), url, knownTask, strings.TrimSpace(background+"\n\n"+task))
+		a, err := m.remote(ctx, c.project.Dir.Path(), url, knownTask, strings.TrimSpace(background+"\n\n"+task))
 		return cutToReply(delegated{Status: a.Status, Via: "a2a", Agent: a.Agent, TaskID: a.TaskID, Text: a.Text, Artifacts: a.Artifacts}), err
 	}
 	name, persona, err := m.findPersona(ctx, c)

@@ -16,12 +16,9 @@ type Model interface {
 	Complete(ctx context.Context, system, message string, tokens int) (text, model string, err error)
 }
 
-// Remote is the way to agents of other servers.
-type Remote interface {
-	// Give gives a text to the agent with the card at an address, if the person has allowed it in the project, and waits as
-	// long as hosts do: as a task, or as the answer to a task. Without a text the task is looked at again.
-	Give(ctx context.Context, project, url, taskID, text string) (RemoteAnswer, error)
-}
+// Remote gives a text to the agent of another server with the card at an address, if the person has allowed it in the
+// project, and waits as long as hosts do: as a task, or as the answer to a task. Without a text it looks at the task again.
+type Remote func(ctx context.Context, project, url, taskID, text string) (RemoteAnswer, error)
 
 // RemoteAnswer is the state of a task: answered, needs_answer with the question as text, or working.
 type RemoteAnswer struct {

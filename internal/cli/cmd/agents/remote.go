@@ -14,11 +14,8 @@ import (
 // hostsWait is the time that a task is waited for: hosts wait a minute for a tool.
 const hostsWait = 50 * time.Second
 
-// Remote gives tasks to the agents of other servers whose cards the person has allowed.
-type Remote struct{}
-
-// Give implements mcpserver.Remote.
-func (Remote) Give(ctx context.Context, project, url, taskID, text string) (out mcpserver.RemoteAnswer, err error) {
+// GiveTask is a mcpserver.Remote.
+func GiveTask(ctx context.Context, project, url, taskID, text string) (out mcpserver.RemoteAnswer, err error) {
 	address, err := remote.ParseAddress(url)
 	if err != nil {
 		return out, err
