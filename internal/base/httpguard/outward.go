@@ -1,8 +1,11 @@
 package httpguard
 
 import (
+	"errors"
+	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"syscall"
 )
@@ -26,6 +29,18 @@ var kept = []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15
 func IsPublic(at netip.Addr) bool {
 	at = at.Unmap()
 	return at.IsGlobalUnicast() && !at.IsPrivate() && !slices.ContainsFunc(kept, func(net string) bool { return netip.MustParsePrefix(net).Contains(at) })
+}
+
+// WithoutAddress returns the cause of an error of a client, without the addresses of the request and of the server, which may
+// hold more than people want to see; other errors stay as they are.
+func WithoutAddress(err error) error {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	return err
 }
 
 // Bounded ends answers longer than Max, in bytes.

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"mime"
 	"net"
@@ -178,12 +177,9 @@ func (c *Card) chooseEndpoint(at *url.URL, token string) error {
 	return lang.Errorf("it has no address for JSON-RPC of version 1")
 }
 
-// describe returns the words of an error of a request, without the addresses in it.
+// describe returns the words of an error of a request.
 func describe(err error) string {
-	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err
-	}
-	return visible.Fit(visible.Line(err.Error()), 500)
+	return visible.Fit(visible.Line(httpguard.WithoutAddress(err).Error()), 500)
 }
 
 // Answer is the state of a task: answered, needs_answer with the question as text, or working.

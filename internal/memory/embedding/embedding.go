@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"math"
 	"net"
 	"net/http"
@@ -206,13 +205,13 @@ func (f *Finder) callOnce(ctx context.Context, method, url string, key header, b
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return 0, lang.Errorf("%s does not answer: %v", hostOf(url), innerCause(err))
+		return 0, lang.Errorf("%s does not answer: %v", hostOf(url), httpguard.WithoutAddress(err))
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	data, err := durable.ReadStream(resp.Body, hostOf(url), maxAnswer)
 	switch {
 	case err != nil:
-		return 0, lang.Errorf("%s does not answer: %v", hostOf(url), innerCause(err))
+		return 0, lang.Errorf("%s does not answer: %v", hostOf(url), httpguard.WithoutAddress(err))
 	case resp.StatusCode/100 != 2: // the body may repeat the key or the request
 		return resp.StatusCode, lang.Errorf("%s answers with status %d", hostOf(url), resp.StatusCode)
 	case json.Unmarshal(data, out) != nil:
@@ -284,19 +283,6 @@ func hostOf(address string) string {
 		return u.Host
 	}
 	return "the server"
-}
-
-// innerCause returns the innermost part of an error of the client, which does not repeat the address.
-func innerCause(err error) error {
-	var at *url.Error
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		err = op.Err
-	}
-	return err
 }
 
 const (

@@ -148,13 +148,11 @@ func (r *Registry) get(ctx context.Context, address string) (data []byte, err er
 		defer func() { _ = answer.Body.Close() }() // it was only read
 		data, err = durable.ReadStream(answer.Body, "the answer", maxAnswer)
 	}
-	var inRequest *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, &inRequest):
-		err = inRequest.Err // the address may be one made for this call alone
 	case err != nil:
+		err = httpguard.WithoutAddress(err) // it may be an address made for this call alone
 	case answer.StatusCode != http.StatusOK:
 		err = lang.Errorf("it answered with HTTP %d", answer.StatusCode)
 	default:
