@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net"
@@ -40,6 +41,7 @@ const (
 
 var (
 	errPrivate = lang.Errorf("it leads to an address that is not of the public network")
+	errToken   = lang.Errorf("it wants a token, or another one")
 	errTurned  = lang.Errorf("the server sends on to another address, which is not followed; name the address of the card itself")
 )
 
@@ -62,8 +64,8 @@ func ParseAddress(given string) (string, error) {
 		return "", fault.New(fault.InvalidArgument, "%q is not an address of an agent's card: %w", visible.Fit(given, 300), err).
 			WithHint("give one such as https://agents.acme/.well-known/agent-card.json")
 	}
-	if strings.Trim(u.Path, "/") == "" {
-		u.Path = "/.well-known/agent-card.json"
+	if !strings.HasSuffix(u.Path, ".json") { // it is the address of the agent
+		u = u.JoinPath("/.well-known/agent-card.json")
 	}
 	return u.String(), nil
 }
@@ -116,8 +118,11 @@ func Fetch(ctx context.Context, address, token string) (*Card, error) {
 	defer cancel()
 	c := &Card{URL: address, params: a2aclient.ServiceParams{a2a.SvcParamVersion: {string(a2a.Version)}}}
 	if err := c.read(ctx, token); err != nil {
-		return nil, fault.New(fault.NotFound, "the card of the agent at %s cannot be used: %s", visible.Line(address), describe(err)).
-			WithHint("ask the owner of the agent for the address of the card")
+		failed := fault.New(fault.NotFound, "the card of the agent at %s cannot be used: %s", visible.Line(address), describe(err))
+		if errors.Is(err, errToken) {
+			return nil, failed.WithHint("the token for it is read from a variable: bmad-mcp allow --card %s --token-variable NAME", visible.Line(address))
+		}
+		return nil, failed.WithHint("check that the server runs, and ask the owner of the agent for the address of the card")
 	}
 	return c, nil
 }
@@ -144,6 +149,8 @@ func (c *Card) read(ctx context.Context, token string) error {
 	data, err := durable.ReadStream(response.Body, "the card", maxCard)
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
+	case response.StatusCode == http.StatusUnauthorized, response.StatusCode == http.StatusForbidden:
+		return lang.Errorf("the server answers %s: %w", response.Status, errToken)
 	case response.StatusCode != http.StatusOK:
 		return lang.Errorf("the server answers %s", response.Status)
 	case err != nil:
@@ -195,6 +202,9 @@ type Answer struct {
 func (c *Card) Give(ctx context.Context, taskID, text string) (*Answer, error) {
 	wire := a2aclient.NewJSONRPCTransport(c.Endpoint, c.client)
 	task, err := c.begin(ctx, wire, a2a.TaskID(taskID), text)
+	if errors.Is(err, a2a.ErrTaskNotFound) && taskID != "" {
+		return nil, fault.New(fault.NotFound, "the agent %s knows no task %q", c.showName(), taskID).WithHint("leave task_id out to begin a new one")
+	}
 	if err != nil {
 		return nil, fault.New(fault.Storage, "the agent %s gives no answer: %s", c.showName(), describe(err)).
 			WithHint("whether it has begun the task is not known: ask the owner before you send it again")

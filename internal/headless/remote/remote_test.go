@@ -37,8 +37,8 @@ func TestParseAddress(t *testing.T) {
 		"https://agents.acme":               "https://agents.acme/.well-known/agent-card.json",
 		" https://agents.acme:8443/x.json ": "https://agents.acme:8443/x.json",
 		"http://127.0.0.1:7788/":            "http://127.0.0.1:7788/.well-known/agent-card.json",
-		"http://localhost:7788/a2a/pm":      "http://localhost:7788/a2a/pm",
-		"http://[::1]:7788/a2a/pm":          "http://[::1]:7788/a2a/pm",
+		"http://localhost:7788/a2a/pm":      "http://localhost:7788/a2a/pm/.well-known/agent-card.json",
+		"http://[::1]:7788/a2a/pm/":         "http://[::1]:7788/a2a/pm/.well-known/agent-card.json",
 	} {
 		if got, err := remote.ParseAddress(given); got != want || err != nil {
 			t.Errorf("%q: %q, %v", given, got, err)

@@ -129,43 +129,31 @@ func (f face) GetTask(ctx context.Context, q *a2a.GetTaskRequest) (out *a2a.Task
 	return out, err
 }
 
-// maxListed bounds the conversations in a list: the ones changed last.
-const maxListed = 500
-
-// ListTasks implements a2asrv.RequestHandler.
-func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	saved, err := f.h.o.Client.Sessions(ctx)
-	if err != nil {
-		return nil, f.toProtocol(err)
+// ListTasks implements a2asrv.RequestHandler, for one context: the tasks of all would be read whole for each page.
+func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (out *a2a.ListTasksResponse, err error) {
+	if q.ContextID == "" {
+		return nil, a2a.NewError(a2a.ErrInvalidParams, "the tasks of one context are listed; give its contextId")
 	}
-	var at time.Time
-	client := func(context.Context) (string, error) { return f.agent, nil }
-	list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: client, TimeProvider: func() time.Time { return at }})
-	for _, s := range saved[:min(len(saved), maxListed)] {
-		if isOther := q.ContextID != "" && q.ContextID != s.ID; isOther || s.Agent != f.agent {
-			continue
+	err = f.h.withEntry(ctx, q.ContextID, func(e *entry) error {
+		l, err := f.readLedger(ctx, e)
+		if err != nil {
+			return err
 		}
-		events, err := f.h.o.Client.Transcript(ctx, s.ID)
-		l := newLedger(s.ID, events, s.Status)
-		if err != nil || l.isOthers() {
-			continue
-		}
-		if q.IncludeArtifacts { // only an open conversation has the documents
-			_ = f.h.withEntry(ctx, s.ID, func(e *entry) error { l.documents = e.Documents; return nil })
-		}
+		var at time.Time
+		client := func(context.Context) (string, error) { return f.agent, nil }
+		list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: client, TimeProvider: func() time.Time { return at }})
 		for _, t := range l.tasks {
 			at = *t.Status.Timestamp
 			if _, err := list.Create(ctx, l.show(t)); err != nil {
-				return nil, f.toProtocol(err)
+				return err
 			}
 		}
-	}
-	out, err := list.List(ctx, q)
-	if err != nil {
-		return nil, a2a.NewError(a2a.ErrInvalidParams, err.Error())
-	}
-	out.Tasks = append([]*a2a.Task{}, out.Tasks...) // not null
-	return out, nil
+		if out, err = list.List(ctx, q); err != nil {
+			return a2a.NewError(a2a.ErrInvalidParams, err.Error())
+		}
+		return nil
+	})
+	return out, f.toProtocol(err)
 }
 
 // CancelTask implements a2asrv.RequestHandler. The work ends; the costs stay with the task.
@@ -348,15 +336,15 @@ func readMessage(q *a2a.SendMessageRequest) (string, error) {
 		case text != "":
 			words = append(words, text)
 		case data != nil:
-			written, _ := json.MarshalIndent(data, "", "  ") // it was JSON
+			written, _ := json.Marshal(data) // it was JSON
 			words = append(words, "```json\n"+string(written)+"\n```")
 		case part.URL() != "" || part.Raw() != nil:
 			return "", a2a.NewError(a2a.ErrUnsupportedContentType, "the agent takes text and data; send the content of a file as text")
 		}
 	}
 	text := strings.TrimSpace(strings.Join(words, "\n\n"))
-	if text == "" {
-		return "", a2a.NewError(a2a.ErrInvalidParams, "the message has no words")
+	if text == "" || len(text) > maxBody {
+		return "", a2a.NewError(a2a.ErrInvalidParams, "the message has no words, or more than the agent reads")
 	}
 	return text, nil
 }

@@ -299,20 +299,20 @@ func TestOddMessages(t *testing.T) {
 	}
 	mine := d.begin("hello") // by the HTTP API
 	d.until(mine, "idle")
-	if list, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{ContextID: strings.TrimPrefix(mine, "/api/conversations/")}); err != nil || len(list.Tasks) != 0 {
+	if list, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{ContextID: strings.TrimPrefix(mine, "/api/conversations/")}); !errors.Is(err, a2a.ErrTaskNotFound) {
 		t.Errorf("a conversation of another client: %v, %v", list, err)
 	}
-	if list, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{}); err != nil || len(list.Tasks) != 1 || list.Tasks[0].ID != other.ID {
+	if list, err := pm.ListTasks(t.Context(), &a2a.ListTasksRequest{}); !errors.Is(err, a2a.ErrInvalidParams) {
 		t.Errorf("all tasks: %v, %v", list, err)
 	}
-	if list, err := c.ListTasks(t.Context(), &a2a.ListTasksRequest{}); err != nil || len(list.Tasks) != 0 {
+	if list, err := c.ListTasks(t.Context(), &a2a.ListTasksRequest{ContextID: other.ContextID}); !errors.Is(err, a2a.ErrTaskNotFound) {
 		t.Errorf("the tasks of another agent: %v, %v", list, err)
 	}
 	if got := len(d.model.Requests()); got > calls+1 { // one by the HTTP API
 		t.Errorf("%d calls of the model for refused messages", got-calls)
 	}
 	d.model.Add(fake.Text("Taken."))
-	if task := d.send(c, parts(a2a.NewTextPart("Rate these."), a2a.NewDataPart(map[string]any{"a": 1}))); !strings.Contains(task.History[0].Parts[0].Text(), "Rate these.\n\n```json\n{\n  \"a\": 1\n}") {
+	if task := d.send(c, parts(a2a.NewTextPart("Rate these."), a2a.NewDataPart(map[string]any{"a": 1}))); !strings.Contains(task.History[0].Parts[0].Text(), "Rate these.\n\n```json\n{\"a\":1}") {
 		t.Errorf("data: %q", task.History[0].Parts[0].Text())
 	}
 	d.model.Add(fake.Text("Taken."))
@@ -351,6 +351,10 @@ func TestCards(t *testing.T) {
 	}
 	if status, _ := d.call("POST", "/a2a/release-steward", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`, token...); status != http.StatusNotFound {
 		t.Errorf("an agent that is not served answers: %d", status)
+	}
+	d = serve(t, Options{Agents: []string{"nobody", "pm"}})
+	if card := d.ok("GET", "/.well-known/agent-card.json", ""); !strings.HasSuffix(card["supportedInterfaces"].([]any)[0].(map[string]any)["url"].(string), "/a2a/pm") {
+		t.Errorf("without the first agent: %v", card)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // findServed returns the agent in the path of a request, if it is served by Agent2Agent; without one in the path, the
-// first agent served.
+// first agent served. An id that several agents have stands for none.
 func (h *Handler) findServed(c *call) (*sdk.Agent, error) {
 	served := h.o.Agents
 	if len(served) == 0 { // all are
@@ -24,7 +24,14 @@ func (h *Handler) findServed(c *call) (*sdk.Agent, error) {
 			served = append(served, a.ID)
 		}
 	}
-	a, err := h.o.Client.Agent(c.r.Context(), cmp.Or(c.id(), append(slices.Clip(served), "")[0]))
+	if c.id() == "" {
+		for _, id := range served {
+			if a, err := h.o.Client.Agent(c.r.Context(), id); err == nil {
+				return a, nil
+			}
+		}
+	}
+	a, err := h.o.Client.Agent(c.r.Context(), c.id())
 	if err == nil && !slices.ContainsFunc(served, func(id string) bool { return id == a.ID || slices.Contains(a.Aliases, id) }) {
 		err = &sdk.AgentError{ID: a.ID, Why: "it is not served to other agents; --agent names those that are"}
 	}
