@@ -50,6 +50,7 @@ func TestFiles(t *testing.T) {
 		"in each other":     {"d=.; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git init -q $d; mkdir $d/in; d=$d/in; done; echo widget >a.go; echo widget >$d/deep.go", "a.go", codebase.LeftOut{}},
 		"closed":            {"git init -q; mkdir -p keys/.ssh ok; echo widget >keys/.ssh/a; echo widget >ok/b.go", "ok/b.go", codebase.LeftOut{}},
 		"closed, no git":    {"mkdir -p keys/.ssh/x .ssh; echo widget >keys/.ssh/x/a; echo widget >.ssh/b.go; echo widget >c.go", "c.go", codebase.LeftOut{}},
+		"a link instead":    {"git init -q; mkdir .ssh docs; echo widget >.ssh/a; echo widget >docs/a; echo widget >b.go; git add docs; rm -r docs; ln -s .ssh docs", "b.go", codebase.LeftOut{}},
 		"links":             {"git init -q; echo widget >../outside; ln -s ../outside a.go; ln -s .. up; ln -s nowhere b.go; echo widget >c.go; ln -s c.go d.go", "c.go", codebase.LeftOut{}},
 		"kinds":             {"mkfifo pipe; mkdir folder.go; echo widget >a.go", "a.go", codebase.LeftOut{}},
 		"a tracked pipe":    {"git init -q; echo widget >pipe; git add pipe; rm pipe; mkfifo pipe; echo widget >a.go", "a.go", codebase.LeftOut{}},

@@ -43,6 +43,8 @@ type list struct {
 	isClosed func(folder string) bool
 	files    map[string]state
 	left     LeftOut
+	// linked has the folders that were looked at, and whether each is reached through a link.
+	linked map[string]bool
 	// failure is the reason why git could not list the files of a repository.
 	failure error
 }
@@ -59,7 +61,7 @@ func (l *list) addFolder(ctx context.Context, folder string, depth int) error {
 	for _, name := range slices.Compact(names) {
 		name = path.Join(folder, name)
 		if in := path.Dir(name); in != last {
-			last, closed = in, l.isClosed(l.dir.Join(in))
+			last, closed = in, l.isLinked(in) || l.isClosed(l.dir.Join(in))
 		}
 		info, err := os.Lstat(l.dir.Join(name)) // only to describe it, in half the time
 		isAway := err == nil && info.IsDir() && !l.dir.Exists(name+"/.git")
@@ -71,6 +73,20 @@ func (l *list) addFolder(ctx context.Context, folder string, depth int) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// isLinked reports whether a folder is a link, or lies below one: it may lead to a folder that is closed.
+func (l *list) isLinked(folder string) bool {
+	if folder == "." {
+		return false
+	}
+	is, isKnown := l.linked[folder]
+	if !isKnown {
+		info, err := os.Lstat(l.dir.Join(folder))
+		is = err != nil || !info.IsDir() || l.isLinked(path.Dir(folder))
+		l.linked[folder] = is
+	}
+	return is
 }
 
 // walk adds all files of a folder without git, but for hidden ones and installed ones.

@@ -88,7 +88,7 @@ const (
 // left are counted.
 func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 	until := s.Now().Add(patience)
-	l := &list{dir: s.Dir, isClosed: s.IsClosed, files: map[string]state{}}
+	l := &list{dir: s.Dir, isClosed: s.IsClosed, files: map[string]state{}, linked: map[string]bool{}}
 	if err := l.addFolder(ctx, ".", 0); err != nil {
 		return out, err
 	}

@@ -2,6 +2,7 @@ package codebase
 
 import (
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -28,6 +29,9 @@ type shower struct {
 
 // show returns a place, and all the text. ok is false if the file does not have the lines any more.
 func (s shower) show(p place) (out Place, text string, ok bool) {
+	if now := (&list{dir: s.dir, linked: map[string]bool{}}); now.isLinked(path.Dir(p.file)) {
+		return out, "", false
+	}
 	data, err := s.dir.ReadFile(p.file, maxFile)
 	lines := splitLines(data)
 	if err != nil || !utf8.Valid(data) || p.from >= len(lines) {
