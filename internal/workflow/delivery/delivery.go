@@ -59,6 +59,23 @@ const (
 // digest matches the cell of a hash, of which an editor may have taken the backticks.
 var digest = pattern.New("^(`?)[0-9A-Fa-f]{64}(`?)$")
 
+// statuses are those of a contract, the one of a new contract first.
+var statuses = []string{"pending-acceptance", "accepted", "rejected", "renegotiating"}
+
+// Acceptance judges the status: named, unnamed if nobody has signed an answer of the receiving team, unknown if it is no
+// status of a contract, or pending.
+func (c Contract) Acceptance() string {
+	switch {
+	case c.Status == statuses[0]:
+		return "pending"
+	case !slices.Contains(statuses, c.Status):
+		return "unknown"
+	case c.AcceptedBy == "":
+		return "unnamed"
+	}
+	return "named"
+}
+
 // Parse reads a contract as people leave it: with rows and columns in another order, or lines ended as on Windows. The
 // error names the line.
 func Parse(text string) (c Contract, err error) {

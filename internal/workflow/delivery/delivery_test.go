@@ -243,3 +243,15 @@ func FuzzContract(f *testing.F) {
 		}
 	})
 }
+
+func TestAcceptance(t *testing.T) {
+	for _, c := range []struct{ status, by, want string }{
+		{"pending-acceptance", "", "pending"}, {"pending-acceptance", "Zoe", "pending"}, {"accepted", "Zoe", "named"}, {"rejected", "Zoe", "named"},
+		{"renegotiating", "", "unnamed"}, {"accepted", "", "unnamed"}, {"Accepted", "Zoe", "unknown"}, {"banana", "", "unknown"},
+	} {
+		contract := delivery.Contract{Header: delivery.Header{Status: c.status}, AcceptedBy: c.by}
+		if got := contract.Acceptance(); got != c.want {
+			t.Errorf("%s by %q: got %s, want %s", c.status, c.by, got, c.want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -49,9 +50,10 @@ type checkedArtifact struct {
 type checkedContract struct {
 	OK bool `json:"ok"`
 	delivery.Contract
-	// Signature is as_recorded, not_of_run, or unknown: the run is not here.
-	Signature string            `json:"signature"`
-	Artifacts []checkedArtifact `json:"artifacts"`
+	// Signature is as_recorded, not_of_run, nobody, or unknown: the run is not here.
+	Signature  string            `json:"signature"`
+	Acceptance string            `json:"acceptance"`
+	Artifacts  []checkedArtifact `json:"artifacts"`
 }
 
 // checkContract compares the artifacts of a contract with the project.
@@ -73,12 +75,15 @@ func checkContract(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks
 		return err
 	}
 	defer func() { _ = dir.Close() }() // nothing was written
-	out := checkedContract{true, c, "unknown", []checkedArtifact{}}
+	out := checkedContract{true, c, "unknown", c.Acceptance(), []checkedArtifact{}}
+	out.OK = out.Acceptance == "pending" || out.Acceptance == "named"
 	at, err := tasks.Address([]string{c.SessionID})
 	if s, _, missing := tasks.Engine().Session(cmd.Context(), at); err == nil && missing == nil && c.SessionID != "" {
 		term.SpeakOf(s)
 		if out.Signature = "as_recorded"; !c.IsOf(s) {
 			out.Signature, out.OK = "not_of_run", false
+		} else if c.SignedBy == "" {
+			out.Signature = "nobody"
 		}
 	}
 	for _, a := range c.Artifacts {
@@ -122,8 +127,18 @@ func (c checkedContract) printResult(term *terminal.Terminal) error {
 		"unchanged": lang.T("✓ unchanged"), "changed": lang.T("✗ changed"), "missing": lang.T("✗ missing"), "unreadable": lang.T("✗ cannot be read"),
 		"outside": lang.T("✗ outside of the project, so it was not read"), "as_recorded": lang.T("✓ as the run recorded it"),
 		"not_of_run": lang.T("✗ not the person of the last decision that the run recorded"), "unknown": lang.T("not checked, because the run is not here"),
+		"nobody": lang.T("nobody has decided in the run"),
 	}
 	term.Printf("%s: %s %s %s\nsigned_by %q: %s\n", c.ContractID, c.Status, c.AcceptedBy, c.AcceptedOn, c.SignedBy, said[c.Signature].In(term.Lang))
+	switch c.Acceptance {
+	case "unknown":
+		term.Say("✗ %s is no status of a contract: it is pending-acceptance, accepted, rejected or renegotiating", visible.Fit(c.Status, 60))
+	case "unnamed":
+		term.Say("✗ nobody is named who has answered: fill in accepted_by")
+	}
+	if len(c.Artifacts) == 0 {
+		term.Say("It has no artifact to compare.")
+	}
 	for _, a := range c.Artifacts {
 		term.Printf("  %s: %s\n", a.Path, said[a.State].In(term.Lang))
 	}

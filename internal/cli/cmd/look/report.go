@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,8 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 		return fault.New(fault.InvalidArgument, "--check takes a contract, and no run").WithHint("leave out the name of the run")
 	case cmd.Flags().Changed("contract"):
 		return writeContract(cmd, term, tasks, o, args)
+	case slices.Contains([]string{".pdf", ".odt", ".doc", ".rtf", ".epub"}, strings.ToLower(filepath.Ext(o.out))):
+		return fault.New(fault.InvalidArgument, "a report is not written as %s", filepath.Ext(o.out)).WithHint("name a file that ends in .md, .html or .docx")
 	case o.from != "":
 		return fault.New(fault.InvalidArgument, "--from goes with --contract").WithHint("name the team that takes the work over with --contract")
 	}
