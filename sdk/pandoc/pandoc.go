@@ -168,8 +168,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 type toolInput struct {
-	Path   string `json:"path" jsonschema:"absolute path of the Markdown file"`
-	Format string `json:"format" jsonschema:"docx, html, odt or pdf"`
+	FilePath string `json:"file_path" jsonschema:"absolute path of the Markdown file"`
+	Format   string `json:"format" jsonschema:"docx, html, odt or pdf"`
 }
 
 // NewTool returns a tool by which agents convert files of theirs. program returns the path of the program for each use, or
@@ -180,7 +180,7 @@ func NewTool(program func() (string, error)) sdk.AnyTool {
 		Description: "Convert a Markdown file to docx, html, odt or pdf. The result is written beside it, with the ending of the format.",
 		Idempotent:  true, Timeout: Timeout + 10*time.Second,
 		Run: func(ctx context.Context, in toolInput) (string, error) {
-			name, err := vfs.Clean(in.Path)
+			name, err := vfs.Clean(in.FilePath)
 			if err != nil {
 				return "", err
 			}

@@ -41,18 +41,18 @@ func TestTool(t *testing.T) {
 		program, input, want string
 		fails                bool
 	}{
-		"a document":         {good, `{"path":"/docs/prd.md","format":"docx"}`, "Wrote /docs/prd.docx (9 bytes)", false},
-		"another way of it":  {good, `{"path":"//docs/x/../prd.md","format":"html"}`, "Wrote /docs/prd.html (9 bytes)", false},
-		"without an ending":  {good, `{"path":"/docs/notes","format":"odt"}`, "Wrote /docs/notes.odt", false},
-		"a missing one":      {good, `{"path":"/no.md","format":"docx"}`, "File not found: /no.md", true},
-		"a relative path":    {good, `{"path":"docs/prd.md","format":"docx"}`, "Path must be absolute", true},
-		"a folder":           {good, `{"path":"/docs","format":"docx"}`, "/docs is a folder", true},
-		"bytes":              {good, `{"path":"/bytes.md","format":"docx"}`, "not UTF-8", true},
-		"the result itself":  {good, `{"path":"/docs/old.docx","format":"docx"}`, "has the ending of the result already", true},
-		"another format":     {good, `{"path":"/docs/prd.md","format":"../../x"}`, "there are: docx", true},
-		"no format":          {good, `{"path":"/docs/prd.md"}`, "format", true},
-		"too large a result": {huge, `{"path":"/docs/prd.md","format":"docx"}`, "more than the limit", true},
-		"one not allowed":    {"", `{"path":"/docs/prd.md","format":"docx"}`, "the person has not allowed it", true},
+		"a document":         {good, `{"file_path":"/docs/prd.md","format":"docx"}`, "Wrote /docs/prd.docx (9 bytes)", false},
+		"another way of it":  {good, `{"file_path":"//docs/x/../prd.md","format":"html"}`, "Wrote /docs/prd.html (9 bytes)", false},
+		"without an ending":  {good, `{"file_path":"/docs/notes","format":"odt"}`, "Wrote /docs/notes.odt", false},
+		"a missing one":      {good, `{"file_path":"/no.md","format":"docx"}`, "File not found: /no.md", true},
+		"a relative path":    {good, `{"file_path":"docs/prd.md","format":"docx"}`, "Path must be absolute", true},
+		"a folder":           {good, `{"file_path":"/docs","format":"docx"}`, "/docs is a folder", true},
+		"bytes":              {good, `{"file_path":"/bytes.md","format":"docx"}`, "not UTF-8", true},
+		"the result itself":  {good, `{"file_path":"/docs/old.docx","format":"docx"}`, "has the ending of the result already", true},
+		"another format":     {good, `{"file_path":"/docs/prd.md","format":"../../x"}`, "there are: docx", true},
+		"no format":          {good, `{"file_path":"/docs/prd.md"}`, "format", true},
+		"too large a result": {huge, `{"file_path":"/docs/prd.md","format":"docx"}`, "more than the limit", true},
+		"one not allowed":    {"", `{"file_path":"/docs/prd.md","format":"docx"}`, "the person has not allowed it", true},
 	} {
 		files := vfs.NewMem(nil)
 		for name, text := range map[string]string{"/docs/prd.md": "# PRD\n", "/docs/notes": "text", "/bytes.md": "\xff", "/docs/old.docx": "old"} {
