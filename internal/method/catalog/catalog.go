@@ -191,5 +191,5 @@ const (
 // NoInstallation returns the error if no installation was found.
 func NoInstallation() error {
 	return fault.New(fault.NotFound, "no installation of the BMAD method was found").
-		WithHint("install it into the project (npx bmad-method install), point BMAD_ROOT at the folder of an installation, or add a git repository: bmad-mcp method sources add git+https://…")
+		WithHint("install it into the project (npx bmad-method install), point BMAD_ROOT at the folder of an installation, or add a repository or package: bmad-mcp method sources add git+https://… or npm:NAME")
 }

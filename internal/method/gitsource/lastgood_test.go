@@ -169,7 +169,7 @@ func TestLastGoodCopy(t *testing.T) {
 			if !fault.Is(err, fault.NotFound) || changed || fault.From(err).Hint == "" {
 				t.Errorf("changed %t, %v", changed, err)
 			}
-			if !strings.HasPrefix(err.Error(), s.String()+" cannot be updated: ") || !strings.Contains(err.Error(), got.Problem) || !strings.Contains(err.Error(), d.told) {
+			if !strings.HasPrefix(err.Error(), s.String()+" cannot be fetched: ") || !strings.Contains(err.Error(), got.Problem) || !strings.Contains(err.Error(), d.told) {
 				t.Errorf("error %v", err)
 			}
 			if got.Problem == "" || strings.ContainsAny(got.Problem, "\n\x1b\x00") || len(got.Problem) > 1000 {

@@ -59,8 +59,10 @@ type Spec struct {
 func Parse(text string) (Spec, error) {
 	s, why := parseSpec(text)
 	if !why.Empty() {
-		if s, whyNot := parseSpec(Prefix + text); whyNot.Empty() {
-			return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository, or of a package: %s", why).WithHint("write %s", s)
+		for _, prefix := range []string{Prefix, schemeNPM + ":"} {
+			if s, whyNot := parseSpec(prefix + text); whyNot.Empty() {
+				return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository, or of a package: %s", why).WithHint("write %s", s)
+			}
 		}
 		return Spec{}, fault.New(fault.InvalidArgument, "this is not the address of a git repository, or of a package: %s", why).WithHint("write %s", form)
 	}

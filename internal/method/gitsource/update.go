@@ -74,7 +74,7 @@ func (c *Cache) tryUpdate(ctx context.Context, e *cacheEntry, before record) (re
 		}
 		problem := fault.From(c.explainError(err))
 		after.Problem = e.spec.login().cleanLine(problem.Message)
-		failed := fault.New(problem.Code, "%s cannot be updated: %w", e.spec, problem).WithHint("%s", problem.Advice())
+		failed := fault.New(problem.Code, "%s cannot be fetched: %w", e.spec, problem).WithHint("%s", problem.Advice())
 		if before.Commit != "" {
 			failed.AddHint("; until then its copy of commit %s is used", ShortCommit(before.Commit))
 		}

@@ -56,7 +56,7 @@ func listSources(ctx context.Context, term *terminal.Terminal, lib library) erro
 		return term.PrintJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		term.Say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp method sources add git+https://…")
+		term.Say("There is no place to search. Install BMAD into the project, or add a repository or package: bmad-mcp method sources add git+https://… or npm:NAME")
 		return nil
 	}
 	for _, line := range lines {
@@ -189,7 +189,7 @@ func updateSources(ctx context.Context, term *terminal.Terminal, workspace *app.
 			return err
 		}
 	} else if len(remotes) == 0 {
-		term.Say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://…")
+		term.Say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://… or npm:NAME")
 	}
 	if failed {
 		return terminal.ErrReported
@@ -235,9 +235,12 @@ from registry.npmjs.org, or from the registry in npm_config_registry, without a 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
 	}
+	add := terminal.Subcommand("add ADDRESS", "Add a git repository or a package of npm, for all your projects", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error { return addSource(ctx, term, workspace, lib, args[0]) })
+	add.Example = `  bmad-mcp method sources add npm:bmad-method@4.44.3
+  bmad-mcp method sources add git+https://github.com/org/repo.git#v6:/src`
 	cmd.AddCommand(
-		terminal.Subcommand("add ADDRESS", "Add a git repository or a package of npm, for all your projects", cobra.ExactArgs(1),
-			func(ctx context.Context, args []string) error { return addSource(ctx, term, workspace, lib, args[0]) }),
+		add,
 		&cobra.Command{
 			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(workspace, lib),
 			RunE: func(cmd *cobra.Command, args []string) error {
