@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,8 +106,7 @@ func (cs *clients) newClient(model provider.Provider, prices *price.Table, limit
 	return c, cs.explainError(err)
 }
 
-// findSession returns the summary of a saved session: the one with an id, or without an id the newest paused
-// one.
+// findSession returns the summary of a saved session: the one of an id, or without an id the newest paused one.
 func (cs *clients) findSession(ctx context.Context, id []string) (sdk.Summary, error) {
 	client, err := cs.newClient(nil, nil, 0)
 	if err != nil {
@@ -114,21 +114,40 @@ func (cs *clients) findSession(ctx context.Context, id []string) (sdk.Summary, e
 	}
 	defer client.Close()
 	list, err := client.Sessions(ctx)
-	at := slices.IndexFunc(list, func(s sdk.Summary) bool {
-		if len(id) == 0 {
-			return s.Status == sdk.Paused
-		}
-		return s.ID == id[0]
-	})
+	if err == nil && len(id) > 0 {
+		list, err = chooseSession(list, id[0])
+	} else {
+		list = slices.DeleteFunc(list, func(s sdk.Summary) bool { return s.Status != sdk.Paused })
+	}
 	switch {
 	case err != nil:
 		return sdk.Summary{}, cs.explainError(err)
-	case at >= 0:
-		return list[at], nil
-	case len(id) == 0:
+	case len(list) == 0:
 		return sdk.Summary{}, fault.New(fault.NotFound, "no conversation of an agent is paused").WithHint("bmad-mcp agent list shows the saved ones; name one by its id")
 	}
-	return sdk.Summary{}, cs.explainError(sdk.ErrNotFound)
+	return list[0], nil
+}
+
+// chooseSession returns the session of an id, or the only one whose id begins so.
+func chooseSession(list []sdk.Summary, begin string) ([]sdk.Summary, error) {
+	var found []sdk.Summary
+	var ids []string
+	for _, s := range list {
+		if s.ID == begin {
+			return []sdk.Summary{s}, nil
+		}
+		if begin != "" && strings.HasPrefix(s.ID, begin) {
+			found, ids = append(found, s), append(ids, s.ID)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil, sdk.ErrNotFound
+	case len(found) > 1:
+		return nil, fault.New(fault.Conflict, "%d conversations begin with %q", len(found), begin).
+			WithHint("type more of the id of one: %s", terminal.JoinWords(ids))
+	}
+	return found, nil
 }
 
 // workingClient makes a client with the model in flags and settings.
@@ -181,11 +200,11 @@ func (cs *clients) explainError(err error) error {
 		return fault.New(fault.Conflict, "a turn of the conversation is paused").
 			WithHint("bmad-mcp agent resume goes on with it")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):
-		return fault.New(fault.Conflict, "the conversation is at work: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
+		return fault.New(fault.Conflict, "the conversation is at work: %s", err.Error()).WithHint("bmad-mcp agent list says where it stands")
 	case is(sdk.ErrEnded), is(sdk.ErrNoQuestion):
-		return fault.New(fault.NotAllowed, "the conversation does not take this now: %q", err.Error()).WithHint("bmad-mcp agent list says where it stands")
+		return fault.New(fault.NotAllowed, "the conversation does not take this now: %s", err.Error()).WithHint("bmad-mcp agent list says where it stands")
 	case errors.As(err, &state):
-		return fault.New(fault.NotAllowed, "the conversation %s cannot be opened: %q", state.ID, state.Why).WithHint("begin a new one with its documents")
+		return fault.New(fault.NotAllowed, "the conversation %s cannot be opened: %s", state.ID, state.Why).WithHint("begin a new one with its documents")
 	case errors.As(err, &unknown):
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
 			unknown.Model).WithHint("leave out the limit, or write the price into %s", app.PricesFile())
@@ -196,8 +215,8 @@ func (cs *clients) explainError(err error) error {
 		cs.term.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent
 	case errors.As(err, &server), errors.As(err, &refused), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
-		cs.term.Warnf("the model did not do the work: %q", err.Error())
+		cs.term.Warnf("the model did not do the work: %s", err.Error())
 		return terminal.ErrEngine
 	}
-	return fault.New(fault.Storage, "the conversation failed: %q", err.Error()).WithHint("bmad-mcp agent list shows the saved ones")
+	return fault.New(fault.Storage, "the conversation failed: %s", err.Error()).WithHint("bmad-mcp agent list shows the saved ones")
 }

@@ -39,10 +39,10 @@ func (o *workOptions) writeDocument(ctx context.Context, client *sdk.Client, age
 	}
 	file, err := client.Template(ctx, agent, o.template)
 	if err != nil {
-		return fault.New(fault.NotFound, "the template was not found: %q", err.Error()).WithHint("name one of those, or its path in the installation")
+		return fault.New(fault.NotFound, "the template was not found: %s", err.Error()).WithHint("name one of those, or its path in the installation")
 	}
 	if _, err = template.Parse(file); err != nil {
-		return fault.New(fault.InvalidArgument, "the template %s cannot be used: %q", o.template, err.Error()).WithHint("correct the file, or name another template")
+		return fault.New(fault.InvalidArgument, "the template %s cannot be used: %s", o.template, err.Error()).WithHint("correct the file, or name another template")
 	}
 	order.Template, how.NoQuestions = file, o.askNobody
 	job, err := template.Start(ctx, client, agent, order, sdk.ConversationOptions{SessionOptions: how})

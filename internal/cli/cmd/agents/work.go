@@ -250,7 +250,7 @@ func resumeCommand(cs *clients) *cobra.Command {
 asked its open questions at the terminal, or --answer answers the oldest. At the end you
 see its documents; of a conversation that is over nothing else happens.`,
 		Example: `  bmad-mcp agent resume --out docs
-  bmad-mcp agent resume 6f1c… --answer PostgreSQL`,
+  bmad-mcp agent resume 6f1c --answer PostgreSQL`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.resumeSession(cmd.Context(), args)
 		},
