@@ -163,8 +163,8 @@ func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 	return r
 }
 
-// Copies returns the folders with the copies of a project's repositories.
-func (a *App) Copies(project string) (folders []string) {
+// Copies returns the folders with the copies of a project's repositories, and the addresses of these.
+func (a *App) Copies(project string) (folders, addresses []string) {
 	repositories := a.Repositories()
 	remotes, _ := repositories.Of(project)
 	for _, r := range remotes {
@@ -172,10 +172,10 @@ func (a *App) Copies(project string) (folders []string) {
 			break
 		}
 		if c, err := repositories.Cache.Copy(r.Spec); err == nil && c.Dir != "" {
-			folders = append(folders, c.Dir)
+			folders, addresses = append(folders, c.Dir), append(addresses, r.Spec.String())
 		}
 	}
-	return folders
+	return folders, addresses
 }
 
 // Shelf returns the method's installations for the folder of the command.

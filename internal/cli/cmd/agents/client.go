@@ -23,7 +23,7 @@ import (
 // program is the rest of the program for agents: the method with the agents.
 type program interface {
 	FetchMissing(ctx context.Context) (folder string, err error)
-	Copies(project string) (folders []string)
+	Copies(project string) (folders, addresses []string)
 	Fail(command *cobra.Command, err error) int
 }
 
@@ -101,7 +101,7 @@ func (cs *clients) newClient(model provider.Provider, prices *price.Table, limit
 	case state != "":
 		o.Rights = app.Trust().Rights("conversations", project, sdk.StateFile)
 	}
-	o.Folders = cs.program.Copies(project)
+	o.Folders, _ = cs.program.Copies(project)
 	c, err := sdk.New(o)
 	return c, cs.explainError(err)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +33,15 @@ func (cs *clients) list(ctx context.Context) error {
 	if err != nil {
 		return cs.explainError(err)
 	}
+	project, _ := cs.projectFolder() // the client was made with it
+	folders, addresses := cs.program.Copies(project)
 	rows := [][]string{}
 	for _, g := range agents {
-		rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
+		from := g.Source
+		if n := slices.IndexFunc(folders, func(folder string) bool { return filepath.Base(folder) == from }); n >= 0 {
+			from = addresses[n]
+		}
+		rows = append(rows, []string{g.ID, g.Name, g.Title, from, terminal.OneLine(g.WhenToUse)})
 	}
 	none := lang.T("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
 	v := map[string]any{"agents": agents, "sessions": sessions}
