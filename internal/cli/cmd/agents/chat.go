@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
@@ -222,7 +223,8 @@ func (c *chat) runCommand(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "/cost":
-		c.p.term.Say("%s so far", spentText(c.p.term.Lang, c.c.Costs()))
+		costs := c.c.Costs()
+		c.p.term.Say("%s so far", headless.Spending(c.p.term.Lang, costs.Spent, costs.Unknown))
 	case "/documents":
 		docs := c.c.Documents()
 		c.p.sayDocuments(docs, nil)
@@ -254,7 +256,7 @@ func (c *chat) printEnd() error {
 	if c.p.term.JSON {
 		return c.p.term.PrintJSON(o)
 	}
-	c.p.term.Say("conversation %s, %s so far", o.ID, spentText(c.p.term.Lang, o.Costs))
+	c.p.term.Say("conversation %s, %s so far", o.ID, headless.Spending(c.p.term.Lang, o.Costs.Spent, o.Costs.Unknown))
 	if o.Status == sdk.Paused || o.Status == sdk.Waiting {
 		c.p.term.Say("It waits: bmad-mcp agent resume %s", o.ID)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
-	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/template"
 )
 
@@ -54,8 +53,13 @@ func (o *workOptions) writeDocument(ctx context.Context, client *sdk.Client, age
 	}
 	e := job.Estimate()
 	o.estimate = &e
+	cost := e.Cost.Short()
+	if !e.Known {
+		m, _ := o.modelSettings(o.tasks.Workspace) // the client was made with them
+		cost = o.term.Lang.Say("at an unknown cost, because the model %s has no known price", m.Name)
+	}
 	o.term.Warnf("this takes %d calls of the model: at most %d tokens in and %d out, %s, if it uses no tools and nothing is changed",
-		e.Calls, e.Prompt, e.Output, spentText(o.term.Lang, price.Report{Spent: e.Cost, Unknown: !e.Known}))
+		e.Calls, e.Prompt, e.Output, cost)
 	return o.carryOutDocument(ctx, job)
 }
 

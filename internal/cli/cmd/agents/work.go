@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/template"
@@ -213,7 +213,7 @@ func (cs *clients) sayWork(o outcome) {
 	if len(o.Documents) > 0 && len(o.Saved) == 0 {
 		cs.term.Say("To write the documents: bmad-mcp agent resume %s --out DIR", o.ID)
 	}
-	cs.term.Say("conversation %s, %s so far", o.ID, spentText(cs.term.Lang, o.Costs))
+	cs.term.Say("conversation %s, %s so far", o.ID, headless.Spending(cs.term.Lang, o.Costs.Spent, o.Costs.Unknown))
 	waits := o.Status == sdk.Paused || o.Status == sdk.Waiting
 	if len(o.Questions) == 0 || !waits {
 		return
@@ -232,14 +232,6 @@ func (cs *clients) sayDocuments(docs []sdk.Document, saved []string) {
 	for _, name := range saved {
 		cs.term.Say("saved: %s", name)
 	}
-}
-
-// spentText returns the cost of a session.
-func spentText(l lang.Language, r price.Report) string {
-	if r.Unknown {
-		return l.Say("%s and calls without a known price", r.Spent.Short())
-	}
-	return r.Spent.Short()
 }
 
 func resumeCommand(cs *clients) *cobra.Command {
