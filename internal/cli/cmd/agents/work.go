@@ -36,7 +36,7 @@ type workOptions struct {
 
 func (o *workOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.out, "out", "", "the folder that the documents are written to")
+	flags.StringVar(&o.out, "out", "", "the folder that the documents are written to; folders of their own, such as docs, are kept below it")
 	flags.BoolVar(&o.force, "force", false, "replace files that are there")
 	flags.StringVar(&o.answers, "answers", "", "a JSON file with answers, by the question's id or words; - is standard input")
 	flags.BoolVar(&o.write, "write", false, "let the agent change the files of the project; without it, changes are kept aside and shown")
@@ -83,8 +83,8 @@ your own. It reads the project. Its changes are kept aside and shown as a diff, 
 --write lets it change the project. At a question it asks you at the terminal; elsewhere
 it saves the run, prints the question and ends with code 6. With --template the document of
 a template of the method is written section by section; the cost is estimated before.`,
-		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out docs --limit 2
-  bmad-mcp agent ask pm --template prd-tmpl "a webhook relay" --out docs`,
+		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out . --limit 2
+  bmad-mcp agent ask pm --template prd-tmpl "a webhook relay" --out .`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAgent(cmd.Context(), args[0], strings.Join(args[1:], " "))
 		},
@@ -241,7 +241,7 @@ func resumeCommand(cs *clients) *cobra.Command {
 		Long: `Has an agent go on with a saved conversation; without ID the newest that is paused. You are
 asked its open questions at the terminal, or --answer answers the oldest. At the end you
 see its documents; of a conversation that is over nothing else happens.`,
-		Example: `  bmad-mcp agent resume --out docs
+		Example: `  bmad-mcp agent resume --out .
   bmad-mcp agent resume 6f1c --answer PostgreSQL`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.resumeSession(cmd.Context(), args)
