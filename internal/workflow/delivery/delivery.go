@@ -62,8 +62,8 @@ var digest = pattern.New("^(`?)[0-9A-Fa-f]{64}(`?)$")
 // statuses are those of a contract, the one of a new contract first.
 var statuses = []string{"pending-acceptance", "accepted", "rejected", "renegotiating"}
 
-// Acceptance judges the status: named, unnamed if nobody has signed an answer of the receiving team, unknown if it is no
-// status of a contract, or pending.
+// Acceptance judges the status: pending, named, unnamed if an answer has nobody's name, or unknown if contracts have no
+// such status.
 func (c Contract) Acceptance() string {
 	switch {
 	case c.Status == statuses[0]:
