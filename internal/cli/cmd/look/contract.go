@@ -132,7 +132,7 @@ func (c checkedContract) printResult(term *terminal.Terminal) error {
 	term.Printf("%s: %s %s %s\nsigned_by %q: %s\n", c.ContractID, c.Status, c.AcceptedBy, c.AcceptedOn, c.SignedBy, said[c.Signature].In(term.Lang))
 	switch c.Acceptance {
 	case "unknown":
-		term.Say("✗ %s is no status of a contract: it is pending-acceptance, accepted, rejected or renegotiating", visible.Fit(c.Status, 60))
+		term.Say("✗ %s is not a status of a contract: these are pending-acceptance, accepted, rejected and renegotiating", visible.Fit(c.Status, 60))
 	case "unnamed":
 		term.Say("✗ nobody is named who has answered: fill in accepted_by")
 	}
