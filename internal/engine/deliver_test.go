@@ -28,7 +28,8 @@ func TestDeliver(t *testing.T) {
 	h := engine.Handover{FromTeam: "Team Build", ToTeam: "Team Ops"}
 	const first = "_bmad-output/contracts/team-build-to-team-ops-2026-01-02.md"
 	got, err := b.deliver(h)
-	if err != nil || got.Status != "created" || got.Path != first || got.ContractID != "team-build-to-team-ops-2026-01-02" || got.Artifacts != 3 || !strings.Contains(got.LeftOpen[0], "Review is open") {
+	isCreated := err == nil && got.Status == "created" && got.Path == first && got.ContractID == "team-build-to-team-ops-2026-01-02"
+	if !isCreated || got.Artifacts != 3 || !strings.Contains(got.LeftOpen[0], "Review is open") {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	text := b.read(first)
@@ -82,7 +83,8 @@ func TestDeliverRefuses(t *testing.T) {
 	}
 	for _, path := range []string{
 		"../x.md", "docs/../../x.md", filepath.Join(outside, "x.md"), "docs", "docs/x.txt", "x", ".md", "docs/.x.md", "a\nb.md", "a\x00b.md", "\u202ex.md", `docs\x.md`,
-		".git/x.md", ".GIT/x.md", ".bmad-task/x.md", ".claude/x.md", ".claude/specs/x.md", ".cursor/rules/x.md", ".github/x.md", "CLAUDE.md", "sub/agents.MD", "_bmad/bmm/agents/x.md",
+		".git/x.md", ".GIT/x.md", ".bmad-task/x.md", ".claude/x.md", ".claude/specs/x.md",
+		".cursor/rules/x.md", ".github/x.md", "CLAUDE.md", "sub/agents.MD", "_bmad/bmm/agents/x.md",
 		"\u017fkill.md", "_bmad./x.md",
 		"out/x.md", "in/x.md", "docs/there.md/x.md", "docs/there.md", long + ".md",
 	} {

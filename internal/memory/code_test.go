@@ -23,8 +23,9 @@ func codeShelf(t *testing.T, meaning memory.Meaning, cfg config.Config) shelf {
 	path := folder(t, "p")
 	for i := range 60 {
 		name := filepath.Join(path, "pkg", fmt.Sprintf("file%02d.go", i))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
-			os.WriteFile(name, []byte(fmt.Sprintf("package pkg\n\n// Pump%d moves the water, number %d.\n", i, i)+strings.Repeat("// <water> & more of the water to pump in a long line of text\n", 20)), 0o644)); err != nil {
+		text := fmt.Sprintf("package pkg\n\n// Pump%d moves the water, number %d.\n", i, i) +
+			strings.Repeat("// <water> & more of the water to pump in a long line of text\n", 20)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +88,8 @@ func TestSearchCode(t *testing.T) {
 	}
 	cfg := config.Default()
 	cfg.Memory = config.MemoryOff
-	if _, err := openWith(t, s.path, memory.New(memory.Options{Now: clock()}), cfg).SearchCode(ctx, memory.CodeQuery{Text: "pump"}); err == nil || !strings.Contains(err.Error(), "switched off") {
+	_, err := openWith(t, s.path, memory.New(memory.Options{Now: clock()}), cfg).SearchCode(ctx, memory.CodeQuery{Text: "pump"})
+	if err == nil || !strings.Contains(err.Error(), "switched off") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -116,7 +118,11 @@ func (m meant) Likeness(_ context.Context, _ *project.Project, _ string, texts [
 func TestSearchCodeByMeaning(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
-	for _, c := range []struct{ server, first, degraded string }{{"", "pkg/file00.go", ""}, {"http://localhost:1", "pkg/file42.go", ""}, {"down", "pkg/file00.go", "found by words only: it is down"}} {
+	for _, c := range []struct{ server, first, degraded string }{
+		{"", "pkg/file00.go", ""},
+		{"http://localhost:1", "pkg/file42.go", ""},
+		{"down", "pkg/file00.go", "found by words only: it is down"},
+	} {
 		m := meant{text: "Pump42 "}
 		if c.server == "down" {
 			m.err = errors.New("it is down")

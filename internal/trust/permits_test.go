@@ -126,7 +126,10 @@ func TestHasChanged(t *testing.T) {
 // TestEveryKindCanBeAllowed allows one thing of each kind, and takes it back.
 func TestEveryKindCanBeAllowed(t *testing.T) {
 	f, here := folder(t), t.TempDir()
-	for _, kind := range []string{trust.KindVerify, trust.KindRubric, trust.KindSource, trust.KindOwnVerify, trust.KindScript, trust.KindWorkflow, trust.KindContract, trust.KindMember, trust.KindProgram, trust.KindCard} {
+	for _, kind := range []string{
+		trust.KindVerify, trust.KindRubric, trust.KindSource, trust.KindOwnVerify, trust.KindScript,
+		trust.KindWorkflow, trust.KindContract, trust.KindMember, trust.KindProgram, trust.KindCard,
+	} {
 		a := trust.Allowance{Project: here, Kind: kind, Text: "something", SHA256: workflow.Hash([]byte("its content"))}
 		if err := f.Allow(t.Context(), a); err != nil || !f.Allowed(a) {
 			t.Errorf("%s: got %v, allowed %v; want it allowed", kind, err, f.Allowed(a))

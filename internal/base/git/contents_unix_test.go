@@ -84,17 +84,18 @@ func TestContentsOfAPart(t *testing.T) {
 // TestFiles checks the list of files in many states, and that reading it runs nothing.
 func TestFiles(t *testing.T) {
 	for name, c := range map[string]struct{ script, folder, want string }{
-		"as the place is":  {"", ".", "a.txt sub/b.txt sub/new.txt"},
-		"ignored":          {"echo left.txt >.gitignore; echo c >left.txt; echo d >a.bak", ".", ".gitignore a.txt sub/b.txt sub/new.txt"},
-		"a subfolder":      {"", "sub", "b.txt new.txt"},
-		"deleted":          {"rm a.txt", ".", "a.txt sub/b.txt sub/new.txt"},
-		"empty":            {"rm -rf * .git; git init -q", ".", ""},
-		"another within":   {"git init -q in; echo a >in/a.txt", ".", "a.txt in/ sub/b.txt sub/new.txt"},
-		"a submodule":      {"git init -q in; cd in; git commit -qm in --allow-empty; cd ..; git add in 2>/dev/null", ".", "a.txt in sub/b.txt sub/new.txt"},
-		"a line break":     {"mv a.txt \"$(printf 'a\\nb')\"", ".", "a\nb a.txt sub/b.txt sub/new.txt"},
-		"a hostile folder": {"git config core.fsmonitor \"$PWD/../trap\"; git config filter.x.clean \"$PWD/../trap\"; echo '* filter=x' >.gitattributes; echo more >>a.txt", ".", ".gitattributes a.txt sub/b.txt sub/new.txt"},
-		"no repository":    {"rm -rf .git", ".", "none"},
-		"a broken index":   {"echo rubbish >.git/index", ".", "an error"},
+		"as the place is": {"", ".", "a.txt sub/b.txt sub/new.txt"},
+		"ignored":         {"echo left.txt >.gitignore; echo c >left.txt; echo d >a.bak", ".", ".gitignore a.txt sub/b.txt sub/new.txt"},
+		"a subfolder":     {"", "sub", "b.txt new.txt"},
+		"deleted":         {"rm a.txt", ".", "a.txt sub/b.txt sub/new.txt"},
+		"empty":           {"rm -rf * .git; git init -q", ".", ""},
+		"another within":  {"git init -q in; echo a >in/a.txt", ".", "a.txt in/ sub/b.txt sub/new.txt"},
+		"a submodule":     {"git init -q in; cd in; git commit -qm in --allow-empty; cd ..; git add in 2>/dev/null", ".", "a.txt in sub/b.txt sub/new.txt"},
+		"a line break":    {"mv a.txt \"$(printf 'a\\nb')\"", ".", "a\nb a.txt sub/b.txt sub/new.txt"},
+		"a hostile folder": {"git config core.fsmonitor \"$PWD/../trap\"; git config filter.x.clean \"$PWD/../trap\"; echo '* filter=x' >.gitattributes; echo more >>a.txt", ".",
+			".gitattributes a.txt sub/b.txt sub/new.txt"},
+		"no repository":  {"rm -rf .git", ".", "none"},
+		"a broken index": {"echo rubbish >.git/index", ".", "an error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,8 +46,10 @@ func TestParseAddress(t *testing.T) {
 	}
 	for _, given := range []string{
 		"", "agents.acme", "//agents.acme", "http://agents.acme", "ftp://agents.acme", "file:///etc/passwd", "https://", "https://u:p@agents.acme",
-		"https://agents.acme/#x", "https://agents.acme/?a=b", "https://agents.acme/$(id)", "https://agents.acme/`id`", "https://agents.acme/;id", "https://agents.acme/\u202ex", "https://a/\x1b[2J", "https://агенты.acme",
-		"https://10.0.0.1/", "https://192.168.0.1", "https://172.16.3.4", "https://169.254.169.254", "https://100.64.0.1", "https://0.0.0.0", "https://[fe80::1]", "https://[fd00::1]", "https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]",
+		"https://agents.acme/#x", "https://agents.acme/?a=b", "https://agents.acme/$(id)", "https://agents.acme/`id`",
+		"https://agents.acme/;id", "https://agents.acme/\u202ex", "https://a/\x1b[2J", "https://агенты.acme",
+		"https://10.0.0.1/", "https://192.168.0.1", "https://172.16.3.4", "https://169.254.169.254", "https://100.64.0.1",
+		"https://0.0.0.0", "https://[fe80::1]", "https://[fd00::1]", "https://[::ffff:10.0.0.1]", "https://[64:ff9b::a00:1]",
 		"http://10.0.0.1", "http://127.0.0.1.nip.io/", "http://2130706433/", strings.Repeat("x", 1<<20),
 	} {
 		if got, err := remote.ParseAddress(given); !fault.Is(err, fault.InvalidArgument) || len(err.Error()) > 1000 {
@@ -177,7 +179,9 @@ func TestTokenStays(t *testing.T) {
 func answerTask(w http.ResponseWriter, r *http.Request, status string) {
 	var q struct{ ID, Method string }
 	_ = json.NewDecoder(r.Body).Decode(&q)
-	task := `{"id":"t1","contextId":"c1","status":{` + status + `},"artifacts":[null,{"artifactId":"a","parts":[{"text":"answer"},null,{"raw":"AAAA"},{"data":{"a":1}}]},{"artifactId":"b","name":"b\u001b\nc","parts":[{"text":"doc"}]}]}`
+	artifacts := `[null,{"artifactId":"a","parts":[{"text":"answer"},null,{"raw":"AAAA"},{"data":{"a":1}}]},` +
+		`{"artifactId":"b","name":"b\u001b\nc","parts":[{"text":"doc"}]}]`
+	task := `{"id":"t1","contextId":"c1","status":{` + status + `},"artifacts":` + artifacts + `}`
 	if q.Method == "SendMessage" {
 		task = `{"task":` + task + `}`
 	}
@@ -193,6 +197,7 @@ func TestAnswers(t *testing.T) {
 			answerTask(w, r, fmt.Sprintf(`"state":"TASK_STATE_%s","message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":%s}]}`, state, quoted))
 		}
 	}
+	made := "answer\n\n[a file, 3 bytes, is left out]\n\n{\"a\":1}\n\n--- b\\u001b c ---\n\ndoc"
 	turns := []string{"WORKING", "SUBMITTED", "WORKING", "COMPLETED"}
 	raw := func(body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }
@@ -201,8 +206,8 @@ func TestAnswers(t *testing.T) {
 		serve              http.HandlerFunc
 		status, text, want string
 	}{
-		"done":             {words("COMPLETED", "fine\x1b[2J"), "answered", `fine\u001b[2J` + "\n\n--- a ---\n\nanswer\n\n[a file, 3 bytes, is left out]\n\n{\"a\":1}\n\n--- b\\u001b c ---\n\ndoc", ""},
-		"done without":     {func(w http.ResponseWriter, r *http.Request) { answerTask(w, r, `"state":"TASK_STATE_COMPLETED"`) }, "answered", "answer\n\n[a file, 3 bytes, is left out]\n\n{\"a\":1}\n\n--- b\\u001b c ---\n\ndoc", ""},
+		"done":             {words("COMPLETED", "fine\x1b[2J"), "answered", `fine\u001b[2J` + "\n\n--- a ---\n\n" + made, ""},
+		"done without":     {func(w http.ResponseWriter, r *http.Request) { answerTask(w, r, `"state":"TASK_STATE_COMPLETED"`) }, "answered", made, ""},
 		"asks":             {words("INPUT_REQUIRED", "Which?"), "needs_answer", "Which?", ""},
 		"never ends":       {words("WORKING", "soon"), "working", "", ""},
 		"an unknown state": {words("DANCING", "soon"), "working", "", ""},
@@ -210,7 +215,7 @@ func TestAnswers(t *testing.T) {
 			state := turns[0]
 			turns = turns[1:]
 			answerTask(w, r, `"state":"TASK_STATE_`+state+`"`)
-		}, "answered", "answer\n\n[a file, 3 bytes, is left out]\n\n{\"a\":1}\n\n--- b\\u001b c ---\n\ndoc", ""},
+		}, "answered", made, ""},
 		"failed":         {words("FAILED", "no\u202eway\n"+strings.Repeat("x", 1<<20)), "", "", `(failed): no\u202eway`},
 		"canceled":       {words("CANCELED", ""), "", "", "(canceled)"},
 		"rejected":       {words("REJECTED", "too much"), "", "", "(rejected): too much"},
@@ -222,9 +227,10 @@ func TestAnswers(t *testing.T) {
 		"no result":      {raw(`{"jsonrpc":"2.0","id":"1"}`), "", "", "gives no answer"},
 		"null task":      {raw(`{"jsonrpc":"2.0","id":"1","result":{"task":null}}`), "", "", "gives no answer"},
 		"an error":       {raw(`{"jsonrpc":"2.0","id":"1","error":{"code":-32603,"message":"no money\u001b"}}`), "", "", `no money\u001b`},
-		"a long id":      {raw(`{"jsonrpc":"2.0","id":"1","result":{"task":{"id":"` + strings.Repeat("x", 300) + `","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}}`), "", "", "too long"},
-		"401":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "", "", "401"},
-		"429":            {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "", "", "429"},
+		"a long id": {raw(`{"jsonrpc":"2.0","id":"1","result":{"task":{"id":"` + strings.Repeat("x", 300) + `","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}}`),
+			"", "", "too long"},
+		"401": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "", "", "401"},
+		"429": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, "", "", "429"},
 		"sent on": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusTemporaryRedirect)
 		}, "", "", "not followed"},
@@ -273,7 +279,12 @@ func TestTwoServers(t *testing.T) {
 	hold := make(chan struct{})
 	slow := fake.Text("Done.")
 	slow.Before = func(context.Context, provider.Request) error { <-hold; return nil }
-	model := fake.New(fake.Call("write_file", map[string]string{"file_path": "/docs/prd.md", "content": "# PRD\n"}), fake.Call("ask_user", map[string]string{"question": "Who buys?"}), fake.Text("Written."), slow)
+	model := fake.New(
+		fake.Call("write_file", map[string]string{"file_path": "/docs/prd.md", "content": "# PRD\n"}),
+		fake.Call("ask_user", map[string]string{"question": "Who buys?"}),
+		fake.Text("Written."),
+		slow,
+	)
 	client, err := sdk.New(sdk.Options{Provider: model, Prices: fake.Prices(), Project: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +331,10 @@ func TestTwoServers(t *testing.T) {
 
 // FuzzAddress: an address that is taken is taken again as it is, and can be typed into a shell.
 func FuzzAddress(f *testing.F) {
-	for _, given := range []string{"https://agents.acme", "http://127.0.0.1:1/a", "http://[::1%25eth0]/", "https://a/%2e%2e/%00", "https://a//b", "HTTPS://A", "https://a:b", "https://[::ffff:7f00:1]/"} {
+	for _, given := range []string{
+		"https://agents.acme", "http://127.0.0.1:1/a", "http://[::1%25eth0]/", "https://a/%2e%2e/%00", "https://a//b",
+		"HTTPS://A", "https://a:b", "https://[::ffff:7f00:1]/",
+	} {
 		f.Add(given)
 	}
 	f.Fuzz(func(t *testing.T, given string) {

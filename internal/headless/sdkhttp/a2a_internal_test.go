@@ -75,7 +75,8 @@ func made(t *a2a.Task) map[string]string {
 }
 
 func TestTasks(t *testing.T) {
-	d := serve(t, Options{}, write("/docs/prd.md", "# PRD\n"), fake.Call("ask_user", map[string]any{"question": "Who buys?", "context": "The PRD names them.", "options": []string{"shops", "people"}}),
+	question := map[string]any{"question": "Who buys?", "context": "The PRD names them.", "options": []string{"shops", "people"}}
+	d := serve(t, Options{}, write("/docs/prd.md", "# PRD\n"), fake.Call("ask_user", question),
 		fake.Text("Written."), write("/docs/two.md", "two"), fake.Text("Added. More?"))
 	c := d.peer("pm")
 	first := words("Write the PRD.")
@@ -86,15 +87,20 @@ func TestTasks(t *testing.T) {
 	if again := d.send(c, first); again.ID != task.ID || len(saved(t, d.folder)) != 1 {
 		t.Errorf("the first message sent again began %s", again.ID)
 	}
-	if _, err := c.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: &a2a.Message{ID: "x", ContextID: task.ContextID, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart("more")}}}); !errors.Is(err, a2a.ErrUnsupportedOperation) || !strings.Contains(err.Error(), string(task.ID)) {
+	_, err := c.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: &a2a.Message{
+		ID: "x", ContextID: task.ContextID, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart("more")},
+	}})
+	if !errors.Is(err, a2a.ErrUnsupportedOperation) || !strings.Contains(err.Error(), string(task.ID)) {
 		t.Errorf("a new task beside an open question: %v", err)
 	}
 	answer := about(task, "people")
 	done := d.send(c, answer)
-	if done.ID != task.ID || done.Status.State != a2a.TaskStateCompleted || made(done)["answer"] != "Written." || made(done)["/docs/prd.md"] != "# PRD\n" || len(done.Artifacts) != 2 {
+	isDone := done.ID == task.ID && done.Status.State == a2a.TaskStateCompleted
+	if !isDone || made(done)["answer"] != "Written." || made(done)["/docs/prd.md"] != "# PRD\n" || len(done.Artifacts) != 2 {
 		t.Errorf("after the answer: %+v, made %v", done.Status, made(done))
 	}
-	if len(done.History) != 3 || done.History[0].Parts[0].Text() != "Write the PRD." || done.History[0].ID != first.Message.ID || done.History[1].Role != a2a.MessageRoleAgent || done.History[2].Parts[0].Text() != "people" {
+	hasFirst := len(done.History) == 3 && done.History[0].Parts[0].Text() == "Write the PRD." && done.History[0].ID == first.Message.ID
+	if !hasFirst || done.History[1].Role != a2a.MessageRoleAgent || done.History[2].Parts[0].Text() != "people" {
 		t.Errorf("the history is %+v", done.History)
 	}
 	costs, _ := done.Metadata["costs"].(map[string]any)
@@ -111,7 +117,8 @@ func TestTasks(t *testing.T) {
 	next := words("One more.")
 	next.Message.ContextID = task.ContextID
 	second := d.send(c, next)
-	if second.ID == task.ID || second.ContextID != task.ContextID || second.Status.State != a2a.TaskStateCompleted || made(second)["/docs/two.md"] != "two" || len(second.Artifacts) != 2 {
+	isNext := second.ID != task.ID && second.ContextID == task.ContextID
+	if !isNext || second.Status.State != a2a.TaskStateCompleted || made(second)["/docs/two.md"] != "two" || len(second.Artifacts) != 2 {
 		t.Errorf("the second task: %+v, made %v", second.Status, made(second))
 	}
 	list, err := c.ListTasks(t.Context(), &a2a.ListTasksRequest{ContextID: task.ContextID, PageSize: 1, IncludeArtifacts: true})
@@ -123,7 +130,8 @@ func TestTasks(t *testing.T) {
 		t.Errorf("the second page: %+v, %v", list, err)
 	}
 	one := 1
-	if got, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID, HistoryLength: &one}); err != nil || len(got.History) != 1 || got.History[0].Parts[0].Text() != "people" {
+	got, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID, HistoryLength: &one})
+	if err != nil || len(got.History) != 1 || got.History[0].Parts[0].Text() != "people" {
 		t.Errorf("the last message: %+v, %v", got, err)
 	}
 }
@@ -312,16 +320,24 @@ func TestOddMessages(t *testing.T) {
 		t.Errorf("%d calls of the model for refused messages", got-calls)
 	}
 	d.model.Add(fake.Text("Taken."))
-	if task := d.send(c, parts(a2a.NewTextPart("Rate these."), a2a.NewDataPart(map[string]any{"a": 1}))); !strings.Contains(task.History[0].Parts[0].Text(), "Rate these.\n\n```json\n{\"a\":1}") {
-		t.Errorf("data: %q", task.History[0].Parts[0].Text())
+	rated := d.send(c, parts(a2a.NewTextPart("Rate these."), a2a.NewDataPart(map[string]any{"a": 1})))
+	if text := rated.History[0].Parts[0].Text(); !strings.Contains(text, "Rate these.\n\n```json\n{\"a\":1}") {
+		t.Errorf("data: %q", text)
 	}
 	d.model.Add(fake.Text("Taken."))
 	if task := d.send(c, change(words("x"), func(q *a2a.SendMessageRequest) { q.Message.ContextID = "context-of-mine" })); task.ContextID != "context-of-mine" {
 		t.Errorf("a context named by the client is %s", task.ContextID)
 	}
-	for body, status := range map[string]int{`{"jsonrpc":"2.0"`: 200, `[]`: 200, `{"jsonrpc":"2.0","id":1,"method":"Fly"}`: 200, `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`: 200,
-		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":null}`: 200, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"a","role":"ROLE_USER","parts":[null]}}}`: 200,
-		`{"a":"` + strings.Repeat("x", maxBody) + `"}`: 413} {
+	nullPart := `{"message":{"messageId":"a","role":"ROLE_USER","parts":[null]}}`
+	for body, status := range map[string]int{
+		`{"jsonrpc":"2.0"`: 200,
+		`[]`:               200,
+		`{"jsonrpc":"2.0","id":1,"method":"Fly"}`:                                   200,
+		`{"jsonrpc":"2.0","id":{},"method":"GetTask"}`:                              200,
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":null}`:             200,
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + nullPart + `}`: 200,
+		`{"a":"` + strings.Repeat("x", maxBody) + `"}`:                              413,
+	} {
 		if got, reply := d.call("POST", "/a2a/pm", body); got != status || reply["error"] == nil {
 			t.Errorf("%.60s: %d %v", body, got, reply)
 		}
@@ -340,7 +356,8 @@ func TestCards(t *testing.T) {
 	for path, want := range map[string]string{"/.well-known/agent-card.json": "analyst", "/a2a/pm/.well-known/agent-card.json": "pm"} {
 		card := d.ok("GET", path, "", token...)
 		at := card["supportedInterfaces"].([]any)[0].(map[string]any)
-		if at["url"] != "https://agents.acme/a2a/"+want || at["protocolBinding"] != "JSONRPC" || card["version"] != "7" || card["securitySchemes"] == nil || len(card["skills"].([]any)) < 3 {
+		hasAddress := at["url"] == "https://agents.acme/a2a/"+want && at["protocolBinding"] == "JSONRPC"
+		if !hasAddress || card["version"] != "7" || card["securitySchemes"] == nil || len(card["skills"].([]any)) < 3 {
 			t.Errorf("%s: %v", path, card)
 		}
 	}
@@ -360,8 +377,12 @@ func TestCards(t *testing.T) {
 
 // FuzzCall: every body is answered in JSON, or as a stream.
 func FuzzCall(f *testing.F) {
-	for _, method := range []string{"SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask", "SubscribeToTask", "CreateTaskPushNotificationConfig", "GetExtendedAgentCard"} {
-		f.Add(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"id":"a.1","message":{"messageId":"a","taskId":"","contextId":"b","role":"ROLE_USER","parts":[{"text":"x"},{"data":[1]},null]}}}`)
+	message := `{"messageId":"a","taskId":"","contextId":"b","role":"ROLE_USER","parts":[{"text":"x"},{"data":[1]},null]}`
+	for _, method := range []string{
+		"SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask", "SubscribeToTask",
+		"CreateTaskPushNotificationConfig", "GetExtendedAgentCard",
+	} {
+		f.Add(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"id":"a.1","message":` + message + `}}`)
 		f.Add(`{"jsonrpc":"2.0","id":"1","method":"` + method + `","params":null}`)
 	}
 	d := serve(f, Options{})

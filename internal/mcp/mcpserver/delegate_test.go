@@ -376,7 +376,8 @@ func farAgent(t *testing.T, version *string) *httptest.Server {
 			said = strings.Repeat("é\"", 1<<20)
 		}
 		text, _ := json.Marshal(said)
-		task := fmt.Sprintf(`{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"},"artifacts":[{"artifactId":"a","parts":[{"text":%s}]},{"artifactId":"b","name":"/docs/prd.md","parts":[{"text":"# PRD"}]}]}`, text)
+		artifacts := fmt.Sprintf(`[{"artifactId":"a","parts":[{"text":%s}]},{"artifactId":"b","name":"/docs/prd.md","parts":[{"text":"# PRD"}]}]`, text)
+		task := `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"},"artifacts":` + artifacts + `}`
 		if len(q.Params.Message.Parts) > 0 {
 			task = `{"task":` + task + `}`
 		}
@@ -416,14 +417,19 @@ func TestDelegateToAnotherServer(t *testing.T) {
 	}
 	allow()
 	got, refused = useTool(t, c, "delegate_to_agent", task)
-	want := object{"status": "answered", "via": "a2a", "agent": "Ann", "task_id": "t1", "text": "A relay.\n\nRate this.\n\n--- /docs/prd.md ---\n\n# PRD", "artifacts": []any{"/docs/prd.md"}}
+	want := object{
+		"status": "answered", "via": "a2a", "agent": "Ann", "task_id": "t1",
+		"text": "A relay.\n\nRate this.\n\n--- /docs/prd.md ---\n\n# PRD", "artifacts": []any{"/docs/prd.md"},
+	}
 	if refused || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 	if got, refused = useTool(t, c, "delegate_to_agent", object{"url": far.URL, "task_id": "t1"}); refused || got["status"] != "answered" {
 		t.Errorf("asked again: %v", got)
 	}
-	if got, refused = useTool(t, c, "delegate_to_agent", object{"url": far.URL, "task": "Big."}); refused || got["status"] != "answered" || !strings.HasSuffix(fmt.Sprint(got["text"]), "…") || len(fmt.Sprint(got["text"])) < 8000 {
+	got, refused = useTool(t, c, "delegate_to_agent", object{"url": far.URL, "task": "Big."})
+	text := fmt.Sprint(got["text"])
+	if refused || got["status"] != "answered" || !strings.HasSuffix(text, "…") || len(text) < 8000 {
 		t.Errorf("a long answer: %.300v", got)
 	}
 	for why, arguments := range map[string]object{

@@ -71,9 +71,12 @@ func listedTools(t *testing.T, r *rpc) (tools []json.RawMessage) {
 // TestMemoryDefinitions: a model reads them with every conversation, so they are few bytes, and
 // they say which tools only read.
 func TestMemoryDefinitions(t *testing.T) {
-	reads := map[string]bool{"get_project_context": true, "get_agent_memory": true, "get_workflow_status": true, "list_sessions": true, "get_failure_museum": true, "recall_structured": true, "search_codebase": true,
+	reads := map[string]bool{
+		"get_project_context": true, "get_agent_memory": true, "get_workflow_status": true, "list_sessions": true,
+		"get_failure_museum": true, "recall_structured": true, "search_codebase": true,
 		"run_completion_contract": false, "spawn_subagent_task": false, "remember_structured": false, "delegate_to_agent": false,
-		"create_delivery_contract": false}
+		"create_delivery_contract": false,
+	}
 	tools := listedTools(t, startGreeted(t, t.TempDir(), withMemory...))
 	if len(tools) != len(reads) {
 		t.Errorf("got %d tools, want %d", len(tools), len(reads))

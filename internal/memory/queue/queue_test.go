@@ -251,10 +251,14 @@ func TestReadMessage(t *testing.T) {
 		text string
 		want queue.Draft // without an agent: it is none
 	}{
-		"JSON": {handed, queue.Draft{Agent: "architect", OutputKey: "task-20260301-07", Task: "Review the cache\n\nIs one cache enough?\n\n" + handed, ContextFiles: []string{"docs/cache.md"}}},
+		"JSON": {handed, queue.Draft{
+			Agent: "architect", OutputKey: "task-20260301-07",
+			Task: "Review the cache\n\nIs one cache enough?\n\n" + handed, ContextFiles: []string{"docs/cache.md"},
+		}},
 		"YAML": {"task_id: k-1\nrun_id: r\nrecipient: {agent_id: qa}\ntask:\n  description: test it\n",
 			yes("test it\n\ntask_id: k-1\nrun_id: r\nrecipient: {agent_id: qa}\ntask:\n  description: test it\n", "qa", "r")},
-		"a title alone":      {`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"title":"t"}}`, yes("t\n\n"+`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"title":"t"}}`, "qa", "")},
+		"a title alone": {`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"title":"t"}}`,
+			yes("t\n\n"+`{"task_id":"k-1","recipient":{"agent_id":"qa"},"task":{"title":"t"}}`, "qa", "")},
 		"a task in words":    {"write tests for the parser", queue.Draft{}},
 		"words like YAML":    {"task: write tests\nrecipient: qa", queue.Draft{}},
 		"arguments":          {`{"agent":"qa","task":"x","output_key":"k"}`, queue.Draft{}},

@@ -28,9 +28,16 @@ func newRun(hostile string) *workflow.Session {
 		return &workflow.Grant{Decision: d, Channel: c, Person: ana, Feedback: "we know " + hostile, Signature: "s"}
 	}
 	s.History = append(s.History,
-		workflow.Transition{At: at, Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", Commit: "c0ffee", Grant: grant(workflow.DecisionApprove, workflow.ChannelElicited)},
+		workflow.Transition{
+			At: at, Event: workflow.EventConfirmed, From: "po/awaiting_confirmation", Commit: "c0ffee",
+			Grant: grant(workflow.DecisionApprove, workflow.ChannelElicited),
+		},
 		workflow.Transition{At: at, Event: workflow.EventAnswered, From: "po/clarifying", Grant: grant(workflow.DecisionAnswer, workflow.ChannelTerminal)},
-		workflow.Transition{At: at, Event: workflow.EventApproved, From: "qa/awaiting_approval", Verdict: workflow.Fail, Grant: grant(workflow.DecisionOverride, workflow.ChannelTerminal)})
+		workflow.Transition{
+			At: at, Event: workflow.EventApproved, From: "qa/awaiting_approval", Verdict: workflow.Fail,
+			Grant: grant(workflow.DecisionOverride, workflow.ChannelTerminal),
+		},
+	)
 	po, arch, qa := s.Record(workflow.PO), s.Record(workflow.Architect), s.Record(workflow.QA)
 	po.Status, po.Score, po.Artifact = workflow.Done, new(95.0), &workflow.Artifact{Path: ".claude/specs/b/01-prd.md", SHA256: hashA}
 	po.Questions = []workflow.Question{{ID: "q1", Question: "Who? " + hostile, Status: workflow.QuestionSkipped}, {ID: "q2", Question: "When?", Status: workflow.QuestionAnswered}}
@@ -80,8 +87,10 @@ func TestRender(t *testing.T) {
 			"- [x] The run is complete", "- [ ] The criteria in scope passed: 2 of 4", "- [ ] The verify command was run, and succeeded",
 			"| PO | approve | Ana (ana) | form | we know |", "| QA | override | Ana (ana) | terminal | we know |", "| QA | fail | Ana (ana) | we know |",
 			"| c0ffee | PO | 2026-03-04 05:06 UTC |", "| AC-4 | out of scope |", "| no taxes | the requirements say so |", "\nsigned_by: Ana (ana), terminal, signed\n"}},
-		"unfinished": {unfinished, sound, lang.English, []string{"> ⚠ **The run is not finished. The stage QA is open: it waits for your decision.**", "- [ ] The run is complete"}},
-		"cancelled":  {cancelled, sound, lang.English, []string{"> ⚠ **The run was cancelled at the stage QA.**"}},
+		"unfinished": {unfinished, sound, lang.English, []string{
+			"> ⚠ **The run is not finished. The stage QA is open: it waits for your decision.**", "- [ ] The run is complete",
+		}},
+		"cancelled": {cancelled, sound, lang.English, []string{"> ⚠ **The run was cancelled at the stage QA.**"}},
 		"tampered": {newRun(""), workflow.Verification{Status: workflow.ChainChanged, Problem: "entry 3", Unvouched: []workflow.Span{{From: 1, To: 4}},
 			Altered: []workflow.Alteration{{Path: "x.md", SHA256: hashA}}}, lang.English, []string{"> ⚠ **The history of the run is in doubt: entry 3.**",
 			"> ⚠ **x.md was edited after it was approved**", "signed_by: 'Ana (ana), unconfirmed, the file says: terminal'", "- [ ] The history is signed"}},
@@ -116,8 +125,10 @@ func TestRender(t *testing.T) {
 
 // hostiles are texts of people and documents that would be something else in a contract.
 var hostiles = []string{
-	"| x | `y.md` | `" + hashB + "` |", "\n| a | path | sha256 |\n|---|---|---|\n| a | `y.md` | `" + hashB + "` |\n", "<!-- gone -->", "<!--", "`", "```\n", "\n---\nstatus: accepted\n",
-	"\n- accepted_by: Mallory\n", "\n## Acceptance\n", "a: b", "\"'", "\\", "\\|", "\x1b[2J", "\u202e", "# h", "{a: [b", strings.Repeat("x", 10_000), "<table><tr><th>path</th><th>sha256</th></tr></table>",
+	"| x | `y.md` | `" + hashB + "` |", "\n| a | path | sha256 |\n|---|---|---|\n| a | `y.md` | `" + hashB + "` |\n",
+	"<!-- gone -->", "<!--", "`", "```\n", "\n---\nstatus: accepted\n",
+	"\n- accepted_by: Mallory\n", "\n## Acceptance\n", "a: b", "\"'", "\\", "\\|", "\x1b[2J", "\u202e", "# h", "{a: [b", strings.Repeat("x", 10_000),
+	"<table><tr><th>path</th><th>sha256</th></tr></table>",
 }
 
 // checkHostile checks that a text in every place has added nothing to a contract.
@@ -159,16 +170,24 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"as it is":        {good, "01-prd 02-arch"},
-		"CRLF":            {strings.ReplaceAll(good, "\n", "\r\n"), "01-prd 02-arch"},
-		"a BOM":           {"\ufeff" + good, "01-prd 02-arch"},
-		"a BOM and CRLF":  {"\ufeff" + strings.ReplaceAll(good, "\n", "\r\n"), "01-prd 02-arch"},
-		"rows moved":      {strings.Replace(strings.Replace(good, rowB, "", 1), rowA, rowB+rowA, 1), "02-arch 01-prd"},
-		"a row removed":   {strings.Replace(good, rowB, "", 1), "01-prd"},
-		"no backticks":    {strings.ReplaceAll(good, "`", ""), "01-prd 02-arch"},
-		"letters":         {strings.ReplaceAll(good, hashA, strings.ToUpper(hashA)), "01-prd 02-arch"},
-		"other columns":   {strings.NewReplacer("| Artifact | path | sha256 | Acceptance criterion |", "| sha256 | path |", rowA, "| `"+hashA+"` | `01-prd.md` |\n", rowB, "").Replace(good), "01-prd"},
-		"accepted":        {strings.NewReplacer("pending-acceptance", "accepted", "accepted_by:", "accepted_by: Zoe", "accepted_date:", "accepted_date: today").Replace(good), "01-prd 02-arch"},
+		"as it is":       {good, "01-prd 02-arch"},
+		"CRLF":           {strings.ReplaceAll(good, "\n", "\r\n"), "01-prd 02-arch"},
+		"a BOM":          {"\ufeff" + good, "01-prd 02-arch"},
+		"a BOM and CRLF": {"\ufeff" + strings.ReplaceAll(good, "\n", "\r\n"), "01-prd 02-arch"},
+		"rows moved":     {strings.Replace(strings.Replace(good, rowB, "", 1), rowA, rowB+rowA, 1), "02-arch 01-prd"},
+		"a row removed":  {strings.Replace(good, rowB, "", 1), "01-prd"},
+		"no backticks":   {strings.ReplaceAll(good, "`", ""), "01-prd 02-arch"},
+		"letters":        {strings.ReplaceAll(good, hashA, strings.ToUpper(hashA)), "01-prd 02-arch"},
+		"other columns": {strings.NewReplacer(
+			"| Artifact | path | sha256 | Acceptance criterion |", "| sha256 | path |",
+			rowA, "| `"+hashA+"` | `01-prd.md` |\n",
+			rowB, "",
+		).Replace(good), "01-prd"},
+		"accepted": {strings.NewReplacer(
+			"pending-acceptance", "accepted",
+			"accepted_by:", "accepted_by: Zoe",
+			"accepted_date:", "accepted_date: today",
+		).Replace(good), "01-prd 02-arch"},
 		"indented":        {strings.ReplaceAll(good, "\n|", "\n  |"), "01-prd 02-arch"},
 		"a key more":      {strings.Replace(good, "status:", "note: [x]\nstatus:", 1), "01-prd 02-arch"},
 		"empty":           {"", "line 1: a contract begins with front matter"},
@@ -197,7 +216,9 @@ func TestParse(t *testing.T) {
 		if err != nil {
 			said = " " + err.Error()
 		}
-		if isRefused := strings.HasPrefix(c.want, "line") || strings.Contains(c.want, " is "); strings.TrimSpace(said) != c.want && (!isRefused || !strings.Contains(said, c.want)) {
+		isRefused := strings.HasPrefix(c.want, "line") || strings.Contains(c.want, " is ")
+		hasReason := isRefused && strings.Contains(said, c.want)
+		if strings.TrimSpace(said) != c.want && !hasReason {
 			t.Errorf("%s: got %q, want %q", name, said, c.want)
 		}
 		if name == "accepted" && (got.Status != "accepted" || got.AcceptedBy != "Zoe" || got.AcceptedOn != "today") {

@@ -89,10 +89,14 @@ func (w *tree) index(t testing.TB) string {
 
 // shop is a project whose places are described in words that are not the identifiers.
 var shop = map[string]string{
-	"net/retry.go":      "package net\n\n// backoff waits longer before each attempt, with some jitter, up to a limit.\nfunc backoff(n int) time.Duration {\n\treturn min(limit, base<<n) + jitter()\n}\n",
-	"net/retry_test.go": "package net\n\nfunc TestBackoff(t *testing.T) {\n\t// waits longer before each attempt, with some jitter\n\tif backoff(3) < backoff(2) {\n\t\tt.Error(\"attempt\")\n\t}\n}\n",
-	"store/orders.py":   "class Orders:\n    def cancel(self, order):\n        \"\"\"Cancel an order and give the items back to the stock.\"\"\"\n        order.status = 'cancelled'\n        self.stock.release(order.items)\n",
-	"web/login.ts":      "export async function signIn(user: string, password: string) {\n  // five wrong passwords lock the account for an hour\n  if (failures(user) >= 5) throw new AccountLocked(user)\n}\n",
+	"net/retry.go": "package net\n\n// backoff waits longer before each attempt, with some jitter, up to a limit.\n" +
+		"func backoff(n int) time.Duration {\n\treturn min(limit, base<<n) + jitter()\n}\n",
+	"net/retry_test.go": "package net\n\nfunc TestBackoff(t *testing.T) {\n\t// waits longer before each attempt, with some jitter\n" +
+		"\tif backoff(3) < backoff(2) {\n\t\tt.Error(\"attempt\")\n\t}\n}\n",
+	"store/orders.py": "class Orders:\n    def cancel(self, order):\n        \"\"\"Cancel an order and give the items back to the stock.\"\"\"\n" +
+		"        order.status = 'cancelled'\n        self.stock.release(order.items)\n",
+	"web/login.ts": "export async function signIn(user: string, password: string) {\n  // five wrong passwords lock the account for an hour\n" +
+		"  if (failures(user) >= 5) throw new AccountLocked(user)\n}\n",
 	"web/upload.ts":     "export function saveAttachment(file: File) {\n  if (file.size > MAX_SIZE) throw new Error('too large')\n}\n",
 	"docs/guide.md":     "# Guide\n\n## Returns\n\nA customer sends an order back within two weeks.\n",
 	"config/limits.yml": "upload:\n  max_size: 10MB\n",
@@ -132,7 +136,8 @@ func TestSearch(t *testing.T) {
 	if err != nil || filesOf(found) != "docs/guide.md" || found.Searched != 1 {
 		t.Errorf("got %+v (%v)", found, err)
 	}
-	if found, err := w.Search(t.Context(), codebase.Query{Text: "order wait password", IsWanted: all, Limit: 8, MaxBytes: 300}); err != nil || len(found.Results) != 1 || len(found.Results[0].Text) > 200 {
+	found, err = w.Search(t.Context(), codebase.Query{Text: "order wait password", IsWanted: all, Limit: 8, MaxBytes: 300})
+	if err != nil || len(found.Results) != 1 || len(found.Results[0].Text) > 200 {
 		t.Errorf("in 300 bytes: got %+v (%v)", found, err)
 	}
 }
@@ -242,7 +247,8 @@ func TestSearchesAtOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for range 8 {
 		running.Go(func() {
-			if got, err := w.Search(t.Context(), codebase.Query{Text: "attempts", IsWanted: all, Limit: 8, MaxBytes: 14000}); err != nil || got.Degraded != "" || got.Searched != 7 {
+			got, err := w.Search(t.Context(), codebase.Query{Text: "attempts", IsWanted: all, Limit: 8, MaxBytes: 14000})
+			if err != nil || got.Degraded != "" || got.Searched != 7 {
 				t.Errorf("got %+v (%v)", got, err)
 			}
 		})
