@@ -13,7 +13,7 @@ import (
 
 // TestReportAsDocx: the real program makes a document that has all headings of the report.
 func TestReportAsDocx(t *testing.T) {
-	if _, err := pandoc.Find(); err != nil {
+	if _, err := pandoc.Find(t.TempDir()); err != nil {
 		t.Skipf("SKIPPED: no report is converted by the real program, as .ci/run does: %v", err)
 	}
 	d := newDesk(t)

@@ -41,20 +41,8 @@ const Name = "pandoc"
 // Formats are the formats of results, each the ending of a file.
 var Formats = []string{"docx", "html", "odt", "pdf"}
 
-// Find returns the path of the program in PATH, without links.
-func Find() (string, error) {
-	found, err := exec.LookPath(Name)
-	if err != nil {
-		return "", errors.New("pandoc is not installed (https://pandoc.org/installing.html)")
-	}
-	return filepath.EvalSymlinks(found)
-}
-
 // reads is the form of documents: raw TeX, formulas and raw attributes are not in it.
 const reads = "commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers+yaml_metadata_block"
-
-// engines make a PDF. Others run Lua, or load the files that a document names.
-var engines = []string{"xelatex", "pdflatex"}
 
 // filterFile is a file in the folder with withoutFiles, a filter that leaves nothing in a document that has pandoc read a file.
 const filterFile, withoutFiles = "filter.lua", `function Image(image) return image.caption end
@@ -67,26 +55,23 @@ function Meta(meta) return {title = meta.title, subtitle = meta.subtitle, author
 const noDataFile = 97
 
 // newArguments returns the arguments for a format.
-func newArguments(format string) ([]string, error) {
+func (p Program) newArguments(format string) ([]string, error) {
 	args := []string{"--standalone", "--from=" + reads, "--to=" + format, "--output=-", "--metadata=pagetitle=Document", "--lua-filter=" + filterFile}
 	if !slices.Contains(Formats, format) {
 		return nil, fmt.Errorf("there is no format %q; there are: %s", format, strings.Join(Formats, ", "))
 	}
-	if format != "pdf" {
+	switch {
+	case format != "pdf":
 		return args, nil
+	case p.Engine == "":
+		return nil, fmt.Errorf("a PDF needs TeX, and neither %s is installed (apt-get install texlive-xetex); docx needs nothing more", strings.Join(engines, " nor "))
 	}
-	for _, engine := range engines {
-		if _, err := exec.LookPath(engine); err == nil {
-			return append(args, "--pdf-engine="+engine), nil
-		}
-	}
-	return nil, fmt.Errorf("a PDF needs TeX, and neither %s is installed (apt-get install texlive-xetex); docx needs nothing more", strings.Join(engines, " nor "))
+	return append(args, "--pdf-engine="+p.Engine), nil
 }
 
-// Convert returns a Markdown text, which is UTF-8, in one of [Formats]. program is a path, as [Find] returns it. An error of
-// the program has the beginning of its own words.
-func Convert(ctx context.Context, program string, markdown []byte, format string) ([]byte, error) {
-	args, err := newArguments(format)
+// Convert returns a Markdown text, which is UTF-8, in one of [Formats]. An error of the program has the beginning of its own words.
+func Convert(ctx context.Context, program Program, markdown []byte, format string) ([]byte, error) {
+	args, err := program.newArguments(format)
 	if err != nil {
 		return nil, err
 	}
@@ -115,15 +100,15 @@ func Convert(ctx context.Context, program string, markdown []byte, format string
 }
 
 // run returns the output of the program, run without network if the system permits.
-func run(ctx context.Context, folder string, in []byte, args []string, program string) ([]byte, error) {
+func run(ctx context.Context, folder string, in []byte, args []string, program Program) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, said := bounded{most: MaxOutput, full: cancel}, bounded{most: maxSaid, full: func() {}}
 	start := func(isolate func(*exec.Cmd)) (*process.Group, error) {
-		cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // the caller's program, with fixed arguments
+		cmd := exec.CommandContext(ctx, program.Path, args...) //nolint:gosec // the caller's program, with fixed arguments
 		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = folder, bytes.NewReader(in), &out, &said
 		// TeX reads below its folder only, and starts no programs.
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8", "openin_any=p", "openout_any=p", "shell_escape=f"}
+		cmd.Env = []string{"PATH=" + program.searchPath(), "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8", "openin_any=p", "openout_any=p", "shell_escape=f"}
 		group := process.Own(cmd, time.Second)
 		isolate(cmd)
 		return group, group.Start()
@@ -172,9 +157,9 @@ type toolInput struct {
 	Format   string `json:"format" jsonschema:"docx, html, odt or pdf"`
 }
 
-// NewTool returns a tool by which agents convert files of theirs. program returns the path of the program for each use, or
-// the reason why it is not to be used.
-func NewTool(program func() (string, error)) sdk.AnyTool {
+// NewTool returns a tool by which agents convert files of theirs. program returns the program for each use, or the
+// reason why it is not to be used.
+func NewTool(program func() (Program, error)) sdk.AnyTool {
 	return sdk.Tool[toolInput, string]{
 		Name:        "convert_document",
 		Description: "Convert a Markdown file to docx, html, odt or pdf. The result is written beside it, with the ending of the format.",

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -20,9 +19,9 @@ import (
 )
 
 // installed returns the real program.
-func installed(t testing.TB) string {
+func installed(t testing.TB) pandoc.Program {
 	t.Helper()
-	program, err := pandoc.Find()
+	program, err := pandoc.Find(t.TempDir())
 	if err != nil {
 		t.Skipf("SKIPPED: nothing is converted by the real program, as .ci/run does: %v", err)
 	}
@@ -53,12 +52,6 @@ func readArchive(t testing.TB, archive []byte) string {
 	return out.String()
 }
 
-func hasTeX() bool {
-	_, err := exec.LookPath("xelatex")
-	_, other := exec.LookPath("pdflatex")
-	return err == nil || other == nil
-}
-
 const document = "---\ntitle: The plan\nauthor: me\n---\n\n# First heading\n\nText with *stress* and 中文.\n\n| a | b |\n|---|---|\n| cell | 2 |\n\n## Second heading\n\n- [x] done\n"
 
 func TestFormats(t *testing.T) {
@@ -83,7 +76,7 @@ func TestFormats(t *testing.T) {
 	}
 	data, err := pandoc.Convert(t.Context(), program, []byte("# A heading\n\nText.\n"), "pdf")
 	switch {
-	case !hasTeX():
+	case program.Engine == "":
 		if err == nil || !strings.Contains(err.Error(), "a PDF needs TeX") || !strings.Contains(err.Error(), "texlive-xetex") {
 			t.Error(err)
 		}
@@ -115,7 +108,7 @@ func TestDocumentsReachNothing(t *testing.T) {
 		}
 	}()
 	formats := []string{"docx", "html", "odt"}
-	if hasTeX() {
+	if program.Engine != "" {
 		formats = append(formats, "pdf")
 	}
 	for what, text := range map[string]string{
@@ -155,7 +148,7 @@ func TestDocumentsReachNothing(t *testing.T) {
 }
 
 // standIn writes a program in the place of pandoc.
-func standIn(t testing.TB, script string) string {
+func standIn(t testing.TB, script string) pandoc.Program {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("no scripts are run here")
@@ -164,7 +157,7 @@ func standIn(t testing.TB, script string) string {
 	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return name
+	return pandoc.Program{Path: name}
 }
 
 // TestOtherPrograms: whatever the program does, it ends, and what it said is told.
@@ -221,11 +214,11 @@ func TestRefused(t *testing.T) {
 	if _, err := pandoc.Convert(t.Context(), program, []byte("\xff"), "docx"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 		t.Error(err)
 	}
-	if _, err := pandoc.Convert(t.Context(), filepath.Join(t.TempDir(), "none"), nil, "docx"); err == nil || !strings.Contains(err.Error(), "cannot be started") {
+	if _, err := pandoc.Convert(t.Context(), pandoc.Program{Path: filepath.Join(t.TempDir(), "none")}, nil, "docx"); err == nil || !strings.Contains(err.Error(), "cannot be started") {
 		t.Error(err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := pandoc.Find(); err == nil || !strings.Contains(err.Error(), "not installed") {
+	if _, err := pandoc.Find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not installed") {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // use has an agent use the tool, and returns the answer that it reads.
-func use(t *testing.T, files vfs.FS, program func() (string, error), input string) provider.Block {
+func use(t *testing.T, files vfs.FS, program func() (pandoc.Program, error), input string) provider.Block {
 	t.Helper()
 	p := fake.New(fake.Step{Blocks: []provider.Block{{Type: provider.ToolUse, Name: "convert_document", Input: input}}, Stop: provider.UsesTools}, fake.Text("Done."))
 	client, err := sdk.New(sdk.Options{Provider: p, Prices: fake.Prices()})
@@ -38,8 +38,9 @@ func TestTool(t *testing.T) {
 	good := standIn(t, `printf 'PK\377'; cat`)
 	huge := standIn(t, "head -c 5000000 /dev/zero")
 	for what, c := range map[string]struct {
-		program, input, want string
-		fails                bool
+		program     pandoc.Program
+		input, want string
+		fails       bool
 	}{
 		"a document":         {good, `{"file_path":"/docs/prd.md","format":"docx"}`, "Wrote /docs/prd.docx (9 bytes)", false},
 		"another way of it":  {good, `{"file_path":"//docs/x/../prd.md","format":"html"}`, "Wrote /docs/prd.html (9 bytes)", false},
@@ -52,7 +53,7 @@ func TestTool(t *testing.T) {
 		"another format":     {good, `{"file_path":"/docs/prd.md","format":"../../x"}`, "there are: docx", true},
 		"no format":          {good, `{"file_path":"/docs/prd.md"}`, "format", true},
 		"too large a result": {huge, `{"file_path":"/docs/prd.md","format":"docx"}`, "more than the limit", true},
-		"one not allowed":    {"", `{"file_path":"/docs/prd.md","format":"docx"}`, "the person has not allowed it", true},
+		"one not allowed":    {pandoc.Program{}, `{"file_path":"/docs/prd.md","format":"docx"}`, "the person has not allowed it", true},
 	} {
 		files := vfs.NewMem(nil)
 		for name, text := range map[string]string{"/docs/prd.md": "# PRD\n", "/docs/notes": "text", "/bytes.md": "\xff", "/docs/old.docx": "old"} {
@@ -60,9 +61,9 @@ func TestTool(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		program := func() (string, error) {
-			if c.program == "" {
-				return "", errors.New("the person has not allowed it")
+		program := func() (pandoc.Program, error) {
+			if c.program.Path == "" {
+				return c.program, errors.New("the person has not allowed it")
 			}
 			return c.program, nil
 		}

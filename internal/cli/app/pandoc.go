@@ -5,12 +5,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/pandoc"
 )
 
-// FindPandoc returns the path of pandoc.
-func FindPandoc() (string, error) {
-	file, err := pandoc.Find()
+// FindPandoc returns pandoc for a project.
+func FindPandoc(project string) (pandoc.Program, error) {
+	program, err := pandoc.Find(project)
 	if err != nil {
-		err = fault.New(fault.NotFound, "pandoc is not installed, so nothing can be converted").
+		err = fault.New(fault.NotFound, "pandoc is not installed outside of the project, so nothing can be converted").
 			WithHint("install it (apt-get install pandoc, brew install pandoc, or https://pandoc.org/installing.html), and try again")
 	}
-	return file, err
+	return program, err
 }

@@ -109,7 +109,7 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 			return err
 		}
 	case o.asDocx || !o.asMarkdown && ending == ".docx":
-		if text, err = convertReport(cmd.Context(), text, o.out); err != nil {
+		if text, err = convertReport(cmd.Context(), tasks, text, o.out); err != nil {
 			return err
 		}
 	}
@@ -125,11 +125,15 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 }
 
 // convertReport returns a report as docx, for a file.
-func convertReport(ctx context.Context, text, out string) (string, error) {
+func convertReport(ctx context.Context, tasks *app.Tasks, text, out string) (string, error) {
 	if out == "" {
 		return "", fault.New(fault.InvalidArgument, "a docx is not for a terminal").WithHint("name its file: --out FILE.docx")
 	}
-	program, err := app.FindPandoc()
+	project, err := tasks.Project()
+	if err != nil {
+		return "", err
+	}
+	program, err := app.FindPandoc(project)
 	if err != nil {
 		return "", err
 	}

@@ -37,16 +37,16 @@ func programTools(tasks *app.Tasks) []sdk.AnyTool {
 	if err != nil || len(app.Trust().OfKind(project, trust.KindProgram)) == 0 {
 		return nil
 	}
-	return []sdk.AnyTool{pandoc.NewTool(func() (string, error) {
-		file, err := pandoc.Find()
+	return []sdk.AnyTool{pandoc.NewTool(func() (pandoc.Program, error) {
+		found, err := pandoc.Find(project)
 		if err != nil {
-			return "", err
+			return found, err
 		}
-		now, err := trust.ReadProgram(project, file)
+		now, err := trust.ReadProgram(project, found.Path)
 		if err == nil && !app.Trust().Allowed(now) {
-			err = fmt.Errorf("%s is not the program that the person has allowed; ask them to run bmad-mcp allow --program pandoc", file)
+			err = fmt.Errorf("%s is not the program that the person has allowed; ask them to run bmad-mcp allow --program pandoc", found.Path)
 		}
-		return file, err
+		return found, err
 	})}
 }
 

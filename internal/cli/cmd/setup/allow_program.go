@@ -18,12 +18,12 @@ func listPrograms(l lang.Language, project, name string) (out []engine.Want, err
 	}
 	listed := app.Trust().OfKind(project, trust.KindProgram)
 	if name != "" {
-		file, err := app.FindPandoc()
+		found, err := app.FindPandoc(project)
 		if err != nil {
 			return nil, err
 		}
-		listed = slices.DeleteFunc(listed, func(a trust.Allowance) bool { return a.Text != file })
-		listed = append(listed, trust.Allowance{Text: file})[:1]
+		listed = slices.DeleteFunc(listed, func(a trust.Allowance) bool { return a.Text != found.Path })
+		listed = append(listed, trust.Allowance{Text: found.Path})[:1]
 	}
 	for _, a := range listed {
 		now, err := trust.ReadProgram(project, a.Text)
