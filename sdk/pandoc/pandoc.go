@@ -1,7 +1,7 @@
 // Package pandoc converts the Markdown documents of agents by the program of this name.
 //
 // The program runs with fixed arguments, --sandbox among them, in a folder of its own that is removed, without the
-// environment of this process, for [Timeout] at most. It has no network where the system has namespaces for everybody, as
+// environment of this process, for [Timeout] at most, and one at a time. It has no network where the system has namespaces for everybody, as
 // most Linux systems have. A filter takes out all that could name a file, since PDFs are made outside of the sandbox, and
 // some pandocs, such as Debian's, find their own data files for docx and odt only without it. Images are left out for
 // that reason, and raw TeX and formulas stay text.
@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,15 +42,36 @@ const Name = "pandoc"
 // Formats are the formats of results, each the ending of a file.
 var Formats = []string{"docx", "html", "odt", "pdf"}
 
-// reads is the form of documents: raw TeX, formulas and raw attributes are not in it.
-const reads = "commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers+yaml_metadata_block"
+// reads is the form of documents: raw TeX, formulas and raw attributes are not in it, and no metadata, whose aliases of YAML
+// can stand for more than any memory holds.
+const reads = "commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers"
 
 // filterFile is a file in the folder with withoutFiles, a filter that leaves nothing in a document that has pandoc read a file.
 const filterFile, withoutFiles = "filter.lua", `function Image(image) return image.caption end
 function RawInline() return {} end
 function RawBlock() return {} end
-function Meta(meta) return {title = meta.title, subtitle = meta.subtitle, author = meta.author, date = meta.date, pagetitle = meta.pagetitle} end
 `
+
+// frontMatter is the front matter of a document, and plain the lines in it that pandoc gets, as text.
+var (
+	frontMatter = regexp.MustCompile(`^---[ \t]*\r?\n(?:[^\0]*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)`)
+	plain       = regexp.MustCompile(`(?m)^(title|subtitle|author|date):[ \t]+(?:"([^"\\\0\r\n]{1,500})"|'([^'\0\r\n]{1,500})'|([^"'\[{&*!|>#%@\0\r\n][^\0\r\n]{0,500}))[ \t]*\r?$`)
+)
+
+// splitFrontMatter returns a document without the front matter, and arguments for the plain lines of that.
+func splitFrontMatter(markdown []byte) (rest []byte, args []string) {
+	head := frontMatter.Find(markdown)
+	for _, m := range plain.FindAllSubmatch(head, 4) {
+		args = append(args, fmt.Sprintf("--metadata=%s=%s%s%s", m[1], m[2], m[3], m[4]))
+	}
+	return markdown[len(head):], args
+}
+
+// turn has room for one conversion of this process, since each may take maxMemory.
+var turn = make(chan struct{}, 1)
+
+// maxMemory is the limit of the heap, in the environment of pandoc, a program of GHC.
+const maxMemory = "GHCRTS=-M512M"
 
 // noDataFile is the exit code of pandoc if a data file cannot be found.
 const noDataFile = 97
@@ -78,6 +100,14 @@ func Convert(ctx context.Context, program Program, markdown []byte, format strin
 	if !utf8.Valid(markdown) {
 		return nil, errors.New("the document is not UTF-8 text")
 	}
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	markdown, plain := splitFrontMatter(markdown)
+	args = append(args, plain...)
 	folder, err := os.MkdirTemp("", "bmad-pandoc-")
 	if err != nil {
 		return nil, err
@@ -108,7 +138,7 @@ func run(ctx context.Context, folder string, in []byte, args []string, program P
 		cmd := exec.CommandContext(ctx, program.Path, args...) //nolint:gosec // the caller's program, with fixed arguments
 		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = folder, bytes.NewReader(in), &out, &said
 		// TeX reads below its folder only, and starts no programs.
-		cmd.Env = []string{"PATH=" + program.searchPath(), "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8", "openin_any=p", "openout_any=p", "shell_escape=f"}
+		cmd.Env = []string{"PATH=" + program.searchPath(), "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8", maxMemory, "openin_any=p", "openout_any=p", "shell_escape=f"}
 		group := process.Own(cmd, time.Second)
 		isolate(cmd)
 		return group, group.Start()

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,6 +84,72 @@ func TestFormats(t *testing.T) {
 		}
 	case err != nil || !bytes.HasPrefix(data, []byte("%PDF")):
 		t.Errorf("%.20q, %v", data, err)
+	}
+}
+
+// TestFrontMatter: plain lines of it are kept as text, and the others left out.
+func TestFrontMatter(t *testing.T) {
+	said := standIn(t, `for a; do case $a in --metadata=pagetitle=*) ;; --metadata=*) printf '%s;' "$a";; esac; done; cat`)
+	for in, want := range map[string]string{
+		document[:31] + "---\nx":                            "--metadata=title=The plan;--metadata=author=me;x",
+		"---\r\ntitle: \"a: b\"\r\n...\r\nx":                "--metadata=title=a: b;x",
+		"---\ndate: 'x'\n---":                               "--metadata=date=x;",
+		"---\n---\nx":                                       "x",
+		"---\ntitle: [a]\nauthor: *x\ndate: |\n  b\n---\nx": "x",
+		"---\n a:\n  title: x\nfile: y\n---\nx":             "x",
+		"---\ntitle: --output=x\n--- \nx":                   "--metadata=title=--output=x;x",
+		"---\ntitle: a\x00b\n---\nx":                        "---\ntitle: a\x00b\n---\nx",
+		"---\ntitle: a\nx":                                  "---\ntitle: a\nx",
+		"x\n---\ntitle: a\n---\n":                           "x\n---\ntitle: a\n---\n",
+	} {
+		if got, err := pandoc.Convert(t.Context(), said, []byte(in), "docx"); err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+	program := installed(t)
+	bomb := "---\ntitle: <b>x</b> \\input{y}\na0: &a0 [x]\n"
+	for n := range 30 {
+		bomb += fmt.Sprintf("a%d: &a%d [*a%d,*a%d,*a%d]\n", n+1, n+1, n, n, n)
+	}
+	got, err := pandoc.Convert(t.Context(), program, []byte(bomb+"---\ntext\n"), "html")
+	if err != nil || !strings.Contains(string(got), `&lt;b&gt;x&lt;/b&gt; \input{y}`) {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestOneAtATime: conversions wait for each other, and no longer than their callers.
+func TestOneAtATime(t *testing.T) {
+	outside := t.TempDir()
+	program := standIn(t, "mkdir "+outside+"/busy || exit 1; sleep 0.2; rmdir "+outside+"/busy; echo done")
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if _, err := pandoc.Convert(t.Context(), program, nil, "docx"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() {
+		_, err := pandoc.Convert(ctx, standIn(t, "touch "+outside+"/began; sleep 3000"), nil, "docx")
+		first <- err
+	}()
+	for {
+		if _, err := os.Stat(filepath.Join(outside, "began")); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	short, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer end()
+	if _, err := pandoc.Convert(short, program, nil, "docx"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 
@@ -177,7 +245,8 @@ func TestOtherPrograms(t *testing.T) {
 			out: "done\n"},
 		"has no secrets":          {script: "env | grep -c SWORDFISH; true", out: "0\n"},
 		"has a folder of its own": {script: `ls -A; ls -A "$HOME"; echo x > "$HOME/kept"; pwd > ` + outside + "/where", out: "filter.lua\nfilter.lua\n"},
-		"has the same arguments":  {script: `echo "$@"`, out: "--standalone --from=commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers+yaml_metadata_block --to=docx --output=- --metadata=pagetitle=Document --lua-filter=filter.lua --sandbox\n"},
+		"has the same arguments":  {script: `echo "$@"`, out: "--standalone --from=commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers --to=docx --output=- --metadata=pagetitle=Document --lua-filter=filter.lua --sandbox\n"},
+		"has a memory limit":      {script: `echo "$GHCRTS"`, out: "-M512M\n"},
 		"is killed":               {script: "kill -9 $$", err: "pandoc has "},
 	} {
 		t.Run(what, func(t *testing.T) {
