@@ -1,10 +1,10 @@
 // Package pandoc converts the Markdown documents of agents by the program of this name.
 //
 // The program runs with fixed arguments, --sandbox among them, in a folder of its own that is removed, without the
-// environment of this process, for [Timeout] at most, and one at a time. It has no network where the system has namespaces for everybody, as
-// most Linux systems have. A filter takes out all that could name a file, since PDFs are made outside of the sandbox, and
-// some pandocs, such as Debian's, find their own data files for docx and odt only without it. Images are left out for
-// that reason, and raw TeX and formulas stay text.
+// environment of this process, for [Timeout] at most, and one at a time. It has no network where the system has namespaces
+// for everybody, as most Linux systems have. A filter takes out all that could name a file, since PDFs are made outside of
+// the sandbox, and some pandocs, such as Debian's, find their own data files for docx and odt only without it. Images are
+// left out for that reason, raw TeX and formulas stay text, and links stay only to http, https, mailto and the document.
 package pandoc
 
 import (
@@ -46,10 +46,16 @@ var Formats = []string{"docx", "html", "odt", "pdf"}
 // can stand for more than any memory holds.
 const reads = "commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers"
 
-// filterFile is a file in the folder with withoutFiles, a filter that leaves nothing in a document that has pandoc read a file.
-const filterFile, withoutFiles = "filter.lua", `function Image(image) return image.caption end
+// filterFile is a file in the folder with filter, which leaves nothing in a document that has pandoc read a file, and no
+// links by which a document would run a script or open a file.
+const filterFile, filter = "filter.lua", `function Image(image) return image.caption end
 function RawInline() return {} end
 function RawBlock() return {} end
+function Link(link)
+  local target = link.target:lower()
+  if target:match('^https?:') or target:match('^mailto:') or target:match('^#') then return link end
+  return link.content
+end
 `
 
 // frontMatter is the front matter of a document, and plain the lines in it that pandoc gets, as text.
@@ -113,7 +119,7 @@ func Convert(ctx context.Context, program Program, markdown []byte, format strin
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	if err := os.WriteFile(filepath.Join(folder, filterFile), []byte(withoutFiles), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, filterFile), []byte(filter), 0o600); err != nil {
 		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, Timeout)

@@ -117,6 +117,26 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
+// TestLinks: only links to the web, to mail and within the document stay links.
+func TestLinks(t *testing.T) {
+	program := installed(t)
+	for link, want := range map[string]bool{
+		"[x](https://a.b/c)": true, "[x](HTTP://a.b)": true, "<https://a.b>": true, "[x](mailto:a@b.c)": true, "[x](#part)": true, "[x][r]\n\n[r]: https://a.b": true,
+		"[x](javascript:alert(1))": false, "[x](JavaScript:alert(1))": false, "<javascript:alert(1)>": false, "[x](&#106;avascript:alert(1))": false,
+		"[x](<\tjavascript:alert(1)>)": false, "[x](<java\\\nscript:alert(1)>)": false, "[x][r]\n\n[r]: vbscript:x": false, "[x](data:text/html,x)": false,
+		"[x](file:///etc/passwd)": false, `[x](\\\\host\share)`: false, "[x](//host/share)": false, "[x](rel.md)": false, "[![i](/a)](javascript:x)": false,
+		"note[^1]\n\n[^1]: [x](javascript:x)": false, "| a |\n|---|\n| [x](javascript:x) |": false, "# [x](javascript:x)": false, "[x](ftp://a.b)": false,
+		"[x](httpsx:a)": false, "[x](blob:https://a.b)": false, "[x]()": false,
+	} {
+		data, err := pandoc.Convert(t.Context(), program, []byte(link), "html")
+		_, body, _ := strings.Cut(string(data), "<body>")
+		body = regexp.MustCompile(`href="#fn[^"]*"`).ReplaceAllString(body, "")
+		if err != nil || strings.Contains(body, "href=") != want {
+			t.Errorf("%s: %s, %v", link, body, err)
+		}
+	}
+}
+
 // TestOneAtATime: conversions wait for each other, and no longer than their callers.
 func TestOneAtATime(t *testing.T) {
 	outside := t.TempDir()
