@@ -58,16 +58,13 @@ func OpenDir(name string, o DirOptions) (*Dir, error) {
 // Close releases the folder.
 func (d *Dir) Close() error { return errors.Join(d.read.Close(), d.write.Close()) }
 
-// hidden cannot be read.
-var hidden = obeyed.List{obeyed.Folder(".git")}
-
 // relativeName returns the name of a path below the folder.
 func relativeName(name string) (clean, rel string, err error) {
-	if clean, err = Clean(name); err != nil {
-		return "", "", err
+	if clean, err = Clean(name); err == nil {
+		err = obeyed.CheckRead(clean)
 	}
-	if which, ok := hidden.Match(clean); ok {
-		return "", "", fmt.Errorf("%s belongs to version control and cannot be used (%s)", clean, which.Name)
+	if err != nil {
+		return "", "", err
 	}
 	if rel = clean[1:]; rel == "" {
 		rel = "."
@@ -91,7 +88,7 @@ func (d *Dir) readableName(name string) (clean, rel string, err error) {
 			at = next
 		}
 	}
-	if _, ok := hidden.Match(at); ok || links > maxLinks {
+	if obeyed.CheckRead(at) != nil || links > maxLinks {
 		return "", "", fmt.Errorf("%s cannot be used: it is a link, or lies behind one, to version control or to itself", clean)
 	}
 	return clean, rel, nil
@@ -271,11 +268,11 @@ func (d *Dir) writableName(name string) (clean, rel string, err error) {
 
 // mayWrite refuses paths closed to every agent. An overlay asks it too, before it takes a file.
 func (d *Dir) mayWrite(name string) (clean, rel string, err error) {
-	if clean, rel, err = relativeName(name); err != nil {
-		return "", "", err
+	if clean, rel, err = relativeName(name); err == nil {
+		err = d.closed.CheckWrite(clean)
 	}
-	if which, ok := d.closed.Match(clean); ok {
-		return "", "", fmt.Errorf("%s cannot be written: %s gives orders to other programs (%s), and is the person's to change", clean, which.Name, which.By)
+	if err != nil {
+		return "", "", err
 	}
 	for at := rel; at != "."; at = path.Dir(at) {
 		info, err := d.write.Lstat(at)

@@ -90,6 +90,28 @@ func (l List) Match(name string) (File, bool) {
 	return File{}, false
 }
 
+// hidden cannot even be read.
+var hidden = List{Folder(Git)}
+
+// CheckRead refuses paths that agents cannot read, as Match has them.
+func CheckRead(name string) error {
+	if which, ok := hidden.Match(name); ok {
+		return fmt.Errorf("%s belongs to version control and cannot be used (%s)", name, which.Name)
+	}
+	return nil
+}
+
+// CheckWrite refuses paths that agents cannot write, as Match has them.
+func (l List) CheckWrite(name string) error {
+	if err := CheckRead(name); err != nil {
+		return err
+	}
+	if which, ok := l.Match(name); ok {
+		return fmt.Errorf("%s cannot be written: %s gives orders to other programs (%s), and is the person's to change", name, which.Name, which.By)
+	}
+	return nil
+}
+
 // maxWalk is the greatest number of files of a project to look through.
 const maxWalk = 200_000
 

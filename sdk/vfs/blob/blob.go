@@ -8,6 +8,10 @@
 // A write is for the version of a file that was last read or written here: the error is a
 // [*vfs.ConflictError], and nothing is written, if somebody else has changed the file since. The service
 // checks that a new object is new; for others see [Options.Condition].
+//
+// What other programs execute or obey is closed to the agent as in [vfs.Dir], because buckets are copied to
+// folders. The driver of file:// follows links, also out of its folder, so that a bucket of it is for folders
+// that nobody else writes; [vfs.OpenDir] is for the others.
 package blob
 
 import (
@@ -20,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -38,6 +43,8 @@ const (
 type Options struct {
 	// Prefix is a folder of the bucket, such as projects/shop, outside of which nothing can be reached.
 	Prefix string
+	// Open are names of files, or of folders with all in them, writable as in [vfs.DirOptions].
+	Open []string
 	// Timeout limits each call, with all of its requests: [DefaultTimeout] if it is 0.
 	Timeout time.Duration
 	// Condition, if not nil, adds to a request that replaces an object the condition that it still is now.
@@ -55,6 +62,7 @@ type FS struct {
 	bucket *blob.Bucket
 	prefix string
 	o      Options
+	closed obeyed.List
 	turn   chan struct{}     // has room for one call: calls of one FS do not conflict
 	seen   map[string]string // the tags of files as they were last read or written, "" if there was none
 }
@@ -72,9 +80,13 @@ func New(ctx context.Context, bucket *blob.Bucket, o Options) (*FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the prefix %q cannot be used: %w", o.Prefix, err)
 	}
+	closed, unknown := obeyed.Closed(o.Open...)
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("%s is not a file that can be opened", strings.Join(unknown, ", "))
+	}
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	prefix = strings.TrimPrefix(prefix[1:]+"/", "/")
-	return &FS{ctx: ctx, bucket: bucket, prefix: prefix, o: o, turn: make(chan struct{}, 1), seen: map[string]string{}}, nil
+	return &FS{ctx: ctx, bucket: bucket, prefix: prefix, o: o, closed: closed, turn: make(chan struct{}, 1), seen: map[string]string{}}, nil
 }
 
 // Read implements [vfs.FS].
@@ -122,6 +134,9 @@ func (f *FS) List(name string) (out []vfs.Info, err error) {
 // Mkdir implements [vfs.FS].
 func (f *FS) Mkdir(name string) error {
 	return f.call(name, func(c call) error {
+		if err := c.closed.CheckWrite(c.name); err != nil {
+			return err
+		}
 		if info, _, err := c.look(); info.Dir {
 			return err
 		}
@@ -140,6 +155,9 @@ func (f *FS) Mkdir(name string) error {
 // Write implements [vfs.FS].
 func (f *FS) Write(name string, data []byte) error {
 	return f.call(name, func(c call) error {
+		if err := c.closed.CheckWrite(c.name); err != nil {
+			return err
+		}
 		if len(data) > vfs.MaxFile {
 			return c.refuse("would have %d bytes, more than the limit of %d", len(data), vfs.MaxFile)
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -32,6 +33,9 @@ type call struct {
 // call does the work of a method within the time.
 func (f *FS) call(name string, work func(c call) error) error {
 	name, err := vfs.Clean(name)
+	if err == nil {
+		err = obeyed.CheckRead(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -163,7 +167,7 @@ func (c call) addEntry(found map[string]vfs.Info, object *blob.ListObject) {
 		name = strings.TrimSuffix(name, "/")
 	}
 	clean, err := vfs.Clean(name)
-	if err != nil || clean != name || name == "/" {
+	if err != nil || clean != name || name == "/" || obeyed.CheckRead(name) != nil {
 		return
 	}
 	if _, ok := found[name]; !ok || !object.IsDir {
