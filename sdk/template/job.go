@@ -76,7 +76,7 @@ func Open(c *sdk.Conversation) (*Job, error) {
 		return nil, fmt.Errorf("the order of the document cannot be read: %w", err)
 	}
 	j := &Job{Template: t, Conversation: c, order: order, values: object{}, asked: map[string]int{}, faults: map[string]string{},
-		head: &Section{key: "{}", Content: t.Output.Title + "\n" + t.Output.Filename}}
+		head: &Section{key: "{}", variables: t.shared}}
 	for name, value := range order.Variables {
 		j.values["{{"+name+"}}"] = value
 	}
@@ -159,7 +159,7 @@ func (j *Job) addMissing(s *Section, values, into object, isInItem bool) {
 	if s.Repeatable {
 		item, values = object{}, maps.Clone(values)
 	}
-	for _, name := range variablesOf(s.Title + "\n" + s.Content) {
+	for _, name := range s.variables {
 		if isCounted := s.Repeatable && isNumber.MatchString(name); valueOf(values, name) == "" && !isCounted {
 			item["{{"+name+"}}"] = object{"type": "string"}
 		}
@@ -192,14 +192,18 @@ func (j *Job) missingOf(s *Section) object {
 	return missing
 }
 
-// planStep returns the next step, for a section or some with short instructions. It has no keys if nothing is missing.
-func (j *Job) planStep() (step sdk.Step, keys []string) {
+// planStep returns the next step after the document so far, for a section or some with short instructions. It has no keys
+// if nothing is missing.
+func (j *Job) planStep(document string) (step sdk.Step, keys []string) {
 	answer, isElicited, isFull := object{}, false, false
 	var told []*Section
 	var titles []string
 	j.eachSection(append([]*Section{j.head}, j.Template.Sections...), func(s *Section) {
+		if isFull {
+			return
+		}
 		missing, isAlone := j.missingOf(s), s.Repeatable || j.asked[s.key] > 0
-		if isFull || len(missing) == 0 {
+		if len(missing) == 0 {
 			return
 		}
 		if s != j.head {
@@ -215,7 +219,7 @@ func (j *Job) planStep() (step sdk.Step, keys []string) {
 	name := cmp.Or(j.Template.Name, j.Template.ID)
 	step = sdk.Step{Name: strings.Join(keys, "\n"), Title: cmp.Or(strings.Join(titles, ", "), name),
 		Output: sdk.RawOutput{Schema: json.RawMessage(asJSON(tableOf(answer)))}}
-	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.path(), shorten(j.render(false).Text), maxItems,
+	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.path(), document, maxItems,
 		visible.Head(j.Template.rest, groupSize), describe(told))
 	if isElicited && !j.AsksNobody() {
 		step.Review = &sdk.Question{Question: fmt.Sprintf("Is the draft of %q good as it is? Say what to change, or go on.", step.Title), Options: j.Template.Options}
@@ -261,7 +265,8 @@ type Estimate struct {
 func (j *Job) Estimate() Estimate {
 	e, rest := Estimate{Known: true}, *j
 	rest.asked = maps.Clone(j.asked)
-	for step, keys := rest.planStep(); len(keys) > 0; step, keys = rest.planStep() {
+	document := shorten(j.render(false).Text)
+	for step, keys := rest.planStep(document); len(keys) > 0; step, keys = rest.planStep(document) {
 		for _, key := range keys {
 			rest.asked[key] = maxAsked
 		}
@@ -291,7 +296,7 @@ type Result struct {
 
 // Result returns the document so far.
 func (j *Job) Result() *Result {
-	_, missing := j.planStep()
+	_, missing := j.planStep("")
 	return j.render(len(missing) == 0)
 }
 
@@ -318,7 +323,7 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 	for unfit := 0; ; {
 		status := j.Status()
 		j.note() // answers since the last Run
-		step, keys := j.planStep()
+		step, keys := j.planStep(shorten(j.render(false).Text))
 		switch {
 		case status != sdk.Idle:
 			if err := j.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) && !errors.Is(err, sdk.ErrNotPaused) {

@@ -20,12 +20,16 @@ import (
 // interactive is the mode in which the person is asked.
 const interactive = "interactive"
 
-// The bounds of a template, MaxSize in bytes of the file.
+// The bounds of a template: MaxSize in bytes of the file, maxText of the texts with the copies by aliases, and maxName of
+// a title, filename or id. MaxSections bounds the keys of each table, too.
 const (
-	MaxSize     = 1 << 20
-	MaxSections = 1000
-	maxDepth    = 64
-	maxNodes    = 100_000
+	MaxSize      = 1 << 20
+	MaxSections  = 1000
+	maxDepth     = 64
+	maxNodes     = 100_000
+	maxText      = 4 << 20
+	maxName      = 300
+	maxVariables = 10_000
 )
 
 // Template is a document to be written.
@@ -41,6 +45,9 @@ type Template struct {
 	// rest are the other keys of the file, for the model.
 	rest string
 	keys map[string]bool
+	// variables counts the ones in all sections, shared are the ones in the title and the filename.
+	variables int
+	shared    []string
 }
 
 // Section is a part of a template. Title and Content, which is text of the document word for word, can hold
@@ -58,6 +65,8 @@ type Section struct {
 	source, key string
 	up          *Section
 	problems    []string
+	// variables are the ones in Title and Content.
+	variables []string
 }
 
 // forModel are the keys of templates that are for the model alone.
@@ -71,12 +80,25 @@ var (
 	outside      = pattern.New(`^(?:/|[A-Za-z]:|\.\.(?:/|$))`)
 )
 
-// variablesOf returns the variables in a text.
+// variablesOf returns the variables in a text, each once.
 func variablesOf(text string) (names []string) {
+	seen := map[string]bool{}
 	for _, m := range variable.FindAllStringSubmatch(text, -1) {
-		names = append(names, m[1])
+		if !seen[m[1]] {
+			seen[m[1]], names = true, append(names, m[1])
+		}
 	}
 	return names
+}
+
+// checkNames refuses names that are too long.
+func checkNames(line int, names ...string) error {
+	for _, name := range names {
+		if len(name) > maxName {
+			return fmt.Errorf("line %d: the title, filename or id %q… has %d bytes, more than %d", line, visible.Head(visible.Line(name), 40), len(name), maxName)
+		}
+	}
+	return nil
 }
 
 // nameAlternatives makes variables of alternatives.
@@ -120,8 +142,8 @@ func Parse(data []byte) (*Template, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("the template is not valid YAML: %s", visible.Line(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
-	root, left := document.Content[0], maxNodes
-	if err := expand(root, &left, 0); err != nil {
+	root := document.Content[0]
+	if err := (&bounds{maxNodes, maxText}).expand(root, 0); err != nil {
 		return nil, err
 	}
 	t := &Template{keys: map[string]bool{}}
@@ -144,11 +166,15 @@ func Parse(data []byte) (*Template, error) {
 		t.Mode = "non-interactive"
 	}
 	t.Output.Filename = path.Clean(strings.ReplaceAll(cmp.Or(t.Output.Filename, "docs/"+cmp.Or(t.ID, "document")), `\`, "/"))
+	if err = checkNames(root.Line, t.ID, t.Name, t.Output.Title, t.Output.Filename); err != nil {
+		return nil, err
+	}
 	if outside.MatchString(t.Output.Filename) {
 		t.warn(root.Line, "the filename %q lies outside of the project; the document is written into docs", t.Output.Filename)
 		t.Output.Filename = "docs/" + path.Base(t.Output.Filename)
 	}
 	t.Output.Title = nameAlternatives(t.Output.Title, "title")
+	t.shared = variablesOf(t.Output.Title + t.Output.Filename)
 	t.rest = asYAML(withoutKeys(root, "template", "workflow", "sections"))
 	if root.Kind == yaml.MappingNode && !hasKey(root, "sections") && t.rest != "{}" { // a form of YAML fields
 		file.Sections, t.rest = []*Section{{ID: "form", Type: "yaml", Line: root.Line, source: formText + "\n\n" + t.rest}}, ""
@@ -163,24 +189,42 @@ func (t *Template) warn(line int, format string, args ...any) {
 	t.Warnings = append(t.Warnings, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
 }
 
-// expand puts the parts that aliases name in their places. left counts the parts that may come.
-func expand(n *yaml.Node, left *int, depth int) error {
-	if *left--; *left < 0 {
+// bounds are the parts and the bytes of text that may come.
+type bounds struct{ parts, text int }
+
+// expand puts the parts that aliases name in their places. The keys of a table are compared here, because the decoder
+// compares each with each.
+func (b *bounds) expand(n *yaml.Node, depth int) error {
+	b.parts--
+	b.text -= len(n.Value) + len(n.Tag) + len(n.HeadComment) + len(n.LineComment) + len(n.FootComment)
+	switch isTable := n.Kind == yaml.MappingNode; {
+	case b.parts < 0:
 		return fmt.Errorf("line %d: the template has more than %d parts, with the copies by aliases", n.Line, maxNodes)
-	}
-	if depth > maxDepth {
+	case b.text < 0:
+		return fmt.Errorf("line %d: the template has more than %d bytes, with the copies by aliases", n.Line, maxText)
+	case depth > maxDepth:
 		return fmt.Errorf("line %d: the template is nested more than %d deep, or an alias contains itself", n.Line, maxDepth)
+	case isTable && len(n.Content) > 2*MaxSections:
+		return fmt.Errorf("line %d: a table has more than %d keys", n.Line, MaxSections)
 	}
 	n.Anchor = ""
+	keys := map[string]bool{}
 	for i, c := range n.Content {
 		if c.Kind == yaml.AliasNode {
-			n.Content[i] = c.Alias
+			c = c.Alias
+			n.Content[i] = c
 		}
-		if err := expand(n.Content[i], left, depth+1); err != nil {
+		if err := b.expand(c, depth+1); err != nil {
 			return err
 		}
-		if i%2 == 1 && n.Kind == yaml.MappingNode && n.Content[i-1].Value == "sections" && n.Content[i].Kind == yaml.MappingNode {
-			listSections(n.Content[i])
+		switch isKey := i%2 == 0; {
+		case n.Kind != yaml.MappingNode:
+		case isKey && keys[c.Value]:
+			return fmt.Errorf("line %d: the key %q is already defined in this table", c.Line, visible.Head(visible.Line(c.Value), 40))
+		case isKey:
+			keys[c.Value] = true
+		case n.Content[i-1].Value == "sections" && c.Kind == yaml.MappingNode:
+			listSections(c)
 		}
 	}
 	return nil
@@ -229,8 +273,11 @@ func asYAML(v any) string {
 func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err error) {
 	uses := map[string]int{}
 	for n, s := range list {
+		if err = checkNames(s.Line, s.ID, s.Title); err != nil {
+			return nil, err
+		}
 		s.up, s.ID, s.Title = up, cmp.Or(visible.Line(s.ID), fmt.Sprintf("section-%d", n+1)), visible.Line(s.Title)
-		if s.key = s.ID; t.keys[s.key] && up != nil {
+		if s.key = s.ID; t.keys[s.key] && up != nil && len(up.key) <= maxName {
 			s.key = up.key + "/" + s.ID
 		}
 		if t.keys[s.key] {
@@ -245,17 +292,21 @@ func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err erro
 			uses[name]++
 		}
 		if t.check(s); s.Title+s.Content == "" && len(s.Sections) == 0 && !s.hasText() {
-			t.rest += "\n" + s.source // for all sections
+			t.rest = visible.Head(t.rest+"\n"+s.source, groupSize) // for all sections
 		}
 	}
 	for _, s := range list {
 		s.Title = variable.ReplaceAllStringFunc(s.Title, func(found string) string {
 			name := variablesOf(found)[0]
-			if s.Repeatable || uses[name] < 2 || slices.Contains(variablesOf(t.Output.Title+t.Output.Filename), name) {
+			if s.Repeatable || uses[name] < 2 || slices.Contains(t.shared, name) {
 				return found
 			}
 			return "{{" + s.key + "." + name + "}}"
 		})
+		s.variables = variablesOf(s.Title + "\n" + s.Content)
+		if t.variables += len(s.variables); t.variables > maxVariables {
+			return nil, fmt.Errorf("line %d: the template has more than %d variables", s.Line, maxVariables)
+		}
 		if s.Sections, err = t.prepare(s.Sections, s); err != nil {
 			return nil, err
 		}

@@ -3,8 +3,10 @@ package template_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -52,12 +54,103 @@ func TestParse(t *testing.T) {
 		"10,000 sections":     {"sections:\n" + strings.Repeat("  - {title: A}\n", 10_000), "more than 1000 sections"},
 		"too large":           {"sections: [{title: A}]\n" + strings.Repeat("#", template.MaxSize), "more than 1048576"},
 		"merges a number":     {"sections: [{<<: 3, id: a}]\n", "map merge requires map"},
-		"a key twice":         {"sections: []\nsections: []\n", "already defined"},
+		"a key twice":         {"sections: []\nsections: []\n", `line 2: the key "sections" is already defined`},
+		"a long title":        {"sections: [{title: '" + strings.Repeat("{{a}}", 61) + "'}]\n", `line 1: the title, filename or id "{{a}}`},
+		"a long filename":     {"template: {output: {filename: " + strings.Repeat("a", 301) + "}}\nsections: [{title: A}]\n", "has 301 bytes, more than 300"},
+		"a long id":           {"sections: [{id: " + strings.Repeat("a", 301) + "}]\n", "has 301 bytes, more than 300"},
 	} {
 		tmpl, err := template.Parse([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %+v", name, err, tmpl)
 		}
+	}
+}
+
+// TestWorst: the worst template of each kind is read, or refused with words, and estimated, in a short time and memory.
+func TestWorst(t *testing.T) {
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	fill := func(before, text, after string) string {
+		return before + strings.Repeat(text, (template.MaxSize-len(before+after))/len(text)) + after
+	}
+	const one = "\nsections: [{title: A}]\n"
+	output := func(key, text string) string { return "template: {output: {" + key + ": '" + text + "'}}" + one }
+	for name, text := range map[string]string{
+		"variables in both titles":    strings.Replace(output("title", strings.Repeat("{{a}}", 3000)), "title: A", "title: '"+strings.Repeat("{{a}}", 3000)+"'", 1),
+		"a long title":                fill("sections: [{title: '", "{{a}}", "'}]"),
+		"a long title of the output":  fill("template: {output: {title: '", "{{a}}", "'}}"+one),
+		"alternatives":                fill("sections: [{title: '", "{a|b}", "'}]"),
+		"a long filename":             fill("template: {output: {filename: '", "../", "'}}"+one),
+		"a long id":                   fill("sections: [{id: '", "a", "'}, {id: a}]"),
+		"long titles":                 "sections:\n" + many(990, "- {id: s%d, title: '"+strings.Repeat("{{a}}", 60)+"'}\n"),
+		"long ids, alternatives":      "sections:\n" + strings.Repeat("- {id: "+strings.Repeat("i", 300)+", title: '"+strings.Repeat("{a|b}", 60)+"'}\n", 990),
+		"variables in a text":         fill("sections: [{title: A, content: '", "{{a}}", "'}]"),
+		"many variables":              "sections: [{title: A, content: '" + many(100_000, "{{%d}}") + "'}]",
+		"a text in many sections":     fill("x: &x '", "y", "'\n"+"sections:\n"+many(900, "- {id: s%d, title: S, instruction: *x}\n")),
+		"variables in many sections":  fill("x: &x '", "{{a}}", "'\n"+"sections:\n"+many(4, "- {id: s%d, title: S, content: *x}\n")+many(900, "- {id: t%d, title: S}\n")),
+		"a comment in many sections":  fill("x: &x\n  #", "y", "\n  a: b\nsections:\n"+many(900, "- {id: s%d, title: S, examples: *x}\n")),
+		"a tag in many sections":      fill("x: &x !", "y", " a\nsections:\n"+many(900, "- {id: s%d, title: S, examples: *x}\n")),
+		"a key in many tables":        "x: {? &x '" + strings.Repeat("k", 900_000) + "' : 1}\nsections:\n" + many(900, "- {id: s%d, title: S, ? *x : 1}\n"),
+		"one key":                     fill("x: {", "a: ,", "}"+one),
+		"one key of the file":         fill("", "a:\n", one),
+		"many keys":                   many(100_000, "k%d:\n") + one,
+		"many tables of many keys":    "x: &x {" + many(999, "k%d: ,") + "}\ny: [" + strings.Repeat("*x,", 200_000) + "]" + one,
+		"many keys of a section":      "sections: [{title: A, " + many(90_000, "k%d: ,") + "}]",
+		"wide":                        fill("x: [", "a,", "]"+one),
+		"wide of empty lists":         fill("x: [", "[],", "]"+one),
+		"deep in brackets":            "x: " + strings.Repeat("[", 500_000) + one,
+		"deep in braces":              "x: " + strings.Repeat("{a: ", 200_000) + one,
+		"deep in dashes":              "x:\n" + strings.Repeat("- ", 500_000) + one,
+		"deep in question marks":      "x:\n" + strings.Repeat("? ", 500_000) + one,
+		"merged":                      "x: &x0 {a: b}\n" + many(60, "y%[1]d: &y%[1]d {<<: *x0}\n") + many(900, "z%d: {<<: [*x0, *y1]}\n") + one,
+		"many anchors":                many(50_000, "- &a%d x\n"),
+		"many aliases":                fill("x: &x a\ny: [", "*x,", "]"+one),
+		"many conditions":             "sections:\n" + many(990, "- {id: s%d, title: A, condition: '"+strings.Repeat("c ", 400)+"'}\n"),
+		"long examples":               "sections:\n" + many(990, "- {id: s%d, title: A, examples: ['"+strings.Repeat("e", 950)+"']}\n"),
+		"choices":                     "sections:\n" + many(90, "- {id: s%d, title: A, type: choice, choices: ["+strings.Repeat("a,", 1000)+"]}\n"),
+		"instructions without titles": "sections:\n" + many(990, "- {id: s%d, instruction: '"+strings.Repeat("e", 950)+"'}\n"),
+		"one parent":                  "sections:\n- id: p\n  instruction: '" + strings.Repeat("z", 400_000) + "'\n  sections:\n" + many(30, "  - {id: s%d, title: S}\n"),
+		"comments":                    fill("", "# a\n", one),
+		"comments at keys":            fill("", "# a\n\n", "a: 1 # b"+one),
+		"quotes":                      fill("x: '", "''", "'"+one),
+		"escapes":                     fill(`x: "`, `\u0041`, `"`+one),
+		"a block":                     fill("x: |\n", "  \n", "  a"+one),
+		"a fold":                      fill("x: >\n", "  a\n\n", "  a"+one),
+		"plain lines":                 fill("x:\n", "  a\n", one),
+		"documents":                   fill("sections: [{title: A}]\n", "---\n", ""),
+		"no section":                  fill("sections: [", "x,", "]"),
+		"wrong values":                "sections:\n" + many(990, "- {id: s%d, title: A, elicit: "+strings.Repeat("e", 900)+"}\n"),
+		"sections in sections":        "sections: [" + strings.Repeat("{title: A, sections: [", 30) + strings.Repeat("]}", 30) + "]",
+		"merged sections":             "sections: [" + strings.Repeat("{title: A, <<: {sections: [", 20) + "{title: '" + strings.Repeat("B", 200) + "', instruction: '" + strings.Repeat("i", 900_000) + "'}" + strings.Repeat("]}}", 20) + "]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			tmpl, err := template.Parse([]byte(text))
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			used := (after.TotalAlloc - before.TotalAlloc) >> 20
+			t.Logf("%d bytes: %v, %d MB in all, %.150v", len(text), took, used, err)
+			if took > 5*time.Second || used > 600 { // the machine may be busy
+				t.Errorf("it took %v and %d MB", took, used)
+			}
+			if err != nil {
+				return
+			}
+			_, job := begin(t, &filler{}, template.Order{Template: []byte(text), Words: "x"}, sdk.Options{}, quietly(sdk.SessionOptions{}))
+			start = time.Now()
+			e := job.Estimate()
+			took = time.Since(start)
+			if t.Logf("%d sections, %d calls: %v", len(tmpl.Sections), e.Calls, took); took > 10*time.Second {
+				t.Errorf("the estimate took %v", took)
+			}
+		})
 	}
 }
 
@@ -129,7 +222,7 @@ func TestHostileTexts(t *testing.T) {
 		checkText(t, text)
 	}
 	for _, title := range []string{"A\n# B", "<script>A", "A <!-- b", "# A", "#1 A", "C#", "A ##", "```", "a: *b*",
-		"{{", "{{}}", "{{ x", "{A|B", "a\x1b[31mb", "$1 {A|$B}", strings.Repeat("long ", 500)} {
+		"{{", "{{}}", "{{ x", "{A|B", "a\x1b[31mb", "$1 {A|$B}", strings.Repeat("long ", 60)} {
 		for _, value := range []string{"{{other}}", "a\n# b", "#", "<h1>x</h1>", "", "../../x", "`"} {
 			order := template.Order{Template: fmt.Appendf(nil, "template: {output: {title: %q, filename: '{{x}}.md'}}\n"+
 				"sections: [{id: a, title: %q}, {id: b, title: 'B {{x}}', repeatable: true}, {id: c, title: End}]", title, title),
