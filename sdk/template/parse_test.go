@@ -1,6 +1,7 @@
 package template_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -126,7 +127,8 @@ func TestWorst(t *testing.T) {
 		"no section":                  fill("sections: [", "x,", "]"),
 		"wrong values":                "sections:\n" + many(990, "- {id: s%d, title: A, elicit: "+strings.Repeat("e", 900)+"}\n"),
 		"sections in sections":        "sections: [" + strings.Repeat("{title: A, sections: [", 30) + strings.Repeat("]}", 30) + "]",
-		"merged sections":             "sections: [" + strings.Repeat("{title: A, <<: {sections: [", 20) + "{title: '" + strings.Repeat("B", 200) + "', instruction: '" + strings.Repeat("i", 900_000) + "'}" + strings.Repeat("]}}", 20) + "]",
+		"merged sections": "sections: [" + strings.Repeat("{title: A, <<: {sections: [", 20) +
+			"{title: '" + strings.Repeat("B", 200) + "', instruction: '" + strings.Repeat("i", 900_000) + "'}" + strings.Repeat("]}}", 20) + "]",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -221,7 +223,7 @@ func TestHostileTexts(t *testing.T) {
 	for _, text := range hostileTexts {
 		checkText(t, text)
 	}
-	for _, title := range []string{"A\n# B", "<script>A", "A <!-- b", "# A", "#1 A", "C#", "A ##", "```", "a: *b*",
+	for _, title := range []string{"A\n# B", "<script>A", "A <!-- b", `\<a>`, "`<a>", "# A", "#1 A", "C#", "A ##", "```", "a: *b*",
 		"{{", "{{}}", "{{ x", "{A|B", "a\x1b[31mb", "$1 {A|$B}", strings.Repeat("long ", 60)} {
 		for _, value := range []string{"{{other}}", "a\n# b", "#", "<h1>x</h1>", "", "../../x", "`"} {
 			order := template.Order{Template: fmt.Appendf(nil, "template: {output: {title: %q, filename: '{{x}}.md'}}\n"+
@@ -232,7 +234,7 @@ func TestHostileTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := headingsIn(r.Text); len(got) != 5 || got[4] != "2 End" || strings.Contains(r.Text, "{{other") || strings.Contains(r.Path+"/", "/../") {
+			if got := headingsIn(r.Text); len(got) != 5 || got[4] != "2 End" || len(htmlIn(r.Text)) > 0 || strings.Contains(r.Text, "{{other") || strings.Contains(r.Path+"/", "/../") {
 				t.Errorf("title %q, variable %q: headings %q in %s", title, value, got, r.Path)
 			}
 		}
@@ -245,7 +247,32 @@ var hostileTexts = []string{
 	"<div>\n# x\n</div>\n\n# y", "- a\n  ```\n# out", "> ```\n# out", "| a |\n|---|\n# x", "[a]: b\n# c", "####### seven", "\u00a0# x",
 	"\\# x", "* * *\n# x", "x\n  ---", "-\n  # x", "- a\n\n  b\n  ===",
 	"> a\n===", "> a\n> ---", "<textarea>\n\n# x", "<style\n>", "<SCRIPT SRC=x>\n\n\n# x", "a\n\t===", "+ - * # x",
+	"<plaintext>", "<xmp>\nx", "a <iframe src=x>", "<title>", "> <noscript>", "- <select>", "# <details>", "a\n  <b", "<x-y>", "</a>", "`<a>`", "`a\n` <a>",
+	"`a\n\n<a>` `<b>`", "\\`<a>`", "`` a ` <a> ` b", "` a ``` <a> `` b", "`a`` b ` <a> `", "| ` | <a> | ` |\n|---|---|---|\n| ` | <a> | ` |", "<https://a`b> <c>`d`",
+	"https://a` <b>`", "<https://x.y> <a", "<https://a`> <b> `", "[a](<b>)", "\\<a>", "\\\\<a>", "&<a>", "<\u00a0a>", "`\u00a0\n\u00a0\n<a>`", "`a` `<b>` `", "<https://<a>",
+	"a `\n<!-- `\n\nb", "***`<a>`***", "`\f\n\f\n`<a>`", "~~~ <a>\n<b>", "    `\n\n<a>`",
 	"<a\n# x", "`` ` \n# x", "```x\ny\n``` z\n# w", "<details>\n<summary>\n# x",
+}
+
+// TestCodeStays: addresses and the code of a text stay as they are, other HTML is shown.
+func TestCodeStays(t *testing.T) {
+	for text, want := range map[string]string{
+		"a `List<String>` of `<b>`":    "",
+		"``a<b>``":                     "",
+		"| `Map<K>` | x |":             "",
+		"see <https://x.y/z?a=b> now":  "",
+		"1 < 2, a <- b, a<1":           "",
+		"```\n<details>\n```":          "",
+		"a <details> b<br/>":           "a &lt;details> b&lt;br/>",
+		"<details>\n\nx\n\n</details>": "&lt;details>\n\nx\n\n&lt;/details>",
+	} {
+		model := &filler{text: func(string) string { return text }}
+		_, job := begin(t, model, template.Order{Template: []byte("sections: [{id: a, title: A}]"), Words: "x"}, sdk.Options{}, quietly(sdk.SessionOptions{}))
+		r, err := job.Run(t.Context())
+		if got := strings.TrimPrefix(r.Text, "# Document\n\n## A\n\n"); err != nil || got != cmp.Or(want, text)+"\n" {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
 }
 
 // checkText checks that a text of the model leaves the headings of the template as they are.
@@ -267,6 +294,9 @@ func checkText(t *testing.T, text string) {
 	}
 	if want := "1 N,2 A,3 B,2 C,3 D,2 E,3 F"; strings.Join(own, ",") != want && strings.TrimSpace(text) != "" {
 		t.Errorf("the text %q makes the headings %q of\n%s", text, own, r.Text)
+	}
+	if html := htmlIn(r.Text); len(html) > 0 {
+		t.Errorf("the text %q makes the HTML %q of\n%s", text, html, r.Text)
 	}
 }
 

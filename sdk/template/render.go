@@ -92,7 +92,7 @@ func addOnce(list *[]string, texts ...string) {
 
 // writeHeading writes a heading, whatever the title holds.
 func (w *writer) writeHeading(level int, title string) {
-	title = strings.ReplaceAll(visible.Cut(visible.Line(title), 300, "…"), "<", `\<`)
+	title, _ = escapeTags(visible.Cut(visible.Line(title), 300, "…"), false)
 	if plain := strings.TrimRight(title, "#"); plain != title {
 		title = plain + strings.Repeat(`\#`, len(title)-len(plain))
 	}
@@ -182,27 +182,61 @@ func formatText(s *Section, text, title string, least int) string {
 
 var (
 	// fenceLine opens or closes a block of code, within a list or quotation, too. nested is a heading within one,
-	// underline makes one of the line above, and hiding is HTML that makes or hides one.
+	// and underline makes one of the line above.
 	fenceLine = pattern.New("^((?:[ \t>]|[-*+][ \t]|\\d{1,9}[.)][ \t])*)(`{3,}|~{3,})(.*)$")
 	nested    = pattern.New(`^((?:[ \t>*+-]|\d{1,9}[.)])+)(#{1,6}(?:[ \t].*)?|[=-]+[ \t]*)$`)
 	underline = pattern.New(`^[ \t]*(?:=+|-+)[ \t]*$`)
-	hiding    = pattern.New(`(?i)<(!|\?|/?(?:h[1-6]|script|pre|style|textarea)\b)`)
+	backticks = pattern.New("`+")
+	// loose ends a text in which the backtick that follows may begin no code. tag is an address, or the beginning of HTML.
+	loose = pattern.New(`(?:\\|//\S*|www\.\S*)$`)
+	tag   = pattern.New(`<https?://[^\s<>]*>|<[A-Za-z/!?]`)
 )
+
+// escapeTags makes text of the HTML in a line, which could hide the text that follows. Code stays if all of it is in the
+// line and read in the same way everywhere. isOpen says that code may go on from the lines before, or into the next one.
+func escapeTags(line string, isOpen bool) (string, bool) {
+	run := cmp.Or(backticks.FindString(line), "\n")
+	parts := strings.Split(line, run)
+	isOpen = isOpen && strings.Trim(line, " \t") != "" || len(parts)%2 == 0
+	hasCode := !isOpen
+	for i, part := range parts {
+		isLast, isCode := i == len(parts)-1, i%2 == 1
+		isOdd := i > 0 && !isLast && part == "" || strings.Contains(part, "`") || isCode && strings.Contains(part, "|")
+		if isOdd || !isCode && !isLast && loose.MatchString(part) {
+			isOpen, hasCode = true, false
+		}
+	}
+	for i, part := range parts {
+		if i%2 == 0 || !hasCode {
+			parts[i] = tag.ReplaceAllStringFunc(part, func(found string) string {
+				if strings.HasSuffix(found, ">") {
+					return found
+				}
+				return "&lt;" + found[1:]
+			})
+		}
+	}
+	return strings.Join(parts, run), isOpen
+}
 
 // clean makes headings of a text no higher than a level, and ends what would hide the text that follows. Blocks of
 // code stand on their own, outside of lists.
 func clean(text string, least int) string {
 	var out []string
-	fence, indent := "", ""
+	fence, indent, isOpen := "", "", false
 	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
 		m := fenceLine.FindStringSubmatch(line)
+		opens := m != nil && (m[2][0] == '~' || !strings.Contains(m[3], "`"))
+		if fence == "" && !opens {
+			line, isOpen = escapeTags(line, isOpen)
+		}
 		level, heading, isHeading := markdown.HashHeading(line)
 		switch {
 		case fence != "" && m != nil && strings.TrimSpace(m[3]) == "" && strings.HasPrefix(m[2], fence):
 			line, fence = m[2], ""
 		case fence != "":
 			line = strings.TrimPrefix(line, indent)
-		case m != nil && (m[2][0] == '~' || !strings.Contains(m[3], "`")):
+		case opens:
 			line, fence, indent = m[2]+m[3], m[2], strings.Repeat(" ", len(m[1]))
 			if mark := strings.TrimSpace(m[1]); mark != "" {
 				out = append(out, mark)
@@ -214,7 +248,7 @@ func clean(text string, least int) string {
 		case underline.MatchString(line):
 			out = append(out, "")
 		default:
-			line = nested.ReplaceAllString(hiding.ReplaceAllString(line, `&lt;$1`), `$1\$2`)
+			line = nested.ReplaceAllString(line, `$1\$2`)
 		}
 		out = append(out, line)
 	}

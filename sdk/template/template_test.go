@@ -148,6 +148,22 @@ func headingsIn(document string) (out []string) {
 	return out
 }
 
+// htmlIn returns the HTML in a document.
+func htmlIn(document string) (out []string) {
+	source := []byte(document)
+	root := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	_ = ast.Walk(root, func(n ast.Node, _ bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.HTMLBlock:
+			out = append(out, string(n.Lines().Value(source)))
+		case *ast.RawHTML:
+			out = append(out, string(n.Segments.Value(source)))
+		}
+		return ast.WalkContinue, nil
+	})
+	return out
+}
+
 // wanted returns patterns of the headings of a template, with two items of each repeatable section.
 func wanted(sections []*template.Section, level int) (out []string) {
 	for _, s := range sections {
