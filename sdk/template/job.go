@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -39,7 +40,9 @@ type Order struct {
 type Job struct {
 	Template *Template
 	*sdk.Conversation
-	order Order
+	// MayReplace allows the document to replace a file on the disk that this job has not written.
+	MayReplace bool
+	order      Order
 	// noted is how many turns are in the values, asked how often a section was asked for, faults why in vain.
 	noted  int
 	values object
@@ -333,7 +336,11 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 			err := j.write()
 			return j.Result(), cmp.Or(err, j.Save(ctx))
 		default:
-			if err := j.SendStep(ctx, step); err != nil {
+			err := j.checkPath()
+			if err == nil {
+				err = j.SendStep(ctx, step)
+			}
+			if err != nil {
 				return j.Result(), err
 			}
 		}
@@ -353,12 +360,51 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 	}
 }
 
+// PathError is a document that cannot be written, or would replace a file (fs.ErrExist). Nothing was written.
+type PathError struct {
+	Path string
+	Err  error
+}
+
+// Error names the path and the reason.
+func (e *PathError) Error() string {
+	return fmt.Sprintf("the document cannot be written to %s: %v", e.Path, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *PathError) Unwrap() error { return e.Err }
+
+// checkPath refuses a path that cannot be written, before anything is paid. It takes any as long as variables of the name
+// are missing.
+func (j *Job) checkPath() (err error) {
+	name := j.path()
+	if len(j.missingOf(j.head)) > 0 {
+		return nil
+	}
+	if files, ok := j.Files().(interface{ CheckWrite(name string) error }); ok {
+		err = files.CheckWrite(name)
+	}
+	isOwn := func(d sdk.Document) bool { return d.Path == name }
+	if _, isOnDisk := j.Files().(*vfs.Dir); err == nil && isOnDisk && !j.MayReplace && !slices.ContainsFunc(j.Documents(), isOwn) {
+		if _, missing := j.Files().Stat(name); !errors.Is(missing, fs.ErrNotExist) {
+			err = fs.ErrExist
+		}
+	}
+	if err != nil {
+		return &PathError{name, err}
+	}
+	return nil
+}
+
 // write writes the document into the agent's files; on a disk, where it may replace another, once it is done.
 func (j *Job) write() error {
 	r := j.Result()
 	_, isOnDisk := j.Files().(*vfs.Dir)
 	if hasNoName := len(j.missingOf(j.head)) > 0; hasNoName || isOnDisk && !r.Done {
 		return nil
+	}
+	if err := j.checkPath(); err != nil {
+		return err
 	}
 	return j.Write(r.Path, []byte(r.Text))
 }

@@ -386,32 +386,79 @@ func TestPaidOnce(t *testing.T) {
 	}
 }
 
-// TestOnDisk: a document of the project is replaced once the new one is done.
+// TestOnDisk: a document of the project is replaced once the new one is done, and if it may be.
 func TestOnDisk(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, "docs"), 0o700); err != nil {
-		t.Fatal(err)
+	for _, inside := range []string{"docs", ".claude", "folder.md"} {
+		if err := os.MkdirAll(filepath.Join(folder, inside), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	name := filepath.Join(folder, "docs", "a.md")
-	if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := vfs.OpenDir(folder, vfs.DirOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = dir.Close() }()
-	order := template.Order{Words: "x", Template: []byte("template: {output: {filename: docs/a.md}}\n" +
-		"sections: [{id: a, title: A}, {id: b, title: 'B {{n}}', repeatable: true}]")}
-	model := &filler{before: func(string) (*provider.Response, error) {
-		if data, err := os.ReadFile(name); err != nil || string(data) != "old" {
-			t.Errorf("at a call: %q, %v", data, err)
+	begin := func(t *testing.T, filename string, calls int) *template.Job {
+		t.Helper()
+		for _, name := range []string{name, filepath.Join(folder, "CLAUDE.md")} {
+			if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return nil, nil
-	}}
-	_, job := begin(t, model, order, sdk.Options{}, quietly(sdk.SessionOptions{FS: dir}))
+		dir, err := vfs.OpenDir(folder, vfs.DirOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := template.Order{Words: "x", Template: []byte("template: {output: {filename: '" + filename + "'}}\n" +
+			"sections: [{id: a, title: A}, {id: b, title: 'B {{n}}', repeatable: true}]")}
+		model := &filler{before: func(string) (*provider.Response, error) {
+			if data, err := os.ReadFile(name); err != nil || string(data) != "old" {
+				t.Errorf("at a call: %q, %v", data, err)
+			}
+			return nil, nil
+		}}
+		t.Cleanup(func() {
+			if _ = dir.Close(); len(model.prompts) != calls {
+				t.Errorf("%d calls, want %d", len(model.prompts), calls)
+			}
+		})
+		_, job := begin(t, model, order, sdk.Options{}, quietly(sdk.SessionOptions{FS: dir}))
+		return job
+	}
+	for _, c := range []struct {
+		filename, want string
+		calls          int
+		mayReplace     bool
+	}{
+		{"docs/a.md", "file already exists", 0, false},
+		{"CLAUDE.md", "file already exists", 0, false},
+		{"./docs//../CLAUDE", "file already exists", 0, false},
+		{"{{x}}.md", "file already exists", 1, false}, // the name comes with the first answer
+		{".claude/commands/x.md", "gives orders to other programs", 0, true},
+		{".github/workflows/x.md", "gives orders to other programs", 0, false},
+		{".bmad-task/x.md", "gives orders to other programs", 0, true},
+		{".git/x.md", "belongs to version control", 0, true},
+		{"folder.md", "is a folder", 0, true},
+		{"CLAUDE.md/x", "is a file, not a folder", 0, true},
+	} {
+		job := begin(t, c.filename, c.calls)
+		if job.MayReplace = c.mayReplace; c.calls > 0 {
+			if err := os.WriteFile(filepath.Join(folder, "A-value.md"), []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := job.Run(t.Context())
+		if path, ok := errors.AsType[*template.PathError](err); !ok || !strings.Contains(err.Error(), c.want) || path.Path != r.Path {
+			t.Errorf("%s: %v", c.filename, err)
+		}
+	}
+	job := begin(t, "docs/a.md", 2)
+	job.MayReplace = true
 	r, err := job.Run(t.Context())
-	if data, _ := os.ReadFile(name); err != nil || string(data) != r.Text || len(model.prompts) != 2 {
-		t.Errorf("%d calls, %q: %v", len(model.prompts), data, err)
+	job.MayReplace = false // it is the job's own now
+	_, again := job.Run(t.Context())
+	if data, _ := os.ReadFile(name); err != nil || again != nil || string(data) != r.Text {
+		t.Errorf("%q: %v, %v", data, err, again)
+	}
+	job = begin(t, "docs/new.md", 2)
+	if r, err = job.Run(t.Context()); err != nil || !r.Done {
+		t.Errorf("a new document: %v", err)
 	}
 }

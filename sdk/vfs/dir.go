@@ -258,6 +258,18 @@ func (d *Dir) Mkdir(name string) error {
 	return modelError(name, err)
 }
 
+// CheckWrite returns the error of a Write to a path as far as it is known before.
+func (d *Dir) CheckWrite(name string) error {
+	name, rel, err := d.writableName(name)
+	if err != nil {
+		return err
+	}
+	if info, err := d.write.Lstat(rel); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder", name)
+	}
+	return nil
+}
+
 // writableName refuses paths that the agent must not write.
 func (d *Dir) writableName(name string) (clean, rel string, err error) {
 	if d.readOnly {

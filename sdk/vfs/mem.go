@@ -168,6 +168,14 @@ func (l *layer) Mkdir(name string) error {
 	return l.addNode(newFolder(Info{Path: name, Created: now, Modified: now}))
 }
 
+// CheckWrite returns the error of a Write to a path as far as it is known before.
+func (l *layer) CheckWrite(name string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.checkFree(name, false)
+	return err
+}
+
 // checkFree refuses a path through a file, a file in the place of a folder, and names Apply could not write.
 // The caller holds the lock for this and for the change.
 func (l *layer) checkFree(name string, dir bool) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/template"
 )
 
 // program is the rest of the program for agents: the method with the agents.
@@ -188,12 +190,18 @@ func (cs *clients) explainError(err error) error {
 	var limit *sdk.CostLimitError
 	var server *sdk.ProviderError
 	var state *sdk.StateError
+	var path *template.PathError
 	var refused *sdk.RefusalError
 	switch is := func(e error) bool { return errors.Is(err, e) }; {
 	case err == nil, errors.As(err, new(*fault.Error)):
 		return err
 	case is(context.Canceled):
 		return terminal.ErrStopped
+	case errors.As(err, &path) && is(fs.ErrExist):
+		return fault.New(fault.Conflict, "%s exists already, and is not the document of this conversation; nothing was written", path.Path).
+			WithHint("add --force to replace it, change the filename of the template, or leave out --write")
+	case errors.As(err, &path):
+		return fault.New(fault.NotAllowed, "the document cannot be written: %q", path.Err.Error()).WithHint("change the filename of the template")
 	case is(sdk.ErrNotFound):
 		return fault.New(fault.NotFound, "no conversation of an agent has this id").WithHint("bmad-mcp agent list shows the saved ones")
 	case is(sdk.ErrPaused):

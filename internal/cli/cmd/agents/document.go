@@ -65,7 +65,7 @@ func (o *workOptions) writeDocument(ctx context.Context, client *sdk.Client, age
 
 // carryOutDocument is carryOut for a document.
 func (o *workOptions) carryOutDocument(ctx context.Context, job *template.Job) error {
-	o.job = job
+	o.job, job.MayReplace = job, o.force
 	return o.carryOut(ctx, job.Conversation, func() error { _, err := job.Run(ctx); return err })
 }
 
