@@ -113,8 +113,8 @@ func (e *QuestionError) Error() string {
 // Unwrap returns the cause.
 func (e *QuestionError) Unwrap() error { return e.Err }
 
-// maxRepairs is how often an unfit answer goes back to the model.
-const maxRepairs = 2
+// MaxRepairs is how often an unfit answer goes back to the model.
+const MaxRepairs = 2
 
 // OutputError is an answer still not of the type after two repairs. A session is paused, and tries again with
 // Resume; a conversation goes on with the next message.
@@ -126,7 +126,7 @@ type OutputError struct {
 
 // Error names the unfit part.
 func (e *OutputError) Error() string {
-	return fmt.Sprintf("the answer is not of the type that was asked for, after %d repairs: %v", maxRepairs, e.Err)
+	return fmt.Sprintf("the answer is not of the type that was asked for, after %d repairs: %v", MaxRepairs, e.Err)
 }
 
 // Unwrap returns the cause.

@@ -48,7 +48,8 @@ type Event struct {
 	Tool     *ToolCall `json:"tool,omitempty"`
 	Question *Question `json:"question,omitempty"`
 	Cost     *Cost     `json:"cost,omitempty"`
-	// Attempt and AfterMS say which call is coming, and after which wait.
+	// Attempt and AfterMS say which call is coming, and after which wait; Attempt of a warning, which one of the
+	// [MaxRepairs] for an unfit answer.
 	Attempt int   `json:"attempt,omitempty"`
 	AfterMS int64 `json:"after_ms,omitempty"`
 	// Dropped is how many events a slow reader has missed. They are in the transcript.

@@ -46,11 +46,11 @@ func (t *thread) finishOutput() (done bool, err error) {
 		t.state.Turn.Output = value
 		return true, nil
 	}
-	if t.state.Repairs >= maxRepairs {
+	if t.state.Repairs >= MaxRepairs {
 		return true, &OutputError{Text: text.String(), Err: err}
 	}
 	t.state.Repairs++
-	t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the answer does not fit its schema: %v", err)})
+	t.publish(Event{Type: EventWarning, Attempt: t.state.Repairs, Text: fmt.Sprintf("the answer does not fit its schema: %v", err)})
 	t.state.addUserMessage("", provider.TextBlock(fmt.Sprintf(repairText, err)))
 	return false, nil
 }

@@ -303,7 +303,11 @@ func listSummaries(ctx context.Context, store Store) ([]Summary, error) {
 		if onDisk && s.Status == Processing && d.isUnlocked(id) {
 			s.Status = Paused // as if it were opened
 		}
-		out = append(out, Summary{ID: id, Folder: folder, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status, Questions: s.Questions,
+		failed := ""
+		if n := len(s.Turns); n > 0 && s.Status == Idle {
+			failed = s.Turns[n-1].Problem
+		}
+		out = append(out, Summary{ID: id, Folder: folder, Failed: failed, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status, Questions: s.Questions,
 			Model: s.Provider.Model, Provider: s.Provider.Provider, FilesOf: s.FilesOf, Turns: len(s.Turns),
 			Spent: price.NewBudget(nil, 0, s.Models...).Report().Spent, Created: s.Created, Updated: s.Updated})
 	}
@@ -362,4 +366,6 @@ type Summary struct {
 	Updated time.Time   `json:"updated_at"`
 	// Problem says why the session cannot be opened; "" if it can.
 	Problem string `json:"problem,omitempty"`
+	// Failed says why the last turn of an idle conversation failed.
+	Failed string `json:"failed,omitempty"`
 }

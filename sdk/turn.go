@@ -140,7 +140,7 @@ func (t *thread) startWork(ctx context.Context) (run func() error, err error) {
 		t.state.Status = Waiting
 	}
 	if resumed {
-		t.publish(Event{Type: EventResumed})
+		t.publish(Event{Type: EventResumed, Text: t.state.Turn.User})
 	}
 	t.wakeWaiters()
 	return func() error {

@@ -129,6 +129,23 @@ func (j *Job) note() {
 			}
 		}
 	}
+	j.forgive()
+}
+
+// forgive has the sections asked for again that got no answer when the model failed so often in a row that Run ended.
+func (j *Job) forgive() {
+	turns := j.History()
+	first := len(turns)
+	for first > 0 && turns[first-1].Unfit {
+		first--
+	}
+	if inRow := turns[first:]; len(inRow)%maxUnfit == 0 {
+		for _, turn := range inRow {
+			for key := range strings.SplitSeq(turn.Step, "\n") {
+				j.asked[key] = 0
+			}
+		}
+	}
 }
 
 // isWhole reports whether no text or list in an answer is empty, but in an item without a part whose condition fails.

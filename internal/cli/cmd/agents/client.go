@@ -191,6 +191,7 @@ func (cs *clients) explainError(err error) error {
 	var server *sdk.ProviderError
 	var state *sdk.StateError
 	var path *template.PathError
+	var output *sdk.OutputError
 	var refused *sdk.RefusalError
 	switch is := func(e error) bool { return errors.Is(err, e) }; {
 	case err == nil, errors.As(err, new(*fault.Error)):
@@ -201,7 +202,7 @@ func (cs *clients) explainError(err error) error {
 		return fault.New(fault.Conflict, "%s exists already, and is not the document of this conversation; nothing was written", path.Path).
 			WithHint("add --force to replace it, change the filename of the template, or leave out --write")
 	case errors.As(err, &path):
-		return fault.New(fault.NotAllowed, "the document cannot be written: %q", path.Err.Error()).WithHint("change the filename of the template")
+		return fault.New(fault.NotAllowed, "the document cannot be written: %s", path.Err.Error()).WithHint("change the filename of the template")
 	case is(sdk.ErrNotFound):
 		return fault.New(fault.NotFound, "no conversation of an agent has this id").WithHint("bmad-mcp agent list shows the saved ones")
 	case is(sdk.ErrPaused):
@@ -222,7 +223,7 @@ func (cs *clients) explainError(err error) error {
 	case errors.As(err, &limit):
 		cs.term.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent
-	case errors.As(err, &server), errors.As(err, &refused), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
+	case errors.As(err, &server), errors.As(err, &refused), errors.As(err, &output), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
 		cs.term.Warnf("the model did not do the work: %s", err.Error())
 		return terminal.ErrEngine
 	}

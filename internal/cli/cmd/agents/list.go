@@ -51,12 +51,15 @@ func (cs *clients) list(ctx context.Context) error {
 	fmt.Fprintln(cs.term.Out)
 	rows = [][]string{}
 	for _, s := range sessions {
-		asks := ""
+		asks, status := "", string(s.Status)
+		if s.Failed != "" {
+			status = "failed"
+		}
 		if len(s.Questions) > 0 {
 			asks = s.Questions[0].Question
 		}
 		rows = append(rows, []string{
-			s.ID, s.Agent, string(s.Status), s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(),
+			s.ID, s.Agent, status, s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(),
 			visible.Line(cmp.Or(s.Problem, s.Title)), visible.Line(asks),
 		})
 	}

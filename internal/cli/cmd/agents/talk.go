@@ -68,11 +68,19 @@ func (t *teller) showEvent(e sdk.Event) {
 	case sdk.EventRetry:
 		line(t.lang.Say("(attempt %d in %s: %s)", e.Attempt, time.Duration(e.AfterMS)*time.Millisecond, visible.Line(e.Text)))
 	case sdk.EventWarning:
+		if e.Attempt > 0 {
+			line(t.lang.Say("(the model has not answered in the form that was asked for; it is asked again, %d of %d)", e.Attempt, sdk.MaxRepairs))
+			return
+		}
 		line("(" + visible.Line(e.Text) + ")")
 	case sdk.EventCostWarning:
 		line(t.lang.Say("(%d%% of the limit is spent: %s of %s)", e.Cost.Percent, price.Money(e.Cost.Spent).Short(), price.Money(e.Cost.Limit).Short()))
 	case sdk.EventTurnStarted:
 		if t.streamed = false; t.inSteps {
+			line("· " + visible.Cut(visible.Line(e.Text), 160, "…"))
+		}
+	case sdk.EventResumed:
+		if t.inSteps {
 			line("· " + visible.Cut(visible.Line(e.Text), 160, "…"))
 		}
 	case sdk.EventDropped:

@@ -184,7 +184,7 @@ func (o *workOptions) reportWork(s talk, text string, failed error) error {
 		switch {
 		case errors.Is(err, terminal.ErrSpent):
 			o.term.Warnf("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", done.ID)
-		case done.Status == sdk.Paused:
+		case done.Status == sdk.Paused, o.job != nil && errors.Is(err, terminal.ErrEngine):
 			o.term.Warnf("it goes on with: bmad-mcp agent resume %s", done.ID)
 		}
 		return err
