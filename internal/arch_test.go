@@ -33,7 +33,7 @@ var only = map[string][]string{
 	"github.com/jackc/pgx":              {"internal/store/pgstore", "internal/store/pgstore/pgtest"},
 	"github.com/pressly/goose":          {"internal/store/pgstore"},
 	"github.com/gofrs/flock":            {"internal/base/durable"},
-	"github.com/go-json-experiment":     {"internal/workflow/intake", "internal/workflow/internal/jsonblock", "internal/workflow", "internal/store", "internal/workflow/verdict", "internal/proof"},
+	"github.com/go-json-experiment":     {"internal/workflow/intake", "internal/workflow/internal/jsonblock", "internal/workflow", "internal/store", "internal/workflow/verdict", "internal/proof", "internal/method/internal/npm"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/workflow/internal/jsonblock"},
 	"go.yaml.in/yaml/v3":                {"internal/project/config", "internal/workflow/audit", "internal/method/catalog", "internal/method/resolve", "internal/method/format", "internal/method", "internal/workflow", "internal/memory/internal/grimoire", "internal/memory/queue", "prompts", "internal/workflow/delivery", "sdk/template"},
 	"github.com/spf13/cobra":            {"internal/cli", "internal/cli/cmd/agents", "internal/cli/cmd/decide", "internal/cli/cmd/look", "internal/cli/cmd/method", "internal/cli/cmd/remember", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/setup", "internal/cli/cmd/start", "internal/cli/app", "internal/cli/terminal"},

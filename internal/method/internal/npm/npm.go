@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -25,6 +24,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -39,6 +39,8 @@ const (
 	maxAnswer = 32 << 20
 	maxBytes  = 64 << 20
 	maxName   = 500
+	// maxKnown bounds the names for suggestions.
+	maxKnown = 1000
 )
 
 // The forms of a package's name, of an exact version, and of a tag, which is a name for a version. A range of versions
@@ -77,35 +79,116 @@ func VersionIn(id string) string { return id[:max(0, len(id)-65)] }
 
 // Find asks for the release of a package with a version, or with a tag.
 func (r *Registry) Find(ctx context.Context, name, wanted string) (Release, error) {
-	var about struct {
-		Tags     map[string]string `json:"dist-tags"`
-		Versions map[string]struct {
-			Dist struct{ Integrity, Tarball string }
-		}
-	}
 	text, err := r.get(ctx, r.base.String()+"/"+strings.Replace(name, "/", "%2f", 1))
 	if err != nil {
 		return Release{}, err
 	}
-	if json.Unmarshal(text, &about) != nil {
+	about, err := readPackage(text, wanted)
+	if err != nil {
 		return Release{}, r.explainFailure(lang.Errorf("it answered with something else than a package"))
 	}
-	version := wanted
-	if !VersionForm.MatchString(wanted) {
-		version = about.Tags[wanted]
-	}
-	found, isThere := about.Versions[version]
-	if !isThere || !VersionForm.MatchString(version) {
-		known := slices.Concat(slices.Collect(maps.Keys(about.Versions)), slices.Collect(maps.Keys(about.Tags)))
-		known = slices.DeleteFunc(known, func(text string) bool { return !VersionForm.MatchString(text) && !TagForm.MatchString(text) })
+	version, found := about.version, about.release
+	if found == nil || !VersionForm.MatchString(version) {
 		return Release{}, fault.New(fault.NotFound, "the package %s has no version %s", name, wanted).
-			WithHint("the registry %s has %d versions of it; one that is missing was taken back, or never published", r.base.Host, len(about.Versions)).
-			Suggest(wanted, known)
+			WithHint("the registry %s has %d versions of it; one that is missing was taken back, or never published", r.base.Host, about.count).
+			Suggest(wanted, slices.Concat(about.versions, about.tags))
 	}
 	if at, err := url.Parse(found.Dist.Tarball); err != nil || !r.isOwn(at) {
 		return Release{}, r.explainFailure(lang.Errorf("the archive of version %s is not on the same host", version))
 	}
 	return Release{version, found.Dist.Tarball, found.Dist.Integrity}, nil
+}
+
+// about is the answer on a package: the version wanted, with the release or nil, how many versions there are, and the
+// last names of versions and tags, at most maxKnown of each.
+type about struct {
+	version string
+	release *struct {
+		Dist struct{ Integrity, Tarball string }
+	}
+	count          int
+	versions, tags []string
+}
+
+// readPackage reads an answer by tokens, because it may have millions of versions.
+func readPackage(text []byte, wanted string) (a about, err error) {
+	if VersionForm.MatchString(wanted) {
+		a.version = wanted
+	}
+	keep := func(list []string, name string, form *pattern.Pattern) []string {
+		if !form.MatchString(name) {
+			return list
+		}
+		list = append(list, name)
+		return list[max(0, len(list)-maxKnown):]
+	}
+	err = eachMember(text, "dist-tags", func(name string, d *jsontext.Decoder) error {
+		if a.tags = keep(a.tags, name, TagForm); name != wanted || a.version == wanted {
+			return d.SkipValue()
+		}
+		return readInto(d, &a.version)
+	})
+	if err != nil {
+		return a, err
+	}
+	return a, eachMember(text, "versions", func(name string, d *jsontext.Decoder) error {
+		a.count++
+		if a.versions = keep(a.versions, name, VersionForm); name != a.version {
+			return d.SkipValue()
+		}
+		return readInto(d, &a.release)
+	})
+}
+
+func readInto(d *jsontext.Decoder, target any) error {
+	value, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(value, target)
+}
+
+// eachMember visits the members of the object at a key of a text. visit takes the value of each.
+func eachMember(text []byte, key string, visit func(name string, d *jsontext.Decoder) error) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err := walkObject(d, func(name string) error {
+		if name != key {
+			return d.SkipValue()
+		}
+		return walkObject(d, func(name string) error { return visit(name, d) })
+	})
+	if err == nil {
+		if _, err = d.ReadToken(); err == nil {
+			err = errors.New("something follows")
+		} else if errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// walkObject visits the members of the next value, an object or null.
+func walkObject(d *jsontext.Decoder, visit func(name string) error) error {
+	token, err := d.ReadToken()
+	switch {
+	case err != nil:
+		return err
+	case token.Kind() == 'n':
+		return nil
+	case token.Kind() != '{':
+		return errors.New("an object is missing")
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err == nil {
+			err = visit(name.String())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = d.ReadToken()
+	return err
 }
 
 // Download returns the archive of a release, which has all the hashes.

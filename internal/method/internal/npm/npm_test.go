@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,44 @@ func checkRefusal(t *testing.T, err error, want string) {
 	}
 }
 
+// TestManyVersions: an answer with as many versions as fit into it costs little more than the answer.
+func TestManyVersions(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"versions":{"1.2.2":{"dist":{}},`)
+	for n := range 2_200_000 {
+		fmt.Fprintf(&b, `"%x":{},`, n)
+	}
+	for n := range 2000 {
+		fmt.Fprintf(&b, `"2.0.%d":{"dist":[]},`, n)
+	}
+	b.WriteString(`"1.2.3":{"dist":{"tarball":"TARBALL"}}},"dist-tags":{"next":3,"latest":"1.2.3"}}`)
+	text := b.String()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, strings.Replace(text, "TARBALL", "http://"+r.Host+"/x.tgz", 1))
+	}))
+	t.Cleanup(server.Close)
+	registry, err := npm.Open(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for wanted, want := range map[string]string{"1.2.3": "1.2.3", "latest": "1.2.3", "2.0.2000": "", "lates": "", "next": ""} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		release, err := registry.Find(t.Context(), "kit", wanted)
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		used := (after.TotalAlloc - before.TotalAlloc) >> 20
+		t.Logf("%s: %v, %d MB", wanted, took, used)
+		if release.Version != want || (err == nil) != (want != "") || used > 400 || took > 10*time.Second { // the machine may be busy
+			t.Errorf("%s: %q, %v in %v, %d MB", wanted, release.Version, err, took, used)
+		}
+		if wanted == "2.0.2000" && !slices.Contains(fault.From(err).Suggestions, "2.0.1001") { // of the last 1,000
+			t.Errorf("got the suggestions %q", fault.From(err).Suggestions)
+		}
+	}
+}
+
 // TestRegistries has registries that answer otherwise than they should.
 func TestRegistries(t *testing.T) {
 	elsewhere := methodtest.NewRegistry(t)
@@ -184,6 +223,11 @@ func TestRegistries(t *testing.T) {
 		"a page":                        {says("<html>log in here</html>"), "something else than a package"},
 		"an empty answer":               {says(""), "something else than a package"},
 		"a list":                        {says("[]"), "something else than a package"},
+		"something after it":            {says(`{"versions":{}} x`), "something else than a package"},
+		"cut in the versions":           {says(`{"versions":{"1.2.3":{`), "something else than a package"},
+		"a list of versions":            {says(`{"versions":["1.2.3"]}`), "something else than a package"},
+		"a version that is a text":      {says(`{"versions":{"1.2.3":"x"}}`), "something else than a package"},
+		"a tag that is a number":        {says(`{"dist-tags":{"latest":1,"1.2.3":1},"versions":{}}`), "has no version"},
 		"null":                          {says("null"), "has no version"},
 		"an unpublished package":        {says(`{"name":"kit","time":{"unpublished":{"versions":["1.2.3"]}}}`), "has no version"},
 		"versions that are no versions": {says(`{"dist-tags":{"latest":"../x"},"versions":{"../x":{"dist":{}}}}`), "has no version"},
