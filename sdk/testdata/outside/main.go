@@ -46,7 +46,7 @@ func main() {
 		fake.Call("ask_user", map[string]any{"question": "Which price?"}),
 		fake.Text(`{"item":"boxes","price":"twelve"}`), // goes back to the model
 		fake.Text(`{"item":"boxes","price":12,"until":"12-25"}`))
-	client, err := sdk.New(sdk.Options{Provider: model, Prices: fake.Prices()})
+	client, err := sdk.New(sdk.Options{Provider: model, Models: sdk.SmallModel(model, 1000), Prices: fake.Prices()})
 	exitOn(err)
 	defer client.Close()
 	conversation, err := client.StartConversation(ctx, "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{
