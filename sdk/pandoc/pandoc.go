@@ -17,12 +17,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -60,14 +60,14 @@ end
 
 // frontMatter is the front matter of a document, and plain the lines in it that pandoc gets, as text.
 var (
-	frontMatter = regexp.MustCompile(`^---[ \t]*\r?\n(?:[^\0]*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)`)
-	plain       = regexp.MustCompile(`(?m)^(title|subtitle|author|date):[ \t]+(?:"([^"\\\0\r\n]{1,500})"|'([^'\0\r\n]{1,500})'|([^"'\[{&*!|>#%@\0\r\n][^\0\r\n]{0,500}))[ \t]*\r?$`)
+	frontMatter = pattern.New(`^---[ \t]*\r?\n(?:[^\0]*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)`)
+	plain       = pattern.New(`(?m)^(title|subtitle|author|date):[ \t]+(?:"([^"\\\0\r\n]{1,500})"|'([^'\0\r\n]{1,500})'|([^"'\[{&*!|>#%@\0\r\n][^\0\r\n]{0,500}))[ \t]*\r?$`)
 )
 
 // splitFrontMatter returns a document without the front matter, and arguments for the plain lines of that.
 func splitFrontMatter(markdown []byte) (rest []byte, args []string) {
-	head := frontMatter.Find(markdown)
-	for _, m := range plain.FindAllSubmatch(head, 4) {
+	head := frontMatter.FindString(string(markdown))
+	for _, m := range plain.FindAllStringSubmatch(head, 4) {
 		args = append(args, fmt.Sprintf("--metadata=%s=%s%s%s", m[1], m[2], m[3], m[4]))
 	}
 	return markdown[len(head):], args
