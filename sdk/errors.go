@@ -132,8 +132,9 @@ func (e *OutputError) Error() string {
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// isUnfit reports whether the model has answered, but not with the work that it was asked for.
-func isUnfit(err error) bool {
+// IsUnfit reports whether the model has answered, but not with the work that it was asked for: refused, cut short, or in
+// another form.
+func IsUnfit(err error) bool {
 	_, refused := errors.AsType[*RefusalError](err)
 	_, output := errors.AsType[*OutputError](err)
 	return refused || output || errors.Is(err, ErrTruncated) || errors.Is(err, ErrContextFull) || errors.Is(err, ErrStopped)

@@ -106,7 +106,7 @@ func (c *Client) Template(_ context.Context, agentID, name string) ([]byte, erro
 		}
 	}
 	slices.Sort(all)
-	return nil, fmt.Errorf("there is no template %q; there are: %s", name, strings.Join(slices.Compact(all), ", "))
+	return nil, fmt.Errorf("no template is called %q; the templates are: %s", name, strings.Join(slices.Compact(all), ", "))
 }
 
 // plainError returns an error of the catalog in English, without the types of this program.

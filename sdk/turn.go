@@ -206,7 +206,7 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 	case errors.Is(err, errPaused), errors.As(err, &question), errors.As(err, &store), t.client.base.Err() != nil:
 		return true
 	case t.state.Turn.Step != "":
-		return ctx.Err() == nil && !isUnfit(err)
+		return ctx.Err() == nil && !IsUnfit(err)
 	case t.state.Kind != kindSession:
 		return false
 	}
@@ -228,7 +228,7 @@ func (t *thread) endOrPauseTurn(err error, later bool) {
 	turn, single := t.state.Turn, t.state.Kind == kindSession
 	turn.Response = t.state.responseText()
 	if err != nil {
-		turn.Problem, turn.Unfit = err.Error(), isUnfit(err)
+		turn.Problem, turn.Unfit = err.Error(), IsUnfit(err)
 		e := Event{Type: EventFailed, Text: turn.Problem}
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			e.Text = Cancelled

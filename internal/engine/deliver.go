@@ -43,20 +43,20 @@ type Delivered struct {
 // Deliver writes the delivery contract of a run from the records of it, and returns the file and the counts. It replaces no
 // file: one with another content at h.Path is a fault.Conflict, an impossible name or path a fault.InvalidArgument.
 func (e *Engine) Deliver(ctx context.Context, at project.Address, h Handover) (out Delivered, err error) {
-	if at.Session == "" { // a run that has ended is meant if there is no other
+	if at.Session == "" { // the only run is taken, even one that has ended
 		if all, _, _, err := e.Sessions(ctx, at); err == nil && len(all) == 1 {
 			at.Session = all[0].SessionID
 		}
 	}
-	s, found, cwd, err := e.Inspect(ctx, at)
-	if err != nil {
-		return out, err
-	}
-	p, err := e.Projects().Open(cwd)
+	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return out, err
 	}
 	defer p.Close()
+	s, found, err := e.inspectIn(ctx, p, id)
+	if err != nil {
+		return out, err
+	}
 	f := delivery.Facts{Session: s, Found: found, OutOfScope: readOmissions(ctx, p, s)}
 	if f.Header, err = h.newHeader(p); err != nil {
 		return out, err

@@ -102,7 +102,7 @@ func TestDeliverRefuses(t *testing.T) {
 	}
 }
 
-// listFiles lists the files of a folder, apart from those of locks.
+// listFiles lists the files of a folder without the locks.
 func listFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var out []string

@@ -96,11 +96,18 @@ func (e *Engine) Inspect(ctx context.Context, at project.Address) (s *workflow.S
 		return nil, found, "", err
 	}
 	defer p.Close()
+	s, found, err = e.inspectIn(ctx, p, id)
+	return s, found, p.Dir.Path(), err
+}
+
+// inspectIn is Inspect in an open project.
+func (e *Engine) inspectIn(ctx context.Context, p *project.Project, id string) (*workflow.Session, workflow.Verification, error) {
 	check := e.keeper.newCheck(p, id)
-	if s, err = check.readSession(ctx); err == nil {
+	s, err := check.readSession(ctx)
+	if err == nil {
 		check.found.Altered = documents.On(p).Altered(ctx, s, check.found)
 	}
-	return s, check.found, p.Dir.Path(), err
+	return s, check.found, err
 }
 
 // Changed returns the sessions of a project changed by other hands, by their ids. Unless all is set, it verifies

@@ -44,7 +44,7 @@ func (b *Book) SearchCode(ctx context.Context, q CodeQuery) (CodeFound, error) {
 		return CodeFound{}, err
 	}
 	s := codebase.Source{Dir: b.p.Dir, IsClosed: b.m.IsClosed, Cache: b.m.CodeCache, Now: b.m.Now, Language: b.p.Language("")}
-	if b.m.Meaning != nil && b.p.Config.MemoryEmbeddings != "" {
+	if b.comparesMeaning() {
 		s.Likeness = func(ctx context.Context, query string, texts []string) ([]float64, error) {
 			ctx, cancel := context.WithTimeout(ctx, meaningTimeout)
 			defer cancel()

@@ -86,8 +86,7 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	defer r.close()
 	index, keep := r.updateIndex(), r.currentFilter(q.Type, q.Agent)
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: r.firstProblems()}
-	// The person has named a server for it.
-	byMeaning := b.m.Meaning != nil && b.p.Config.MemoryEmbeddings != ""
+	byMeaning := b.comparesMeaning()
 	wide := maxCompared
 	if byMeaning {
 		wide = candidates
@@ -113,6 +112,9 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	}
 	return out, nil
 }
+
+// comparesMeaning reports whether the person has named a server for it.
+func (b *Book) comparesMeaning() bool { return b.m.Meaning != nil && b.p.Config.MemoryEmbeddings != "" }
 
 // Found is a note in a result.
 type Found struct {

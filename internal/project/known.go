@@ -111,16 +111,15 @@ func (k Known) Remove(ctx context.Context, project string) (removed bool, err er
 	}
 	defer func() { _ = dir.Close() }()
 	recorded, err := readKnown(dir)
-	list := recorded.Projects
-	isListed := slices.Contains(list, project) || slices.Contains(list, trust.PathOf(project))
-	if err != nil || !isListed {
+	real := trust.PathOf(project)
+	isProject := func(have string) bool { return have == project || have == real }
+	if err != nil || !slices.ContainsFunc(recorded.Projects, isProject) {
 		return false, err
 	}
 	err = change(ctx, dir, func(list []string) []string {
 		return slices.DeleteFunc(list, func(have string) bool {
-			match := have == project || have == trust.PathOf(project)
-			removed = removed || match
-			return match
+			removed = removed || isProject(have)
+			return isProject(have)
 		})
 	})
 	return removed, err

@@ -1,12 +1,9 @@
 package trust
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
-	"io/fs"
 	"path"
-	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -51,26 +48,8 @@ func (u UserState) KeepDerived(name string, data []byte) error {
 		if err := d.Replace(derivedFile(name), append([]byte(signDerived(signer, name, data)), data...)); err != nil {
 			return err
 		}
-		return d.removeOldest()
+		return d.RemoveOldest(derivedFolder, derivedFiles)
 	})
-}
-
-// removeOldest removes the oldest files of derived data over the limit.
-func (d dir) removeOldest() error {
-	entries, err := d.ReadDir(derivedFolder)
-	var files []fs.FileInfo
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			files = append(files, info)
-		}
-	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int {
-		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
-	})
-	for _, old := range files[min(len(files), derivedFiles):] {
-		_ = d.Remove(path.Join(derivedFolder, old.Name())) // the next write tries again
-	}
-	return err
 }
 
 // DropDerived removes the data of a name, if there is any.

@@ -81,8 +81,8 @@ func (r *reader) addMistake(line int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{max(line, 1), text.String(), text})
 }
 
-// ErrSecondDocument is the error for a file of which a part would not count.
-var ErrSecondDocument = lang.Errorf("a second document begins (--- or ...), and only one is read")
+// errSecondDocument is the error for a file of which a part would not count.
+var errSecondDocument = lang.Errorf("a second document begins (--- or ...), and only one is read")
 
 // ReadYAML reads the only document of a file into a node, which stays as it is without one. An error is in a line.
 func ReadYAML(data []byte, root *yaml.Node) (line int, err error) {
@@ -90,7 +90,7 @@ func ReadYAML(data []byte, root *yaml.Node) (line int, err error) {
 	for err = documents.Decode(root); err == nil; {
 		var next yaml.Node
 		if err = documents.Decode(&next); err == nil && len(next.Content) > 0 && next.Content[0].Tag != "!!null" {
-			return next.Content[0].Line, ErrSecondDocument
+			return next.Content[0].Line, errSecondDocument
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -100,7 +100,7 @@ func ReadYAML(data []byte, root *yaml.Node) (line int, err error) {
 	place := yamlPlace.FindStringSubmatch(text) // each error of the library has it
 	line, _ = strconv.Atoi(place[1])
 	if err = errors.New(text[len(place[0]):]); strings.Contains(text, "<document start>") {
-		err = ErrSecondDocument
+		err = errSecondDocument
 	}
 	return max(line, 1), err
 }

@@ -64,7 +64,7 @@ func Start(ctx context.Context, client *sdk.Client, agent string, order Order, o
 	if err != nil {
 		return nil, err
 	}
-	return Open(c)
+	return newJob(c, order, t), nil
 }
 
 // Open goes on with the document of a conversation; the job is nil if it has none.
@@ -78,6 +78,10 @@ func Open(c *sdk.Conversation) (*Job, error) {
 	if err = cmp.Or(err, bad); err != nil {
 		return nil, fmt.Errorf("the order of the document cannot be read: %w", err)
 	}
+	return newJob(c, order, t), nil
+}
+
+func newJob(c *sdk.Conversation, order Order, t *Template) *Job {
 	j := &Job{Template: t, Conversation: c, order: order, values: object{}, asked: map[string]int{}, faults: map[string]string{},
 		head: &Section{key: "{}", variables: t.shared}}
 	for name, value := range order.Variables {
@@ -90,7 +94,7 @@ func Open(c *sdk.Conversation) (*Job, error) {
 	})
 	j.note()
 	c.ShowDrafts(j.showDraft)
-	return j, nil
+	return j
 }
 
 // showDraft returns the sections of an answer.

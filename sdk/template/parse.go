@@ -21,10 +21,10 @@ import (
 const interactive = "interactive"
 
 // The bounds of a template: MaxSize in bytes of the file, maxText of the texts with the copies by aliases, and maxName of
-// a title, filename or id. MaxSections bounds the keys of each table, too.
+// a title, filename or id. maxSections bounds the keys of each table, too.
 const (
 	MaxSize      = 1 << 20
-	MaxSections  = 1000
+	maxSections  = 1000
 	maxDepth     = 64
 	maxNodes     = 100_000
 	maxText      = 4 << 20
@@ -204,8 +204,8 @@ func (b *bounds) expand(n *yaml.Node, depth int) error {
 		return fmt.Errorf("line %d: the template has more than %d bytes, with the copies by aliases", n.Line, maxText)
 	case depth > maxDepth:
 		return fmt.Errorf("line %d: the template is nested more than %d deep, or an alias contains itself", n.Line, maxDepth)
-	case isTable && len(n.Content) > 2*MaxSections:
-		return fmt.Errorf("line %d: a table has more than %d keys", n.Line, MaxSections)
+	case isTable && len(n.Content) > 2*maxSections:
+		return fmt.Errorf("line %d: a table has more than %d keys", n.Line, maxSections)
 	}
 	n.Anchor = ""
 	keys := map[string]bool{}
@@ -284,8 +284,8 @@ func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err erro
 			t.warn(s.Line, "there is another section %q beside this one", s.ID)
 			s.key += fmt.Sprintf("~%d", len(t.keys))
 		}
-		if t.keys[s.key] = true; len(t.keys) > MaxSections {
-			return nil, fmt.Errorf("line %d: the template has more than %d sections", s.Line, MaxSections)
+		if t.keys[s.key] = true; len(t.keys) > maxSections {
+			return nil, fmt.Errorf("line %d: the template has more than %d sections", s.Line, maxSections)
 		}
 		s.Title = nameAlternatives(s.Title, s.key)
 		for _, name := range variablesOf(s.Title) {

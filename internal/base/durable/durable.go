@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -96,6 +97,24 @@ func (d *Dir) Names(name string) (names []string, err error) {
 		names = append(names, e.Name())
 	}
 	return names, err
+}
+
+// RemoveOldest removes the oldest files of a folder over a number. One that cannot be removed stays until the next time.
+func (d *Dir) RemoveOldest(folder string, most int) error {
+	entries, err := d.ReadDir(folder)
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, old := range files[min(len(files), most):] {
+		_ = d.Remove(path.Join(folder, old.Name()))
+	}
+	return err
 }
 
 // Exists reports whether a file, folder or other entry has the name.

@@ -21,8 +21,8 @@ func CheckDialed(mayCall func(netip.Addr) bool, refusal error) func(network, add
 	}
 }
 
-// kept are the networks apart from the public one that package netip does not know: of carriers, of tests and protocols,
-// and the ones by which IPv6 reaches IPv4.
+// kept are networks that package netip takes for public: the networks of carriers, of tests and of protocols, and the
+// forms of IPv4 addresses in IPv6.
 var kept = []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "fec0::/10"}
 
 // IsPublic reports whether an address is one of the public network.

@@ -101,11 +101,8 @@ func CheckRead(name string) error {
 	return nil
 }
 
-// CheckWrite refuses paths that agents cannot write, as Match has them.
+// CheckWrite refuses paths that agents cannot write, as Match has them, of the paths that [CheckRead] allows.
 func (l List) CheckWrite(name string) error {
-	if err := CheckRead(name); err != nil {
-		return err
-	}
 	if which, ok := l.Match(name); ok {
 		return fmt.Errorf("%s cannot be written: %s gives orders to other programs (%s), and is the person's to change", name, which.Name, which.By)
 	}

@@ -17,7 +17,8 @@ func MatchPath(glob, name string) bool {
 		for j := range next {
 			switch {
 			case p == "**":
-				next[j] = reach[j] || j > 0 && next[j-1]
+				hasFolderMore := j > 0 && next[j-1]
+				next[j] = reach[j] || hasFolderMore
 			case j > 0 && reach[j-1]:
 				ok, err := path.Match(p, parts[j-1])
 				next[j] = ok && err == nil

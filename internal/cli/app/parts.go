@@ -118,7 +118,7 @@ func (a *App) Build(within []string) *Parts {
 		Now: clock,
 	})
 	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), CodeCache: codeCache(), IsClosed: isClosed, Log: a.Tasks.Log})
+	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), CodeCache: cacheFolder("code"), IsClosed: isClosed, Log: a.Tasks.Log})
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
 		Projects: projects, Typed: typed, Trust: Person{Trust(), SettingsFolder()}, Personas: out.Library, Notes: out.Memory, Names: names, Version: Version(), Log: a.Tasks.Log,
@@ -127,10 +127,10 @@ func (a *App) Build(within []string) *Parts {
 	return out
 }
 
-// codeCache returns the folder for the indexes of projects' files; "" without a home folder.
-func codeCache() string {
+// cacheFolder returns a folder of the person's cache; "" without a home folder.
+func cacheFolder(name string) string {
 	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
-		return filepath.Join(folder, "bmad-mcp", "code")
+		return filepath.Join(folder, "bmad-mcp", name)
 	}
 	return ""
 }
@@ -155,9 +155,9 @@ func (a *App) Repositories() sources.Repositories {
 
 func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) sources.Repositories {
 	r := sources.Repositories{Settings: a.Tasks.Settings, State: Trust(), Open: open, Now: now}
-	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
+	if folder := cacheFolder("git"); folder != "" {
 		r.Cache = &gitsource.Cache{
-			Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Tasks.Log, Registry: cmp.Or(os.Getenv("npm_config_registry"), os.Getenv("NPM_CONFIG_REGISTRY")),
+			Folder: folder, Now: now, Log: a.Tasks.Log, Registry: cmp.Or(os.Getenv("npm_config_registry"), os.Getenv("NPM_CONFIG_REGISTRY")),
 		}
 	}
 	return r

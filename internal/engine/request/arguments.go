@@ -62,7 +62,8 @@ func (a Arguments[T]) Decode(raw []byte) (T, error) {
 		value, ok := given[known.Name]
 		of := a.Schema().Properties[known.Name]
 		isOpen := known.Decides && a.mayDecide(given) // an unclear decision must not become a yes
-		if leftOut := isEmpty(value, of) && !isOpen; !ok || leftOut {
+		isLeftOut := !isOpen && isEmpty(value, of)
+		if !ok || isLeftOut {
 			continue
 		}
 		if err := known.Read(&to, of.convertTexts(value)); err != nil {
@@ -101,8 +102,11 @@ func knownAs(name string, names []string) string {
 // isEmpty reports whether a value stands for an argument that is left out: some hosts send null, or an empty text, for
 // each of them.
 func isEmpty(value json.RawMessage, of *Shape) bool {
+	if string(bytes.TrimSpace(value)) == "null" {
+		return true
+	}
 	isText := of == nil || of.hasType("string")
-	return string(bytes.TrimSpace(value)) == "null" || !isText && isBlank(value)
+	return !isText && isBlank(value)
 }
 
 // renameKnown gives arguments in another spelling their own names. It refuses an unknown one.

@@ -48,12 +48,12 @@ var (
 // Card describes an agent of another server.
 type Card struct {
 	a2a.AgentCard
-	// URL is the address of the card, SHA256 the hash of the card, Endpoint the address for tasks; IsElsewhere is true if
-	// the endpoint is on another server than the card.
-	URL, SHA256, Endpoint string
-	IsElsewhere           bool
-	client                *http.Client
-	params                a2aclient.ServiceParams
+	// SHA256 is the hash of the card, Endpoint the address for tasks; IsElsewhere is true if the endpoint is on another
+	// server than the card.
+	SHA256, Endpoint string
+	IsElsewhere      bool
+	client           *http.Client
+	params           a2aclient.ServiceParams
 }
 
 // ParseAddress returns the address of a card as it is remembered: a server alone stands for the usual path. It has to begin
@@ -116,8 +116,8 @@ func ReadToken(variable string) (string, error) {
 func Fetch(ctx context.Context, address, token string) (*Card, error) {
 	ctx, cancel := context.WithTimeout(ctx, cardTimeout)
 	defer cancel()
-	c := &Card{URL: address, params: a2aclient.ServiceParams{a2a.SvcParamVersion: {string(a2a.Version)}}}
-	if err := c.read(ctx, token); err != nil {
+	c := &Card{params: a2aclient.ServiceParams{a2a.SvcParamVersion: {string(a2a.Version)}}}
+	if err := c.readCard(ctx, address, token); err != nil {
 		failed := fault.New(fault.NotFound, "the card of the agent at %s cannot be used: %s", visible.Line(address), describe(err))
 		if errors.Is(err, errToken) {
 			return nil, failed.WithHint("the token for it is read from a variable: bmad-mcp allow --card %s --token-variable NAME", visible.Line(address))
@@ -127,14 +127,14 @@ func Fetch(ctx context.Context, address, token string) (*Card, error) {
 	return c, nil
 }
 
-// read reads the card from the server.
-func (c *Card) read(ctx context.Context, token string) error {
-	at, err := parseURL(c.URL, true)
+// readCard reads the card from the server.
+func (c *Card) readCard(ctx context.Context, address, token string) error {
+	at, err := parseURL(address, true)
 	if err != nil {
 		return err
 	}
 	c.client = newClient(httpguard.Loopback(at.Host))
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -96,11 +97,10 @@ func (f face) readLedger(ctx context.Context, e *entry) (*ledger, error) {
 	for range len(live) {
 		past = append(past, <-live)
 	}
-	l := newLedger(e.ID(), past, e.Status())
-	if l.documents = e.Documents; l.isOthers() || e.Agent().ID != f.agent {
-		return nil, errNoTask
+	if l := newLedger(e, past); !l.isOthers() && e.Agent().ID == f.agent {
+		return l, nil
 	}
-	return l, nil
+	return nil, errNoTask
 }
 
 // withTask has a function look at a task.
@@ -138,6 +138,9 @@ func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (out *a2a.
 		l, err := f.readLedger(ctx, e)
 		if err != nil {
 			return err
+		}
+		if l.documents = sync.OnceValue(l.documents); !q.IncludeArtifacts { // the list has none
+			l.documents = func() []sdk.Document { return nil }
 		}
 		var at time.Time
 		client := func(context.Context) (string, error) { return f.agent, nil }
@@ -179,9 +182,11 @@ func (f face) SendMessage(ctx context.Context, q *a2a.SendMessageRequest) (a2a.S
 		return nil, err
 	}
 	how := cmp.Or(q.Config, &a2a.SendMessageConfig{})
-	for _, err := range f.followTask(ctx, id) {
-		if how.ReturnImmediately || err != nil {
-			break // an error shows below
+	if !how.ReturnImmediately {
+		for _, err := range f.followTask(ctx, id) {
+			if err != nil {
+				break // it shows below
+			}
 		}
 	}
 	return f.GetTask(ctx, &a2a.GetTaskRequest{ID: id, HistoryLength: how.HistoryLength})

@@ -15,7 +15,7 @@ import (
 // first agent served. An id that several agents have stands for none.
 func (h *Handler) findServed(c *call) (*sdk.Agent, error) {
 	served := h.o.Agents
-	if len(served) == 0 { // all are
+	if len(served) == 0 && c.id() == "" { // all are
 		list, err := h.o.Client.Agents(c.r.Context())
 		if err != nil {
 			return nil, err
@@ -32,7 +32,7 @@ func (h *Handler) findServed(c *call) (*sdk.Agent, error) {
 		}
 	}
 	a, err := h.o.Client.Agent(c.r.Context(), c.id())
-	if err == nil && !slices.ContainsFunc(served, func(id string) bool { return id == a.ID || slices.Contains(a.Aliases, id) }) {
+	if err == nil && len(served) > 0 && !slices.ContainsFunc(served, func(id string) bool { return id == a.ID || slices.Contains(a.Aliases, id) }) {
 		err = &sdk.AgentError{ID: a.ID, Why: "it is not served to other agents; --agent names those that are"}
 	}
 	return a, err

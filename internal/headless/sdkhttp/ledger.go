@@ -45,13 +45,13 @@ const (
 	pausedText = "The work is paused, for example because the server has ended meanwhile. Send any message to this task to go on with it, or cancel it."
 )
 
-// newLedger returns the tasks in the events of a conversation, by the status of which the last one is settled.
-func newLedger(context string, events []sdk.Event, status sdk.Status) *ledger {
-	l := &ledger{context: context, documents: func() []sdk.Document { return nil }, seen: map[string]*turnTask{}}
-	for _, e := range events {
-		l.apply(e)
+// newLedger returns the tasks in the events of a conversation, whose status settles the last one.
+func newLedger(e *entry, events []sdk.Event) *ledger {
+	l := &ledger{context: e.ID(), documents: e.Documents, seen: map[string]*turnTask{}}
+	for _, event := range events {
+		l.apply(event)
 	}
-	l.settle(status)
+	l.settle(e.Status())
 	return l
 }
 

@@ -21,9 +21,6 @@ const (
 	maxList   = MaxFiles * 512
 )
 
-// errTimeout is the cause of a context at the end of the time for an update.
-var errTimeout = errors.New("timeout")
-
 // newUpdate returns an update, whose git runs in a folder of the cache.
 func (c *Cache) newUpdate(ctx context.Context, e *cacheEntry) *update {
 	s := e.spec
@@ -97,7 +94,7 @@ func (u *update) runGit(ctx context.Context, out io.Writer, args ...string) erro
 	err := call.Run(ctx)
 	var failed *git.Failure
 	switch {
-	case errors.Is(context.Cause(ctx), errTimeout):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return timeoutError(lang.T("git %s", args[0]), u.timeout)
 	case err == nil || ctx.Err() != nil:
 		return err

@@ -61,7 +61,7 @@ func (c *Cache) tryUpdate(ctx context.Context, e *cacheEntry, before record) (re
 	if err := e.saveRecord(after); err != nil {
 		return before, err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
+	limited, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	commit, made, err := c.newUpdate(limited, e).fetchCommit(limited, before)
 	switch {
@@ -130,13 +130,11 @@ func (u *update) fetchCommit(ctx context.Context, before record) (commit string,
 	if u.entry.isWhole(before, commit) {
 		return commit, false, u.entry.makeNewest(commit)
 	}
-	temp := u.entry.pathOf(durable.TempName("checkout"))
-	for _, name := range []string{temp, temp + "/git", temp + "/tree"} {
-		if err := u.entry.Mkdir(name); err != nil {
-			return "", false, err
-		}
+	temp, discard, err := u.makeTemp("git", "tree")
+	defer discard()
+	if err != nil {
+		return "", false, err
 	}
-	defer func() { _ = os.RemoveAll(u.entry.Join(temp)) }() // else the next update does
 	u.call.Dir, u.call.Repository, u.call.Tree = u.entry.Join(temp+"/tree"), u.entry.Join(temp+"/git"), u.entry.Join(temp+"/tree")
 	if commit, err = u.downloadCommit(ctx, ref, commit); err != nil {
 		return "", false, err
@@ -148,6 +146,18 @@ func (u *update) fetchCommit(ctx context.Context, before record) (commit string,
 		return "", false, err
 	}
 	return commit, true, u.publishCheckout(temp, commit)
+}
+
+// makeTemp makes a folder for a copy under way, with folders in it, and returns a function that removes all of it.
+func (u *update) makeTemp(folders ...string) (temp string, discard func(), err error) {
+	temp = u.entry.pathOf(durable.TempName("checkout"))
+	err = u.entry.Mkdir(temp)
+	for _, name := range folders {
+		if err == nil {
+			err = u.entry.Mkdir(temp + "/" + name)
+		}
+	}
+	return temp, func() { _ = os.RemoveAll(u.entry.Join(temp)) }, err // else the next update does
 }
 
 // fetchRelease returns the ID of the wanted release of a package, with a copy in place, and whether the copy is new. A
@@ -176,11 +186,11 @@ func (u *update) fetchRelease(ctx context.Context, before record) (id string, ma
 	if err != nil {
 		return "", false, err
 	}
-	temp := u.entry.pathOf(durable.TempName("checkout"))
-	if _, err := u.entry.MkdirAll(temp + "/tree"); err != nil {
+	temp, discard, err := u.makeTemp("tree")
+	defer discard()
+	if err != nil {
 		return "", false, err
 	}
-	defer func() { _ = os.RemoveAll(u.entry.Join(temp)) }() // else the next update does
 	tree, err := durable.OpenDir(u.entry.Join(temp + "/tree"))
 	if err != nil {
 		return "", false, err

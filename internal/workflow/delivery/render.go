@@ -193,13 +193,12 @@ func (p *page) addArtifact(st workflow.Stage, rec *workflow.Record) {
 		p.leaveOpen(p.Say("%s is not listed: its path or hash does not fit into a table", name))
 		return
 	}
+	if rec.Policy != nil {
+		st = st.Under(*rec.Policy)
+	}
 	switch st.Gate {
 	case workflow.GateScore:
-		least := st.GateScore
-		if rec.Policy != nil && rec.Policy.GateScore != nil {
-			least = *rec.Policy.GateScore
-		}
-		asked = p.Say("a score of at least %g, and a yes", least)
+		asked = p.Say("a score of at least %g, and a yes", st.GateScore)
 	case workflow.GateApproval:
 		asked = p.Say("a yes at the gate")
 	case workflow.GateVerdict:

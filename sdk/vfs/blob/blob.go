@@ -24,10 +24,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
-	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 const (
@@ -189,7 +190,7 @@ func (c call) replace(now *blob.Attributes, data []byte) error {
 		}
 	}
 	err := c.upload(data, o)
-	_, after, _ := c.look()
+	after, _ := c.describe(c.key)
 	isWhole := after != nil && after.Size == int64(len(data))
 	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		if !isWhole || !c.holds(after, data) {

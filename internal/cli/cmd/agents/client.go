@@ -191,8 +191,6 @@ func (cs *clients) explainError(err error) error {
 	var server *sdk.ProviderError
 	var state *sdk.StateError
 	var path *template.PathError
-	var output *sdk.OutputError
-	var refused *sdk.RefusalError
 	switch is := func(e error) bool { return errors.Is(err, e) }; {
 	case err == nil, errors.As(err, new(*fault.Error)):
 		return err
@@ -223,7 +221,7 @@ func (cs *clients) explainError(err error) error {
 	case errors.As(err, &limit):
 		cs.term.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent
-	case errors.As(err, &server), errors.As(err, &refused), errors.As(err, &output), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
+	case errors.As(err, &server), sdk.IsUnfit(err):
 		cs.term.Warnf("the model did not do the work: %s", err.Error())
 		return terminal.ErrEngine
 	}

@@ -52,7 +52,8 @@ func (t *teller) showEvent(e sdk.Event) {
 		t.endLine()
 		fmt.Fprintln(t.out, text)
 	}
-	if isAnswer := e.Type == sdk.EventTextDelta || e.Type == sdk.EventTurnCompleted; t.inSteps && isAnswer {
+	isAnswer := e.Type == sdk.EventTextDelta || e.Type == sdk.EventTurnCompleted
+	if t.inSteps && isAnswer {
 		return
 	}
 	switch e.Type {
@@ -75,11 +76,8 @@ func (t *teller) showEvent(e sdk.Event) {
 		line("(" + visible.Line(e.Text) + ")")
 	case sdk.EventCostWarning:
 		line(t.lang.Say("(%d%% of the limit is spent: %s of %s)", e.Cost.Percent, price.Money(e.Cost.Spent).Short(), price.Money(e.Cost.Limit).Short()))
-	case sdk.EventTurnStarted:
-		if t.streamed = false; t.inSteps {
-			line("· " + visible.Cut(visible.Line(e.Text), 160, "…"))
-		}
-	case sdk.EventResumed:
+	case sdk.EventTurnStarted, sdk.EventResumed:
+		t.streamed = t.streamed && e.Type == sdk.EventResumed
 		if t.inSteps {
 			line("· " + visible.Cut(visible.Line(e.Text), 160, "…"))
 		}

@@ -96,7 +96,8 @@ a template of the method is written section by section; the cost is estimated be
 
 func (o *workOptions) askAgent(ctx context.Context, agent, words string) error {
 	o.term.Speak(words)
-	if isForDocument := len(o.variables) > 0 || o.askNobody; isForDocument && o.template == "" {
+	isForDocument := len(o.variables) > 0 || o.askNobody
+	if isForDocument && o.template == "" {
 		return fault.New(fault.InvalidArgument, "--set and --no-questions are for the document of a template").WithHint("add --template NAME, or leave them out")
 	}
 	if err := o.readAnswers(ctx); err != nil {

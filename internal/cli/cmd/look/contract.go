@@ -77,14 +77,8 @@ func checkContract(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks
 	defer func() { _ = dir.Close() }() // nothing was written
 	out := checkedContract{true, c, "unknown", c.Acceptance(), []checkedArtifact{}}
 	out.OK = out.Acceptance == "pending" || out.Acceptance == "named"
-	at, err := tasks.Address([]string{c.SessionID})
-	if s, _, missing := tasks.Engine().Session(cmd.Context(), at); err == nil && missing == nil && c.SessionID != "" {
-		term.SpeakOf(s)
-		if out.Signature = "as_recorded"; !c.IsOf(s) {
-			out.Signature, out.OK = "not_of_run", false
-		} else if c.SignedBy == "" {
-			out.Signature = "nobody"
-		}
+	if out.Signature = judgeSignature(cmd, tasks, c); out.Signature == "not_of_run" {
+		out.OK = false
 	}
 	for _, a := range c.Artifacts {
 		one := checkedArtifact{a, compareArtifact(dir, a)}
@@ -95,6 +89,23 @@ func checkContract(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks
 		return terminal.ErrReported
 	}
 	return err
+}
+
+// judgeSignature compares the person who has signed with the run, if the run is here.
+func judgeSignature(cmd *cobra.Command, tasks *app.Tasks, c delivery.Contract) string {
+	if c.SessionID == "" {
+		return "unknown"
+	}
+	s, err := tasks.Session(cmd, []string{c.SessionID})
+	switch {
+	case err != nil:
+		return "unknown"
+	case !c.IsOf(s):
+		return "not_of_run"
+	case c.SignedBy == "":
+		return "nobody"
+	}
+	return "as_recorded"
 }
 
 // compareArtifact returns the state of an artifact. Line ends do not count.

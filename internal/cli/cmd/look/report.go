@@ -97,6 +97,8 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 		return err
 	}
 	ending := strings.ToLower(filepath.Ext(o.out))
+	endsInHTML := !o.asMarkdown && slices.Contains([]string{".html", ".htm"}, ending)
+	endsInDocx := !o.asMarkdown && ending == ".docx"
 	text := report.Markdown(s, found, term.Lang)
 	if o.evidence != "" {
 		return writeEvidence(term, tasks, s.TaskName, text, o.evidence)
@@ -104,11 +106,11 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	switch {
 	case o.graph:
 		text = s.Graph(doubts(term.Lang, s.TaskName, found)...)
-	case o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm"):
+	case o.asHTML, endsInHTML:
 		if text, err = report.HTML(s, found, term.Lang); err != nil {
 			return err
 		}
-	case o.asDocx || !o.asMarkdown && ending == ".docx":
+	case o.asDocx, endsInDocx:
 		if text, err = convertReport(cmd.Context(), tasks, text, o.out); err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func listSources(ctx context.Context, term *terminal.Terminal, lib library) erro
 		return term.PrintJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		term.Say("There is no place to search. Install BMAD into the project, or add a repository or package: bmad-mcp method sources add git+https://… or npm:NAME")
+		term.Say("No source of agents and workflows was found. Install BMAD into the project, or add a repository or package: bmad-mcp method sources add git+https://… or npm:NAME")
 		return nil
 	}
 	for _, line := range lines {
@@ -189,7 +189,7 @@ func updateSources(ctx context.Context, term *terminal.Terminal, workspace *app.
 			return err
 		}
 	} else if len(remotes) == 0 {
-		term.Say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://… or npm:NAME")
+		term.Say("No repository or package was added yet. Add one: bmad-mcp method sources add git+https://… or npm:NAME")
 	}
 	if failed {
 		return terminal.ErrReported

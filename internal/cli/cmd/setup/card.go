@@ -8,14 +8,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/remote"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // cardOptions are the flags about an agent of another server.
 type cardOptions struct{ address, variable string }
-
-// useOfCards is the tool that gives tasks to agents of other servers.
-const useOfCards = "delegate_to_agent"
 
 // maxSkills bounds the skills of a card that are shown.
 const maxSkills = 20
@@ -53,7 +51,7 @@ func (o cardOptions) showCard(ctx context.Context, term *terminal.Terminal, proj
 		term.Say("That is another server than the card's. A token is not sent there.")
 	}
 	w.Allowance = trust.Allowance{Project: project, Kind: trust.KindCard, Text: address, SHA256: card.SHA256, At: term.Now()}
-	if w.Use = useOfCards; o.variable != "" {
+	if w.Use = mcpserver.DelegateTool; o.variable != "" {
 		w.Text = "$" + o.variable + " " + address
 		term.Say("The token in %s is sent to the server of the card.", "$"+o.variable)
 	}
@@ -63,7 +61,7 @@ func (o cardOptions) showCard(ctx context.Context, term *terminal.Terminal, proj
 // listCards returns the allowed cards of a project.
 func listCards(project string) (out []engine.Want) {
 	for _, a := range app.Trust().OfKind(project, trust.KindCard) {
-		out = append(out, engine.Want{Allowance: a, Use: useOfCards, Allowed: true})
+		out = append(out, engine.Want{Allowance: a, Use: mcpserver.DelegateTool, Allowed: true})
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package codebase
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -119,8 +118,8 @@ type index struct {
 	visit func(record)
 }
 
-// refresh visits the listed files, those that are not as the index has them until there is no time left, and removes
-// them from the list. It keeps the index; the error says why it could not.
+// refresh visits the listed files and removes each from the list. New and changed files take part until the time is
+// over. It keeps the index; the error says why it could not.
 func (x *index) refresh(ctx context.Context) (err error) {
 	var same []span
 	isWhole := false
@@ -163,7 +162,7 @@ func (x *index) refresh(ctx context.Context) (err error) {
 	if err != nil {
 		_ = x.cache.Remove(temp) // else it goes as an old one
 	}
-	return errors.Join(err, x.removeOldest())
+	return errors.Join(err, x.cache.RemoveOldest(".", maxIndexes)) // also the rests of killed programs
 }
 
 // file is an open index.
@@ -255,20 +254,4 @@ func (x *index) visitFresh(ctx context.Context, visit func(record)) {
 		}
 		delete(x.files, name)
 	}
-}
-
-// removeOldest removes the oldest indexes over the limit, and with them the rests of killed programs.
-func (x *index) removeOldest() error {
-	entries, err := x.cache.ReadDir(".")
-	age := func(e fs.DirEntry) int64 {
-		if info, err := e.Info(); err == nil {
-			return x.now().Unix() - info.ModTime().Unix()
-		}
-		return 0
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(age(a), age(b)) })
-	for _, e := range entries[min(len(entries), maxIndexes):] {
-		err = errors.Join(err, x.cache.Remove(e.Name()))
-	}
-	return err
 }

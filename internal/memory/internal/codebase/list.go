@@ -49,7 +49,7 @@ type list struct {
 	failure error
 }
 
-// addFolder adds the files of a folder: those that git tracks or would track, or all without git.
+// addFolder adds the files of a folder that git tracks or would track; without git, all files.
 func (l *list) addFolder(ctx context.Context, folder string, depth int) error {
 	names, err := git.Files(ctx, l.dir.Join(folder))
 	if names == nil {

@@ -111,7 +111,7 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 	shows := shower{s.Dir, b}
 	places := b.bestPlaces(compared)
 	if s.Likeness != nil && len(places) > 0 {
-		if places, err = s.joinMeaning(ctx, q.Text, shows, places); err != nil {
+		if places, err = s.joinMeaning(ctx, out.Query, shows, places); err != nil {
 			problems = append(problems, s.Language.Say("found by words only: %v", err))
 		}
 	}
@@ -122,7 +122,7 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 			continue // it has changed since
 		}
 		out.Results = append(out.Results, shown)
-		for first := &out.Results[0]; sizeOf(out) > q.MaxBytes && len(out.Results) == 1 && first.Text != ""; {
+		for first := &out.Results[0]; len(out.Results) == 1 && first.Text != "" && sizeOf(out) > q.MaxBytes; {
 			first.Text = visible.Head(first.Text, len(first.Text)/2)
 		}
 		if sizeOf(out) > q.MaxBytes {
@@ -180,7 +180,7 @@ func (s Source) joinMeaning(ctx context.Context, query string, shows shower, pla
 		}
 		return !ok
 	})
-	likeness, err := s.Likeness(ctx, untrusted.Shown(query, len(query)), texts)
+	likeness, err := s.Likeness(ctx, query, texts)
 	if err != nil {
 		return places, err
 	}
