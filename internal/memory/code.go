@@ -36,7 +36,7 @@ type CodeFound = codebase.Found
 // SearchCode finds the places in the files of the project that fit a query, among the files that git tracks or would
 // track, as far as the program may read them. It keeps an index of them in the person's cache.
 func (b *Book) SearchCode(ctx context.Context, q CodeQuery) (CodeFound, error) {
-	isWanted, err := q.check()
+	isWanted, err := q.checkQuery()
 	if err == nil {
 		err = b.Usable()
 	}
@@ -56,9 +56,9 @@ func (b *Book) SearchCode(ctx context.Context, q CodeQuery) (CodeFound, error) {
 	return found, err
 }
 
-// check completes the query, and returns the filter of its glob: a name without a slash counts in each folder, and a
+// checkQuery completes the query, and returns the filter of its glob: a name without a slash counts in each folder, and a
 // folder for the files in it.
-func (q *CodeQuery) check() (isWanted func(name string) bool, err error) {
+func (q *CodeQuery) checkQuery() (isWanted func(name string) bool, err error) {
 	if err := checkQuestion(&q.Text, maxCodeQuery, &q.Limit, defaultPlaces); err != nil {
 		return nil, err
 	}

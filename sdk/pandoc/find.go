@@ -27,25 +27,25 @@ func Find(project string) (p Program, err error) {
 	if err != nil {
 		return p, err
 	}
-	if _, p.Path = find(Name, avoided); p.Path == "" {
+	if _, p.Path = findProgram(Name, avoided); p.Path == "" {
 		return p, errors.New("pandoc is not installed outside of the project (https://pandoc.org/installing.html)")
 	}
 	for _, engine := range engines {
 		if p.Engine == "" {
-			p.Engine, _ = find(engine, avoided)
+			p.Engine, _ = findProgram(engine, avoided)
 		}
 	}
 	return p, nil
 }
 
-// find returns a program in PATH, and the same path without links.
-func find(name string, avoided os.FileInfo) (found, real string) {
+// findProgram returns a program in PATH, and the same path without links.
+func findProgram(name string, avoided os.FileInfo) (found, real string) {
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(folder) {
 			continue
 		}
 		if found, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
-			if real, ok := follow(found, avoided); ok {
+			if real, ok := followLinks(found, avoided); ok {
 				return found, real
 			}
 		}
@@ -56,10 +56,10 @@ func find(name string, avoided os.FileInfo) (found, real string) {
 // maxLinks is how many links a path may have.
 const maxLinks = 40
 
-// follow returns an absolute path without links, unless the way to it leads through a folder.
-func follow(name string, avoided os.FileInfo) (real string, ok bool) {
+// followLinks returns an absolute path without links, unless the way to it leads through a folder.
+func followLinks(name string, avoided os.FileInfo) (real string, ok bool) {
 	links := 0
-	for at, rest := split(name); links <= maxLinks; {
+	for at, rest := splitPath(name); links <= maxLinks; {
 		if info, err := os.Stat(at); err != nil || os.SameFile(info, avoided) { //nolint:gosec // a folder of PATH, which is only looked at
 			return "", false
 		}
@@ -72,7 +72,7 @@ func follow(name string, avoided os.FileInfo) (real string, ok bool) {
 		case err != nil:
 			at, rest = next, rest[1:]
 		case filepath.IsAbs(target):
-			root, parts := split(target)
+			root, parts := splitPath(target)
 			at, rest, links = root, append(parts, rest[1:]...), links+1
 		default:
 			rest, links = append(strings.Split(filepath.ToSlash(target), "/"), rest[1:]...), links+1
@@ -81,8 +81,8 @@ func follow(name string, avoided os.FileInfo) (real string, ok bool) {
 	return "", false
 }
 
-// split returns the root of an absolute path, and the parts below.
-func split(name string) (root string, parts []string) {
+// splitPath returns the root of an absolute path, and the parts below.
+func splitPath(name string) (root string, parts []string) {
 	root = filepath.VolumeName(name) + string(filepath.Separator)
 	return root, strings.Split(filepath.ToSlash(strings.TrimPrefix(filepath.Clean(name), root)), "/")
 }

@@ -124,10 +124,10 @@ func Convert(ctx context.Context, program Program, markdown []byte, format strin
 	}
 	limited, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	data, err := run(limited, folder, markdown, append(slices.Clip(args), "--sandbox"), program)
+	data, err := runProgram(limited, folder, markdown, append(slices.Clip(args), "--sandbox"), program)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == noDataFile {
-		data, err = run(limited, folder, markdown, args, program)
+		data, err = runProgram(limited, folder, markdown, args, program)
 	}
 	if ctx.Err() == nil && limited.Err() != nil {
 		return nil, fmt.Errorf("pandoc has not finished within %s, and was ended; convert a shorter document", Timeout)
@@ -135,8 +135,8 @@ func Convert(ctx context.Context, program Program, markdown []byte, format strin
 	return data, cmp.Or(ctx.Err(), err)
 }
 
-// run returns the output of the program, run without network if the system permits.
-func run(ctx context.Context, folder string, in []byte, args []string, program Program) ([]byte, error) {
+// runProgram returns the output of the program, runProgram without network if the system permits.
+func runProgram(ctx context.Context, folder string, in []byte, args []string, program Program) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, said := bounded{most: MaxOutput, full: cancel}, bounded{most: maxSaid, full: func() {}}

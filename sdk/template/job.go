@@ -92,7 +92,7 @@ func newJob(c *sdk.Conversation, order Order, t *Template) *Job {
 			j.values[s.key+"?"] = !slices.Contains([]string{"", "false", "no", "off", "0", "否"}, strings.ToLower(strings.TrimSpace(text)))
 		}
 	})
-	j.note()
+	j.noteAnswers()
 	c.ShowDrafts(j.showDraft)
 	return j
 }
@@ -122,8 +122,8 @@ func (j *Job) eachSection(sections []*Section, visit func(*Section)) {
 	}
 }
 
-// note takes the answers of the turns not noted yet.
-func (j *Job) note() {
+// noteAnswers takes the answers of the turns not noted yet.
+func (j *Job) noteAnswers() {
 	for _, turn := range j.History()[j.noted:] {
 		j.noted++
 		_ = json.Unmarshal(turn.Output, &j.values) // an object by the schema, or none
@@ -133,11 +133,11 @@ func (j *Job) note() {
 			}
 		}
 	}
-	j.forgive()
+	j.forgiveFaults()
 }
 
-// forgive has the sections asked for again that got no answer when the model failed so often in a row that Run ended.
-func (j *Job) forgive() {
+// forgiveFaults has the sections asked for again that got no answer when the model failed so often in a row that Run ended.
+func (j *Job) forgiveFaults() {
 	turns := j.History()
 	first := len(turns)
 	for first > 0 && turns[first-1].Unfit {
@@ -232,7 +232,7 @@ func (j *Job) planStep(document string) (step sdk.Step, keys []string) {
 		}
 		if s != j.head {
 			more := addTold(slices.Clip(told), s)
-			if isFull = len(told) > 0 && (isAlone || len(describe(more)) > groupSize); isFull {
+			if isFull = len(told) > 0 && (isAlone || len(describeSections(more)) > groupSize); isFull {
 				return
 			}
 			told, titles, isFull = more, append(titles, nameOf(s, j.values)), isAlone
@@ -243,8 +243,8 @@ func (j *Job) planStep(document string) (step sdk.Step, keys []string) {
 	name := cmp.Or(j.Template.Name, j.Template.ID)
 	step = sdk.Step{Name: strings.Join(keys, "\n"), Title: cmp.Or(strings.Join(titles, ", "), name),
 		Output: sdk.RawOutput{Schema: json.RawMessage(asJSON(tableOf(answer)))}}
-	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.path(), document, maxItems,
-		visible.Head(j.Template.rest, groupSize), describe(told))
+	step.Text = fmt.Sprintf(stepText, name, j.order.Words, asJSON(j.order.Variables), j.documentPath(), document, maxItems,
+		visible.Head(j.Template.rest, groupSize), describeSections(told))
 	if isElicited && !j.AsksNobody() {
 		step.Review = &sdk.Question{Question: fmt.Sprintf("Is the draft of %q good as it is? Say what to change, or go on.", step.Title), Options: j.Template.Options}
 	}
@@ -254,13 +254,13 @@ func (j *Job) planStep(document string) (step sdk.Step, keys []string) {
 // unsafe are characters that a value brings into no filename.
 var unsafe = pattern.New(`[\s/\\:*?"<>|[:cntrl:]]+`)
 
-// path returns the place of the document in the agent's files.
-func (j *Job) path() string {
+// documentPath returns the place of the document in the agent's files.
+func (j *Job) documentPath() string {
 	filename, values := j.Template.Output.Filename, object{}
 	for _, name := range variablesOf(filename) {
 		values["{{"+name+"}}"] = unsafe.ReplaceAllString(visible.Head(strings.Trim(valueOf(j.values, name), ". "), 70), "-")
 	}
-	filename, _ = fill(filename, values)
+	filename, _ = fillVariables(filename, values)
 	name, err := vfs.Clean("/" + filename)
 	if err != nil {
 		name = "/docs/document"
@@ -289,7 +289,7 @@ type Estimate struct {
 func (j *Job) Estimate() Estimate {
 	e, rest := Estimate{Known: true}, *j
 	rest.asked = maps.Clone(j.asked)
-	document := shorten(j.render(false).Text)
+	document := shortenDocument(j.renderDocument(false).Text)
 	for step, keys := rest.planStep(document); len(keys) > 0; step, keys = rest.planStep(document) {
 		for _, key := range keys {
 			rest.asked[key] = maxAsked
@@ -321,12 +321,12 @@ type Result struct {
 // Result returns the document so far.
 func (j *Job) Result() *Result {
 	_, missing := j.planStep("")
-	return j.render(len(missing) == 0)
+	return j.renderDocument(len(missing) == 0)
 }
 
-// render writes the document; done is false if more is to come.
-func (j *Job) render(done bool) *Result {
-	w := &writer{Result: Result{Path: j.path(), Done: done, Warnings: j.Template.Warnings}, faults: j.faults}
+// renderDocument writes the document; done is false if more is to come.
+func (j *Job) renderDocument(done bool) *Result {
+	w := &writer{Result: Result{Path: j.documentPath(), Done: done, Warnings: j.Template.Warnings}, faults: j.faults}
 	w.writeHeading(1, w.fill(cmp.Or(j.Template.Output.Title, j.Template.Name, j.Template.ID, "Document"), j.values))
 	for _, s := range j.Template.Sections {
 		w.writeSection(s, 2, j.values)
@@ -346,15 +346,15 @@ func (j *Job) render(done bool) *Result {
 func (j *Job) Run(ctx context.Context) (*Result, error) {
 	for unfit := 0; ; {
 		status := j.Status()
-		j.note() // answers since the last Run
-		step, keys := j.planStep(shorten(j.render(false).Text))
+		j.noteAnswers() // answers since the last Run
+		step, keys := j.planStep(shortenDocument(j.renderDocument(false).Text))
 		switch {
 		case status != sdk.Idle:
 			if err := j.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) && !errors.Is(err, sdk.ErrNotPaused) {
 				return j.Result(), err
 			}
 		case len(keys) == 0:
-			err := j.write()
+			err := j.writeDocument()
 			return j.Result(), cmp.Or(err, j.Save(ctx))
 		default:
 			err := j.checkPath()
@@ -369,9 +369,9 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 		if ctx.Err() != nil {
 			return j.Result(), errors.Join(ctx.Err(), j.Pause(context.WithoutCancel(ctx)))
 		}
-		j.note()
+		j.noteAnswers()
 		if unfit++; err == nil {
-			unfit, err = 0, j.write()
+			unfit, err = 0, j.writeDocument()
 		} else if turn.Unfit && unfit < maxUnfit {
 			err = nil
 		}
@@ -398,7 +398,7 @@ func (e *PathError) Unwrap() error { return e.Err }
 // checkPath refuses a path that cannot be written, before anything is paid. It takes any as long as variables of the name
 // are missing.
 func (j *Job) checkPath() (err error) {
-	name := j.path()
+	name := j.documentPath()
 	if len(j.missingOf(j.head)) > 0 {
 		return nil
 	}
@@ -417,8 +417,8 @@ func (j *Job) checkPath() (err error) {
 	return nil
 }
 
-// write writes the document into the agent's files; on a disk, where it may replace another, once it is done.
-func (j *Job) write() error {
+// writeDocument writes the document into the agent's files; on a disk, where it may replace another, once it is done.
+func (j *Job) writeDocument() error {
 	r := j.Result()
 	_, isOnDisk := j.Files().(*vfs.Dir)
 	if hasNoName := len(j.missingOf(j.head)) > 0; hasNoName || isOnDisk && !r.Done {

@@ -143,7 +143,7 @@ func Parse(data []byte) (*Template, error) {
 		return nil, fmt.Errorf("the template is not valid YAML: %s", visible.Line(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	root := document.Content[0]
-	if err := (&bounds{maxNodes, maxText}).expand(root, 0); err != nil {
+	if err := (&bounds{maxNodes, maxText}).expandAliases(root, 0); err != nil {
 		return nil, err
 	}
 	t := &Template{keys: map[string]bool{}}
@@ -179,7 +179,7 @@ func Parse(data []byte) (*Template, error) {
 	if root.Kind == yaml.MappingNode && !hasKey(root, "sections") && t.rest != "{}" { // a form of YAML fields
 		file.Sections, t.rest = []*Section{{ID: "form", Type: "yaml", Line: root.Line, source: formText + "\n\n" + t.rest}}, ""
 	}
-	if t.Sections, err = t.prepare(slices.DeleteFunc(file.Sections, func(s *Section) bool { return s == nil }), nil); err == nil && len(t.Sections) == 0 {
+	if t.Sections, err = t.prepareSections(slices.DeleteFunc(file.Sections, func(s *Section) bool { return s == nil }), nil); err == nil && len(t.Sections) == 0 {
 		err = errors.New(strings.Join(append([]string{fmt.Sprintf("line %d: the template has no sections", root.Line)}, t.Warnings...), "; "))
 	}
 	return t, err
@@ -192,9 +192,9 @@ func (t *Template) warn(line int, format string, args ...any) {
 // bounds are the parts and the bytes of text that may come.
 type bounds struct{ parts, text int }
 
-// expand puts the parts that aliases name in their places. The keys of a table are compared here, because the decoder
+// expandAliases puts the parts that aliases name in their places. The keys of a table are compared here, because the decoder
 // compares each with each.
-func (b *bounds) expand(n *yaml.Node, depth int) error {
+func (b *bounds) expandAliases(n *yaml.Node, depth int) error {
 	b.parts--
 	b.text -= len(n.Value) + len(n.Tag) + len(n.HeadComment) + len(n.LineComment) + len(n.FootComment)
 	switch isTable := n.Kind == yaml.MappingNode; {
@@ -214,7 +214,7 @@ func (b *bounds) expand(n *yaml.Node, depth int) error {
 			c = c.Alias
 			n.Content[i] = c
 		}
-		if err := b.expand(c, depth+1); err != nil {
+		if err := b.expandAliases(c, depth+1); err != nil {
 			return err
 		}
 		switch isKey := i%2 == 0; {
@@ -268,9 +268,9 @@ func asYAML(v any) string {
 	return strings.TrimSpace(string(data))
 }
 
-// prepare gives the sections of a list their keys, and makes two forms one: a variable in the titles of neighbours
+// prepareSections gives the sections of a list their keys, and makes two forms one: a variable in the titles of neighbours
 // gets a name for each; and if a repeatable section has a fixed title, the ones in it with variables repeat.
-func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err error) {
+func (t *Template) prepareSections(list []*Section, up *Section) (_ []*Section, err error) {
 	uses := map[string]int{}
 	for n, s := range list {
 		if err = checkNames(s.Line, s.ID, s.Title); err != nil {
@@ -291,7 +291,7 @@ func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err erro
 		for _, name := range variablesOf(s.Title) {
 			uses[name]++
 		}
-		if t.check(s); s.Title+s.Content == "" && len(s.Sections) == 0 && !s.hasText() {
+		if t.checkSection(s); s.Title+s.Content == "" && len(s.Sections) == 0 && !s.hasText() {
 			t.rest = visible.Head(t.rest+"\n"+s.source, groupSize) // for all sections
 		}
 	}
@@ -307,15 +307,15 @@ func (t *Template) prepare(list []*Section, up *Section) (_ []*Section, err erro
 		if t.variables += len(s.variables); t.variables > maxVariables {
 			return nil, fmt.Errorf("line %d: the template has more than %d variables", s.Line, maxVariables)
 		}
-		if s.Sections, err = t.prepare(s.Sections, s); err != nil {
+		if s.Sections, err = t.prepareSections(s.Sections, s); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// check warns of keys and values that are not used as written.
-func (t *Template) check(s *Section) {
+// checkSection warns of keys and values that are not used as written.
+func (t *Template) checkSection(s *Section) {
 	t.Warnings = append(t.Warnings, s.problems...)
 	for _, key := range slices.Sorted(maps.Keys(s.More)) {
 		if !strings.Contains(forModel, " "+key+" ") {

@@ -50,8 +50,8 @@ func addTold(told []*Section, s *Section) []*Section {
 	return told
 }
 
-// describe returns the instructions for sections.
-func describe(told []*Section) (text string) {
+// describeSections returns the instructions for sections.
+func describeSections(told []*Section) (text string) {
 	for _, s := range told {
 		text += fmt.Sprintf("## Key %q\n\n%s\n\n", s.key, s.source)
 	}
@@ -60,8 +60,8 @@ func describe(told []*Section) (text string) {
 
 func (s *Section) isElicited() bool { return s.Elicit || s.up != nil && s.up.isElicited() }
 
-// shorten returns a document, or if it is long the beginning of each section.
-func shorten(document string) string {
+// shortenDocument returns a document, or if it is long the beginning of each section.
+func shortenDocument(document string) string {
 	if len(document) <= digestSize {
 		return document
 	}

@@ -25,8 +25,8 @@ func valueOf(values object, name string) string {
 	return strings.TrimSpace(strings.NewReplacer("{{", "", "}}", "").Replace(text))
 }
 
-// fill puts the values of variables into a text, and returns the names without one.
-func fill(text string, values object) (filled string, missing []string) {
+// fillVariables puts the values of variables into a text, and returns the names without one.
+func fillVariables(text string, values object) (filled string, missing []string) {
 	filled = variable.ReplaceAllStringFunc(text, func(found string) string {
 		name := variablesOf(found)[0]
 		value := valueOf(values, name)
@@ -40,7 +40,7 @@ func fill(text string, values object) (filled string, missing []string) {
 
 // nameOf returns the title of a section for lists, or the id if it is not known yet.
 func nameOf(s *Section, values object) string {
-	title, missing := fill(s.Title, values)
+	title, missing := fillVariables(s.Title, values)
 	if title = visible.Line(title); title == "" || len(missing) > 0 {
 		return s.ID
 	}
@@ -74,7 +74,7 @@ type writer struct {
 }
 
 func (w *writer) fill(text string, values object) string {
-	text, missing := fill(text, values)
+	text, missing := fillVariables(text, values)
 	if w.Done {
 		addOnce(&w.Unfilled, missing...)
 	}
@@ -140,7 +140,7 @@ func (w *writer) writeItem(s *Section, level int, values object) {
 		level++
 	}
 	if s.Content != "" {
-		fmt.Fprintf(&w.b, "%s\n\n", strings.TrimSpace(clean(w.fill(s.Content, values), level)))
+		fmt.Fprintf(&w.b, "%s\n\n", strings.TrimSpace(cleanText(w.fill(s.Content, values), level)))
 	}
 	text, _ := values[s.key].(string)
 	text = strings.TrimSpace(text)
@@ -177,7 +177,7 @@ func formatText(s *Section, text, title string, least int) string {
 	if len(s.Sections) > 0 {
 		least++
 	}
-	return clean(text, least)
+	return cleanText(text, least)
 }
 
 var (
@@ -219,9 +219,9 @@ func escapeTags(line string, isOpen bool) (string, bool) {
 	return strings.Join(parts, run), isOpen
 }
 
-// clean makes headings of a text no higher than a level, and ends what would hide the text that follows. Blocks of
+// cleanText makes headings of a text no higher than a level, and ends what would hide the text that follows. Blocks of
 // code stand on their own, outside of lists.
-func clean(text string, least int) string {
+func cleanText(text string, least int) string {
 	var out []string
 	fence, indent, isOpen := "", "", false
 	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {

@@ -141,7 +141,7 @@ func (l List) In(tree fs.FS, skip func(name string) bool) State {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			found[name] = describe(tree, name, info)
+			found[name] = describeFile(tree, name, info)
 		}
 		return nil
 	})
@@ -154,7 +154,7 @@ func (l List) In(tree fs.FS, skip func(name string) bool) State {
 // Git is the name of the entry for repositories.
 const Git = ".git"
 
-func describe(tree fs.FS, name string, info fs.FileInfo) string {
+func describeFile(tree fs.FS, name string, info fs.FileInfo) string {
 	if info.Mode().IsRegular() && info.Size() <= maxHashed {
 		if data, err := durable.ReadFile(tree, name, maxHashed); err == nil {
 			return fmt.Sprintf("%s %x", info.Mode(), sha256.Sum256(data))

@@ -118,7 +118,7 @@ func Fetch(ctx context.Context, address, token string) (*Card, error) {
 	defer cancel()
 	c := &Card{params: a2aclient.ServiceParams{a2a.SvcParamVersion: {string(a2a.Version)}}}
 	if err := c.readCard(ctx, address, token); err != nil {
-		failed := fault.New(fault.NotFound, "the card of the agent at %s cannot be used: %s", visible.Line(address), describe(err))
+		failed := fault.New(fault.NotFound, "the card of the agent at %s cannot be used: %s", visible.Line(address), describeError(err))
 		if errors.Is(err, errToken) {
 			return nil, failed.WithHint("the token for it is read from a variable: bmad-mcp allow --card %s --token-variable NAME", visible.Line(address))
 		}
@@ -184,8 +184,8 @@ func (c *Card) chooseEndpoint(at *url.URL, token string) error {
 	return lang.Errorf("it has no address for JSON-RPC of version 1")
 }
 
-// describe returns the words of an error of a request.
-func describe(err error) string {
+// describeError returns the words of an error of a request.
+func describeError(err error) string {
 	return visible.Fit(visible.Line(httpguard.WithoutAddress(err).Error()), 500)
 }
 
@@ -201,16 +201,16 @@ type Answer struct {
 // fault.NotAllowed, a server without an answer a fault.Storage.
 func (c *Card) Give(ctx context.Context, taskID, text string) (*Answer, error) {
 	wire := a2aclient.NewJSONRPCTransport(c.Endpoint, c.client)
-	task, err := c.begin(ctx, wire, a2a.TaskID(taskID), text)
+	task, err := c.beginTask(ctx, wire, a2a.TaskID(taskID), text)
 	if errors.Is(err, a2a.ErrTaskNotFound) && taskID != "" {
 		return nil, fault.New(fault.NotFound, "the agent %s knows no task %q", c.showName(), taskID).WithHint("leave task_id out to begin a new one")
 	}
 	if err != nil {
-		return nil, fault.New(fault.Storage, "the agent %s gives no answer: %s", c.showName(), describe(err)).
+		return nil, fault.New(fault.Storage, "the agent %s gives no answer: %s", c.showName(), describeError(err)).
 			WithHint("whether it has begun the task is not known: ask the owner before you send it again")
 	}
 	for id := task.ID; ; {
-		answer, err := c.judge(id, task)
+		answer, err := c.judgeTask(id, task)
 		if err != nil || answer.Status != "working" {
 			return answer, err
 		}
@@ -225,8 +225,8 @@ func (c *Card) Give(ctx context.Context, taskID, text string) (*Answer, error) {
 	}
 }
 
-// begin returns the task of a text.
-func (c *Card) begin(ctx context.Context, wire a2aclient.Transport, id a2a.TaskID, text string) (*a2a.Task, error) {
+// beginTask returns the task of a text.
+func (c *Card) beginTask(ctx context.Context, wire a2aclient.Transport, id a2a.TaskID, text string) (*a2a.Task, error) {
 	if text == "" {
 		task, err := wire.GetTask(ctx, c.params, &a2a.GetTaskRequest{ID: id})
 		if err == nil {
@@ -249,8 +249,8 @@ func (c *Card) begin(ctx context.Context, wire a2aclient.Transport, id a2a.TaskI
 	return nil, err
 }
 
-// judge returns the answer that a task has for its caller; the error is an end without one.
-func (c *Card) judge(id a2a.TaskID, t *a2a.Task) (*Answer, error) {
+// judgeTask returns the answer that a task has for its caller; the error is an end without one.
+func (c *Card) judgeTask(id a2a.TaskID, t *a2a.Task) (*Answer, error) {
 	out := &Answer{Status: "working", Agent: c.showName(), TaskID: string(id)}
 	said := ""
 	if t.Status.Message != nil {

@@ -110,7 +110,7 @@ func (f face) withTask(ctx context.Context, id a2a.TaskID, look func(*entry, *le
 		if err != nil {
 			return err
 		}
-		if t := l.find(id); t != nil {
+		if t := l.findTask(id); t != nil {
 			return look(e, l, t)
 		}
 		return errNoTask
@@ -121,7 +121,7 @@ func (f face) withTask(ctx context.Context, id a2a.TaskID, look func(*entry, *le
 // GetTask implements a2asrv.RequestHandler.
 func (f face) GetTask(ctx context.Context, q *a2a.GetTaskRequest) (out *a2a.Task, err error) {
 	err = f.withTask(ctx, q.ID, func(_ *entry, l *ledger, t *turnTask) error {
-		if out = l.show(t); q.HistoryLength != nil {
+		if out = l.showTask(t); q.HistoryLength != nil {
 			out.History = out.History[max(0, len(out.History)-max(0, *q.HistoryLength)):]
 		}
 		return nil
@@ -147,7 +147,7 @@ func (f face) ListTasks(ctx context.Context, q *a2a.ListTasksRequest) (out *a2a.
 		list := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: client, TimeProvider: func() time.Time { return at }})
 		for _, t := range l.tasks {
 			at = *t.Status.Timestamp
-			if _, err := list.Create(ctx, l.show(t)); err != nil {
+			if _, err := list.Create(ctx, l.showTask(t)); err != nil {
 				return err
 			}
 		}
@@ -212,14 +212,14 @@ func (f face) followTask(ctx context.Context, id a2a.TaskID) iter.Seq2[a2a.Event
 		hasLeft, hasBegun := false, false
 		send := func(event a2a.Event) { hasLeft = hasLeft || !yield(event, nil) }
 		err := f.withTask(ctx, id, func(e *entry, l *ledger, t *turnTask) error {
-			if send(l.show(t)); hasLeft || t.isAtRest() {
+			if send(l.showTask(t)); hasLeft || t.isAtRest() {
 				return nil
 			}
 			return f.h.followEvents(ctx, e, l.last.Seq, nil, func(event sdk.Event) bool {
 				before := t.Status
-				l.apply(event)
+				l.applyEvent(event)
 				if t.isAtRest() {
-					for _, made := range l.show(t).Artifacts {
+					for _, made := range l.showTask(t).Artifacts {
 						send(&a2a.TaskArtifactUpdateEvent{TaskID: id, ContextID: t.ContextID, Artifact: made, LastChunk: true})
 					}
 				}
@@ -274,12 +274,12 @@ func (f face) giveWords(ctx context.Context, e *entry, m *a2a.Message, words str
 		return known.ID, nil
 	}
 	if m.TaskID != "" {
-		return m.TaskID, f.continueTask(ctx, e, l.find(m.TaskID), words)
+		return m.TaskID, f.continueTask(ctx, e, l.findTask(m.TaskID), words)
 	}
 	if n := len(l.tasks); n > 0 && !l.tasks[n-1].Status.State.Terminal() {
 		return "", a2a.NewError(a2a.ErrUnsupportedOperation, "the task "+string(l.tasks[n-1].ID)+" of this context is not over; an answer needs this taskId")
 	}
-	if err := f.h.deliver(ctx, e, words); err != nil {
+	if err := f.h.deliverMessage(ctx, e, words); err != nil {
 		if len(l.tasks) == 0 {
 			f.h.forgetEntry(e)
 		}

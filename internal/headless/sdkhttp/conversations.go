@@ -40,11 +40,11 @@ func (h *Handler) createEntry(c *call, plain bool) (*entry, error) {
 
 // sendMessage is the person's next message.
 func (h *Handler) sendMessage(c *call, e *entry) (any, error) {
-	return nil, h.deliver(c.r.Context(), e, c.Message)
+	return nil, h.deliverMessage(c.r.Context(), e, c.Message)
 }
 
-// deliver gives a conversation the next message, unless the money for it is spent.
-func (h *Handler) deliver(ctx context.Context, e *entry, message string) error {
+// deliverMessage gives a conversation the next message, unless the money for it is spent.
+func (h *Handler) deliverMessage(ctx context.Context, e *entry, message string) error {
 	if costs := e.Costs(); costs.Limit > 0 && costs.Spent >= costs.Limit {
 		return &sdk.CostLimitError{Spent: costs.Spent, Limit: costs.Limit}
 	}

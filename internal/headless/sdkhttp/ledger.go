@@ -49,9 +49,9 @@ const (
 func newLedger(e *entry, events []sdk.Event) *ledger {
 	l := &ledger{context: e.ID(), documents: e.Documents, seen: map[string]*turnTask{}}
 	for _, event := range events {
-		l.apply(event)
+		l.applyEvent(event)
 	}
-	l.settle(e.Status())
+	l.settleLast(e.Status())
 	return l
 }
 
@@ -69,20 +69,20 @@ func contextOf(id a2a.TaskID) string {
 	return context
 }
 
-// find returns a task by its id; nil if there is none.
-func (l *ledger) find(id a2a.TaskID) *turnTask {
+// findTask returns a task by its id; nil if there is none.
+func (l *ledger) findTask(id a2a.TaskID) *turnTask {
 	if at := slices.IndexFunc(l.tasks, func(t *turnTask) bool { return t.ID == id }); at >= 0 {
 		return l.tasks[at]
 	}
 	return nil
 }
 
-// apply enters an event.
-func (l *ledger) apply(e sdk.Event) {
+// applyEvent enters an event.
+func (l *ledger) applyEvent(e sdk.Event) {
 	if e.Seq > 0 {
 		l.last = e
 	}
-	t := l.find(taskID(l.context, e.Turn))
+	t := l.findTask(taskID(l.context, e.Turn))
 	switch {
 	case e.Type == sdk.EventTurnStarted && e.Agent == "" && t == nil:
 		t = &turnTask{Task: a2a.Task{ID: taskID(l.context, e.Turn), ContextID: l.context}, began: e.At}
@@ -93,11 +93,11 @@ func (l *ledger) apply(e sdk.Event) {
 	case t == nil || t.Status.State.Terminal():
 		return
 	case e.Type == sdk.EventCost:
-		t.count(*e.Cost)
+		t.addCost(*e.Cost)
 	}
 	state, words := a2a.TaskStateWorking, ""
 	if e.Agent == "" { // the events of a sub-agent are part of the work
-		state, words = l.enter(t, e)
+		state, words = l.enterEvent(t, e)
 	}
 	if state == a2a.TaskStateWorking && len(t.open) > 0 {
 		state, words = a2a.TaskStateInputRequired, describeQuestion(t.open[0])
@@ -109,8 +109,8 @@ func (l *ledger) apply(e sdk.Event) {
 	}
 }
 
-// enter enters an event into a task, and returns the state after it: working, unless it is over.
-func (l *ledger) enter(t *turnTask, e sdk.Event) (state a2a.TaskState, words string) {
+// enterEvent enters an event into a task, and returns the state after it: working, unless it is over.
+func (l *ledger) enterEvent(t *turnTask, e sdk.Event) (state a2a.TaskState, words string) {
 	switch e.Type {
 	case sdk.EventQuestion:
 		if e.Question.Source != "text" { // any message answers that
@@ -134,8 +134,8 @@ func (l *ledger) enter(t *turnTask, e sdk.Event) (state a2a.TaskState, words str
 	return a2a.TaskStateWorking, ""
 }
 
-// settle has a task be at work, or pauses or ends one whose process died.
-func (l *ledger) settle(status sdk.Status) {
+// settleLast has a task be at work, or pauses or ends one whose process died.
+func (l *ledger) settleLast(status sdk.Status) {
 	if len(l.tasks) == 0 {
 		return
 	}
@@ -150,7 +150,7 @@ func (l *ledger) settle(status sdk.Status) {
 	default:
 		return
 	}
-	l.apply(e)
+	l.applyEvent(e)
 }
 
 // addWords adds the person's words to the history of a task.
@@ -168,8 +168,8 @@ func (t *turnTask) newMessage(role a2a.MessageRole, words string, e sdk.Event) *
 	return m
 }
 
-// count adds the cost of a call of the model.
-func (t *turnTask) count(c sdk.Cost) {
+// addCost adds the cost of a call of the model.
+func (t *turnTask) addCost(c sdk.Cost) {
 	if c.Call != nil {
 		t.spent += price.Money(*c.Call)
 	}
@@ -205,8 +205,8 @@ func describeQuestion(q sdk.Question) string {
 	return strings.Join(lines, "\n")
 }
 
-// show returns a task for a client, with the answer and the documents made in it, as they are now.
-func (l *ledger) show(t *turnTask) *a2a.Task {
+// showTask returns a task for a client, with the answer and the documents made in it, as they are now.
+func (l *ledger) showTask(t *turnTask) *a2a.Task {
 	shown := t.Task
 	if t.answer != "" {
 		shown.Artifacts = []*a2a.Artifact{{ID: answerID, Name: answerID, Parts: a2a.ContentParts{a2a.NewTextPart(t.answer)}}}

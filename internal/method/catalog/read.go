@@ -234,7 +234,7 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 		for _, tree := range f.outermostTrees() {
 			entries := 0
 			f.EachFile(tree, &entries, func(name string, size int64) {
-				if !f.matches(pattern, name) {
+				if !f.matchesGlob(pattern, name) {
 					return
 				}
 				out = append(out, Listed{URI: f.URI(name), MIMEType: MIMEType(name), Size: size})
@@ -245,8 +245,8 @@ func (c *Catalog) Files(pattern string) ([]Listed, error) {
 	return out, nil
 }
 
-// matches matches a path in the source, or in an installation of it.
-func (f *Origin) matches(glob, name string) bool {
+// matchesGlob matchesGlob a path in the source, or in an installation of it.
+func (f *Origin) matchesGlob(glob, name string) bool {
 	if glob == "" || pattern.MatchPath(glob, name) {
 		return true
 	}

@@ -134,7 +134,7 @@ func (c *Contract) readBody(lines []string, from int) error {
 	return nil
 }
 
-// fits reports whether a contract can name an artifact so that it is read back as it is.
-func (a Artifact) fits() bool {
+// fitsTable reports whether a contract can name an artifact so that it is read back as it is.
+func (a Artifact) fitsTable() bool {
 	return digest.MatchString(a.SHA256) && a.Path == strings.TrimSpace(a.Path) && !visible.Hides(a.Path) && !strings.ContainsAny(a.Path, "`|\\\n\t")
 }

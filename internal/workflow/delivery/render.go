@@ -60,7 +60,7 @@ func Render(f Facts, l lang.Language) (string, Summary, error) {
 	if err != nil {
 		return "", p.sum, fmt.Errorf("the front matter of a contract: %w", err)
 	}
-	p.printf("---\n%s---\n\n# %s\n\n", head, l.Say("Delivery contract: %s → %s", escape(f.FromTeam), escape(f.ToTeam)))
+	p.printf("---\n%s---\n\n# %s\n\n", head, l.Say("Delivery contract: %s → %s", escapeText(f.FromTeam), escapeText(f.ToTeam)))
 	p.writeState()
 	for _, st := range p.w.Stages {
 		rec := f.Session.Record(st.ID)
@@ -81,12 +81,12 @@ func Render(f Facts, l lang.Language) (string, Summary, error) {
 	p.writeTable("## ", p.Say("Accepted risks"), p.Say("| When | Stage | Result | Who | Reason |"), p.risks, p.Say("None."))
 	p.writeTable("## ", p.Say("Commits"), p.Say("| Commit | Stage | When |"), p.commits)
 	p.writeTable("## ", p.Say("Out of scope"), p.Say("| Item | Why |"), p.outside)
-	signed := escape(p.SignedBy)
+	signed := escapeText(p.SignedBy)
 	if p.SignedBy == "" {
 		signed = p.leaveOpen("signed_by: " + p.Say("Nobody has decided anything in this run yet, so nobody has signed."))
 	}
 	p.printf("## %s\n\n%s\n\n## %s\n\n%s\n\n%s\n%s\n", p.Say("Signature"), signed, p.Say("Acceptance"),
-		p.Say("For a person of %s, who then sets the status at the top: accepted, rejected or renegotiating.", escape(p.ToTeam)), acceptedBy, acceptedOn)
+		p.Say("For a person of %s, who then sets the status at the top: accepted, rejected or renegotiating.", escapeText(p.ToTeam)), acceptedBy, acceptedOn)
 	return p.String(), p.sum, nil
 }
 
@@ -120,8 +120,8 @@ func (c Contract) IsOf(s *workflow.Session) bool {
 	return c.SignedBy == SignedBy(s, workflow.Verification{}, c.Entries) || c.SignedBy == SignedBy(s, unknown, c.Entries)
 }
 
-// escape makes a text of the run safe in a line or a cell, also for a reader of comments that knows no backslash.
-func escape(text string) string {
+// escapeText makes a text of the run safe in a line or a cell, also for a reader of comments that knows no backslash.
+func escapeText(text string) string {
 	return cmp.Or(strings.ReplaceAll(markdown.Escape(text, 600), `\<`, "&lt;"), "–")
 }
 
@@ -133,7 +133,7 @@ func (p *page) sayWord(id string) string { return strings.ReplaceAll(p.Word(id),
 // formatRow returns a row with texts of the run.
 func formatRow(cells ...string) string {
 	for i := range cells {
-		cells[i] = escape(cells[i])
+		cells[i] = escapeText(cells[i])
 	}
 	return "| " + strings.Join(cells, " | ") + " |"
 }
@@ -166,7 +166,7 @@ func (p *page) writeTable(mark, title, head string, rows []string, none ...strin
 func (p *page) writeState() {
 	s := p.Session
 	st, _ := p.w.Stage(s.CurrentStage)
-	warn := func(text string) { p.printf("> ⚠ **%s**\n\n", escape(p.leaveOpen(text))) }
+	warn := func(text string) { p.printf("> ⚠ **%s**\n\n", escapeText(p.leaveOpen(text))) }
 	switch s.CurrentState {
 	case workflow.Completed:
 	case workflow.Cancelled:
@@ -180,7 +180,7 @@ func (p *page) writeState() {
 	for _, a := range p.Found.Altered {
 		warn(a.Text().In(p.Language))
 	}
-	p.printf("- %s\n- %s\n- %s\n\n", p.Say("Run: %s", escape(s.TaskName)), p.Say("Workflow: %s", escape(p.w.Name)), p.Say("Objective: %s", escape(s.Objective)))
+	p.printf("- %s\n- %s\n- %s\n\n", p.Say("Run: %s", escapeText(s.TaskName)), p.Say("Workflow: %s", escapeText(p.w.Name)), p.Say("Objective: %s", escapeText(s.Objective)))
 }
 
 // addArtifact adds the document of a stage, with the criterion and the result.
@@ -188,8 +188,8 @@ func (p *page) addArtifact(st workflow.Stage, rec *workflow.Record) {
 	if rec.Artifact == nil {
 		return
 	}
-	a, asked, name := Artifact{rec.Artifact.Path, rec.Artifact.SHA256}, p.Say("Not recorded in this run."), escape(st.DocumentIn(p.Language))
-	if !a.fits() {
+	a, asked, name := Artifact{rec.Artifact.Path, rec.Artifact.SHA256}, p.Say("Not recorded in this run."), escapeText(st.DocumentIn(p.Language))
+	if !a.fitsTable() {
 		p.leaveOpen(p.Say("%s is not listed: its path or hash does not fit into a table", name))
 		return
 	}
@@ -205,7 +205,7 @@ func (p *page) addArtifact(st workflow.Stage, rec *workflow.Record) {
 		asked = p.Say("a report with the verdict pass")
 	}
 	if reached := story.Result(p.Language, &workflow.Transition{Verdict: rec.Verdict, Score: rec.Score}); reached != "" {
-		asked = p.Say("%s; reached: %s", asked, escape(reached))
+		asked = p.Say("%s; reached: %s", asked, escapeText(reached))
 	}
 	list := &p.required
 	if rec.Status != workflow.Done || rec.Artifact.Stale {

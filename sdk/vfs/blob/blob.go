@@ -93,15 +93,15 @@ func New(ctx context.Context, bucket *blob.Bucket, o Options) (*FS, error) {
 // Read implements [vfs.FS].
 func (f *FS) Read(name string) (data []byte, err error) {
 	err = f.call(name, func(c call) error {
-		info, now, err := c.look() // before the content, so that a change between the two is a conflict later
+		info, now, err := c.lookAt() // before the content, so that a change between the two is a conflict later
 		switch {
 		case info.Dir:
-			return c.refuse("is a folder")
+			return c.refuseName("is a folder")
 		case err == nil:
-			data, err = c.download(now)
+			data, err = c.downloadObject(now)
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			f.remember(c.name, tagOf(now))
+			f.rememberTag(c.name, tagOf(now))
 		}
 		return err
 	})
@@ -111,7 +111,7 @@ func (f *FS) Read(name string) (data []byte, err error) {
 // Stat implements [vfs.FS].
 func (f *FS) Stat(name string) (info vfs.Info, err error) {
 	err = f.call(name, func(c call) error {
-		info, _, err = c.look()
+		info, _, err = c.lookAt()
 		return err
 	})
 	return info, err
@@ -120,9 +120,9 @@ func (f *FS) Stat(name string) (info vfs.Info, err error) {
 // List implements [vfs.FS].
 func (f *FS) List(name string) (out []vfs.Info, err error) {
 	err = f.call(name, func(c call) error {
-		info, now, err := c.look()
+		info, now, err := c.lookAt()
 		if now != nil {
-			return c.refuse("is a file, not a folder")
+			return c.refuseName("is a file, not a folder")
 		}
 		if info.Dir {
 			out, err = c.listFolder()
@@ -138,18 +138,18 @@ func (f *FS) Mkdir(name string) error {
 		if err := c.closed.CheckWrite(c.name); err != nil {
 			return err
 		}
-		if info, _, err := c.look(); info.Dir {
+		if info, _, err := c.lookAt(); info.Dir {
 			return err
 		}
 		if err := c.checkNoFile(c.name); err != nil {
 			return err
 		}
 		c.key += "/"
-		err := c.upload(nil, &blob.WriterOptions{IfNotExist: true})
+		err := c.uploadObject(nil, &blob.WriterOptions{IfNotExist: true})
 		if gcerrors.Code(err) == gcerrors.FailedPrecondition {
 			return nil
 		}
-		return c.explain(err)
+		return c.explainError(err)
 	})
 }
 
@@ -160,28 +160,28 @@ func (f *FS) Write(name string, data []byte) error {
 			return err
 		}
 		if len(data) > vfs.MaxFile {
-			return c.refuse("would have %d bytes, more than the limit of %d", len(data), vfs.MaxFile)
+			return c.refuseName("would have %d bytes, more than the limit of %d", len(data), vfs.MaxFile)
 		}
-		info, now, err := c.look()
+		info, now, err := c.lookAt()
 		switch {
 		case info.Dir:
-			return c.refuse("is a folder")
+			return c.refuseName("is a folder")
 		case errors.Is(err, fs.ErrNotExist):
 			err = c.checkNoFile(path.Dir(c.name))
 		}
 		if err != nil {
 			return err
 		}
-		return c.replace(now, data)
+		return c.replaceObject(now, data)
 	})
 }
 
-// replace writes an object that is now as described, if it was so when it was last seen.
-func (c call) replace(now *blob.Attributes, data []byte) error {
+// replaceObject writes an object that is now as described, if it was so when it was last seen.
+func (c call) replaceObject(now *blob.Attributes, data []byte) error {
 	if tag, ok := c.seen[c.name]; ok && tag != tagOf(now) {
-		return c.conflict()
+		return c.conflictError()
 	}
-	c.remember(c.name, tagOf(now))
+	c.rememberTag(c.name, tagOf(now))
 	o := &blob.WriterOptions{IfNotExist: now == nil}
 	if now != nil {
 		o.Metadata, o.CacheControl, o.ContentDisposition, o.ContentLanguage = now.Metadata, now.CacheControl, now.ContentDisposition, now.ContentLanguage
@@ -189,28 +189,28 @@ func (c call) replace(now *blob.Attributes, data []byte) error {
 			o.BeforeWrite = func(as func(any) bool) error { return c.o.Condition(as, now) }
 		}
 	}
-	err := c.upload(data, o)
-	after, _ := c.describe(c.key)
+	err := c.uploadObject(data, o)
+	after, _ := c.readAttributes(c.key)
 	isWhole := after != nil && after.Size == int64(len(data))
 	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
-		if !isWhole || !c.holds(after, data) {
-			return c.conflict()
+		if !isWhole || !c.holdsText(after, data) {
+			return c.conflictError()
 		}
 		err = nil // the answer to the first of two requests was lost
 	}
 	if err != nil {
-		return c.explain(err)
+		return c.explainError(err)
 	}
 	tag := lost
 	if isWhole {
 		tag = tagOf(after)
 	}
-	c.remember(c.name, tag)
+	c.rememberTag(c.name, tag)
 	return nil
 }
 
-// remember notes the tag of a file.
-func (f *FS) remember(name, tag string) {
+// rememberTag notes the tag of a file.
+func (f *FS) rememberTag(name, tag string) {
 	if len(f.seen) >= maxSeen {
 		clear(f.seen)
 	}

@@ -47,17 +47,17 @@ func (f *FS) call(name string, work func(c call) error) error {
 		defer func() { <-f.turn }()
 		return work(c)
 	case <-ctx.Done():
-		return c.explain(ctx.Err())
+		return c.explainError(ctx.Err())
 	}
 }
 
-// look describes the file or folder at the path, with the attributes of a file.
-func (c call) look() (vfs.Info, *blob.Attributes, error) {
+// lookAt describes the file or folder at the path, with the attributes of a file.
+func (c call) lookAt() (vfs.Info, *blob.Attributes, error) {
 	folder := vfs.Info{Path: c.name, Dir: true, Given: true}
 	if c.name == "/" {
 		return folder, nil, nil
 	}
-	now, err := c.describe(c.key)
+	now, err := c.readAttributes(c.key)
 	if err != nil {
 		return vfs.Info{}, nil, err
 	}
@@ -65,8 +65,8 @@ func (c call) look() (vfs.Info, *blob.Attributes, error) {
 		return vfs.Info{Path: c.name, Size: now.Size, Modified: now.ModTime.UTC(), Given: true}, now, nil
 	}
 	page, _, err := c.bucket.ListPage(c.ctx, blob.FirstPageToken, 1, &blob.ListOptions{Prefix: c.key + "/"})
-	if err = c.explain(err); err == nil && len(page) == 0 {
-		now, err = c.describe(c.key + "/") // an empty folder of the disk does not list it
+	if err = c.explainError(err); err == nil && len(page) == 0 {
+		now, err = c.readAttributes(c.key + "/") // an empty folder of the disk does not list it
 		if err == nil && now == nil {
 			err = &modelError{"File not found: " + c.name, fs.ErrNotExist}
 		}
@@ -77,19 +77,19 @@ func (c call) look() (vfs.Info, *blob.Attributes, error) {
 	return folder, nil, nil
 }
 
-// describe returns the attributes of an object, nil if there is none.
-func (c call) describe(key string) (*blob.Attributes, error) {
+// readAttributes returns the attributes of an object, nil if there is none.
+func (c call) readAttributes(key string) (*blob.Attributes, error) {
 	now, err := c.bucket.Attributes(c.ctx, key)
 	if gcerrors.Code(err) == gcerrors.NotFound || errors.Is(err, syscall.ENOTDIR) { // of a folder on the disk
 		return nil, nil
 	}
-	return now, c.explain(err)
+	return now, c.explainError(err)
 }
 
 // checkNoFile refuses a file at a path, or above it.
 func (c call) checkNoFile(name string) error {
 	for ; name != "/"; name = path.Dir(name) {
-		if now, err := c.describe(c.prefix + name[1:]); err != nil {
+		if now, err := c.readAttributes(c.prefix + name[1:]); err != nil {
 			return err
 		} else if now != nil {
 			return fmt.Errorf("%s is a file, not a folder", name)
@@ -98,32 +98,32 @@ func (c call) checkNoFile(name string) error {
 	return nil
 }
 
-// download returns the content of an object, unless it is too large.
-func (c call) download(now *blob.Attributes) ([]byte, error) {
-	tooLarge := c.refuse("has more than %d bytes, the limit", vfs.MaxFile)
+// downloadObject returns the content of an object, unless it is too large.
+func (c call) downloadObject(now *blob.Attributes) ([]byte, error) {
+	tooLarge := c.refuseName("has more than %d bytes, the limit", vfs.MaxFile)
 	if now.Size > vfs.MaxFile {
 		return nil, tooLarge
 	}
 	r, err := c.bucket.NewReader(c.ctx, c.key, nil)
 	if err != nil {
-		return nil, c.explain(err)
+		return nil, c.explainError(err)
 	}
 	data, err := io.ReadAll(io.LimitReader(r, vfs.MaxFile+1)) // it may have grown, or be compressed
 	err = errors.Join(err, r.Close())
 	if err == nil && len(data) > vfs.MaxFile {
 		return nil, tooLarge
 	}
-	return data, c.explain(err)
+	return data, c.explainError(err)
 }
 
-// holds reports whether an object has a content.
-func (c call) holds(now *blob.Attributes, data []byte) bool {
-	there, err := c.download(now)
+// holdsText reports whether an object has a content.
+func (c call) holdsText(now *blob.Attributes, data []byte) bool {
+	there, err := c.downloadObject(now)
 	return err == nil && bytes.Equal(there, data)
 }
 
-// upload makes or replaces an object as a whole.
-func (c call) upload(data []byte, o *blob.WriterOptions) error {
+// uploadObject makes or replaces an object as a whole.
+func (c call) uploadObject(data []byte, o *blob.WriterOptions) error {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	w, err := c.bucket.NewWriter(ctx, c.key, o)
@@ -147,13 +147,13 @@ func (c call) listFolder() ([]vfs.Info, error) {
 	for token := blob.FirstPageToken; len(token) > 0; {
 		page, next, err := c.bucket.ListPage(c.ctx, token, pageSize, &blob.ListOptions{Prefix: below, Delimiter: "/"})
 		if err != nil {
-			return nil, c.explain(err)
+			return nil, c.explainError(err)
 		}
 		for _, object := range page {
 			c.addEntry(found, object)
 		}
 		if len(found) > MaxEntries {
-			return nil, c.refuse("has more than %d entries, the limit; use a folder below it", MaxEntries)
+			return nil, c.refuseName("has more than %d entries, the limit; use a folder below it", MaxEntries)
 		}
 		token = next
 	}
@@ -175,14 +175,14 @@ func (c call) addEntry(found map[string]vfs.Info, object *blob.ListObject) {
 	}
 }
 
-// refuse returns an error about the path.
-func (c call) refuse(format string, args ...any) error {
+// refuseName returns an error about the path.
+func (c call) refuseName(format string, args ...any) error {
 	return errors.New(c.name + " " + fmt.Sprintf(format, args...))
 }
 
-// conflict returns the error of a write that came too late, and keeps the next one from coming before a read.
-func (c call) conflict() error {
-	c.remember(c.name, lost)
+// conflictError returns the error of a write that came too late, and keeps the next one from coming before a read.
+func (c call) conflictError() error {
+	c.rememberTag(c.name, lost)
 	return fmt.Errorf("%w; read it again before you write it", &vfs.ConflictError{Path: c.name})
 }
 
@@ -195,8 +195,8 @@ type modelError struct {
 func (e *modelError) Error() string { return e.text }
 func (e *modelError) Unwrap() error { return e.cause }
 
-// explain returns an error of the store for the model.
-func (c call) explain(err error) error {
+// explainError returns an error of the store for the model.
+func (c call) explainError(err error) error {
 	var why string
 	switch code := gcerrors.Code(err); {
 	case err == nil:

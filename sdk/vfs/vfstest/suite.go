@@ -253,11 +253,11 @@ func testOverlay(t *testing.T, open func(t *testing.T) vfs.FS) {
 func Describe(t testing.TB, fsys vfs.FS) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	describe(t, fsys, "/", files)
+	describeFolder(t, fsys, "/", files)
 	return files
 }
 
-func describe(t testing.TB, fsys vfs.FS, dir string, files map[string]string) {
+func describeFolder(t testing.TB, fsys vfs.FS, dir string, files map[string]string) {
 	t.Helper()
 	infos, err := fsys.List(dir)
 	if err != nil {
@@ -270,7 +270,7 @@ func describe(t testing.TB, fsys vfs.FS, dir string, files map[string]string) {
 		}
 		if info.Dir {
 			files[info.Path] = "a folder"
-			describe(t, fsys, info.Path, files)
+			describeFolder(t, fsys, info.Path, files)
 			continue
 		}
 		data, err := fsys.Read(info.Path)

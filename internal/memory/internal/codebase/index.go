@@ -48,7 +48,7 @@ func (r record) number(i int) int { return int(binary.LittleEndian.Uint32(r[4*i:
 func (r record) wide(i int) int64 { return int64(binary.LittleEndian.Uint64(r[4*i:])) } // #nosec G115 -- as it was written
 func (r record) state() state     { return state{r.wide(0), r.wide(2)} }
 func (r record) name() string     { return string(r[headSize:min(len(r), headSize+r.number(4))]) }
-func (r *record) add(numbers ...int) {
+func (r *record) addNumbers(numbers ...int) {
 	for _, n := range numbers {
 		*r = binary.LittleEndian.AppendUint32(*r, uint32(n))
 	}
@@ -70,7 +70,7 @@ func (r record) eachChunk(do func(c chunk, words int, terms record)) {
 func takeApart(t *recall.Terms, name string, at state, data []byte) record {
 	r := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(at.size)), uint64(at.changed)) // #nosec G115 -- wide has it back
 	out := record(r)
-	out.add(len(name))
+	out.addNumbers(len(name))
 	out = append(out, name...)
 	if bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0 || !utf8.Valid(data) {
 		return out
@@ -93,11 +93,11 @@ func (r *record) addChunk(t *recall.Terms, c chunk, text string) {
 	})
 	slices.Sort(all)
 	at := len(*r)
-	r.add(c.from, c.to, words, 0)
+	r.addNumbers(c.from, c.to, words, 0)
 	for n := 0; len(all) > 0; all = all[n:] {
 		for n = 1; n < len(all) && all[n] == all[0]; n++ {
 		}
-		r.add(int(all[0]) | min(n, maxCount))
+		r.addNumbers(int(all[0]) | min(n, maxCount))
 	}
 	binary.LittleEndian.PutUint32((*r)[at+chunkSize-4:], uint32((len(*r)-at-chunkSize)/4)) // #nosec G115 -- below maxRecord
 }
@@ -118,12 +118,12 @@ type index struct {
 	visit func(record)
 }
 
-// refresh visits the listed files and removes each from the list. New and changed files take part until the time is
+// refreshFiles visits the listed files and removes each from the list. New and changed files take part until the time is
 // over. It keeps the index; the error says why it could not.
-func (x *index) refresh(ctx context.Context) (err error) {
+func (x *index) refreshFiles(ctx context.Context) (err error) {
 	var same []span
 	isWhole := false
-	old := x.open()
+	old := x.openIndex()
 	if old != nil {
 		defer func() { _ = old.Close() }() // nothing was written
 		same, isWhole = x.visitKnown(old)
@@ -150,7 +150,7 @@ func (x *index) refresh(ctx context.Context) (err error) {
 		begin()
 		x.visit(r)
 		var sum record
-		sum.add(len(r), int(crc32.ChecksumIEEE(r)))
+		sum.addNumbers(len(r), int(crc32.ChecksumIEEE(r)))
 		_, _ = w.Write(append(sum, r...))
 	})
 	if file == nil {
@@ -171,8 +171,8 @@ type file interface {
 	io.ReaderAt
 }
 
-// open opens the index; it is nil if there is none to read.
-func (x *index) open() file {
+// openIndex opens the index; it is nil if there is none to read.
+func (x *index) openIndex() file {
 	if x.cache == nil {
 		return nil
 	}

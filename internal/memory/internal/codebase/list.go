@@ -54,7 +54,7 @@ func (l *list) addFolder(ctx context.Context, folder string, depth int) error {
 	names, err := git.Files(ctx, l.dir.Join(folder))
 	if names == nil {
 		l.failure = errors.Join(l.failure, err)
-		return l.walk(ctx, folder, depth)
+		return l.walkFolder(ctx, folder, depth)
 	}
 	slices.Sort(names)
 	last, closed := "", false
@@ -68,7 +68,7 @@ func (l *list) addFolder(ctx context.Context, folder string, depth int) error {
 		if closed || isAway {
 			continue // also a submodule that is not checked out
 		}
-		if err := l.add(ctx, name, info, err, depth); err != nil {
+		if err := l.addEntry(ctx, name, info, err, depth); err != nil {
 			return err
 		}
 	}
@@ -89,8 +89,8 @@ func (l *list) isLinked(folder string) bool {
 	return is
 }
 
-// walk adds all files of a folder without git, but for hidden ones and installed ones.
-func (l *list) walk(ctx context.Context, folder string, depth int) error {
+// walkFolder adds all files of a folder without git, but for hidden ones and installed ones.
+func (l *list) walkFolder(ctx context.Context, folder string, depth int) error {
 	entries, err := l.dir.ReadDir(folder)
 	if err != nil {
 		l.left.Unreadable++
@@ -100,15 +100,15 @@ func (l *list) walk(ctx context.Context, folder string, depth int) error {
 			continue
 		}
 		info, err := e.Info()
-		if err := l.add(ctx, path.Join(folder, e.Name()), info, err, depth); err != nil {
+		if err := l.addEntry(ctx, path.Join(folder, e.Name()), info, err, depth); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// add adds a file, or the files of a folder.
-func (l *list) add(ctx context.Context, name string, info fs.FileInfo, err error, depth int) error {
+// addEntry adds a file, or the files of a folder.
+func (l *list) addEntry(ctx context.Context, name string, info fs.FileInfo, err error, depth int) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil, !fs.ValidPath(name), len(l.files) >= maxListed:
@@ -117,7 +117,7 @@ func (l *list) add(ctx context.Context, name string, info fs.FileInfo, err error
 	case info.IsDir() && l.dir.Exists(name+"/.git"):
 		return l.addFolder(ctx, name, depth+1)
 	case info.IsDir():
-		return l.walk(ctx, name, depth)
+		return l.walkFolder(ctx, name, depth)
 	case info.Size() > maxFile:
 		l.left.TooLarge++
 	case info.Mode().IsRegular() && info.Size() > 0:

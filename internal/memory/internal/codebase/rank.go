@@ -85,8 +85,8 @@ func newBoard(t *recall.Terms, query string, isWanted func(string) bool) *board 
 	return b
 }
 
-// visit takes a file into account.
-func (b *board) visit(r record) {
+// countFile takes a file into account.
+func (b *board) countFile(r record) {
 	var c candidate
 	seen, chunks := make([]int, len(b.terms)), 0
 	r.eachChunk(func(at chunk, words int, terms record) {
@@ -94,7 +94,7 @@ func (b *board) visit(r record) {
 		c.words += words
 		if p := (part{at, words, b.countTerms(terms)}); p.counts != nil {
 			c.parts = append(c.parts, p)
-			p.each(func(t int, _ float64) { seen[t] = 1 })
+			p.eachTerm(func(t int, _ float64) { seen[t] = 1 })
 		}
 	})
 	if chunks == 0 {
@@ -128,7 +128,7 @@ func (b *board) countTerms(terms record) (counts []byte) {
 	return counts
 }
 
-func (p part) each(do func(t int, n float64)) {
+func (p part) eachTerm(do func(t int, n float64)) {
 	for i := 0; i < len(p.counts); i += 2 {
 		do(int(p.counts[i]), float64(p.counts[i+1]))
 	}
@@ -157,7 +157,7 @@ func (b *board) bestPlaces(limit int) (out []place) {
 		}
 	}
 	for _, c := range b.found {
-		for _, p := range apart(b.placesOf(c, whole)) {
+		for _, p := range dropOverlaps(b.placesOf(c, whole)) {
 			at, _ := slices.BinarySearchFunc(out, p, place.compare)
 			out = slices.Insert(out, at, p)
 			out = out[:min(len(out), limit)]
@@ -166,8 +166,8 @@ func (b *board) bestPlaces(limit int) (out []place) {
 	return out
 }
 
-// apart returns the best places of a file that do not overlap, at most maxOfFile.
-func apart(places []place) (out []place) {
+// dropOverlaps returns the best places of a file that do not overlap, at most maxOfFile.
+func dropOverlaps(places []place) (out []place) {
 	for _, p := range places {
 		overlaps := func(better place) bool { return p.from < better.to && better.from < p.to }
 		if len(out) < maxOfFile && !slices.ContainsFunc(out, overlaps) {
@@ -181,7 +181,7 @@ func apart(places []place) (out []place) {
 func (b *board) placesOf(c candidate, whole float64) (out []place) {
 	counts := make([]float64, len(b.terms))
 	for _, p := range c.parts {
-		p.each(func(t int, n float64) {
+		p.eachTerm(func(t int, n float64) {
 			if p.to == 0 {
 				n *= inPath
 			}
@@ -190,15 +190,15 @@ func (b *board) placesOf(c candidate, whole float64) (out []place) {
 	}
 	ofWhole, weight := 0.0, 1.0
 	for t, n := range counts {
-		ofWhole += ofFile * b.rarity[t] * saturate(n, c.words, b.words, b.searched, fileBias)
+		ofWhole += ofFile * b.rarity[t] * saturateCount(n, c.words, b.words, b.searched, fileBias)
 	}
 	if isAside(c.name) {
 		weight = aside
 	}
 	for _, p := range c.parts {
 		score, has := ofWhole, 0.0
-		p.each(func(t int, n float64) {
-			score += b.rarity[t] * saturate(n, p.words, b.words, b.chunks, chunkBias)
+		p.eachTerm(func(t int, n float64) {
+			score += b.rarity[t] * saturateCount(n, p.words, b.words, b.chunks, chunkBias)
 			has += b.rarity[t]
 		})
 		if p.to > 0 { // else it is the path
@@ -209,8 +209,8 @@ func (b *board) placesOf(c candidate, whole float64) (out []place) {
 	return out
 }
 
-// saturate returns the worth of a term with a count in a text of some words; there are all words in a number of texts.
-func saturate(n float64, words, all, texts int, bias float64) float64 {
+// saturateCount returns the worth of a term with a count in a text of some words; there are all words in a number of texts.
+func saturateCount(n float64, words, all, texts int, bias float64) float64 {
 	length := float64(words) * float64(texts) / float64(max(all, 1))
 	return n * (saturation + 1) / (n + saturation*(1-bias+bias*length))
 }

@@ -94,7 +94,7 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 	}
 	words, head := lexicon()
 	b := newBoard(recall.NewTerms(words), q.Text, q.IsWanted)
-	x := index{list: l, now: s.Now, until: until, terms: b.reader, visit: b.visit, head: head}
+	x := index{list: l, now: s.Now, until: until, terms: b.reader, visit: b.countFile, head: head}
 	unkept := x.refreshIn(ctx, s.Cache, s.Dir.Path())
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -117,7 +117,7 @@ func (s Source) Search(ctx context.Context, q Query) (out Found, err error) {
 	}
 	out.Degraded = strings.Join(problems, "; ")
 	for _, p := range places {
-		shown, _, ok := shows.show(p)
+		shown, _, ok := shows.showPlace(p)
 		if !ok {
 			continue // it has changed since
 		}
@@ -167,14 +167,14 @@ func (x *index) refreshIn(ctx context.Context, cache, project string) (err error
 	}
 	sum := sha256.Sum256([]byte(project))
 	x.name = hex.EncodeToString(sum[:16])
-	return cmp.Or(x.refresh(ctx), err)
+	return cmp.Or(x.refreshFiles(ctx), err)
 }
 
 // joinMeaning orders places by both ranks, by words and by meaning.
 func (s Source) joinMeaning(ctx context.Context, query string, shows shower, places []place) ([]place, error) {
 	var texts []string
 	places = slices.DeleteFunc(places, func(p place) bool {
-		_, text, ok := shows.show(p)
+		_, text, ok := shows.showPlace(p)
 		if ok {
 			texts = append(texts, p.file+"\n"+text)
 		}

@@ -27,8 +27,8 @@ type shower struct {
 	board *board
 }
 
-// show returns a place, and all the text. ok is false if the file does not have the lines any more.
-func (s shower) show(p place) (out Place, text string, ok bool) {
+// showPlace returns a place, and all the text. ok is false if the file does not have the lines any more.
+func (s shower) showPlace(p place) (out Place, text string, ok bool) {
 	if now := (&list{dir: s.dir, linked: map[string]bool{}}); now.isLinked(path.Dir(p.file)) {
 		return out, "", false
 	}
@@ -40,7 +40,7 @@ func (s shower) show(p place) (out Place, text string, ok bool) {
 	to := min(p.to, len(lines))
 	first, last := max(0, p.from-around), min(len(lines), to+around)
 	for i := first; i < last; i++ {
-		lines[i] = s.clip(lines[i], maxRead)
+		lines[i] = s.clipLine(lines[i], maxRead)
 	}
 	copy(lines[first:last], strings.Split(untrusted.MaskLines(strings.Join(lines[first:last], "\n")), "\n"))
 	all := lines[p.from:to]
@@ -50,7 +50,7 @@ func (s shower) show(p place) (out Place, text string, ok bool) {
 	}
 	shown := slices.Clone(all[start:end])
 	for i, line := range shown {
-		shown[i] = s.clip(line, maxLine)
+		shown[i] = s.clipLine(line, maxLine)
 	}
 	out = Place{
 		File: untrusted.Label(p.file, maxLabel), From: p.from + 1, To: to, TextFrom: p.from + start + 1, Name: untrusted.Label(nameAt(p.file, lines, p.from+best), maxLabel),
@@ -59,12 +59,12 @@ func (s shower) show(p place) (out Place, text string, ok bool) {
 	return out, strings.Join(all, "\n"), true
 }
 
-// clip returns a line, or the part of a long one around the best word.
-func (s shower) clip(line string, limit int) string {
+// clipLine returns a line, or the part of a long one around the best word.
+func (s shower) clipLine(line string, limit int) string {
 	if len(line) <= limit {
 		return line
 	}
-	_, at := s.weigh(line)
+	_, at := s.weighLine(line)
 	from := max(0, min(at-limit/2, len(line)-limit))
 	part := strings.ToValidUTF8(line[from:from+limit], "") + "…"
 	if from > 0 {
@@ -77,7 +77,7 @@ func (s shower) clip(line string, limit int) string {
 func (s shower) bestLines(lines []string) (from, to, line int) {
 	weights := make([]float64, len(lines))
 	for i, text := range lines {
-		weights[i], _ = s.weigh(text)
+		weights[i], _ = s.weighLine(text)
 	}
 	best := -1.0
 	for i := range max(1, len(lines)-maxShown+1) {
@@ -93,8 +93,8 @@ func (s shower) bestLines(lines []string) (from, to, line int) {
 	return from, to, from + slices.Index(weights[from:to], slices.Max(weights[from:to]))
 }
 
-// weigh returns how much of the query a line has, and the place of the rarest word.
-func (s shower) weigh(line string) (sum float64, at int) {
+// weighLine returns how much of the query a line has, and the place of the rarest word.
+func (s shower) weighLine(line string) (sum float64, at int) {
 	b := s.board
 	seen, best := make([]bool, len(b.terms)), 0.0
 	b.reader.Each(line, func(place int, one recall.Term) {

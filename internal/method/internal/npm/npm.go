@@ -79,7 +79,7 @@ func VersionIn(id string) string { return id[:max(0, len(id)-65)] }
 
 // Find asks for the release of a package with a version, or with a tag.
 func (r *Registry) Find(ctx context.Context, name, wanted string) (Release, error) {
-	text, err := r.get(ctx, r.base.String()+"/"+strings.Replace(name, "/", "%2f", 1))
+	text, err := r.getAnswer(ctx, r.base.String()+"/"+strings.Replace(name, "/", "%2f", 1))
 	if err != nil {
 		return Release{}, err
 	}
@@ -193,7 +193,7 @@ func walkObject(d *jsontext.Decoder, visit func(name string) error) error {
 
 // Download returns the archive of a release, which has all the hashes.
 func (r *Registry) Download(ctx context.Context, release Release) ([]byte, error) {
-	archive, err := r.get(ctx, release.archive)
+	archive, err := r.getAnswer(ctx, release.archive)
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +219,8 @@ func (r *Registry) Download(ctx context.Context, release Release) ([]byte, error
 	return archive, nil
 }
 
-// get returns an answer of the registry, byte for byte.
-func (r *Registry) get(ctx context.Context, address string) (data []byte, err error) {
+// getAnswer returns an answer of the registry, byte for byte.
+func (r *Registry) getAnswer(ctx context.Context, address string) (data []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, fault.Unexpected(err) // the address was read before
@@ -292,16 +292,16 @@ func Unpack(ctx context.Context, archive []byte, to *durable.Dir, most int) erro
 	case errors.As(err, &coded), errors.As(err, &ofFile), ctx.Err() != nil:
 		return err
 	case plain.N <= 0:
-		return refuse(lang.T("it has more than %d MB", maxBytes>>20))
+		return refuseArchive(lang.T("it has more than %d MB", maxBytes>>20))
 	case err != nil:
-		return refuse(lang.T("it is damaged: %v", err))
+		return refuseArchive(lang.T("it is damaged: %v", err))
 	case packed.Len() > 0, len(u.taken) == 0:
-		return refuse(lang.T("it has no files, or something follows its end"))
+		return refuseArchive(lang.T("it has no files, or something follows its end"))
 	}
 	return nil
 }
 
-func refuse(why lang.Text) error {
+func refuseArchive(why lang.Text) error {
 	return fault.New(fault.NotFound, "the archive of the package is refused: %s", why).WithHint("tell the author of the package, or use the git repository of it")
 }
 
@@ -328,7 +328,7 @@ func (u *unpacking) takeAll(ctx context.Context, content *tar.Reader) error {
 		case header.Typeflag == tar.TypeXGlobalHeader: // git archive writes one, with the commit
 			continue
 		case header.Typeflag != tar.TypeDir && header.Typeflag != tar.TypeReg, header.PAXRecords["GNU.sparse.major"]+header.PAXRecords["GNU.sparse.map"] != "":
-			return refuse(lang.T("%.100q is not a plain file or folder", header.Name))
+			return refuseArchive(lang.T("%.100q is not a plain file or folder", header.Name))
 		}
 		name := header.Name
 		if header.Typeflag == tar.TypeDir {
@@ -339,9 +339,9 @@ func (u *unpacking) takeAll(ctx context.Context, content *tar.Reader) error {
 		}
 		inside, isInside := strings.CutPrefix(name, u.top)
 		if !isInside || u.top == "" || !isPortable(strings.TrimSuffix(name, "/")) {
-			return refuse(lang.T("the name %.100q is not in one folder with the others, or not the same on every system", header.Name))
+			return refuseArchive(lang.T("the name %.100q is not in one folder with the others, or not the same on every system", header.Name))
 		}
-		if err := u.take(inside, content); err != nil {
+		if err := u.takeEntry(inside, content); err != nil {
 			return err
 		}
 	}
@@ -364,9 +364,9 @@ func isPortable(name string) bool {
 	return true
 }
 
-// take writes a file, or makes a folder, whose name ends with a slash, after the missing folders above it. Only a folder
+// takeEntry writes a file, or makes a folder, whose name ends with a slash, after the missing folders above it. Only a folder
 // may be there already, spelled in the same way.
-func (u *unpacking) take(name string, content io.Reader) (err error) {
+func (u *unpacking) takeEntry(name string, content io.Reader) (err error) {
 	path := ""
 	for part := range strings.SplitAfterSeq(name, "/") {
 		if path += part; part == "" {
@@ -378,9 +378,9 @@ func (u *unpacking) take(name string, content io.Reader) (err error) {
 		case isFolder && known == path:
 			continue
 		case isTaken:
-			return refuse(lang.T("%.100q and %.100q are one name on some systems", known, path))
+			return refuseArchive(lang.T("%.100q and %.100q are one name on some systems", known, path))
 		case len(u.taken) == u.most:
-			return refuse(lang.T("it has more than %d files and folders", u.most))
+			return refuseArchive(lang.T("it has more than %d files and folders", u.most))
 		case isFolder:
 			err = u.to.Mkdir(plain)
 		default:
