@@ -29,23 +29,41 @@ var only = map[string][]string{
 	"github.com/kljensen/snowball":      {"internal/base/recall"},
 	"github.com/hiddeco/sshsig":         {"internal/base/signature"},
 	"golang.org/x/crypto":               {"internal/base/signature"},
-	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store", "internal/store/storetest", "internal/store/transfer", "internal/headless/hostcli", "internal/headless/sdkhttp"},
-	"github.com/jackc/pgx":              {"internal/store/pgstore", "internal/store/pgstore/pgtest"},
-	"github.com/pressly/goose":          {"internal/store/pgstore"},
-	"github.com/gofrs/flock":            {"internal/base/durable"},
-	"github.com/go-json-experiment":     {"internal/workflow/intake", "internal/workflow/internal/jsonblock", "internal/workflow", "internal/store", "internal/workflow/verdict", "internal/proof", "internal/method/internal/npm"},
-	"github.com/kaptinlin/jsonrepair":   {"internal/workflow/internal/jsonblock"},
-	"go.yaml.in/yaml/v3":                {"internal/project/config", "internal/workflow/audit", "internal/method/catalog", "internal/method/resolve", "internal/method/format", "internal/method", "internal/workflow", "internal/memory/internal/grimoire", "internal/memory/queue", "prompts", "internal/workflow/delivery", "sdk/template"},
-	"github.com/spf13/cobra":            {"internal/cli", "internal/cli/cmd/agents", "internal/cli/cmd/decide", "internal/cli/cmd/look", "internal/cli/cmd/method", "internal/cli/cmd/remember", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/setup", "internal/cli/cmd/start", "internal/cli/app", "internal/cli/terminal"},
-	"github.com/rogpeppe/go-internal":   {"internal/method/methodtest", "internal/cli/cmd/agents", "internal/cli/cmd/look", "internal/hosts"},
-	"github.com/tailscale/hujson":       {"internal/hosts"},
-	"github.com/pelletier/go-toml":      {"internal/hosts", "internal/headless/hostcli", "internal/method/format"},
-	"github.com/lithammer/fuzzysearch":  {"internal/method/catalog", "internal/base/fault"},
-	"github.com/fsnotify/fsnotify":      {"internal/base/feed"},
-	"golang.org/x/term":                 {"internal/cli/terminal"},
-	"github.com/anthropics":             {"sdk/provider/anthropic"},
-	"gocloud.dev":                       {"sdk/vfs/blob"}, // a module of its own, which the program does not carry
-	"os/exec":                           {"internal/hosts", "internal/mcp/mcpserver", "internal/hosts/doctor", "internal/trust/verify", "internal/base/git", "internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start", "internal/store/pgstore/pgtest", "internal/cli/terminal", "sdk/toolserver", "sdk/pandoc"},
+	"github.com/google/uuid": {
+		"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store",
+		"internal/store/storetest", "internal/store/transfer", "internal/headless/hostcli", "internal/headless/sdkhttp",
+	},
+	"github.com/jackc/pgx":     {"internal/store/pgstore", "internal/store/pgstore/pgtest"},
+	"github.com/pressly/goose": {"internal/store/pgstore"},
+	"github.com/gofrs/flock":   {"internal/base/durable"},
+	"github.com/go-json-experiment": {
+		"internal/workflow/intake", "internal/workflow/internal/jsonblock", "internal/workflow", "internal/store",
+		"internal/workflow/verdict", "internal/proof", "internal/method/internal/npm",
+	},
+	"github.com/kaptinlin/jsonrepair": {"internal/workflow/internal/jsonblock"},
+	"go.yaml.in/yaml/v3": {
+		"internal/project/config", "internal/workflow/audit", "internal/method/catalog", "internal/method/resolve",
+		"internal/method/format", "internal/method", "internal/workflow", "internal/memory/internal/grimoire", "internal/memory/queue",
+		"prompts", "internal/workflow/delivery", "sdk/template",
+	},
+	"github.com/spf13/cobra": {
+		"internal/cli", "internal/cli/cmd/agents", "internal/cli/cmd/decide", "internal/cli/cmd/look", "internal/cli/cmd/method",
+		"internal/cli/cmd/remember", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/setup",
+		"internal/cli/cmd/start", "internal/cli/app", "internal/cli/terminal",
+	},
+	"github.com/rogpeppe/go-internal":  {"internal/method/methodtest", "internal/cli/cmd/agents", "internal/cli/cmd/look", "internal/hosts"},
+	"github.com/tailscale/hujson":      {"internal/hosts"},
+	"github.com/pelletier/go-toml":     {"internal/hosts", "internal/headless/hostcli", "internal/method/format"},
+	"github.com/lithammer/fuzzysearch": {"internal/method/catalog", "internal/base/fault"},
+	"github.com/fsnotify/fsnotify":     {"internal/base/feed"},
+	"golang.org/x/term":                {"internal/cli/terminal"},
+	"github.com/anthropics":            {"sdk/provider/anthropic"},
+	"gocloud.dev":                      {"sdk/vfs/blob"}, // a module of its own, which the program does not carry
+	"os/exec": {
+		"internal/hosts", "internal/mcp/mcpserver", "internal/hosts/doctor", "internal/trust/verify", "internal/base/git",
+		"internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start",
+		"internal/store/pgstore/pgtest", "internal/cli/terminal", "sdk/toolserver", "sdk/pandoc",
+	},
 }
 
 // effects are the packages of the standard library by which code reaches a disk, a network or a program, and fileNames

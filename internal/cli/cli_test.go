@@ -313,8 +313,11 @@ func TestScripts(t *testing.T) {
 		Dir:           scripts,
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"bmad": bmad, "card": card, "layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "registry": registry, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres, "state": state(t)},
-		Condition:     hasPostgres,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"bmad": bmad, "card": card, "layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model,
+			"registry": registry, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres, "state": state(t),
+		},
+		Condition: hasPostgres,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TOOL_WORDS", words)
 			if err := setUpScript(env); err != nil {

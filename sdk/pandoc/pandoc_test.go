@@ -54,7 +54,8 @@ func readArchive(t testing.TB, archive []byte) string {
 	return out.String()
 }
 
-const document = "---\ntitle: The plan\nauthor: me\n---\n\n# First heading\n\nText with *stress* and 中文.\n\n| a | b |\n|---|---|\n| cell | 2 |\n\n## Second heading\n\n- [x] done\n"
+const document = "---\ntitle: The plan\nauthor: me\n---\n\n" +
+	"# First heading\n\nText with *stress* and 中文.\n\n| a | b |\n|---|---|\n| cell | 2 |\n\n## Second heading\n\n- [x] done\n"
 
 func TestFormats(t *testing.T) {
 	program := installed(t)
@@ -200,13 +201,14 @@ func TestDocumentsReachNothing(t *testing.T) {
 		formats = append(formats, "pdf")
 	}
 	for what, text := range map[string]string{
-		"an image":              "![x](" + secret + ")",
-		"a remote image":        "![x](http://" + asked.Addr().String() + "/x.png)",
-		"an image in HTML":      `<img src="` + secret + `">`,
-		"raw TeX":               `\input{` + secret + `}`,
-		"a formula":             `$\input{` + secret + `}$`,
-		"a raw block":           "```{=latex}\n\\input{" + secret + "}\n```",
-		"metadata":              "---\nbibliography: " + secret + "\ncsl: " + secret + "\nheader-includes: \\input{" + secret + "}\ninclude-before: " + secret + "\ntemplate: " + secret + "\n---\ntext",
+		"an image":         "![x](" + secret + ")",
+		"a remote image":   "![x](http://" + asked.Addr().String() + "/x.png)",
+		"an image in HTML": `<img src="` + secret + `">`,
+		"raw TeX":          `\input{` + secret + `}`,
+		"a formula":        `$\input{` + secret + `}$`,
+		"a raw block":      "```{=latex}\n\\input{" + secret + "}\n```",
+		"metadata": "---\nbibliography: " + secret + "\ncsl: " + secret +
+			"\nheader-includes: \\input{" + secret + "}\ninclude-before: " + secret + "\ntemplate: " + secret + "\n---\ntext",
 		"an included file":      "!include " + secret + "\n\n.. include:: " + secret + "\n\n#+INCLUDE: " + secret,
 		"code from a file":      "```{include=\"" + secret + "\"}\n```",
 		"many brackets":         strings.Repeat("[", 2000) + strings.Repeat("(", 2000),
@@ -265,9 +267,10 @@ func TestOtherPrograms(t *testing.T) {
 			out: "done\n"},
 		"has no secrets":          {script: "env | grep -c SWORDFISH; true", out: "0\n"},
 		"has a folder of its own": {script: `ls -A; ls -A "$HOME"; echo x > "$HOME/kept"; pwd > ` + outside + "/where", out: "filter.lua\nfilter.lua\n"},
-		"has the same arguments":  {script: `echo "$@"`, out: "--standalone --from=commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers --to=docx --output=- --metadata=pagetitle=Document --lua-filter=filter.lua --sandbox\n"},
-		"has a memory limit":      {script: `echo "$GHCRTS"`, out: "-M512M\n"},
-		"is killed":               {script: "kill -9 $$", err: "pandoc has "},
+		"has the same arguments": {script: `echo "$@"`, out: "--standalone --from=commonmark+pipe_tables+strikeout+task_lists+footnotes+gfm_auto_identifiers " +
+			"--to=docx --output=- --metadata=pagetitle=Document --lua-filter=filter.lua --sandbox\n"},
+		"has a memory limit": {script: `echo "$GHCRTS"`, out: "-M512M\n"},
+		"is killed":          {script: "kill -9 $$", err: "pandoc has "},
 	} {
 		t.Run(what, func(t *testing.T) {
 			data, err := pandoc.Convert(t.Context(), standIn(t, c.script), []byte("input"), "docx")
@@ -303,7 +306,8 @@ func TestRefused(t *testing.T) {
 	if _, err := pandoc.Convert(t.Context(), program, []byte("\xff"), "docx"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 		t.Error(err)
 	}
-	if _, err := pandoc.Convert(t.Context(), pandoc.Program{Path: filepath.Join(t.TempDir(), "none")}, nil, "docx"); err == nil || !strings.Contains(err.Error(), "cannot be started") {
+	_, err := pandoc.Convert(t.Context(), pandoc.Program{Path: filepath.Join(t.TempDir(), "none")}, nil, "docx")
+	if err == nil || !strings.Contains(err.Error(), "cannot be started") {
 		t.Error(err)
 	}
 	t.Setenv("PATH", t.TempDir())

@@ -23,7 +23,9 @@ func use(t *testing.T, files vfs.FS, program func() (pandoc.Program, error), inp
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	s, err := client.StartAgent(t.Context(), "", "go", sdk.SessionOptions{Agent: &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "helper"}}, FS: files, Tools: []sdk.AnyTool{pandoc.NewTool(program)}})
+	s, err := client.StartAgent(t.Context(), "", "go", sdk.SessionOptions{
+		Agent: &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "helper"}}, FS: files, Tools: []sdk.AnyTool{pandoc.NewTool(program)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,10 @@ func TestRender(t *testing.T) {
 			"> ⚠ **x.md was edited after it was approved**", "signed_by: 'Ana (ana), unconfirmed, the file says: terminal'", "- [ ] The history is signed"}},
 		"begun": {workflow.Default().NewSession("7d9f", "Build it", "/p", "host", at), sound, lang.English, []string{"\nsigned_by: \"\"\n",
 			"signed_by: Nobody has decided anything in this run yet", "### Required artifacts\n\nNot recorded in this run.\n\n| Artifact | path | sha256 |"}},
-		"Chinese": {newRun(""), sound, "zh", []string{"# 交付契约：shop → ops", "## 未决问题", "| path | sha256 | 验收标准 |", "status: pending-acceptance", "- accepted_by:"}},
+		"Chinese": {
+			newRun(""), sound, "zh",
+			[]string{"# 交付契约：shop → ops", "## 未决问题", "| path | sha256 | 验收标准 |", "status: pending-acceptance", "- accepted_by:"},
+		},
 	} {
 		text, _ := render(t, c.s, c.v, c.l, "shop", "no taxes")
 		for _, want := range c.want {

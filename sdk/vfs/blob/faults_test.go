@@ -326,7 +326,8 @@ func TestLargeObjects(t *testing.T) {
 
 // TestOddNames: objects with names that no path can have are as if they were not there.
 func TestOddNames(t *testing.T) {
-	f := newFaulty("a//b", "/x", "//", "d/", "d/e//", "d/../up.md", "./here", "d/./f", "d/\x00", "d/\nline", `d/back\slash`, "d/"+strings.Repeat("n", 300), "d/é.md", "both", "both/below.md", "d/\xff")
+	f := newFaulty("a//b", "/x", "//", "d/", "d/e//", "d/../up.md", "./here", "d/./f", "d/\x00",
+		"d/\nline", `d/back\slash`, "d/"+strings.Repeat("n", 300), "d/é.md", "both", "both/below.md", "d/\xff")
 	fsys := f.open(t, vfsblob.Options{})
 	for folder, want := range map[string]string{"/": "/a/ /both /d/", "/d": "/d/e/ /d/é.md", "/a": "", "/d/e": ""} {
 		if got := vfstest.ListPaths(t, fsys, folder); got != want {

@@ -151,7 +151,9 @@ func TestFetch(t *testing.T) {
 
 func checkRefusal(t *testing.T, err error, want string) {
 	t.Helper()
-	if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), want) || fault.From(err).Hint == "" || strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' }) {
+	isControl := func(r rune) bool { return r < ' ' }
+	isRefusal := fault.Is(err, fault.NotFound) && fault.From(err).Hint != ""
+	if !isRefusal || !strings.Contains(err.Error(), want) || strings.ContainsFunc(err.Error(), isControl) {
 		t.Errorf("got %v (%s), want a refusal with %q", err, fault.From(err).Advice(), want)
 	}
 }
@@ -298,6 +300,11 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// deep returns a file in 200 folders of a name.
+func deep(folder string) methodtest.Entry {
+	return entry("package/" + strings.Repeat(folder, 200) + "1")
+}
+
 // entry returns a file of an archive, or with a kind something else.
 func entry(name string, change ...func(h *tar.Header)) methodtest.Entry {
 	e := methodtest.Entry{Header: tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o777}}
@@ -318,12 +325,18 @@ func TestUnpack(t *testing.T) {
 		entries []methodtest.Entry
 		want    string // the files, or after ! the refusal
 	}{
-		"files":                      {[]methodtest.Entry{entry("package/a"), entry("package/b/c")}, "a ----------, b/c ----------"},
-		"folders":                    {[]methodtest.Entry{entry("package/", folder), entry("package/b/", folder), entry("package/b", folder), entry("package/b/c")}, "b/c ----------"},
-		"a folder after its file":    {[]methodtest.Entry{entry("package/b/c"), entry("package/b/", folder)}, "b/c ----------"},
-		"another folder around":      {[]methodtest.Entry{entry("kit-1.2.3/a")}, "a ----------"},
-		"odd but good names":         {[]methodtest.Entry{entry("package/é/日本 (1) [x].md"), entry("package/..a"), entry("package/console")}, "..a ----------, console ----------, é/日本 (1) [x].md ----------"},
-		"the commit of git archive":  {[]methodtest.Entry{{Header: tar.Header{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{"comment": "abc"}}}, entry("package/a")}, "a ----------"},
+		"files":                   {[]methodtest.Entry{entry("package/a"), entry("package/b/c")}, "a ----------, b/c ----------"},
+		"folders":                 {[]methodtest.Entry{entry("package/", folder), entry("package/b/", folder), entry("package/b", folder), entry("package/b/c")}, "b/c ----------"},
+		"a folder after its file": {[]methodtest.Entry{entry("package/b/c"), entry("package/b/", folder)}, "b/c ----------"},
+		"another folder around":   {[]methodtest.Entry{entry("kit-1.2.3/a")}, "a ----------"},
+		"odd but good names": {
+			[]methodtest.Entry{entry("package/é/日本 (1) [x].md"), entry("package/..a"), entry("package/console")},
+			"..a ----------, console ----------, é/日本 (1) [x].md ----------",
+		},
+		"the commit of git archive": {
+			[]methodtest.Entry{{Header: tar.Header{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{"comment": "abc"}}}, entry("package/a")},
+			"a ----------",
+		},
 		"nothing":                    {nil, "!no files"},
 		"only a folder":              {[]methodtest.Entry{entry("package/", folder)}, "!no files"},
 		"two folders around":         {[]methodtest.Entry{entry("package/a"), entry("other/b")}, "!in one folder"},
@@ -363,7 +376,7 @@ func TestUnpack(t *testing.T) {
 		"a space at the end":         {[]methodtest.Entry{entry("package/a /x")}, "!in one folder"},
 		"a folder of git":            {[]methodtest.Entry{entry("package/.Git/hooks/post-checkout")}, "!in one folder"},
 		"a thousand and one":         {manyEntries(1001), "!more than 1000 files"},
-		"more folders than are read": {[]methodtest.Entry{entry("package/" + strings.Repeat("x/", 200) + "1"), entry("package/" + strings.Repeat("y/", 200) + "1"), entry("package/" + strings.Repeat("z/", 200) + "1"), entry("package/" + strings.Repeat("v/", 200) + "1"), entry("package/" + strings.Repeat("w/", 200) + "1")}, "!more than 1000 files"},
+		"more folders than are read": {[]methodtest.Entry{deep("x/"), deep("y/"), deep("z/"), deep("v/"), deep("w/")}, "!more than 1000 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := unpack(t, methodtest.PackEntries(t, c.entries...))
