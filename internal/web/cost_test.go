@@ -189,7 +189,7 @@ func TestPagesAreSmall(t *testing.T) {
 	w := newWorld(t)
 	w.relay()
 	loaded := regexp.MustCompile(`(?:href|src)="(/assets/[^"]+)"`)
-	for path, most := range map[string]int{"/": 30_000, w.waiting(): 60_000} {
+	for path, limits := range map[string]struct{ bytes, requests int }{"/": {12_000, 5}, w.waiting(): {60_000, 7}} {
 		sent, plain := 0, 0
 		seen := map[string]bool{}
 		for next := []string{path}; len(next) > 0; next = next[1:] {
@@ -208,11 +208,11 @@ func TestPagesAreSmall(t *testing.T) {
 				}
 			}
 		}
-		if len(seen) < 3 || len(seen) > 6 {
+		if len(seen) < 3 || len(seen) > limits.requests {
 			t.Errorf("%s takes %d requests: %v", path, len(seen), slices.Sorted(maps.Keys(seen)))
 		}
-		if sent > most || plain < 2*sent {
-			t.Errorf("%s takes %d bytes of %d, want at most %d", path, sent, plain, most)
+		if sent > limits.bytes || plain < 2*sent {
+			t.Errorf("%s takes %d bytes of %d, want at most %d", path, sent, plain, limits.bytes)
 		}
 		t.Logf("%s: %d requests, %d bytes of %d", path, len(seen), sent, plain)
 	}

@@ -123,7 +123,7 @@ func TestWeight(t *testing.T) {
 	b := openBrowser(t)
 	w := newWorld(t)
 	w.relay()
-	for path, most := range map[string]float64{"/": 30_000, w.waiting(): 60_000} {
+	for path, most := range map[string]float64{"/": 14_000, w.waiting(): 60_000} {
 		b := b.tab()
 		b.do(chromedp.Do(b.ctx))
 		_, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{})
@@ -139,7 +139,7 @@ func TestWeight(t *testing.T) {
 		}))
 		b.open(w.server.URL + path)
 		b.await("document.readyState === 'complete' && performance.getEntriesByType('resource').length > 1")
-		if len(requests) > 6 {
+		if len(requests) > 7 {
 			t.Errorf("%s takes %d requests: %v", path, len(requests), requests)
 		}
 		for address := range requests {

@@ -54,8 +54,25 @@ func (p *page) In(l lang.Language) string {
 // link is a named address.
 type link struct{ Href, Text string }
 
-// scriptOf names the scripts of screens, in addition to the one of every page.
-var scriptOf = map[string]string{"door": "door.js", "pair": "door.js", "run": "leave.js", "settings": "passkey.js", "document": "review.js"}
+// parts are the files of a screen, in addition to those of every page. A bare screen has a heading and margins of
+// its own.
+type parts struct {
+	Style, Script string
+	Bare          bool
+}
+
+// partsOf has the parts of the screens that need more than every page has.
+var partsOf = map[string]parts{
+	"document": {Style: "review.css", Script: "review.js"},
+	"door":     {Script: "door.js"},
+	"help":     {Style: "review.css"},
+	"log":      {Style: "run.css"},
+	"pair":     {Script: "door.js"},
+	"ran":      {Style: "run.css"},
+	"run":      {Style: "run.css", Script: "leave.js"},
+	"runs":     {Style: "run.css"},
+	"settings": {Script: "passkey.js"},
+}
 
 // chinese is named differently by browsers and readers.
 const chinese lang.Language = "zh"

@@ -70,9 +70,17 @@ var (
 // read, and of these those that may hide an element.
 func readNames(t *testing.T) (read, hiding []string) {
 	t.Helper()
-	style, err := os.ReadFile("assets/style.css")
+	var style []byte
+	sheets, err := filepath.Glob("assets/*.css")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, name := range sheets {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		style = append(style, data...)
 	}
 	names := func(selector string) (out []string) {
 		for _, m := range cssName.FindAllStringSubmatch(selector, -1) {
@@ -237,7 +245,7 @@ func TestTemplatesNameTheirOwn(t *testing.T) {
 	// Constants of the server: kinds of notes and of rows, views, marks of stages, kinds of items, types of notes.
 	own := []string{
 		`"note", n.Kind`, `"diff", p.View`, `"became", n.Fate`, `string(r.Kind)`, `row.Mark`, `string(kind.Kind)`, `"of-" + string(group.Type)`,
-		`"l" + itoa(r.After)`, `class`,
+		`"l" + itoa(r.After)`, `class`, `"icon", classes`,
 	}
 	marks := regexp.MustCompile(`^"[a-z]+", templ\.KV\("[a-z]+", .*\)$`)
 	all, err := filepath.Glob("*.templ")

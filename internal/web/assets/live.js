@@ -11,6 +11,7 @@ let first = document.body.dataset.print; // what happens before the stream is op
 
 export function say(text, action, label) {
   const line = document.createElement('p');
+  line.className = 'wrap';
   line.textContent = text + ' ';
   if (action) {
     const button = document.createElement('button');
