@@ -62,9 +62,7 @@ func (w *writer) writeBlock(n ast.Node) {
 	case *ast.LinkReferenceDefinition:
 		w.showSource("div", "reference", string(n.Lines().Value(w.src)), w.addBlock("reference", from, to))
 	case *gfm.Table:
-		w.writeRaw(`<table tabindex="0">` + "\n") // it scrolls if it is too wide
-		w.writeChildren(n)
-		w.writeRaw("</table>\n")
+		w.writeTable(n)
 	case *gfm.TableHeader, *gfm.TableRow:
 		w.writeRow(n, from, to)
 	default:
@@ -117,12 +115,35 @@ func (w *writer) writeCode(n ast.Node, language string, from, to int) {
 		w.page.Diagrams = append(w.page.Diagrams, Diagram{from, to, source})
 	}
 	w.writeRaw("<pre" + attributes + w.addBlock("code", from, to) + "><code>")
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		w.line = w.lineAt(line.Start)
-		w.writeText(string(line.Value(w.src)))
-	}
+	at, lines := 0, n.Lines()
+	scanCode(language, source, func(class, part string) {
+		if class != "" {
+			w.writeRaw(`<span class="` + class + `">`)
+		}
+		for line := range strings.Lines(part) {
+			if at < lines.Len() {
+				w.line = w.lineAt(lines.At(at).Start)
+			}
+			w.writeText(line)
+			at += strings.Count(line, "\n")
+		}
+		if class != "" {
+			w.writeRaw("</span>")
+		}
+	})
 	w.writeRaw("</code></pre>\n")
+}
+
+// writeTable writes a table in a box that scrolls by itself.
+func (w *writer) writeTable(n ast.Node) {
+	w.writeRaw(`<div class="sheet"><table>` + "\n<thead>\n")
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		w.writeBlock(c)
+		if c == n.FirstChild() {
+			w.writeRaw("</thead>\n<tbody>\n")
+		}
+	}
+	w.writeRaw("</tbody>\n</table></div>\n")
 }
 
 // writeRow writes a row of a table, and then the cells without a column.

@@ -20,10 +20,12 @@ type HTML string
 
 // Page is a rendered document.
 type Page struct {
-	HTML    HTML
-	Blocks  []Block
-	Outline []Heading
-	Hidden  []Hidden
+	HTML   HTML
+	Blocks []Block
+	// Sections has the blocks of the top level; a plain page has none.
+	Sections []Section
+	Outline  []Heading
+	Hidden   []Hidden
 	// Diagrams are the blocks of the language mermaid; data-diagram is their index.
 	Diagrams []Diagram
 	// Plain reports whether the document is shown as its source, because it is built to be slow.
@@ -78,7 +80,7 @@ func Own(source string, to func(address string) string) Page { return renderDocu
 
 func renderDocument(source string, to func(address string) string) Page {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
-	r := &writer{to: to, seen: map[int]int{}, slugs: map[string]string{}}
+	r := &writer{to: to, seen: map[int]int{}, parts: map[int]int{}, slugs: map[string]string{}}
 	if !isAffordable(source) {
 		r.page.Plain = true
 		r.writeSource(source)
@@ -86,7 +88,7 @@ func renderDocument(source string, to func(address string) string) Page {
 	}
 	if rest, ok := strings.CutPrefix(source, "\ufeff"); ok {
 		r.line = 1
-		r.writeText("\ufeff")
+		r.writePart("unseen", 1, 1, func() { r.writeText("\ufeff") })
 		source = rest
 	}
 	body := r.frontMatter(source)
@@ -98,7 +100,7 @@ func renderDocument(source string, to func(address string) string) Page {
 	}
 	root := markdown.Parser().Parse(text.NewReader(r.src))
 	r.collectHeadings(root)
-	r.writeChildren(root)
+	r.writeDocument(root)
 	return r.finishPage()
 }
 
@@ -142,9 +144,11 @@ func (w *writer) frontMatter(source string) string {
 	}
 	w.base = strings.Count(inner, "\n") + 2
 	w.line = 1
-	w.writeRaw("<pre" + w.addBlock("front matter", 1, w.base) + "><code>")
-	w.writeText("---" + inner + "\n---")
-	w.writeRaw("</code></pre>\n")
+	w.writePart("front matter", 1, w.base, func() {
+		w.writeRaw("<pre" + w.addBlock("front matter", 1, w.base) + "><code>")
+		w.writeText("---" + inner + "\n---")
+		w.writeRaw("</code></pre>\n")
+	})
 	return rest
 }
 

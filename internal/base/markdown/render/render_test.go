@@ -185,10 +185,11 @@ func TestPayloads(t *testing.T) {
 
 // allowed has each element with its attributes, and the form of their values.
 var allowed = map[string]map[string]string{
-	"a": {"href": `^(https?://|mailto:|#l\d)`, "title": "", "rel": `^noopener noreferrer nofollow$`}, "span": {"class": `^(unseen|path|image|task|language)$`, "title": "", "data-kind": `^image$`},
-	"code": {"class": `^hidden-html$`, "data-kind": kinds}, "div": {"class": `^hidden-html$`, "data-kind": kinds}, "pre": {"data-diagram": `^\d+$`},
+	"a": {"href": `^(https?://|mailto:|#l\d)`, "title": "", "rel": `^noopener noreferrer nofollow$`}, "span": {"class": `^(unseen|path|image|task|language|[ktfc])$`, "title": "", "data-kind": `^image$`},
+	"code": {"class": `^hidden-html$`, "data-kind": kinds}, "div": {"class": `^(hidden-html|b|sheet)$`, "data-kind": kinds}, "pre": {"data-diagram": `^\d+$`},
 	"ol": {"start": `^\d+$`, "class": `^source$`}, "td": {}, "th": {},
-	"h2": {}, "h3": {}, "h4": {}, "h5": {}, "h6": {}, "p": {}, "ul": {}, "li": {}, "blockquote": {}, "table": {"tabindex": "^0$"}, "tr": {}, "hr": {}, "br": {}, "em": {}, "strong": {}, "del": {},
+	"h2": {}, "h3": {}, "h4": {}, "h5": {}, "h6": {}, "p": {}, "ul": {}, "li": {}, "blockquote": {}, "table": {}, "thead": {}, "tbody": {}, "tr": {},
+	"section": {"class": "^s$", "aria-labelledby": `^l\d+$`}, "hr": {}, "br": {}, "em": {}, "strong": {}, "del": {},
 }
 
 const kinds = `^(html|comment|reference|info|cell)$`
@@ -216,7 +217,7 @@ func elements(t *testing.T, source, page string) string {
 				form, ok := list[a.Key]
 				switch a.Key {
 				case "id":
-					ok, form = !ids[a.Val], `^[ls]\d+(-\d+)?$`
+					ok, form = !ids[a.Val], `^[bls]\d+(-\d+)?$`
 					ids[a.Val] = true
 				case "data-l":
 					ok, form = true, `^\d+-\d+$`

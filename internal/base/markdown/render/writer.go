@@ -22,9 +22,11 @@ type writer struct {
 	// current line.
 	ends       []int
 	base, line int
-	// seen counts the blocks of each first line, slugs has the ids of headings.
-	seen  map[int]int
-	slugs map[string]string
+	// seen counts the blocks of each first line, parts the wrappers; slugs has the ids of headings.
+	seen, parts map[int]int
+	slugs       map[string]string
+	// inSection reports whether a section is open.
+	inSection bool
 }
 
 func (w *writer) writeRaw(s string) { w.out.WriteString(s) }
