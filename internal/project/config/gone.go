@@ -16,6 +16,7 @@ var gone = map[string]lang.Text{
 	"max_submission_bytes":   lang.T("a document has at most 5 MiB"),
 	"memory_dir":             lang.T("the folder of the notes is found without it"),
 	"memory_embedding_model": lang.T("write the model behind the address in memory_embeddings"),
+	"memory_qdrant":          lang.T("write the address behind the model in memory_embeddings"),
 	"prompts":                lang.T("prompts are in %s", PromptFolder),
 	"proved":                 lang.T("use ran"),
 	"provider":               lang.T("base_url means the API of OpenAI, else the key that is set decides"),

@@ -16,15 +16,19 @@ func TestMemorySettings(t *testing.T) {
 		ignored, wrong      string
 	}{
 		{name: "nothing", want: "auto   "},
-		{name: "the person's", user: "memory: on\nmemory_embeddings: http://localhost:11434/v1/  m\nmemory_qdrant: https://q:6333\n",
+		{name: "the person's", user: "memory: on\nmemory_embeddings: http://localhost:11434/v1/  m  https://q:6333\n",
 			want: "on http://localhost:11434/v1 m https://q:6333"},
 		{name: "variables", environ: []string{"BMAD_MEMORY=off", "BMAD_MEMORY_EMBEDDINGS=http://h/v1"}, want: "off http://h/v1  "},
 		{name: "a project may switch it off", user: "memory: on\n", project: "memory: off\n", want: "off   "},
 		{name: "not on", project: "memory: on\n", want: "auto   ", ignored: "memory on of .claude/bmad-task.yaml does not count"},
-		{name: "nor a server", project: "memory_embeddings: http://attacker.example/v1\nmemory_qdrant: http://attacker.example\n", want: "auto   ", ignored: "memory_embeddings http://attacker.example/v1"},
+		{name: "nor a server", project: "memory_embeddings: http://attacker.example/v1 m http://attacker.example\n", want: "auto   ", ignored: "memory_embeddings http://attacker.example/v1"},
 		{name: "unknown", user: "memory: yes\n", wrong: `line 1: memory "yes" is not one of auto, on, off`},
 		{name: "no address", user: "memory_embeddings: localhost:11434\n", wrong: "memory_embeddings is not the address of a server"},
-		{name: "with a password", environ: []string{"BMAD_MEMORY_QDRANT=http://me:secret@q:6333"}, wrong: "memory_qdrant is not the address of a server"},
+		{name: "a model of two words", user: "memory_embeddings: http://h/v1 a b\n", want: "auto http://h/v1 a b "},
+		{name: "a server alone", user: "memory_embeddings: http://h/v1\n", want: "auto http://h/v1  "},
+		{name: "a database without a server", user: "memory_embeddings: m http://q:6333\n", wrong: "memory_embeddings is not the address of a server"},
+		{name: "nothing named", user: "memory_embeddings:\n", wrong: "memory_embeddings is not the address of a server"},
+		{name: "with a password", environ: []string{"BMAD_MEMORY_EMBEDDINGS=http://h/v1 m http://me:secret@q:6333"}, wrong: "memory_embeddings is not the address of a server"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := load(t, c.project, c.user, c.environ...)

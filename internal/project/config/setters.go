@@ -143,15 +143,25 @@ func setMemory(l *loader, values []string) error {
 	return pick(&l.Memory, "memory", values[0], []Memory{MemoryAuto, MemoryOn, MemoryOff})
 }
 
-// setEmbeddings sets the server that turns texts into vectors, and its model.
+// setEmbeddings sets the server that turns texts into vectors, with a model, and the database that keeps them, if one is named.
 func setEmbeddings(l *loader, values []string) error {
-	address, model, _ := strings.Cut(strings.TrimSpace(values[0]), " ")
-	err := setAddress(&l.MemoryEmbeddings, "memory_embeddings", address)
-	l.EmbeddingModel = strings.TrimSpace(model)
-	return err
+	words := strings.Fields(values[0])
+	l.EmbeddingModel, l.MemoryQdrant = "", ""
+	if len(words) > 2 && strings.Contains(words[len(words)-1], "://") {
+		if err := setAddress(&l.MemoryQdrant, "memory_embeddings", words[len(words)-1]); err != nil {
+			return err
+		}
+		words = words[:len(words)-1]
+	}
+	if len(words) > 1 {
+		l.EmbeddingModel = strings.Join(words[1:], " ")
+	}
+	return setAddress(&l.MemoryEmbeddings, "memory_embeddings", strings.Join(words[:min(len(words), 1)], ""))
 }
 
-func embeddings(c *Config) any { return strings.TrimSpace(c.MemoryEmbeddings + " " + c.EmbeddingModel) }
+func embeddings(c *Config) any {
+	return strings.Join(strings.Fields(c.MemoryEmbeddings+" "+c.EmbeddingModel+" "+c.MemoryQdrant), " ")
+}
 
 func setToolsets(l *loader, values []string) error {
 	list, err := ParseToolsets(values)

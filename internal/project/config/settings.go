@@ -25,7 +25,6 @@ var settings = []setting{
 	{key: "max_rounds", guard: Tighten, set: setMaxRounds, value: maxRounds},
 	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
 	setting{key: "memory_embeddings", set: setEmbeddings, value: embeddings}.personOnly(memoryIsTheirs),
-	address("memory_qdrant", func(c *Config) *string { return &c.MemoryQdrant }).personOnly(memoryIsTheirs),
 	setting{key: "model", set: setModel, value: func(c *Config) any { return c.Model.Name }}.personOnly(modelIsTheirs),
 	rule("pause"),
 	choice("personas", func(c *Config) *string { return &c.Personas }, func() []string { return []string{PersonasOwn, PersonasBMAD} }),
