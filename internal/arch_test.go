@@ -61,7 +61,7 @@ var only = map[string][]string{
 	"gocloud.dev":                      {"sdk/vfs/blob"}, // a module of its own, which the program does not carry
 	"os/exec": {
 		"internal/hosts", "internal/mcp/mcpserver", "internal/hosts/doctor", "internal/trust/verify", "internal/base/git",
-		"internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start",
+		"internal/base/notify", "internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start",
 		"internal/store/pgstore/pgtest", "internal/cli/terminal", "sdk/toolserver", "sdk/pandoc",
 	},
 }

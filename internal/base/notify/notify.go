@@ -1,0 +1,101 @@
+// Package notify tells the person that a run waits or has ended: by a command of theirs, by a webhook, or by a service
+// that shows messages on a telephone.
+//
+// A notice has facts alone: the event, the names of the run, the project and the stage, the time, and the address of the
+// run in a dashboard on this machine. No text of a document is in it. A target is the place that the person has named for
+// notices, in their own settings.
+//
+// # Invariants
+//
+//   - Names in a notice have only letters, digits, dots, hyphens and underscores, and none begins like an option, so
+//     nothing that carries them on can take a part for markup, an option or code (TestPlain, FuzzPlain).
+//   - A command gets a fixed list of arguments, without a shell (TestCommand).
+//   - A secret of a target is never shown, not even in an error (TestParse, TestNothingSecretIsShown).
+//   - Redirects are not followed, answers not read, and plain HTTP goes to private addresses only (TestAnswers).
+package notify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// Event is the reason for a notice.
+type Event string
+
+// The events. The first three are waits for the person, the next ones ends.
+const (
+	Decision   Event = "decision"
+	Questions  Event = "questions"
+	FailedWork Event = "failed_work"
+	Ended      Event = "ended"
+	Failed     Event = "failed"
+	Budget     Event = "budget"
+	// Test is sent by the person to see whether notices arrive.
+	Test Event = "test"
+)
+
+// Notice has the facts of one event. The JSON form is a contract: keys are added, never changed.
+type Notice struct {
+	// ID is the same for each try of one notice.
+	ID      string `json:"id"`
+	Event   Event  `json:"event"`
+	Run     string `json:"run,omitempty"`
+	Project string `json:"project,omitempty"`
+	Stage   string `json:"stage,omitempty"`
+	// Link is the address of the run in a dashboard, if one is running.
+	Link string    `json:"link,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// IDOf returns the id of the notice about an event at a point of a session.
+func IDOf(point string, event Event) string {
+	sum := sha256.Sum256([]byte(point + " " + string(event)))
+	return "msg_" + hex.EncodeToString(sum[:12])
+}
+
+// Plain returns the notice as it is sent: with plain names.
+func (n Notice) Plain() Notice {
+	n.Event = Event(plain(string(n.Event)))
+	n.Run, n.Project, n.Stage, n.ID = plain(n.Run), plain(n.Project), plain(n.Stage), plain(n.ID)
+	return n
+}
+
+// maxName is the number of letters of the longest name.
+const maxName = 60
+
+// plain returns a name in which nothing is an option, markup or code, wherever it is carried: the author of a
+// folder or of a run must not speak to the person's programs.
+func plain(name string) string {
+	letters := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '_'
+	}, visible.Line(name)))
+	return strings.TrimLeft(string(letters[:min(len(letters), maxName)]), "-.")
+}
+
+// Text returns a plain notice in words: one line that begins with the name of this program.
+func (n Notice) Text(l lang.Language) string {
+	switch n.Event {
+	case Decision:
+		return l.Say("bmad-mcp: %s in %s waits for your decision at %s", n.Run, n.Project, n.Stage)
+	case Questions:
+		return l.Say("bmad-mcp: %s in %s waits for your answers at %s", n.Run, n.Project, n.Stage)
+	case FailedWork:
+		return l.Say("bmad-mcp: the work of %s in %s failed at %s and waits for your decision", n.Run, n.Project, n.Stage)
+	case Ended:
+		return l.Say("bmad-mcp: %s in %s is complete", n.Run, n.Project)
+	case Failed:
+		return l.Say("bmad-mcp: %s in %s has stopped at %s by an error", n.Run, n.Project, n.Stage)
+	case Budget:
+		return l.Say("bmad-mcp: %s in %s has stopped at %s because its budget or its time is used up", n.Run, n.Project, n.Stage)
+	}
+	return l.Say("bmad-mcp: a test of notices")
+}
