@@ -190,6 +190,7 @@ func groups(a *app.App) []group {
 			decide.Task(term, tasks),
 			a.ServerFlags(serve.Command(server)),
 			setup.Hook(term, a.Engine, a.SetUp),
+			setup.Notify(term, tasks.Workspace, serve.FindPage),
 		}},
 		{setUp, []*cobra.Command{
 			setup.Allow(term, tasks),

@@ -49,6 +49,9 @@ func (r *run) changeSession(ctx context.Context, prepare func(*standing.Standing
 	now := r.gatherAll(ctx, after)
 	r.writeStatement(ctx, s, now)
 	r.keepLessons(ctx, now, after.History[min(len(s.History), len(after.History)):])
+	if !r.req.Notifies {
+		r.engine.Notify(r.project, after, eventOf(r.req.Action, now))
+	}
 	return now, nil
 }
 

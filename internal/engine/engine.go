@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
@@ -66,6 +67,8 @@ type Options struct {
 	Who func(folder string) workflow.Person
 	// Notes is the memory of the projects from run to run; nil for none.
 	Notes Notes
+	// Notify, if not nil, sends a notice to the person at a place of their settings. It must neither wait nor fail.
+	Notify func(notify.Handed)
 	// Names are the faces' names for the tool of decisions and the program.
 	Names Names
 	// Version is the program's, for statements about runs.

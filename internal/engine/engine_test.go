@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
@@ -67,6 +68,8 @@ type bench struct {
 	notes  engine.Notes
 	// agent is the socket of their SSH agent.
 	agent string
+	// told are the notices to the person.
+	told []notify.Handed
 	// backend keeps the runs and texts: in files, unless a test says otherwise.
 	backend func(store.Place) (store.Backend, error)
 }
@@ -133,6 +136,7 @@ func (b *bench) restart() {
 		Personas: b.people,
 		Notes:    b.notes,
 		Agent:    b.agent,
+		Notify:   func(h notify.Handed) { b.told = append(b.told, h) },
 		Now: func() time.Time {
 			tick.Lock()
 			defer tick.Unlock()

@@ -2,6 +2,7 @@ package headless_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
@@ -140,6 +142,7 @@ type bench struct {
 	options headless.Options
 	events  []headless.Event
 	clock   *atomic.Int64
+	told    []string // the notices to the person
 	// kept are the rights outside of the project, by session.
 	kept vault
 }
@@ -162,8 +165,13 @@ func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 		"BMAD_WORKFLOW=six",  // six stages that stay as they are when a built-in workflow changes
 	}, environ...)
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
+	person := t.TempDir()
+	if err := errors.Join(os.CopyFS(person, os.DirFS("../../testdata/person")), os.WriteFile(filepath.Join(person, config.UserFile), []byte("notify: beep\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	b.engine = engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: storetest.At, Settings: config.Source{UserFolder: "../../testdata/person", Environ: environ}}),
+		Notify:   func(h notify.Handed) { b.told = append(b.told, h.Stage+" "+string(h.Event)) },
+		Projects: project.New(project.Options{Backend: storetest.At, Settings: config.Source{UserFolder: person, Environ: environ}}),
 		Now:      now, Names: engine.Names{Program: "bmad-mcp"},
 		NewID: func() string { ids++; return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids) },
 	})

@@ -42,6 +42,7 @@ type run struct {
 	session *workflow.Session
 	now     engine.Outcome
 	worked  int
+	told    int      // worked when the person last got a notice
 	others  []string // the ids of the other runs at work that were told
 	begun   point    // the latest stage and round whose begin was told
 
@@ -85,7 +86,7 @@ func (r *run) newRequest(action workflow.Action) request.Request {
 	return request.Request{
 		Action:  action,
 		Address: project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()},
-		Caller:  request.Caller{By: r.By},
+		Caller:  request.Caller{By: r.By, Notifies: true},
 	}
 }
 

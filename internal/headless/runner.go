@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -258,6 +259,7 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 		last.Type = Completed
 	}
 	r.tellEvent(last)
+	r.notifyPerson(endOf(out.Reason, r.session.CurrentState, r.now.Wait()))
 	return out, r.save()
 }
 
@@ -277,6 +279,8 @@ func (r *run) reportInterrupt(ctx context.Context, err error) *Result {
 	out := &Result{Why: err.Error(), Cost: r.budget.Report(), Reported: r.state.Reported}
 	if ctx.Err() != nil {
 		out.Why = r.language.Say("interrupted")
+	} else {
+		r.notifyPerson(notify.Failed)
 	}
 	r.tellEvent(Event{
 		Type: Stopped, State: r.session.CurrentState, Why: out.Why,

@@ -119,6 +119,7 @@ func (r *run) askPerson(ctx context.Context, s step) (*Result, error) {
 		req.Via, req.Yes, req.Feedback = workflow.ChannelScript, &yes, yesWords
 	default:
 		req.Ask = r.Person
+		r.notifyPerson(r.now.Wait())
 	}
 	out, err := r.Engine.Do(ctx, req)
 	if err != nil {

@@ -122,7 +122,7 @@ func (a *App) Build(within []string) *Parts {
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
 		Projects: projects, Typed: typed, Trust: Person{Trust(), SettingsFolder()}, Personas: out.Library, Notes: out.Memory, Names: names, Version: Version(), Log: a.Tasks.Log,
-		Agent: os.Getenv("SSH_AUTH_SOCK"),
+		Agent: os.Getenv("SSH_AUTH_SOCK"), Notify: a.notifyPerson,
 	})
 	return out
 }

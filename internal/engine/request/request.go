@@ -71,6 +71,8 @@ type Caller struct {
 	// Inline is true if the role prompt is for one who answers with the document, instead of
 	// writing it into a file.
 	Inline bool
+	// Notifies is true if the caller itself tells the person when the run waits for them, or ends.
+	Notifies bool
 	// Page, if not nil, returns the address at which a dashboard shows the document of a stage; ""
 	// if none runs.
 	Page func(cwd, task, stage string) string

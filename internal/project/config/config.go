@@ -22,6 +22,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh" // the settings may name it
+	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -67,6 +68,8 @@ type Config struct {
 	SignWith signature.Key
 	// CheckAssurance is the least assurance of a decision that a check of the repository takes.
 	CheckAssurance string
+	// Notify is the place for notices to the person.
+	Notify notify.Target
 	// ToolServers are the MCP servers that agents without a host can be given.
 	ToolServers []ToolServer
 	// Toolsets are the groups of tools that are offered.

@@ -53,7 +53,7 @@ func TestReference(t *testing.T) {
 	}
 	for _, s := range settings {
 		variable := "`BMAD_" + strings.ToUpper(s.key) + "`"
-		if slices.Contains([]string{"checks", "tool_servers"}, s.key) { // of the person's file alone
+		if slices.Contains([]string{"checks", "notify", "tool_servers"}, s.key) { // of the person's file alone
 			variable = "–"
 		}
 		if s.set != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/gitsource"
 )
 
@@ -28,6 +29,13 @@ func withoutPassword(address string) string {
 // withoutSecrets returns the values that are set for a key as a text, without passwords.
 func withoutSecrets(key string, values []string) string {
 	out := slices.Clone(values)
+	if key == "notify" { // any word of it may be secret
+		target, err := notify.Parse(values)
+		if err != nil {
+			return "set"
+		}
+		return target.String()
+	}
 	if key == "sources" {
 		out = entries(values)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -249,6 +250,18 @@ func setChecks(l *loader, values []string) error {
 		}
 	}
 	return nil
+}
+
+// setNotify sets the place for notices. Only the person's own file counts, as for checks: it is a program that is started, or a
+// server that learns of their runs.
+func setNotify(l *loader, values []string) error {
+	if l.from != user || l.isUserFileInside() {
+		l.refuse(lang.T("notify does not count: only your own file can name a place for notices"))
+		return nil
+	}
+	target, err := notify.Parse(values)
+	l.Notify = target
+	return err
 }
 
 // setVerifies sets the command for every stage that can be verified.

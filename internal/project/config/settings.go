@@ -26,6 +26,7 @@ var settings = []setting{
 	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
 	setting{key: "memory_embeddings", set: setEmbeddings, value: embeddings}.personOnly(memoryIsTheirs),
 	setting{key: "model", set: setModel, value: func(c *Config) any { return c.Model.Name }}.personOnly(modelIsTheirs),
+	{key: "notify", list: true, guard: PersonOnly, set: setNotify, value: func(c *Config) any { return c.Notify.String() }},
 	rule("pause"),
 	choice("personas", func(c *Config) *string { return &c.Personas }, func() []string { return []string{PersonasOwn, PersonasBMAD} }),
 	setting{key: "project", set: setProject, value: func(c *Config) any { return c.Store.Project }}.personOnly(storeIsTheirs),

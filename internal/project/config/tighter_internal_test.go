@@ -20,7 +20,7 @@ var samples = map[string][]string{
 	"check_assurance": {"low", "medium", "high"}, "checks": {"true", "go vet"}, "cost_limit": {"1", "2.5"}, "document_language": {"auto", "en", "zh"},
 	"four_eyes": {"false", "true"}, "gate": {"relay", "auto", "strict"}, "gate_score": {"0", "89", "91", "100"}, "host_confirm": {"auto", "always", "never"},
 	"language": {"auto", "en", "zh"}, "max_rounds": {"1", "4", "100"}, "memory": {"auto", "on", "off"}, "memory_embeddings": {"http://a/v1 m", "http://b/v1 m http://c"},
-	"model": {"a", "b"}, "pause": {"gates", "stages"}, "personas": {"own", "bmad"}, "project": {"a", "b"},
+	"model": {"a", "b"}, "notify": {"beep", "ntfy https://ntfy.sh/x"}, "pause": {"gates", "stages"}, "personas": {"own", "bmad"}, "project": {"a", "b"},
 	"projects": {"/a", "/b"}, "proof": {"true", "false", "words"}, "quorum": {"1", "2", "20"}, "ran": {"none", "some", "all"}, "replies": {"full", "lean"},
 	"sign_with": {"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"}, "sources": {"git+https://a/b.git", "git+https://a/c.git"},
 	"store": {"postgres://a/b", "postgres://a/c"}, "tool_servers": {"a=b", "a=c"}, "toolsets": {"auto", "task", "agents"}, "verify": {"true", "make"},
@@ -85,7 +85,7 @@ func TestNoSettingLoosensAGate(t *testing.T) {
 				}
 				tried++
 				if with.HostConfirm != without.HostConfirm || !slices.Equal(with.Checks, without.Checks) || !maps.Equal(with.PersonVerify, without.PersonVerify) ||
-					!slices.Equal(with.Toolsets, without.Toolsets) || !reflect.DeepEqual(with.Model, without.Model) || with.Store != without.Store || with.SignWith != without.SignWith {
+					!slices.Equal(with.Toolsets, without.Toolsets) || !reflect.DeepEqual(with.Model, without.Model) || with.Store != without.Store || with.SignWith != without.SignWith || !reflect.DeepEqual(with.Notify, without.Notify) {
 					t.Errorf("%s: %s of the project over %q changes what is the person's", key, project, person)
 				}
 				before, after := without.Under(workflow.Default()), with.Under(workflow.Default())

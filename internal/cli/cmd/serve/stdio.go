@@ -94,19 +94,17 @@ func serverOptions(s Server, p *app.Parts, places mcpserver.Places) mcpserver.Op
 	return mcpserver.Options{
 		Version: app.Version(), Places: places, HostConfirm: s.Tasks.Config.HostConfirm,
 		Method: p.Library, Memory: p.Memory, Model: s.Model(), Remote: s.Remote, Toolsets: s.Tasks.Config.Toolsets, Log: s.Tasks.Log,
-		Page: draftPage(app.StateFolder()), State: app.StateFolder(),
+		Page: FindPage, State: app.StateFolder(),
 	}
 }
 
-// draftPage returns a function for the address of a stage's document in a running dashboard; "" if none runs.
-func draftPage(state string) func(cwd, task, stage string) string {
-	return func(cwd, task, _ string) string {
-		for _, d := range pairing.Running(state) {
-			in := func(root string) bool { return cwd == root || strings.HasPrefix(cwd, root+string(filepath.Separator)) }
-			if len(d.Roots) == 0 || slices.ContainsFunc(d.Roots, in) {
-				return d.Origin + web.ShortOf(cwd, task)
-			}
+// FindPage returns the address of a run in a running dashboard; "" if none runs.
+func FindPage(cwd, task, _ string) string {
+	for _, d := range pairing.Running(app.StateFolder()) {
+		in := func(root string) bool { return cwd == root || strings.HasPrefix(cwd, root+string(filepath.Separator)) }
+		if len(d.Roots) == 0 || slices.ContainsFunc(d.Roots, in) {
+			return d.Origin + web.ShortOf(cwd, task)
 		}
-		return ""
 	}
+	return ""
 }

@@ -330,7 +330,7 @@ func checkPolicy(u Upkeep, cwd string, c *doctor.Check) {
 
 // machineChecks checks the program on this machine, the hosts, and what the account keeps.
 func machineChecks(u Upkeep, cwd string) []doctor.Check {
-	return append(machineOf(u.Term.Lang, cwd, u.Judge).Check(), checkAccount(u), checkFolders(u))
+	return append(append(machineOf(u.Term.Lang, cwd, u.Judge).Check(), checkAccount(u), checkFolders(u)), checkNotify(u)...)
 }
 
 func machineOf(l lang.Language, cwd string, judge func(args, environ []string) error) doctor.MachineCheck {

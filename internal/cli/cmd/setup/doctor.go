@@ -36,7 +36,7 @@ type Upkeep struct {
 
 // Doctor returns the command that checks the project and the machine.
 func Doctor(u Upkeep) *cobra.Command {
-	var fix, test bool
+	var fix, test, notices bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the project's files, the hosts and this machine",
@@ -49,10 +49,14 @@ hosts that are set up). ✓ is well, ✗ is a problem, ! is worth knowing.
 servers at work.
 
 --test checks nothing of that: it starts the server as a host does, and lists its tools.
+Nor does --notify, which sends a notice to the place in your settings.
 
 The exit code is 1 where a problem is left, else 0.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if notices {
+				return testNotify(cmd.Context(), u.Term, u.Tasks.Workspace)
+			}
 			if test {
 				return testServer(cmd.Context(), u)
 			}
@@ -65,7 +69,8 @@ The exit code is 1 where a problem is left, else 0.`,
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
 	cmd.Flags().BoolVar(&test, "test", false, "start the server and count its tools")
-	cmd.MarkFlagsMutuallyExclusive("fix", "test")
+	cmd.Flags().BoolVar(&notices, "notify", false, "send a notice as a test")
+	cmd.MarkFlagsMutuallyExclusive("fix", "test", "notify")
 	return cmd
 }
 
