@@ -61,17 +61,17 @@ func IDOf(point string, event Event) string {
 
 // Plain returns the notice as it is sent: with plain names.
 func (n Notice) Plain() Notice {
-	n.Event = Event(plain(string(n.Event)))
-	n.Run, n.Project, n.Stage, n.ID = plain(n.Run), plain(n.Project), plain(n.Stage), plain(n.ID)
+	n.Event = Event(PlainName(string(n.Event)))
+	n.Run, n.Project, n.Stage, n.ID = PlainName(n.Run), PlainName(n.Project), PlainName(n.Stage), PlainName(n.ID)
 	return n
 }
 
 // maxName is the number of letters of the longest name.
 const maxName = 60
 
-// plain returns a name in which nothing is an option, markup or code, wherever it is carried: the author of a
+// PlainName returns a name in which nothing is an option, markup or code, wherever it is carried: the author of a
 // folder or of a run must not speak to the person's programs.
-func plain(name string) string {
+func PlainName(name string) string {
 	letters := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
 			return r

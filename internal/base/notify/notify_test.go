@@ -27,7 +27,7 @@ func TestPlain(t *testing.T) {
 		"":                        "",
 		strings.Repeat("x", 500):  strings.Repeat("x", 60),
 	} {
-		if got := plain(name); got != want {
+		if got := PlainName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -39,13 +39,13 @@ func FuzzPlain(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := plain(name)
+		got := PlainName(name)
 		for _, r := range got {
 			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r) {
 				t.Errorf("%q: %q has %q", name, got, r)
 			}
 		}
-		if strings.HasPrefix(got, "-") || len([]rune(got)) > maxName || plain(got) != got {
+		if strings.HasPrefix(got, "-") || len([]rune(got)) > maxName || PlainName(got) != got {
 			t.Errorf("%q: %q", name, got)
 		}
 	})
@@ -59,9 +59,10 @@ func TestText(t *testing.T) {
 		FailedWork: {"bmad-mcp: the work of dark-mode in clock failed at po and waits for your decision", "bmad-mcp：clock 的 dark-mode 在 po 的工作没有通过，等你决定"},
 		Ended:      {"bmad-mcp: dark-mode in clock is complete", "bmad-mcp：clock 的 dark-mode 已完成"},
 		Failed:     {"bmad-mcp: dark-mode in clock has stopped at po by an error", "bmad-mcp：clock 的 dark-mode 在 po 因错误停止"},
-		Budget:     {"bmad-mcp: dark-mode in clock has stopped at po because its budget or its time is used up", "bmad-mcp：clock 的 dark-mode 在 po 停止：预算或时间已用完"},
-		Test:       {"bmad-mcp: a test of notices", "bmad-mcp：通知测试"},
-		"newer":    {"bmad-mcp: a test of notices", "bmad-mcp：通知测试"},
+		Budget: {"bmad-mcp: dark-mode in clock has stopped at po because its budget or its time is used up",
+			"bmad-mcp：clock 的 dark-mode 在 po 停止：预算或时间已用完"},
+		Test:    {"bmad-mcp: a test of notices", "bmad-mcp：通知测试"},
+		"newer": {"bmad-mcp: a test of notices", "bmad-mcp：通知测试"},
 	} {
 		n := Notice{Event: event, Run: "dark-mode", Project: "clock", Stage: "po"}
 		for i, l := range []lang.Language{lang.English, "zh"} {

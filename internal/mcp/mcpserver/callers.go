@@ -107,10 +107,13 @@ func (c *callers) hostConfirms(ctx context.Context) bool {
 	return Asks(client.Name, client.Version)
 }
 
-// Asks reports whether a host is known to ask the person on each call of bmad-confirm. It takes the version
-// in the host's own form, "2.1.199-beta (Claude Code)"; missing numbers are 0.
-func Asks(host, version string) bool {
-	first, known := askingHosts[host]
+// Asks reports whether a host is known to ask the person on each call of bmad-confirm.
+func Asks(host, version string) bool { return isKnown(askingHosts, host, version) }
+
+// isKnown reports whether a host is in a table of first versions, and not older. It takes the version in the host's own
+// form, "2.1.199-beta (Claude Code)"; missing numbers are 0.
+func isKnown(hosts map[string][]int, host, version string) bool {
+	first, known := hosts[host]
 	var numbers [3]int
 	_, _ = fmt.Sscanf(version, "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2])
 	return known && slices.Compare(numbers[:], first) >= 0

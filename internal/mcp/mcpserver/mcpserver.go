@@ -87,6 +87,7 @@ type Server struct {
 	callers *callers
 	offer   *offer
 	feed    *feed.Feed
+	news    *news
 	metrics *metrics
 	log     *slog.Logger
 }
@@ -113,10 +114,11 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Method != nil {
 		o.Method.SetChanged(s.feed.PokeAll)
 	}
+	s.news = &news{callers: s.callers, feed: s.feed, readers: map[server.ClientSession]*reader{}}
 	s.newWire(o)
 	of := projectTools{callers: s.callers, offer: s.offer, changed: s.feed.Poke}
 	tools := allTools(
-		tasks{callers: s.callers, metrics: s.metrics, feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)},
+		tasks{callers: s.callers, metrics: s.metrics, feed: s.feed, news: s.news, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)},
 		methodTools{of},
 		memoryTools{projectTools: of, memory: o.Memory, model: o.Model, remote: o.Remote})
 	for _, t := range tools {
@@ -147,6 +149,7 @@ func (s *Server) newWire(o Options) {
 	hooks.AddBeforeCallTool(l.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.addHooks(hooks)
+	s.news.addHooks(hooks)
 	self := mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}
 	s.wire = mcpwire.New(self, mcpwire.Options{Question: s.callers.forms.beginWait,
 		Refuse: s.callers.refuseCall, Missing: l.errMissing, Language: s.engine.Projects().Language(""),
@@ -160,6 +163,7 @@ func (s *Server) newWire(o Options) {
 		server.WithPromptCapabilities(s.offer.hasMethod()),
 		server.WithToolCapabilities(s.offer.hasMethod()),
 		server.WithToolFilter(l.keepCallable),
+		server.WithExperimental(experimental(o.Places)),
 	)
 	s.wire.MCP.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
 		s.callers.roots.forget(mcpwire.ClientKey(ctx))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -26,6 +27,7 @@ type tasks struct {
 	*callers
 	metrics *metrics
 	feed    *feed.Feed
+	news    *news
 	// leaving ends once no call may wait any longer for a person; limiter counts the waiting calls.
 	leaving context.Context
 	limiter *httpguard.Limiter
@@ -110,7 +112,10 @@ func (t tasks) runAction(ctx context.Context, req request.Request, channel *form
 		t.feed.Await(ctx, project, seen, look)
 		waited += t.engine.Clock().Sub(from)
 	}
-	out, err := t.engine.Do(ctx, req)
+	endCall := t.news.beginCall(ctx)
+	out, err := engine.Outcome{}, error(nil)
+	defer func() { endCall(out, errors.Is(err, request.ErrAsked)) }()
+	out, err = t.engine.Do(ctx, req)
 	t.metrics.countAction(req.Action, t.engine.Clock().Sub(began)-waited, outcomeName(err))
 	switch {
 	case errors.Is(err, request.ErrAsked) && channel != nil && channel.asking != nil:
