@@ -87,6 +87,7 @@ var pure = map[string]bool{
 	"internal/workflow/delivery":          true,
 	"internal/workflow/intake":            true,
 	"internal/workflow/lesson":            true,
+	"internal/workflow/trace":             true,
 	"internal/workflow/verdict":           true,
 	"internal/method/format":              false,
 	"internal/method/resolve":             false,

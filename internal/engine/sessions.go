@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/trace"
 )
 
 // Projects finds and opens the projects.
@@ -108,6 +109,20 @@ func (e *Engine) inspectIn(ctx context.Context, p *project.Project, id string) (
 		check.found.Altered = documents.On(p).Altered(ctx, s, check.found)
 	}
 	return s, check.found, err
+}
+
+// Trace follows the requirements of a run to the evidence.
+func (e *Engine) Trace(ctx context.Context, at project.Address) (out trace.Trace, err error) {
+	p, id, err := e.Projects().Find(ctx, at)
+	if err != nil {
+		return out, err
+	}
+	defer p.Close()
+	s, found, err := e.inspectIn(ctx, p, id)
+	if err != nil {
+		return out, err
+	}
+	return trace.Link(documents.On(p).GatherTrace(ctx, s, found)), nil
 }
 
 // Changed returns the sessions of a project changed by other hands, by their ids. Unless all is set, it verifies

@@ -25,6 +25,18 @@ type Sprint struct {
 // Name returns the label or the number.
 func (s Sprint) Name() string { return cmp.Or(s.Label, strconv.Itoa(s.Number)) }
 
+// Lines returns the lines of the sprint: its section, or its rows.
+func (s Sprint) Lines() []int {
+	if len(s.Rows) > 0 {
+		return slices.Clone(s.Rows)
+	}
+	lines := make([]int, 0, s.End-s.Line)
+	for i := s.Line; i < s.End; i++ {
+		lines = append(lines, i)
+	}
+	return lines
+}
+
 // named is a line with the name of a sprint.
 type named struct {
 	spoken

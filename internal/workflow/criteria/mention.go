@@ -116,6 +116,58 @@ func (d *Document) Named(in *markdown.Document, lines []int) []bool {
 	x := d.newIndex()
 	out := make([]bool, len(d.Nodes))
 	known := map[string]bool{}
+	mark := func(n name) {
+		out[n.node] = true
+		for _, j := range x.below[n.node] {
+			out[j] = true
+		}
+	}
+	x.eachLine(in, lines, func(_ int, line string, all []mention) {
+		for _, m := range all {
+			key := m.family + string(rune('0'+m.kind)) + m.story + " " + FormatNumber(m.from) + " " + FormatNumber(m.to)
+			if !known[key] {
+				known[key] = true
+				x.find(m, mark)
+			}
+		}
+		x.findTitles(line, out)
+	})
+	return out
+}
+
+// EachMention calls found for each line of a document and each node that the line names by an id of its own, or by the
+// range that it is in, until found returns false. An id of several stories or requirements names none of them.
+func (d *Document) EachMention(in *markdown.Document, found func(line, node int) bool) {
+	x := d.newIndex()
+	lines, goesOn := make([]int, len(in.Lines)), true
+	for i := range lines {
+		lines[i] = i
+	}
+	x.eachLine(in, lines, func(i int, _ string, all []mention) {
+		for _, m := range all {
+			if !goesOn {
+				return
+			}
+			var nodes []int
+			same := 0
+			x.find(m, func(n name) {
+				nodes = append(nodes, n.node)
+				kind := d.Nodes[n.node].Kind
+				if m.to == nil && len(n.number) == len(m.from) && (kind == Story || kind == Requirement) {
+					same++
+				}
+			})
+			for _, node := range nodes {
+				if same < 2 && goesOn {
+					goesOn = found(i, node)
+				}
+			}
+		}
+	})
+}
+
+// eachLine calls found for the lines that say something, with the ids that they name.
+func (x *index) eachLine(in *markdown.Document, lines []int, found func(i int, line string, all []mention)) {
 	story := ""
 	for _, i := range lines {
 		if in.Code[i] || in.Said[i] == "" {
@@ -129,22 +181,18 @@ func (d *Document) Named(in *markdown.Document, lines []int) []bool {
 		if m := storyWord.FindStringSubmatch(strip(markdown.Unnumbered(strip(body)))); m != nil {
 			story = FormatNumber(parseNumber(strings.TrimLeft(m[2], ".-")))
 		}
-		for _, m := range x.mentionsIn(line) {
+		all := x.mentionsIn(line)
+		for k := range all {
+			m := &all[k]
 			if m.kind == Story || kindOfLetters[m.family] == Story {
 				story = FormatNumber(m.from)
 			}
 			if m.story == "" {
 				m.story = story
 			}
-			key := m.family + string(rune('0'+m.kind)) + m.story + " " + FormatNumber(m.from) + " " + FormatNumber(m.to)
-			if !known[key] {
-				known[key] = true
-				x.find(m, out)
-			}
 		}
-		x.findTitles(line, out)
+		found(i, line, all)
 	}
-	return out
 }
 
 // findTitles marks the scenarios whose titles a line has.
@@ -245,19 +293,13 @@ func completeNumber(first, number []int) []int {
 	return number
 }
 
-// find marks the nodes that a mention names, and what stands below them.
-func (x *index) find(m mention, out []bool) {
-	mark := func(i int) {
-		out[i] = true
-		for _, j := range x.below[i] {
-			out[j] = true
-		}
-	}
+// find calls found for the names that a mention means.
+func (x *index) find(m mention, found func(name)) {
 	if m.to != nil {
 		for _, n := range x.families[m.family] {
 			upTo := n.number[:min(len(n.number), len(m.to))]
 			if slices.Compare(m.from, n.number) <= 0 && slices.Compare(upTo, m.to) <= 0 && x.isOf(n, m.story) {
-				mark(n.node)
+				found(n)
 			}
 		}
 		return
@@ -267,7 +309,7 @@ func (x *index) find(m mention, out []bool) {
 	for _, n := range same {
 		part := len(n.number) > len(m.from)
 		if (!part || !whole) && x.isOf(n, m.story) {
-			mark(n.node)
+			found(n)
 		}
 	}
 }

@@ -109,6 +109,14 @@ func (d *Document) around(i int) int {
 	return named
 }
 
+// Name names a node: an owed one by its id, others as a report or plan would.
+func (d *Document) Name(i int) string {
+	if id := d.Nodes[i].ID; id != "" {
+		return id
+	}
+	return d.shortID(i)
+}
+
 // place names a node around a criterion.
 func (d *Document) place(i int) string {
 	if i < 0 {

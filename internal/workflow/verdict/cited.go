@@ -108,9 +108,9 @@ type citable struct {
 	tests  []string
 }
 
-func (j *judge) readCitable() {
-	j.citable.checks = map[string]bool{}
-	for _, c := range j.out.Checks {
+func readCitable(checks []workflow.Check) citable {
+	out := citable{checks: map[string]bool{}}
+	for _, c := range checks {
 		ran := c.Exit == 0 && ranNone(c.Output) == ""
 		ids := []string{c.ID}
 		if _, bare, ok := strings.Cut(c.ID, ":"); ok { // an evidence names it as its own engine did
@@ -118,17 +118,18 @@ func (j *judge) readCitable() {
 		}
 		for _, id := range ids {
 			key := criteria.Key(id)
-			if known, twice := j.citable.checks[key]; !twice || known {
-				j.citable.checks[key] = ran
+			if known, twice := out.checks[key]; !twice || known {
+				out.checks[key] = ran
 			}
 		}
 		if ran {
-			j.citable.tests = append(j.citable.tests, testsIn(c.Output)...)
+			out.tests = append(out.tests, testsIn(c.Output)...)
 		}
 	}
-	slices.Sort(j.citable.tests)
-	j.citable.tests = slices.Compact(j.citable.tests)
-	j.citable.tests = j.citable.tests[:min(len(j.citable.tests), maxTests)]
+	slices.Sort(out.tests)
+	out.tests = slices.Compact(out.tests)
+	out.tests = out.tests[:min(len(out.tests), maxTests)]
+	return out
 }
 
 // isCited reports whether something can be looked up for a row. The sentences of an evidence say

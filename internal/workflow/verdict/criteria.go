@@ -27,6 +27,9 @@ type Sources struct {
 	InScope []int
 	// Current is the index of the document that a decision is about, -1 if it is none of them.
 	Current int
+	// Stages are the stages of the documents of the requirements, and PlanStage the one of the plan.
+	Stages    []workflow.StageID
+	PlanStage workflow.StageID
 	// Former is true if the criteria are read by the rules of former programs.
 	Former bool
 	// Changed is true if a text was changed after it was handed in.
@@ -59,8 +62,10 @@ type Criterion struct {
 	// approved a plan without it.
 	Owed, Waived bool
 
+	// Node is the index of the node in [Criteria.Document].
+	Node int
+
 	leftOut bool
-	node    int // in the document
 }
 
 // ReadCriteria reads the criteria of a session, and which of them are owed: the criteria of the
@@ -102,6 +107,9 @@ func readCriteria(text, plan string, approved, former bool) Criteria {
 	}
 	return out
 }
+
+// Document returns the document that defines the criteria.
+func (c *Criteria) Document() *criteria.Document { return c.doc }
 
 // Changed reports whether the documents were changed after their submission.
 func (c *Criteria) Changed() bool { return c != nil && c.sources.Changed }
@@ -190,8 +198,8 @@ func (c *Criteria) Unassigned() []string {
 	return c.selectIDs(func(c Criterion) bool { return len(c.Sprints) == 0 && !c.leftOut })
 }
 
-// find returns the criterion with an id; nil if there is none.
-func (c *Criteria) find(id string) *Criterion {
+// Find returns the criterion that an id of a report means; nil if there is none.
+func (c *Criteria) Find(id string) *Criterion {
 	if c == nil {
 		return nil
 	}
@@ -228,7 +236,7 @@ func criteriaIn(text string, former bool) Criteria {
 	for i, n := range out.doc.Nodes {
 		if n.Owed {
 			out.at[i] = len(out.All)
-			out.All = append(out.All, Criterion{ID: n.ID, Text: n.Text, Place: out.doc.Place(i), node: i})
+			out.All = append(out.All, Criterion{ID: n.ID, Text: n.Text, Place: out.doc.Place(i), Node: i})
 		}
 	}
 	return out
@@ -244,13 +252,7 @@ func (c *Criteria) assignSprints(plan string, approved bool) {
 	omitted := doc.LinesOf(doc.Sections(markdown.Omissions))
 	sprints, _ := doc.Sprints()
 	for _, s := range sprints {
-		lines := slices.Clone(s.Rows)
-		if len(lines) == 0 {
-			for i := s.Line; i < s.End; i++ {
-				lines = append(lines, i)
-			}
-		}
-		lines = slices.DeleteFunc(lines, func(i int) bool { return omitted[i] })
+		lines := slices.DeleteFunc(s.Lines(), func(i int) bool { return omitted[i] })
 		c.eachNamed(doc, lines, func(one *Criterion) {
 			if !slices.Contains(one.Sprints, s.Number) {
 				one.Sprints, c.Assigned = append(one.Sprints, s.Number), true
@@ -280,7 +282,7 @@ func isListEntry(doc *markdown.Document, i int) bool {
 func (c *Criteria) eachNamed(doc *markdown.Document, lines []int, found func(*Criterion)) {
 	named := c.doc.Named(doc, lines)
 	for k := range c.All {
-		if named[c.All[k].node] {
+		if named[c.All[k].Node] {
 			found(&c.All[k])
 		}
 	}

@@ -66,7 +66,7 @@ func FuzzCriteria(f *testing.F) {
 		c := ReadCriteria(Sources{Requirements: []string{prd}, Plan: plan, Approved: true, Sprints: []workflow.Sprint{{Number: 1}, {Number: 2, Status: workflow.SprintPending}}, InScope: []int{1}})
 		seen := map[string]bool{}
 		for _, one := range c.All {
-			if found := c.find(one.ID); seen[one.ID] || found == nil || found.ID != one.ID {
+			if found := c.Find(one.ID); seen[one.ID] || found == nil || found.ID != one.ID {
 				t.Errorf("%+v", one)
 			}
 			seen[one.ID] = true

@@ -49,7 +49,7 @@ func Judge(r Report, c Contract) Judgement {
 	j := judge{Report: r, Contract: c, before: indexOf(c.Earlier.Criteria, func(c workflow.Criterion) string { return c.ID })}
 	j.out.Checks = j.takeServer()
 	j.checks = indexOf(j.out.Checks, func(c workflow.Check) string { return c.ID })
-	j.readCitable()
+	j.citable = readCitable(j.out.Checks)
 	j.out.Criteria = j.judgeRows()
 	j.out.Findings = j.judgeFindings()
 	j.judgeForm()
@@ -135,7 +135,7 @@ func (j *judge) judgeRows() []workflow.Criterion {
 	out := slices.Clone(j.Report.Criteria)
 	for i := range out {
 		row := &out[i]
-		known := j.Contract.Criteria.find(row.ID)
+		known := j.Contract.Criteria.Find(row.ID)
 		if known != nil {
 			row.ID, row.Criterion = known.ID, known.Text
 		} else if j.hasIDs() && !j.Contract.Criteria.knowsID(row.ID) {

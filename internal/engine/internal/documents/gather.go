@@ -289,7 +289,7 @@ func (d *Disk) gatherSources(ctx context.Context, s *standing.Standing) verdict.
 		rec := s.Session.Record(st.ID)
 		if rec.ApprovedScope != nil {
 			text, same := d.readApproved(ctx, s, st.ID, *rec.ApprovedScope)
-			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
+			src.Requirements, src.Stages, src.Changed = append(src.Requirements, text), append(src.Stages, st.ID), src.Changed || !same
 		}
 		if st.ID == s.Session.CurrentStage && judges {
 			break
@@ -304,9 +304,9 @@ func (d *Disk) gatherSources(ctx context.Context, s *standing.Standing) verdict.
 			if st.ID == s.Session.CurrentStage {
 				src.Current = len(src.Requirements)
 			}
-			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
+			src.Requirements, src.Stages, src.Changed = append(src.Requirements, text), append(src.Stages, st.ID), src.Changed || !same
 		case st.Kind == workflow.KindPlan:
-			src.Plan, src.Changed = text, src.Changed || !same
+			src.Plan, src.PlanStage, src.Changed = text, st.ID, src.Changed || !same
 		default:
 			src.Others = append(src.Others, text)
 		}
@@ -320,7 +320,7 @@ func (d *Disk) gatherSources(ctx context.Context, s *standing.Standing) verdict.
 // criteriaOf reads the criteria of documents.
 func criteriaOf(src verdict.Sources) *verdict.Criteria {
 	if src.Plan != "" { // may define criteria if no other document does
-		src.Requirements = append(src.Requirements, src.Plan)
+		src.Requirements, src.Stages = append(src.Requirements, src.Plan), append(src.Stages, src.PlanStage)
 	}
 	return verdict.ReadCriteria(src)
 }

@@ -1,0 +1,240 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+// aside begins a line about something beside the story that it stands in.
+var aside = pattern.New(`(?i)^[^\pL]*(?:depend|prerequisite|blocked by|blocks\b|related\b|see also|follows\b|依赖|前置|阻塞|相关|参见)`)
+
+// isAside reports whether a line names what its story depends on, rather than what it does.
+func isAside(line string) bool { return aside.MatchString(line[:min(len(line), 80)]) }
+
+// linked returns the links between two kinds, by the places of the first and by those of the second, in order.
+func (t *tracer) linked(from, to criteria.Kind) (forth, back map[int][]int) {
+	forth, back = map[int][]int{}, map[int][]int{}
+	for l := range t.links {
+		if l.from.kind == from && l.to.kind == to {
+			forth[l.from.at] = append(forth[l.from.at], l.to.at)
+			back[l.to.at] = append(back[l.to.at], l.from.at)
+		}
+	}
+	for _, lists := range []map[int][]int{forth, back} {
+		for at := range lists {
+			slices.Sort(lists[at])
+		}
+	}
+	return forth, back
+}
+
+// linkCriteria adds the links that others make: a part is linked with the stories of the whole, a requirement with the
+// stories of its criteria, and a leaf, which is its own criterion, as the leaf is.
+func (t *tracer) linkCriteria() {
+	stories, _ := t.linked(criteria.Requirement, criteria.Story)
+	for r, whole := range t.whole {
+		for _, s := range stories[whole] {
+			t.addLink(entity{criteria.Requirement, r}, entity{criteria.Story, s})
+		}
+	}
+	_, requirements := t.linked(criteria.Requirement, criteria.Criterion)
+	_, storiesOf := t.linked(criteria.Story, criteria.Criterion)
+	for c, list := range requirements {
+		for _, r := range list[:min(len(list), maxOfLine)] {
+			for _, s := range storiesOf[c][:min(len(storiesOf[c]), maxOfLine)] {
+				t.addLink(entity{criteria.Requirement, r}, entity{criteria.Story, s})
+			}
+		}
+	}
+	stories, back := t.linked(criteria.Requirement, criteria.Story)
+	for i, c := range t.facts.Criteria.All {
+		leaf := t.of[c.Node]
+		for _, s := range stories[leaf.requirement] {
+			t.addLink(entity{criteria.Story, s}, entity{criteria.Criterion, i})
+		}
+		for _, r := range back[leaf.story] {
+			t.addLink(entity{criteria.Requirement, r}, entity{criteria.Criterion, i})
+		}
+	}
+}
+
+// linkSprints adds the sprints, with the stories that the plan names in them. A story that it does not name is in the
+// sprints of its criteria.
+func (t *tracer) linkSprints() {
+	var stage workflow.StageID
+	lines := map[int]int{}
+	stories := map[int][]int{}
+	if last := t.facts.Documents[len(t.facts.Documents)-1]; last.IsPlan {
+		stage = last.Stage
+		doc := markdown.Read(last.Text, nil)
+		omitted := doc.LinesOf(doc.Sections(markdown.Omissions))
+		sprints, _ := doc.Sprints()
+		for _, s := range sprints {
+			lines[s.Number] = s.Line + 1
+			for _, line := range s.Lines() {
+				if !omitted[line] {
+					stories[s.Number] = append(stories[s.Number], t.named[line]...)
+				}
+			}
+		}
+	}
+	for _, s := range t.facts.Sprints {
+		t.out.Sprints = append(t.out.Sprints, Sprint{Number: s.Number, Name: s.Name(), Title: s.Title, Status: s.Status, Place: Place{stage, lines[s.Number]}})
+		for _, at := range stories[s.Number] {
+			t.out.Stories[at].Sprints = addOnce(t.out.Stories[at].Sprints, s.Number)
+		}
+	}
+	of, _ := t.linked(criteria.Story, criteria.Criterion)
+	for at := range t.out.Stories {
+		if story := &t.out.Stories[at]; len(story.Sprints) == 0 {
+			for _, c := range of[at] {
+				for _, n := range t.out.Criteria[c].Sprints {
+					story.Sprints = addOnce(story.Sprints, n)
+				}
+			}
+		}
+		slices.Sort(t.out.Stories[at].Sprints)
+	}
+}
+
+func addOnce[T comparable](list []T, one T) []T {
+	if slices.Contains(list, one) {
+		return list
+	}
+	return append(list, one)
+}
+
+// addRows adds the rows of the reports. A later report counts before an earlier one, and a stale one only where there
+// is no other.
+func (t *tracer) addRows() {
+	at := map[string]int{}
+	for i, c := range t.out.Criteria {
+		at[c.ID] = i
+	}
+	for _, stale := range []bool{true, false} {
+		for _, r := range t.facts.Reports {
+			if r.Stale != stale || len(r.Record.Criteria) == 0 {
+				continue
+			}
+			t.report = t.report || !stale
+			citer := verdict.NewCiter(r.Record, r.Lines)
+			for _, row := range r.Record.Criteria {
+				if found := t.facts.Criteria.Find(row.ID); found != nil {
+					c := &t.out.Criteria[at[found.ID]]
+					c.Row = makeRow(r, row, citer.Cite(row))
+					c.State = stateOf(row.Result, stale)
+				} else if !stale {
+					t.strangers = append(t.strangers, row.ID)
+				}
+			}
+		}
+	}
+	for i, c := range t.facts.Criteria.All {
+		if t.out.Criteria[i].Row == nil && c.Waived {
+			t.out.Criteria[i].State = LeftOut
+		}
+	}
+}
+
+func makeRow(r Report, row workflow.Criterion, cited verdict.Citation) *Row {
+	out := &Row{Stage: r.Stage, Result: row.Result, Evidence: cmp.Or(row.Evidence, row.Why), Tests: cited.Tests, Files: cited.Files, Stale: r.Stale}
+	for _, c := range cited.Checks {
+		out.Checks = append(out.Checks, Check{c.ID, c.Command, c.Exit, c.Server})
+	}
+	out.byWord = row.ByWord || strings.TrimSpace(row.Evidence) == "" && len(cited.Checks) == 0
+	return out
+}
+
+// stateOf returns the state of a criterion with a row. A pass before an earlier stage was reopened says nothing.
+func stateOf(result string, stale bool) State {
+	switch {
+	case result == workflow.ResultFail:
+		return Failed
+	case stale:
+		return Open
+	case result == workflow.ResultPass:
+		return Met
+	case result == workflow.ResultNotTested:
+		return NotRun
+	}
+	return Open
+}
+
+// write writes the links into the lists, by ids.
+func (t *tracer) write() {
+	out := &t.out
+	for i := range out.Sprints {
+		s := &out.Sprints[i]
+		s.Stories, s.Criteria = []string{}, []string{}
+		for _, story := range out.Stories {
+			if slices.Contains(story.Sprints, s.Number) {
+				s.Stories = append(s.Stories, story.ID)
+			}
+		}
+		for _, c := range out.Criteria {
+			if slices.Contains(c.Sprints, s.Number) {
+				s.Criteria = append(s.Criteria, c.ID)
+			}
+		}
+	}
+	storyID := func(i int) string { return out.Stories[i].ID }
+	criterionID := func(i int) string { return out.Criteria[i].ID }
+	requirementID := func(i int) string { return out.Requirements[i].ID }
+	stories, requirementsOf := t.linked(criteria.Requirement, criteria.Story)
+	answered, askedBy := t.linked(criteria.Requirement, criteria.Criterion)
+	epics, _ := t.linked(criteria.Requirement, criteria.Epic)
+	parts, storiesOf := t.linked(criteria.Story, criteria.Criterion)
+	_, epicOf := t.linked(criteria.Epic, criteria.Story)
+	for i := range out.Requirements {
+		r := &out.Requirements[i]
+		r.Stories, r.Criteria = idsOf(stories[i], storyID), idsOf(answered[i], criterionID)
+		for _, e := range epics[i] {
+			r.Epics = addOnce(r.Epics, t.epics[e])
+		}
+		if t.whole[i] != none {
+			r.Whole = requirementID(t.whole[i])
+		}
+	}
+	for i := range out.Stories {
+		s := &out.Stories[i]
+		s.Requirements, s.Criteria = idsOf(requirementsOf[i], requirementID), idsOf(parts[i], criterionID)
+		if s.Sprints = slices.Clip(s.Sprints); s.Sprints == nil {
+			s.Sprints = []int{}
+		}
+		if len(epicOf[i]) > 0 {
+			s.Epic = t.epics[epicOf[i][0]]
+		}
+	}
+	for i := range out.Criteria {
+		c := &out.Criteria[i]
+		c.Requirements, c.Stories = idsOf(askedBy[i], requirementID), idsOf(storiesOf[i], storyID)
+		if c.Sprints = slices.Clone(c.Sprints); c.Sprints == nil {
+			c.Sprints = []int{}
+		}
+	}
+	out.Requirements, out.Stories = orEmpty(out.Requirements), orEmpty(out.Stories)
+	out.Criteria, out.Sprints = orEmpty(out.Criteria), orEmpty(out.Sprints)
+}
+
+func idsOf(places []int, id func(int) string) []string {
+	out := make([]string, len(places))
+	for i, at := range places {
+		out[i] = id(at)
+	}
+	return out
+}
+
+// orEmpty returns a list that JSON writes as one.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

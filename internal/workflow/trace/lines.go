@@ -1,0 +1,212 @@
+package trace
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+// Line is a line of the table for people: a criterion with everything linked with it, or a requirement, story or row
+// without one.
+type Line struct {
+	Requirements, Stories, Epics []string
+	// Criterion is the id of the criterion, or of a row without one.
+	Criterion string
+	Text      string
+	Place
+	Sprints []int
+	// State is empty for a line without a criterion.
+	State State
+	Row   *Row
+	// Missing are the holes on the line.
+	Missing map[HoleKind]bool
+}
+
+// Lines returns the table of a trace, in the order of the documents.
+func (t *Trace) Lines() (out []Line) {
+	holes := map[HoleKind]map[string]bool{}
+	for _, h := range t.Holes {
+		if holes[h.Kind] == nil {
+			holes[h.Kind] = map[string]bool{}
+		}
+		holes[h.Kind][h.ID] = true
+	}
+	stories, epics := map[string]*Story{}, map[string][]string{}
+	for i := range t.Stories {
+		stories[t.Stories[i].ID] = &t.Stories[i]
+	}
+	for _, r := range t.Requirements {
+		epics[r.ID] = r.Epics
+	}
+	shown := map[string]bool{}
+	add := func(l Line) {
+		l.Missing = map[HoleKind]bool{}
+		for _, id := range l.Requirements {
+			l.Epics = append(l.Epics, epics[id]...)
+			shown["r"+id], l.Missing[WithoutStory] = true, l.Missing[WithoutStory] || holes[WithoutStory][id]
+		}
+		for _, id := range l.Stories {
+			shown["s"+id], l.Missing[InNoSprint] = true, l.Missing[InNoSprint] || holes[InNoSprint][id]
+		}
+		for _, kind := range []HoleKind{CriterionNowhere, WithoutRow, WithoutEvidence, WithoutCriterion} {
+			l.Missing[kind] = holes[kind][l.Criterion]
+		}
+		slices.Sort(l.Epics)
+		l.Epics = slices.Compact(l.Epics)
+		out = append(out, l)
+	}
+	for _, c := range t.Criteria {
+		l := Line{Requirements: c.Requirements, Stories: c.Stories, Criterion: c.ID, Text: c.Text, Place: c.Place, Sprints: c.Sprints, State: c.State, Row: c.Row}
+		for _, id := range c.Stories {
+			if len(l.Requirements) > 0 && len(l.Sprints) > 0 {
+				break
+			}
+			if s := stories[id]; len(c.Requirements) == 0 {
+				l.Requirements = appendNew(l.Requirements, s.Requirements)
+			} else if len(c.Sprints) == 0 {
+				l.Sprints = appendNew(l.Sprints, s.Sprints)
+			}
+		}
+		add(l)
+	}
+	for _, r := range t.Requirements {
+		if isWhole := slices.ContainsFunc(t.Requirements, func(part Requirement) bool { return part.Whole == r.ID }); !shown["r"+r.ID] && !isWhole {
+			add(Line{Requirements: []string{r.ID}, Stories: r.Stories, Text: r.Text, Place: r.Place})
+		}
+	}
+	for _, s := range t.Stories {
+		if !shown["s"+s.ID] {
+			add(Line{Requirements: s.Requirements, Stories: []string{s.ID}, Text: s.Title, Place: s.Place, Sprints: s.Sprints})
+		}
+	}
+	for _, h := range t.Holes {
+		if h.Kind == WithoutCriterion {
+			add(Line{Criterion: h.ID})
+		}
+	}
+	return out
+}
+
+func appendNew[T comparable](list, more []T) []T {
+	out := slices.Clone(list)
+	for _, one := range more {
+		out = addOnce(out, one)
+	}
+	return out
+}
+
+// SprintNames returns the names of sprints.
+func (t *Trace) SprintNames(numbers []int) (out []string) {
+	for _, n := range numbers {
+		name := strconv.Itoa(n)
+		if i := slices.IndexFunc(t.Sprints, func(s Sprint) bool { return s.Number == n }); i >= 0 {
+			name = t.Sprints[i].Name
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// Text names a state.
+func (s State) Text(l lang.Language) string {
+	switch s {
+	case Met:
+		return l.Say("met")
+	case Failed:
+		return l.Say("failed")
+	case NotRun:
+		return l.Say("not run")
+	case LeftOut:
+		return l.Say("left out")
+	}
+	return l.Say("open")
+}
+
+// Text says in a few words what is missing.
+func (k HoleKind) Text(l lang.Language) string {
+	switch k {
+	case WithoutStory:
+		return l.Say("no story")
+	case InNoSprint, CriterionNowhere:
+		return l.Say("no sprint")
+	case WithoutRow:
+		return l.Say("no row")
+	case WithoutEvidence:
+		return l.Say("no evidence")
+	}
+	return l.Say("no criterion")
+}
+
+// holeOrder is the order in which holes are told.
+var holeOrder = []HoleKind{WithoutStory, InNoSprint, CriterionNowhere, WithoutRow, WithoutEvidence, WithoutCriterion}
+
+// maxNamed is how many ids a sentence has.
+const maxNamed = 40
+
+// Sentences returns a sentence for each kind of hole.
+func (t *Trace) Sentences(l lang.Language) (out []string) {
+	for _, kind := range holeOrder {
+		var ids []string
+		for _, h := range t.Holes {
+			if h.Kind == kind {
+				ids = append(ids, h.ID)
+			}
+		}
+		if len(ids) > 0 {
+			out = append(out, kind.sentence(l, nameIDs(l, ids)))
+		}
+	}
+	return out
+}
+
+func nameIDs(l lang.Language, ids []string) string {
+	text := ""
+	for i, id := range ids {
+		if i == maxNamed {
+			return l.Say("%s and %d more", text, len(ids)-maxNamed)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += id
+	}
+	return text
+}
+
+func (k HoleKind) sentence(l lang.Language, ids string) string {
+	switch k {
+	case WithoutStory:
+		return l.Say("Requirements without a story: %s.", ids)
+	case InNoSprint:
+		return l.Say("Stories in no sprint: %s.", ids)
+	case CriterionNowhere:
+		return l.Say("Criteria in no sprint: %s.", ids)
+	case WithoutRow:
+		return l.Say("Criteria without a row in the report: %s.", ids)
+	case WithoutEvidence:
+		return l.Say("Passed without evidence that can be looked up: %s.", ids)
+	}
+	return l.Say("Rows that belong to no criterion: %s.", ids)
+}
+
+// Text says why nothing is known of a kind of link.
+func (u Unknown) Text(l lang.Language) string {
+	switch u {
+	case NoCriteria:
+		return l.Say("No document of this run has requirements or criteria that can be read: give each one an id, such as FR-1 or AC-1.1.")
+	case NoRequirements:
+		return l.Say("The documents have stories and criteria, and no requirements beside them.")
+	case NoStories:
+		return l.Say("The documents have no stories: the requirements stand by themselves.")
+	case Unlinked:
+		return l.Say("No story names a requirement, and no requirement a story: their links are not known.")
+	case NoSprints:
+		return l.Say("There is no plan with sprints yet.")
+	case Unassigned:
+		return l.Say("The sprints of the plan name no story and no criterion by its id: their links are not known.")
+	case NoReport:
+		return l.Say("No report has answered the criteria yet.")
+	}
+	return l.Say("The documents name more ids than are followed: some links are missing here.")
+}
