@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/trace"
 )
 
 // maxCell bounds the text in a cell of a table, in bytes.
@@ -27,13 +28,15 @@ type page struct {
 	s     *workflow.Session
 	w     *workflow.Definition
 	found workflow.Verification
+	trace trace.Trace
 	// mark begins the heading of a section.
 	mark string
 }
 
-// Markdown returns the report on a session. found is the result of the check of the history.
-func Markdown(s *workflow.Session, found workflow.Verification, l lang.Language) string {
-	return unmentioned.Replace("# " + l.Say("Run: %s", safeCell(s.TaskName)) + "\n\n" + reportBody(s, found, l, "##"))
+// Markdown returns the report on a session. found is the result of the check of the history, and t follows the
+// requirements.
+func Markdown(s *workflow.Session, found workflow.Verification, t trace.Trace, l lang.Language) string {
+	return unmentioned.Replace("# " + l.Say("Run: %s", safeCell(s.TaskName)) + "\n\n" + reportBody(s, found, t, l, "##"))
 }
 
 // unmentioned keeps GitHub from notifying people named in a report, and from closing issues. GitHub looks for
@@ -41,8 +44,8 @@ func Markdown(s *workflow.Session, found workflow.Verification, l lang.Language)
 var unmentioned = strings.NewReplacer("@", "@&#8203;", `\#`, `\#&#8203;`, "GH-", "GH&#8203;-", "gh-", "gh&#8203;-")
 
 // reportBody returns the report without the title.
-func reportBody(s *workflow.Session, found workflow.Verification, l lang.Language, mark string) string {
-	p := &page{Language: l, s: s, w: s.Definition(), found: found.In(l), mark: mark}
+func reportBody(s *workflow.Session, found workflow.Verification, t trace.Trace, l lang.Language, mark string) string {
+	p := &page{Language: l, s: s, w: s.Definition(), found: found.In(l), trace: t, mark: mark}
 	p.writeFacts()
 	p.writeStages()
 	p.writeRounds()
@@ -50,6 +53,7 @@ func reportBody(s *workflow.Session, found workflow.Verification, l lang.Languag
 	p.writeRisks()
 	p.writeFindings()
 	p.writeRequests()
+	p.writeTrace()
 	p.writeEvidence()
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
@@ -249,4 +253,38 @@ func (p *page) writeEvidence() {
 		rows = append(rows, []string{safeCell(string(st.ID)), safeCell(e.Command), safeCell(story.Evidence(p.Language, e))})
 	}
 	p.writeTable(p.Say("Evidence"), []string{p.Say("Stage"), p.Say("Command"), p.Say("Result")}, rows)
+}
+
+// maxTraced bounds the lines of the trace in a report.
+const maxTraced = 1000
+
+// writeTrace follows the requirements to the evidence, with the holes in bold.
+func (p *page) writeTrace() {
+	lines := p.trace.Lines()
+	var rows [][]string
+	for _, line := range lines[:min(len(lines), maxTraced)] {
+		var row []string
+		for _, c := range p.trace.Cells(p.Language, line) {
+			text := safeCell(c.Text)
+			if c.IsHole {
+				text = "**" + text + "**"
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	p.writeTable(p.Say("Traceability"), trace.ColumnNames(p.Language), rows)
+	if len(rows) == 0 {
+		return
+	}
+	if left := len(lines) - len(rows); left > 0 {
+		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("%s are left out here; report --trace has them.", p.Count(left, "line")))
+	}
+	for _, said := range p.trace.Sentences(p.Language) {
+		fmt.Fprintf(&p.Builder, "- %s\n", safeCell(said))
+	}
+	for _, u := range p.trace.Unknown {
+		fmt.Fprintf(&p.Builder, "- %s\n", u.Text(p.Language))
+	}
+	fmt.Fprintln(&p.Builder)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/report"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/trace"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 )
 
 const hostile = "a | b\n# <script>alert(1)</script> [x](javascript:alert(1)) ![i](http://x/i.png) `c` *b* \u202e&amp; https://evil.example"
@@ -52,12 +54,28 @@ func story(text string) *workflow.Session {
 	return s
 }
 
+// follow returns a trace with a line of each kind, and a text in it.
+func follow(text string) trace.Trace {
+	return trace.Trace{
+		Requirements: []trace.Requirement{{ID: "FR-1", Stories: []string{"US-1"}}, {ID: "FR-2", Criteria: []string{"FR-2"}}},
+		Stories:      []trace.Story{{ID: "US-1", Requirements: []string{"FR-1"}}},
+		Criteria: []trace.Criterion{
+			{ID: text, Requirements: []string{"FR-1"}, Stories: []string{"US-1"}, Sprints: []int{1}, State: trace.Met, Row: &trace.Row{
+				Checks: []trace.Check{{ID: "C1"}}, Tests: []string{text}, Files: []verdict.File{{Path: text, Line: 3}},
+			}},
+			{ID: "FR-2", Requirements: []string{"FR-2"}, State: trace.Open},
+		},
+		Holes:   []trace.Hole{{Kind: trace.WithoutStory, ID: "FR-2"}, {Kind: trace.WithoutCriterion, ID: text + "!"}},
+		Unknown: []trace.Unknown{trace.NoSprints},
+	}
+}
+
 // TestMarkdown: the story, in both languages.
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	found := workflow.Verification{Status: workflow.ChainHolds, Entries: 5, Unvouched: []workflow.Span{{From: 3, To: 3}}}
 	for _, l := range []lang.Language{lang.English, "zh"} {
-		golden.Check(t, filepath.Join("testdata", "story."+string(l)+".md"), report.Markdown(story("sign-in"), found, l))
+		golden.Check(t, filepath.Join("testdata", "story."+string(l)+".md"), report.Markdown(story("sign-in"), found, follow("AC-1.1"), l))
 	}
 }
 
@@ -65,7 +83,7 @@ func TestMarkdown(t *testing.T) {
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	found := workflow.Verification{Status: workflow.ChainChanged, Problem: hostile}
-	text := report.Markdown(story(hostile), found, lang.English)
+	text := report.Markdown(story(hostile), found, follow(hostile), lang.English)
 	if strings.Contains(text, "\u202e") {
 		t.Error("a character that turns the text around is in it as it is")
 	}
@@ -81,7 +99,7 @@ func TestHostileTexts(t *testing.T) {
 	run := story(hostile)
 	run.Record(workflow.PO).Status, run.Record(workflow.PO).Artifact.Path = hostile, "a`|<script>.md"
 	run.History[1].Event, run.History[1].From, run.History[2].Grant.Channel = hostile, hostile, hostile
-	page, err := report.HTML(run, found, lang.English)
+	page, err := report.HTML(run, found, follow(hostile), lang.English)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +129,11 @@ func TestForgedLines(t *testing.T) {
 	} {
 		run := story("sign-in")
 		run.Objective = objective
-		text := report.Markdown(run, workflow.Verification{Status: workflow.ChainHolds}, lang.English)
+		text := report.Markdown(run, workflow.Verification{Status: workflow.ChainHolds}, trace.Trace{}, lang.English)
 		if got := strings.Split(text, "\n")[2]; got != want {
 			t.Errorf("%q is written as %q, want %q", objective, got, want)
 		}
-		page, err := report.HTML(run, workflow.Verification{Status: workflow.ChainHolds}, lang.English)
+		page, err := report.HTML(run, workflow.Verification{Status: workflow.ChainHolds}, trace.Trace{}, lang.English)
 		if err != nil || !strings.Contains(page, ">"+objective+"</p>") {
 			t.Errorf("%q is no paragraph of its own: %v", objective, err)
 		}
@@ -125,7 +143,7 @@ func TestForgedLines(t *testing.T) {
 // TestHTML: one file, whose policy allows its own style and nothing else.
 func TestHTML(t *testing.T) {
 	t.Parallel()
-	page, err := report.HTML(story("sign-in"), workflow.Verification{Status: workflow.ChainPartly, Problem: "entry 3"}, "zh")
+	page, err := report.HTML(story("sign-in"), workflow.Verification{Status: workflow.ChainPartly, Problem: "entry 3"}, trace.Trace{}, "zh")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +181,7 @@ func TestOldSessions(t *testing.T) {
 		if err := workflow.Unmarshal(data, &s); err != nil {
 			t.Fatal(err)
 		}
-		if text := report.Markdown(&s, s.Verify(nil, nil), lang.English); !strings.Contains(text, "## Stages") || !strings.Contains(text, "## Rounds") {
+		if text := report.Markdown(&s, s.Verify(nil, nil), trace.Trace{}, lang.English); !strings.Contains(text, "## Stages") || !strings.Contains(text, "## Rounds") {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}

@@ -3,6 +3,7 @@ package trace
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
@@ -120,7 +121,7 @@ func (s State) Text(l lang.Language) string {
 	case LeftOut:
 		return l.Say("left out")
 	}
-	return l.Say("open")
+	return l.Say("still open")
 }
 
 // Text says in a few words what is missing.
@@ -209,4 +210,72 @@ func (u Unknown) Text(l lang.Language) string {
 		return l.Say("No report has answered the criteria yet.")
 	}
 	return l.Say("The documents name more ids than are followed: some links are missing here.")
+}
+
+// Cell is a cell of the table for people. The text of a hole names the missing link.
+type Cell struct {
+	Text   string
+	IsHole bool
+}
+
+// ColumnNames names the columns of the table.
+func ColumnNames(l lang.Language) []string {
+	return []string{l.Say("Requirement"), l.Say("Story"), l.Say("Criterion"), l.Say("Sprint"), l.Say("Result"), l.Say("Check or test"), l.Say("File")}
+}
+
+// Cells returns the cells of a line, as plain text.
+func (t *Trace) Cells(l lang.Language, line Line) []Cell {
+	cell := func(items []string, holes ...HoleKind) Cell {
+		for _, kind := range holes {
+			if line.Missing[kind] {
+				return Cell{kind.Text(l), true}
+			}
+		}
+		if len(items) == 0 {
+			return Cell{Text: "–"}
+		}
+		return Cell{Text: strings.Join(items, ", ")}
+	}
+	criterion, result := cell(nil), cell(nil, WithoutRow)
+	if line.Criterion != "" {
+		criterion.Text = line.Criterion
+	}
+	if line.State != "" && !result.IsHole {
+		result.Text = line.State.Text(l)
+	}
+	stories := line.Stories
+	if len(stories) == 0 {
+		stories = line.Epics
+	}
+	return []Cell{
+		cell(line.Requirements, WithoutCriterion), cell(stories, WithoutStory), criterion,
+		cell(t.SprintNames(line.Sprints), InNoSprint, CriterionNowhere), result,
+		cell(line.Row.Proofs(), WithoutEvidence), cell(line.Row.Places()),
+	}
+}
+
+// Proofs returns the ids of the checks and the names of the tests of a row.
+func (r *Row) Proofs() (out []string) {
+	if r == nil {
+		return nil
+	}
+	for _, c := range r.Checks {
+		out = append(out, c.ID)
+	}
+	return append(out, r.Tests...)
+}
+
+// Places returns the files of a row with their lines.
+func (r *Row) Places() (out []string) {
+	if r == nil {
+		return nil
+	}
+	for _, f := range r.Files {
+		place := f.Path
+		if f.Line > 0 {
+			place += ":" + strconv.Itoa(f.Line)
+		}
+		out = append(out, place)
+	}
+	return out
 }

@@ -21,9 +21,9 @@ import (
 
 // reportOptions are the flags of report.
 type reportOptions struct {
-	asHTML, asMarkdown, asDocx, graph, force bool
-	out, evidence, check                     string
-	contract, from                           string
+	asHTML, asMarkdown, asDocx, graph, trace, force bool
+	out, evidence, check                            string
+	contract, from                                  string
 }
 
 // Report returns the command that writes the story of a run.
@@ -42,12 +42,16 @@ With --evidence, write a folder that an auditor can check without this program: 
 documents, the signed statement about the run and each signed decision, the list of signers,
 the report, and a guide with the commands of ssh-keygen and sha256sum.
 
+With --trace, print only how the requirements lead to the evidence: requirement, story, criterion,
+sprint, result, check or test, and file, and what is missing between them.
+
 With --contract, write the delivery contract by which another team takes the work over, into
 _bmad-output/contracts or to --out. With --check, compare the artifacts of such a contract with
 the project; the exit code is 1 if one has changed, or is missing.`,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
   bmad-mcp report sign-in --out sign-in.html
   bmad-mcp report sign-in --out sign-in.docx
+  bmad-mcp report sign-in --trace
   bmad-mcp report sign-in --evidence audit/sign-in
   bmad-mcp report sign-in --contract team-ops
   bmad-mcp report --check _bmad-output/contracts/shop-to-team-ops-2026-11-29.md`,
@@ -67,17 +71,20 @@ the project; the exit code is 1 if one has changed, or is missing.`,
 	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
 	cmd.Flags().BoolVar(&o.asDocx, "docx", false, "write a document for a word processor, into --out (default where that ends in .docx)")
 	cmd.Flags().BoolVar(&o.graph, "graph", false, "write only the drawing of its stages and rounds, as mermaid")
+	cmd.Flags().BoolVar(&o.trace, "trace", false, "print only the table from the requirements to the evidence")
 	cmd.Flags().StringVar(&o.out, "out", "", "the file to write; without it, standard output")
 	cmd.Flags().StringVar(&o.evidence, "evidence", "", "the new folder to write the evidence into")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
-	cmd.MarkFlagsMutuallyExclusive("html", "markdown", "docx", "graph")
+	cmd.MarkFlagsMutuallyExclusive("html", "markdown", "docx", "graph", "trace")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "out")
-	for _, other := range []string{"html", "markdown", "docx", "graph", "force", "evidence"} {
+	for _, other := range []string{"html", "markdown", "docx", "graph", "trace", "force", "evidence"} {
 		cmd.MarkFlagsMutuallyExclusive("contract", "check", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("evidence", "html")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "docx")
 	cmd.MarkFlagsMutuallyExclusive("evidence", "graph")
+	cmd.MarkFlagsMutuallyExclusive("trace", "out")
+	cmd.MarkFlagsMutuallyExclusive("trace", "evidence")
 	return cmd
 }
 
@@ -96,10 +103,17 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	if err != nil {
 		return err
 	}
+	traced, err := followRun(cmd, tasks, args)
+	if err != nil {
+		return err
+	}
+	if o.trace {
+		return printTrace(cmd, term, s, &traced)
+	}
 	ending := strings.ToLower(filepath.Ext(o.out))
 	endsInHTML := !o.asMarkdown && slices.Contains([]string{".html", ".htm"}, ending)
 	endsInDocx := !o.asMarkdown && ending == ".docx"
-	text := report.Markdown(s, found, term.Lang)
+	text := report.Markdown(s, found, traced, term.Lang)
 	if o.evidence != "" {
 		return writeEvidence(term, tasks, s.TaskName, text, o.evidence)
 	}
@@ -107,7 +121,7 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	case o.graph:
 		text = s.Graph(doubts(term.Lang, s.TaskName, found)...)
 	case o.asHTML, endsInHTML:
-		if text, err = report.HTML(s, found, term.Lang); err != nil {
+		if text, err = report.HTML(s, found, traced, term.Lang); err != nil {
 			return err
 		}
 	case o.asDocx, endsInDocx:
