@@ -75,6 +75,7 @@ var (
 
 // pure lists the packages that have no effects; those with true name no files either.
 var pure = map[string]bool{
+	"internal/base/codediff":              true,
 	"internal/base/csvtable":              true,
 	"internal/base/markdown":              true,
 	"internal/base/markdown/render":       true,

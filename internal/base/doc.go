@@ -7,7 +7,7 @@
 //
 //   - Disk: durable, writes which survive a crash; feed, changes by others; obeyed, files executed by
 //     programs.
-//   - Texts: markdown, csvtable, textdiff, visible (safe to show), recall (search), pattern (expressions).
+//   - Texts: markdown, csvtable, textdiff, codediff (changed files), visible (safe to show), recall (search), pattern (expressions).
 //   - Programs and networks: process, git, httpguard.
 //   - People: lang, two languages; fault, errors with a code and a hint.
 //   - recent, a bounded map.

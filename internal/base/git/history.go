@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -168,37 +167,69 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 	if err != nil {
 		return nil, h.explainFailure(err)
 	}
-	var names []string
-	var wanted bytes.Buffer
+	var names, ids []string
 	total := 0
 	for entry := range strings.SplitSeq(list, "\x00") {
-		about, name, _ := strings.Cut(entry, "\t")
-		fields := strings.Fields(about) // mode, type, hash, size
-		name = strings.TrimPrefix(name, h.inside)
-		if len(fields) != 4 || !strings.HasPrefix(fields[0], "100") || !keep(name) {
+		e := readEntry(entry)
+		name := strings.TrimPrefix(e.name, h.inside)
+		if !strings.HasPrefix(e.mode, "100") || !keep(name) {
 			continue
 		}
-		size, err := strconv.Atoi(fields[3])
-		if err != nil { // git says BAD
+		if e.size < 0 { // git says BAD
 			return nil, refusalOf(lang.T("it lacks a file of commit %s; fetch it without --filter", commit), name)
 		}
-		if size > maxBlob {
+		if e.size > maxBlob {
 			continue
 		}
-		if total += size; total > maxList*3/4 {
+		if total += e.size; total > maxList*3/4 {
 			return nil, fault.New(fault.NotAllowed, "the commit %s has too much data in these folders", commit).WithHint("check a smaller folder with --cwd")
 		}
-		names = append(names, name)
-		wanted.WriteString(fields[2] + "\n")
+		names, ids = append(names, name), append(ids, e.id)
+	}
+	texts, err := h.Blobs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string][]byte, len(names))
+	for i, name := range names {
+		out[name] = texts[i]
+	}
+	return out, nil
+}
+
+// entry is a file of a commit; its size is -1 if the clone lacks the content.
+type entry struct {
+	mode, id, name string
+	size           int
+}
+
+// readEntry reads an entry of git ls-tree -l. A submodule, which has no size, has 0.
+func readEntry(text string) (e entry) {
+	about, name, _ := strings.Cut(text, "\t")
+	fields := strings.Fields(about) // mode, type, hash, size
+	if len(fields) != 4 {
+		return e
+	}
+	size, err := strconv.Atoi(fields[3])
+	if err != nil && fields[3] != "-" {
+		size = -1
+	}
+	return entry{fields[0], fields[2], name, size}
+}
+
+// Blobs returns the contents with the given hashes, as they are in the repository: no filter runs.
+func (h *History) Blobs(ctx context.Context, ids []string) ([][]byte, error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	c := h.call
-	c.In = &wanted
+	c.In = strings.NewReader(strings.Join(ids, "\n") + "\n")
 	text, err := c.runForOutput(ctx, "cat-file", "--batch", "--buffer")
 	if err != nil {
 		return nil, h.explainFailure(err)
 	}
-	out := make(map[string][]byte, len(names))
-	for _, name := range names {
+	var out [][]byte
+	for _, id := range ids {
 		about, rest, _ := strings.Cut(text, "\n")
 		fields := strings.Fields(about) // hash, type, size
 		if len(fields) != 3 {
@@ -206,9 +237,9 @@ func (h *History) Read(ctx context.Context, commit string, keep func(path string
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil || size < 0 || size >= len(rest) {
-			return nil, refusalOf(lang.T("git printed only part of a file of commit %s", commit), name)
+			return nil, refusalOf(lang.T("git printed only part of a file, %s", id), h.repository.tree)
 		}
-		out[name], text = []byte(rest[:size]), rest[size+1:]
+		out, text = append(out, []byte(rest[:size])), rest[size+1:]
 	}
 	return out, nil
 }

@@ -124,6 +124,18 @@ func Stat(before, after string) (added, removed int) {
 	return written(b), written(a)
 }
 
+// CountLines counts the added and removed lines as git does: a changed line is both, and one without text counts too.
+func CountLines(before, after string) (added, removed int) {
+	a, b, ids := splitLines(before), splitLines(after), map[string]int{}
+	added, removed = len(b), len(a)
+	for _, j := range align(numberItems(ids, a), numberItems(ids, b)).to {
+		if j >= 0 {
+			added, removed = added-1, removed-1
+		}
+	}
+	return added, removed
+}
+
 // Place finds lines of the old text in the new one, from the first to the last surviving one, changed or
 // not. ok is false if none survives.
 func Place(rows []Row, from, to int) (newFrom, newTo int, ok bool) {

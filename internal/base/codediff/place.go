@@ -1,0 +1,56 @@
+package codediff
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Quote returns the lines from a first to a last one, counted from 1, as a comment on them keeps them. ok is false if
+// the file does not have them.
+func (f File) Quote(from, to int) (text string, ok bool) {
+	lines := f.Lines()
+	if from < 1 || to < from || to > len(lines) {
+		return "", false
+	}
+	return strings.Join(lines[from-1:to], "\n"), true
+}
+
+// Place finds the lines of a quote, possibly cut off at its end, near to their former number. ok is false if they are
+// gone.
+func (f File) Place(quote string, from int) (line int, ok bool) {
+	want := strings.Split(quote, "\n")
+	lines := f.Lines()
+	for i := range lines {
+		if !startsWith(lines[i:], want) {
+			continue
+		}
+		if !ok || distance(i+1, from) < distance(line, from) {
+			line, ok = i+1, true
+		}
+	}
+	return line, ok
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+// startsWith reports whether lines begin with the lines of a quote. White space around them may differ, and the last
+// one may be cut off.
+func startsWith(lines, quote []string) bool {
+	if len(quote) > len(lines) {
+		return false
+	}
+	for i, want := range quote {
+		have, want := strings.TrimSpace(lines[i]), strings.TrimSpace(want)
+		cut, isCut := strings.CutSuffix(want, "…")
+		if have != want && (i+1 < len(quote) || !isCut || !strings.HasPrefix(have, strings.TrimSpace(cut))) {
+			return false
+		}
+	}
+	return true
+}

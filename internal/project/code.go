@@ -1,0 +1,236 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha1" //nolint:gosec // as git names contents
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
+)
+
+// Code are the changes of a project's files since a commit.
+type Code struct {
+	// Base is the commit with which the files were compared; "" if they could not be.
+	Base string
+	// IsHead is true if the wanted commit is not known or not here, and the checked-out one took its place.
+	IsHead bool
+	codediff.Changes
+}
+
+// ReadCode compares the files of the project with a commit, else with the checked-out one. Git lists the candidates and
+// hands out the contents of the commit; the files themselves are read here, so that no program named by the repository
+// runs, and no link leads out. leave names files and folders, with a slash behind them, that do not count. The result is
+// nil without git, outside a repository, and before the first commit.
+func (p *Project) ReadCode(ctx context.Context, commit string, leave []string) (*Code, error) {
+	ctx, cancel := context.WithTimeout(ctx, contentsTime)
+	defer cancel()
+	h, err := git.OpenHistory(ctx, p.Dir.Path())
+	if h == nil || err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	out := &Code{Base: commit}
+	found, ok, err := h.Deltas(ctx, commit)
+	if err == nil && !ok {
+		out.IsHead = true
+		if out.Base, err = git.Head(p.Dir.Path()); err == nil && out.Base != "" {
+			found, ok, err = h.Deltas(ctx, out.Base)
+		}
+	}
+	if err != nil || !ok {
+		return nil, err
+	}
+	r := &codeReader{tree: p.Dir.Tree(), folder: p.Dir, room: codediff.MaxBytes}
+	var missing []string // contents of the commit to be read
+	for _, d := range found {
+		if isLeft(d.Path, leave) {
+			continue
+		}
+		pair, err := r.readPair(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		if isSame(pair) && pair.Before.Mode == pair.After.Mode {
+			continue
+		}
+		if isOwed(pair) {
+			missing = append(missing, pair.Before.ID)
+		}
+		r.pairs = append(r.pairs, pair)
+	}
+	texts, err := h.Blobs(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.pairs {
+		if isOwed(r.pairs[i]) {
+			r.pairs[i].Before.Text, texts = string(texts[0]), texts[1:]
+		}
+	}
+	out.Changes = changesOf(r.pairs)
+	return out, nil
+}
+
+// isSame reports whether both sides have one content.
+func isSame(p codediff.Pair) bool {
+	return p.Before != nil && p.After != nil && p.Before.ID == p.After.ID
+}
+
+// isOwed reports whether the text of the side of the commit is to be read.
+func isOwed(p codediff.Pair) bool {
+	return p.Before != nil && p.Before.Unread == "" && p.Before.Mode != git.Submodule && !isSame(p)
+}
+
+func isLeft(name string, leave []string) bool {
+	for _, l := range leave {
+		if name == l || strings.HasSuffix(l, "/") && strings.HasPrefix(name+"/", l) {
+			return true
+		}
+	}
+	return false
+}
+
+// judged has the last sets of changes: a page asks for the same ones again and again.
+var judged = recent.New[[sha256.Size]byte, codediff.Changes](8)
+
+// changesOf judges the pairs, once for the same ones.
+func changesOf(pairs []codediff.Pair) codediff.Changes {
+	sum := sha256.New()
+	for _, p := range pairs {
+		_, _ = fmt.Fprintf(sum, "%q", p.Path)
+		for _, side := range []*codediff.Side{p.Before, p.After} {
+			if side != nil {
+				_, _ = fmt.Fprintf(sum, "%s %s %s", side.Mode, side.ID, side.Unread)
+			}
+		}
+	}
+	key := [sha256.Size]byte(sum.Sum(nil))
+	out, ok := judged.Get(key)
+	if !ok {
+		out = codediff.Of(pairs)
+		judged.Put(key, out)
+	}
+	return out
+}
+
+// codeReader reads the present files, and bounds the texts of both sides together.
+type codeReader struct {
+	tree   fs.FS
+	folder *durable.Dir
+	room   int64
+	pairs  []codediff.Pair
+}
+
+// readPair reads the present side of a file that may have changed, and describes the side of the commit.
+func (r *codeReader) readPair(ctx context.Context, d git.Delta) (codediff.Pair, error) {
+	pair := codediff.Pair{Path: d.Path}
+	if d.Mode != "" {
+		pair.Before = &codediff.Side{Mode: d.Mode, ID: d.ID, Size: int64(d.Size)}
+	}
+	after, err := r.readFile(ctx, d)
+	if err != nil {
+		return pair, err
+	}
+	pair.After = after
+	if b := pair.Before; b != nil && !isSame(pair) {
+		switch {
+		case d.Mode == git.Submodule:
+			b.Text = d.ID
+		case d.Size < 0:
+			b.Unread = codediff.Unreadable
+		default:
+			b.Unread = r.take(b.Size)
+		}
+	}
+	return pair, nil
+}
+
+// take takes room for a text, or returns the reason why it may not be read.
+func (r *codeReader) take(size int64) codediff.Unread {
+	switch {
+	case size > codediff.MaxFile:
+		return codediff.TooLarge
+	case size > r.room, len(r.pairs) >= codediff.MaxFiles:
+		return codediff.TooMuch
+	}
+	r.room -= size
+	return ""
+}
+
+// readFile reads a file of the disk; nil if it does not exist.
+func (r *codeReader) readFile(ctx context.Context, d git.Delta) (*codediff.Side, error) {
+	if !fs.ValidPath(d.Path) { // a name of stray bytes: git alone has seen the file
+		if d.Mode != "" && d.NewMode == "" {
+			return nil, nil
+		}
+		return &codediff.Side{Mode: cmp.Or(d.NewMode, "100644"), Unread: codediff.Unreadable}, nil
+	}
+	info, err := fs.Lstat(r.tree, d.Path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it is gone, or its folder is a link
+	}
+	side := &codediff.Side{Mode: d.NewMode, Size: info.Size()}
+	switch mode := info.Mode(); {
+	case info.IsDir() && (d.Nested || d.Mode == git.Submodule || d.NewMode == git.Submodule):
+		side.Mode = git.Submodule
+		if _, err := fs.Lstat(r.tree, d.Path+"/.git"); err == nil {
+			side.ID, _ = git.Head(r.folder.Join(d.Path)) // a broken one has no commit to name
+		}
+		side.ID = cmp.Or(side.ID, d.ID) // not checked out
+		side.Text = side.ID
+		return side, nil
+	case mode&fs.ModeSymlink != 0:
+		side.Mode = "120000"
+		if side.Text, err = fs.ReadLink(r.tree, d.Path); err != nil {
+			side.Unread = codediff.Unreadable
+		}
+		side.ID = blobID([]byte(side.Text), d.ID)
+		return side, nil
+	case !mode.IsRegular():
+		return nil, nil // a folder in place of the file, or a pipe
+	case side.Mode == "" || side.Mode == "120000" || side.Mode == git.Submodule:
+		side.Mode = "100644"
+		if mode&0o100 != 0 {
+			side.Mode = "100755"
+		}
+	}
+	if side.Unread = r.take(side.Size); side.Unread != "" {
+		if side.Size == int64(d.Size) { // it can be the same
+			hash := sha1.New() //nolint:gosec // as git names contents
+			if len(d.ID) == 2*sha256.Size {
+				hash = sha256.New()
+			}
+			side.ID, err = contentID(ctx, r.tree, d.Path, hash)
+		}
+		return side, err
+	}
+	data, err := durable.ReadFile(r.tree, d.Path, codediff.MaxFile)
+	if err != nil {
+		side.Unread = codediff.Unreadable
+		return side, nil //nolint:nilerr // the page says so
+	}
+	side.Text, side.ID, side.Size = string(data), blobID(data, d.ID), int64(len(data))
+	if side.ID == d.ID {
+		r.room += side.Size
+	}
+	return side, nil
+}
+
+// blobID returns git's name for a content, in the form of another name.
+func blobID(data []byte, like string) string {
+	content := append(fmt.Appendf(nil, "blob %d\x00", len(data)), data...)
+	if len(like) == 2*sha256.Size {
+		sum := sha256.Sum256(content)
+		return hex.EncodeToString(sum[:])
+	}
+	sum := sha1.Sum(content) //nolint:gosec // as git names contents
+	return hex.EncodeToString(sum[:])
+}
