@@ -101,7 +101,7 @@ func (r *run) askAcceptance(ctx context.Context, s *standing.Standing) (*workflo
 	if s.Stopped() {
 		policy = workflow.GateStrict
 	}
-	g, err := r.newGrant(s, policy, q.Bound, a)
+	g, err := r.newGrant(ctx, s, policy, q.Bound, a)
 	if err == nil {
 		err = r.signDecision(ctx, s.Session, &g)
 	}

@@ -30,7 +30,7 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 		}
 		return request.CheckAnswers(s.Session, given.Answers, given.SkipRest)
 	}, func(_ store.Tx, s *standing.Standing) error {
-		grant, err := r.newGrant(s, s.Policy.Gate, gate.Bind(s), given)
+		grant, err := r.newGrant(ctx, s, s.Policy.Gate, gate.Bind(s), given)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 			case s.Draft.Edited && s.Draft.Edit == nil:
 				return workflow.Grant{}, words.EditedDraft(s)
 			}
-			return r.newGateGrant(s, taken, given)
+			return r.newGateGrant(ctx, s, taken, given)
 		})
 	}
 	if err != nil {

@@ -45,7 +45,7 @@ func TestCommentsBecomeChangeRequests(t *testing.T) {
 	if r.State != workflow.Refining || r.RequiresUserConfirmation {
 		t.Fatalf("comments are words, and the reply asks for more: %+v", r)
 	}
-	if got := fmt.Sprintf("%+v", r.ChangeRequests); got != "[{ID:r1c1 Lines:3 Stage: Quote:Sign-in by link. Kind:change Text:by passkey, too Replace:} {ID:r1c2 Lines:4 Stage: Quote: Kind:edit Text: Replace:Under 200 ms.}]" {
+	if got := fmt.Sprintf("%+v", r.ChangeRequests); got != "[{ID:r1c1 File: Lines:3 Stage: Quote:Sign-in by link. Kind:change Text:by passkey, too Replace:} {ID:r1c2 File: Lines:4 Stage: Quote: Kind:edit Text: Replace:Under 200 ms.}]" {
 		t.Error(got)
 	}
 	if !strings.Contains(r.UserMessage, "Change requests from your comments: 2.") || !strings.Contains(r.RolePrompt, "`resolved`") {

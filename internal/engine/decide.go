@@ -24,7 +24,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
-	tree := ""
+	var before workflow.Transition // the project before the work
 	s, err := r.changeSession(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
 		if grant, err = granted(ctx, s.AtGate()); err != nil {
@@ -34,7 +34,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 			return err
 		}
 		if grant.Decision != workflow.DecisionChanges && s.Workflow.KeepsTree(from, false) {
-			tree = r.disk.Tree(ctx, s.Session)
+			before.Tree, before.Dirty = r.disk.Tree(ctx, s.Session), r.disk.Dirty(ctx, s.Session)
 		}
 		return r.signDecision(ctx, s.Session, &grant)
 	}, func(tx store.Tx, s *standing.Standing) error {
@@ -45,7 +45,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 				return err
 			}
 		}
-		return r.carryOut(ctx, tx, s, grant, edit, tree)
+		return r.carryOut(ctx, tx, s, grant, edit, before)
 	})
 	if err != nil {
 		return Outcome{}, err
@@ -68,9 +68,9 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 }
 
 // carryOut moves the session by a decision. It runs under the session's lock, on the revision of the decision.
-// edit is the draft if it was edited after it was scored, else nil. tree stands for the project's files, if the step
-// records them.
-func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission, tree string) error {
+// edit is the draft if it was edited after it was scored, else nil. before has the state of the project's files, if the
+// step records them.
+func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission, before workflow.Transition) error {
 	rec, yes := s.Session.Current(), grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
 		r.disk.Forget(s)
@@ -120,7 +120,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		return err
 	}
 	rec.Approved = true
-	if note.VerifyCommands, note.Tree = permission.AcceptVerify(s), tree; grant.Offer != nil {
+	if note.VerifyCommands, note.Tree, note.Dirty = permission.AcceptVerify(s), before.Tree, before.Dirty; grant.Offer != nil {
 		var err error
 		if note.VerifyCommands, err = r.engine.person.In(r.project).LetRun(ctx, s, *r.accepted); err != nil {
 			return err
@@ -172,7 +172,7 @@ func (r *run) readDecision(ctx context.Context, s *standing.Standing) (workflow.
 			return workflow.Grant{}, words.NotPersonal(s, r.req.Via, lang.Text{})
 		}
 		no := gate.Response{Channel: r.req.Via, Decision: workflow.DecisionChanges, Feedback: r.req.Feedback, Comments: r.req.Comments}
-		return r.newGrant(s, s.Policy.Gate, gate.Bind(s), no)
+		return r.newGrant(ctx, s, s.Policy.Gate, gate.Bind(s), no)
 	}
 	if err := gate.Decidable(s, word); err != nil {
 		return workflow.Grant{}, err
@@ -186,12 +186,12 @@ func (r *run) readDecision(ctx context.Context, s *standing.Standing) (workflow.
 		return workflow.Grant{}, err
 	}
 	if asked != nil {
-		return r.newGateGrant(s, bound, *asked)
+		return r.newGateGrant(ctx, s, bound, *asked)
 	}
 	if err := gate.OwnWord(s, word, note); err != nil {
 		return workflow.Grant{}, err
 	}
-	g, err := r.newGateGrant(s, bound, gate.Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
+	g, err := r.newGateGrant(ctx, s, bound, gate.Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
 	g.Note = note.In(s.Language)
 	return g, err
 }
@@ -244,7 +244,7 @@ func (r *run) decideLeaving(ctx context.Context, s *standing.Standing, d workflo
 	if strict && !a.Channel.Personal() {
 		return nil, words.NotPersonal(s, r.req.Via, a.Silence.Why)
 	}
-	g, err := r.newGrant(s, policy, bound, a)
+	g, err := r.newGrant(ctx, s, policy, bound, a)
 	if err == nil {
 		err = r.signDecision(ctx, s.Session, &g)
 	}

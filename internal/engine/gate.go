@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
@@ -61,7 +62,7 @@ func (r *run) gateQuestion(s *standing.Standing) gate.Question {
 }
 
 // newGrant makes the record of an answer, which may have come from anywhere.
-func (r *run) newGrant(s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: visible.Trim(a.Feedback),
 		Client: r.req.By, Person: r.engine.personOf(r.project), At: r.engine.Now(), Stage: s.Session.CurrentStage, Revision: s.Session.Revision, SHA256: b.SHA256, Policy: policy,
@@ -74,7 +75,7 @@ func (r *run) newGrant(s *standing.Standing, policy workflow.GateMode, b gate.Bo
 		return g, err
 	}
 	var err error
-	g.Comments, err = r.numberComments(s, a)
+	g.Comments, err = r.numberComments(ctx, s, a)
 	return g, err
 }
 
@@ -97,8 +98,8 @@ func (r *run) signDecision(ctx context.Context, s *workflow.Session, g *workflow
 }
 
 // newGateGrant makes the record of a decision at a gate, if the gate takes it.
-func (r *run) newGateGrant(s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
-	g, err := r.newGrant(s, s.Policy.Gate, b, a)
+func (r *run) newGateGrant(ctx context.Context, s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+	g, err := r.newGrant(ctx, s, s.Policy.Gate, b, a)
 	if err != nil {
 		return g, err
 	}
@@ -112,7 +113,7 @@ func (r *run) newGateGrant(s *standing.Standing, b gate.Bound, a gate.Response) 
 }
 
 // numberComments returns a person's comments on the waiting document in the form of the record.
-func (r *run) numberComments(s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
+func (r *run) numberComments(ctx context.Context, s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
 	switch a.Decision {
 	case workflow.DecisionReopen, workflow.DecisionCancel, workflow.DecisionAdopt:
 		if len(a.Comments) > 0 {
@@ -127,7 +128,17 @@ func (r *run) numberComments(s *standing.Standing, a gate.Response) ([]workflow.
 		return nil, words.EditedDraft(s)
 	}
 	lines := slices.Collect(strings.Lines(s.Draft.Text))
-	checked, err := request.CheckComments(a.Comments, len(lines))
+	var code codediff.Changes
+	if slices.ContainsFunc(a.Comments, func(c workflow.Comment) bool { return c.File != "" }) {
+		found, err := r.disk.Code(ctx, s.Session)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			code = found.Changes
+		}
+	}
+	checked, err := request.CheckComments(a.Comments, len(lines), code)
 	if err != nil {
 		return nil, err
 	}

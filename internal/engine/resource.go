@@ -100,7 +100,10 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		text, err := historyJSON(s, check.judgeHistory(), 0)
 		return reply.NewResource(view, mimeJSON, sessionFile(p, s.SessionID), text), err
 	}
-	names := []string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}
+	if view == ViewDiff || strings.HasPrefix(view, ViewDiff+":") {
+		return readDiff(ctx, p, s, view)
+	}
+	names := []string{ViewSession, ViewHistory, ViewDiff, ViewSessions, ViewWorkflow}
 	for _, st := range s.Definition().Stages {
 		a := s.Record(st.ID).Artifact
 		if a == nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
@@ -47,6 +48,8 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	}
 	if w.KeepsTree(w.First(), true) {
 		s.History[0].Tree = documents.On(p).Tree(ctx, s)
+		s.History[0].Dirty = documents.On(p).Dirty(ctx, s)
+		s.History[0].Commit, _ = git.Head(p.Dir.Path()) // doctor names the trouble of a repository
 	}
 	signer := e.keeper.historySigner(ctx)
 	projectID := e.keeper.projectID(ctx, p, signer, "")

@@ -34,7 +34,7 @@ func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound)
 		return g, false, nil
 	}
 	a.Feedback = words // their own, not the assistant's version of them
-	g, err = r.newGateGrant(s, b, a)
+	g, err = r.newGateGrant(ctx, s, b, a)
 	return g, true, err
 }
 

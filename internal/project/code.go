@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
@@ -25,11 +26,12 @@ type Code struct {
 	codediff.Changes
 }
 
-// ReadCode compares the files of the project with a commit, else with the checked-out one. Git lists the candidates and
+// ReadCode compares the files of the project with a commit, else with the checked-out one. dirty has the contents from
+// before that the commit does not have. Git lists the candidates and
 // hands out the contents of the commit; the files themselves are read here, so that no program named by the repository
 // runs, and no link leads out. leave names files and folders, with a slash behind them, that do not count. The result is
 // nil without git, outside a repository, and before the first commit.
-func (p *Project) ReadCode(ctx context.Context, commit string, leave []string) (*Code, error) {
+func (p *Project) ReadCode(ctx context.Context, commit string, dirty map[string]string, leave []string) (*Code, error) {
 	ctx, cancel := context.WithTimeout(ctx, contentsTime)
 	defer cancel()
 	h, err := git.OpenHistory(ctx, p.Dir.Path())
@@ -48,6 +50,8 @@ func (p *Project) ReadCode(ctx context.Context, commit string, leave []string) (
 	if err != nil || !ok {
 		return nil, err
 	}
+	// What nobody reads by eye is last: it must not use up the room.
+	slices.SortStableFunc(found, func(a, b git.Delta) int { return cmp.Compare(codediff.FoldOf(a.Path, ""), codediff.FoldOf(b.Path, "")) })
 	r := &codeReader{tree: p.Dir.Tree(), folder: p.Dir, room: codediff.MaxBytes}
 	var missing []string // contents of the commit to be read
 	for _, d := range found {
@@ -58,6 +62,7 @@ func (p *Project) ReadCode(ctx context.Context, commit string, leave []string) (
 		if err != nil {
 			return nil, err
 		}
+		pair.Was = dirty[d.Path]
 		if isSame(pair) && pair.Before.Mode == pair.After.Mode {
 			continue
 		}
@@ -77,6 +82,25 @@ func (p *Project) ReadCode(ctx context.Context, commit string, leave []string) (
 	}
 	out.Changes = changesOf(r.pairs)
 	return out, nil
+}
+
+// maxDirty bounds the files of [Project.ReadDirty].
+const maxDirty = 200
+
+// ReadDirty returns git's names of the contents that the checked-out commit does not have, by the paths of the files, of
+// a few at most: more are not told from the later work.
+func (p *Project) ReadDirty(ctx context.Context, leave []string) map[string]string {
+	code, err := p.ReadCode(ctx, "", nil, leave)
+	if code == nil || err != nil {
+		return nil // the page of the code names the commit it is compared with
+	}
+	out := map[string]string{}
+	for _, f := range code.Files {
+		if id := f.ID(); id != "" && len(out) < maxDirty && fs.ValidPath(f.Path) {
+			out[f.Path] = id
+		}
+	}
+	return out
 }
 
 // isSame reports whether both sides have one content.
@@ -105,7 +129,7 @@ var judged = recent.New[[sha256.Size]byte, codediff.Changes](8)
 func changesOf(pairs []codediff.Pair) codediff.Changes {
 	sum := sha256.New()
 	for _, p := range pairs {
-		_, _ = fmt.Fprintf(sum, "%q", p.Path)
+		_, _ = fmt.Fprintf(sum, "%q%q", p.Path, p.Was)
 		for _, side := range []*codediff.Side{p.Before, p.After} {
 			if side != nil {
 				_, _ = fmt.Fprintf(sum, "%s %s %s", side.Mode, side.ID, side.Unread)

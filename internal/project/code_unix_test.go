@@ -141,7 +141,7 @@ func TestReadCode(t *testing.T) {
 			p, sh := newRepository(t, c.first)
 			base := sh("git rev-parse HEAD")
 			sh(c.then)
-			got, err := p.ReadCode(t.Context(), base, nil)
+			got, err := p.ReadCode(t.Context(), base, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestReadCodeWithoutABase(t *testing.T) {
 				c.base = sh("git rev-parse HEAD")
 			}
 			sh(c.then)
-			code, err := p.ReadCode(t.Context(), c.base, nil)
+			code, err := p.ReadCode(t.Context(), c.base, nil, nil)
 			got := showCode(code)
 			switch {
 			case err != nil:
@@ -213,14 +213,14 @@ func TestReadCodeOfManyFiles(t *testing.T) {
 	p, sh := newRepository(t, "echo a >a")
 	base := sh("git rev-parse HEAD")
 	sh("mkdir d; cd d; seq 10000 | split -l 1 -a 4 -d - f")
-	got, err := p.ReadCode(t.Context(), base, nil)
+	got, err := p.ReadCode(t.Context(), base, nil, nil)
 	if err != nil || len(got.Files) != 2000 || got.More != 8000 || got.Added != 2000 {
 		t.Fatalf("%d files, %d more, %d lines, %v", len(got.Files), got.More, got.Added, err)
 	}
-	if got, err = p.ReadCode(t.Context(), base, []string{"d/"}); err != nil || len(got.Files) != 0 {
+	if got, err = p.ReadCode(t.Context(), base, nil, []string{"d/"}); err != nil || len(got.Files) != 0 {
 		t.Errorf("what is left out is shown: %d files, %v", len(got.Files), err)
 	}
-	if _, err := p.ReadCode(contextDone(t), base, nil); err == nil {
+	if _, err := p.ReadCode(contextDone(t), base, nil, nil); err == nil {
 		t.Error("an ended call has read the files")
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -113,6 +114,12 @@ func (c *checker) checkDocument(key, value string) {
 	c.refuseIf(value != "" && !isFile(textFolder, value) && !isFile(artifact.Folder, value), key, value)
 }
 
+// checkCodeFile refuses a path out of the project; "" is none.
+func (c *checker) checkCodeFile(key, value string) {
+	isPath := fs.ValidPath(value) && isLine(value)
+	c.refuseIf(value != "" && !isPath, key, value)
+}
+
 func (c *checker) checkRef(key string, ref *workflow.ContentRef) {
 	c.refuseIf(!isFile(textFolder, ref.FilePath), key+".file_path", ref.FilePath)
 	c.checkSize(key+".size", ref.Size)
@@ -194,6 +201,7 @@ func (c *checker) checkRecord(r *workflow.Record) {
 	}
 	for _, request := range r.ChangeRequests {
 		c.checkLine("stages.change_requests", string(request.Kind), string(request.Stage), string(request.Status), request.SHA256)
+		c.checkCodeFile("stages.change_requests.file", request.File)
 		c.checkCount("stages.change_requests", request.From, request.To, request.Round, request.SettledIn)
 	}
 	if r.Policy != nil {
@@ -226,6 +234,10 @@ func (c *checker) checkEntry(e *workflow.Transition) {
 		c.checkLine("history.keys", string(m.Key), m.Subject, m.Name)
 	}
 	c.checkLine("history.files", append(e.Files, e.Absent...)...)
+	for name, id := range e.Dirty {
+		c.checkCodeFile("history.dirty", name)
+		c.checkLine("history.dirty", id)
+	}
 	c.checkCount("history.iteration", e.Iteration)
 	c.checkCount("history.by_word", e.ByWord)
 	if e.FindingsOpen != nil {
@@ -243,6 +255,7 @@ func (c *checker) checkEntry(e *workflow.Transition) {
 		}
 		for _, comment := range g.Comments {
 			c.checkLine("history.grant.comments", string(comment.Kind))
+			c.checkCodeFile("history.grant.comments.file", comment.File)
 			c.checkCount("history.grant.comments", comment.From, comment.To)
 		}
 		if p := g.Passkey; p != nil {

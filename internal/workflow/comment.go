@@ -8,7 +8,9 @@ import (
 // Comment is a person's remark on lines of a draft, sent together with their decision.
 type Comment struct {
 	ID string `json:"id"`
-	// From and To are lines of the draft, counted from 1; both are 0 for the whole document.
+	// File is the path of a file of the project, if the comment is on the code and not on the draft.
+	File string `json:"file,omitempty"`
+	// From and To are lines of the draft or the file, counted from 1; both are 0 for all of it.
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
 	// Quote is the text of these lines, or the beginning of it, as the person saw it.
@@ -29,6 +31,14 @@ func (c Comment) Lines() string {
 		return strconv.Itoa(c.From)
 	}
 	return strconv.Itoa(c.From) + "-" + strconv.Itoa(c.To)
+}
+
+// Place names the lines of a comment with the file, for example "a.go:12-15".
+func (c Comment) Place() string {
+	if c.File == "" || c.From == 0 {
+		return c.File + c.Lines()
+	}
+	return c.File + ":" + c.Lines()
 }
 
 // CommentKind is the kind of a comment's request.

@@ -72,6 +72,9 @@ type Transition struct {
 	Commit string `json:"commit,omitempty"`
 	// Tree stands for the project's files, if later work is compared with them.
 	Tree string `json:"tree,omitempty"`
+	// Dirty has git's names of the contents that the commit does not have, by the paths of the files, if later work is
+	// compared with them.
+	Dirty map[string]string `json:"dirty,omitempty"`
 	// Untouched is the reason why a pass waits, if the project seems to be as it was before the work.
 	Untouched Untouched `json:"untouched,omitempty"`
 	// Files are named by a report of a build as made or changed.

@@ -16,16 +16,28 @@ func (w *Definition) KeepsTree(st Stage, isStart bool) bool {
 // TreeBefore returns the project's files before the work, "" if they are not known. planned is true if they are those
 // at the newest yes to a plan.
 func TreeBefore(s *Session) (tree string, planned bool) {
+	before, planned := stepBefore(s)
+	return before.Tree, planned
+}
+
+// CodeBefore returns the commit checked out before the work, "" if it is not known, and the contents that it did not have.
+func CodeBefore(s *Session) (commit string, dirty map[string]string) {
+	before, _ := stepBefore(s)
+	return before.Commit, before.Dirty
+}
+
+// stepBefore returns the step before the work: the newest yes to a plan, else the start.
+func stepBefore(s *Session) (step Transition, planned bool) {
 	w := s.Definition()
 	for _, e := range slices.Backward(s.History) {
 		if st, _ := w.Stage(e.FromStage()); st.Kind == KindPlan && e.Event == EventApproved {
-			return e.Tree, true
+			return e, true
 		}
 	}
-	if len(s.History) == 0 {
-		return "", false
+	if len(s.History) > 0 {
+		step = s.History[0]
 	}
-	return s.History[0].Tree, false
+	return step, false
 }
 
 // AcceptsUntouched reports whether a person has said yes to a pass that waited for this reason.

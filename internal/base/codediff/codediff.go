@@ -49,6 +49,9 @@ const (
 type Pair struct {
 	Path          string
 	Before, After *Side
+	// Was is the name of the content that somebody else left there without a commit: it counts as the version before,
+	// but its text is not known.
+	Was string
 }
 
 // Kind is the kind of a change.
@@ -101,6 +104,8 @@ type File struct {
 	Removed int `json:"removed"`
 	// LineEnds reports whether the two versions end their lines differently. These ends are not compared.
 	LineEnds bool `json:"line_ends,omitempty"`
+	// Earlier reports whether the differences include some from before the work, which nobody had committed.
+	Earlier bool `json:"earlier,omitempty"`
 	// OldMode and NewMode are modes that differ.
 	OldMode string `json:"old_mode,omitempty"`
 	NewMode string `json:"new_mode,omitempty"`
@@ -148,8 +153,10 @@ func (c Changes) Find(name string) (File, bool) {
 }
 
 func newFile(p Pair) (f File, changed bool) {
-	f = File{Path: p.Path, Kind: Modified}
+	f = File{Path: p.Path, Kind: Modified, Earlier: p.Was != ""}
 	switch {
+	case p.Was != "" && p.After != nil && p.After.ID == p.Was:
+		return f, false
 	case p.Before == nil && p.After == nil:
 		return f, false
 	case p.Before == nil:
@@ -199,7 +206,7 @@ func (f *File) describe() {
 	case isText(f.before) && isBinary(f.before.Text) || isText(f.after) && isBinary(f.after.Text):
 		f.Content = Binary
 	}
-	f.Fold = foldOf(f.Path, now.Text)
+	f.Fold = FoldOf(f.Path, now.Text)
 }
 
 // isBinary reports whether git takes a content for binary: it has a zero byte near the beginning.
@@ -285,6 +292,9 @@ func (f File) Lines() []string {
 	return strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 }
 
+// ID returns git's name for the present content, "" if there is none.
+func (f File) ID() string { return f.after.ID }
+
 // Target returns the target of a link, or the commit of a repository, before and after.
 func (f File) Target() (before, after string) {
 	if f.Content != Link && f.Content != Repository {
@@ -299,8 +309,8 @@ var locks = []string{
 	"uv.lock", "Pipfile.lock", "composer.lock", "Gemfile.lock", "mix.lock", "flake.lock", "pubspec.lock", "gradle.lockfile", "packages.lock.json",
 }
 
-// foldOf returns the reason why a file with a path and a content is folded.
-func foldOf(name, text string) Fold {
+// FoldOf returns the reason why a file with a path and a content is folded.
+func FoldOf(name, text string) Fold {
 	base := path.Base(name)
 	for _, folder := range strings.Split(path.Dir(name), "/") {
 		switch folder {

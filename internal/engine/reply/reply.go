@@ -251,7 +251,9 @@ type Context struct {
 // CommentView is a comment in short.
 type CommentView struct {
 	ID string `json:"id"`
-	// Lines are lines of the draft, for example "12" or "12-15"; "" for the whole document.
+	// File is the path of a file of the code, if the comment is on one.
+	File string `json:"file,omitempty"`
+	// Lines are lines of the draft or the file, for example "12" or "12-15"; "" for all of it.
 	Lines string `json:"lines,omitempty"`
 	// Stage is the stage of the document, unless it is the stage at work.
 	Stage   workflow.StageID     `json:"stage,omitempty"`
@@ -263,7 +265,7 @@ type CommentView struct {
 
 // NewCommentView returns a comment in short.
 func NewCommentView(c workflow.Comment, stage workflow.StageID) CommentView {
-	return CommentView{ID: c.ID, Lines: c.Lines(), Stage: stage, Quote: c.Quote, Kind: c.Kind, Text: c.Text, Replace: c.Replace}
+	return CommentView{ID: c.ID, File: c.File, Lines: c.Lines(), Stage: stage, Quote: c.Quote, Kind: c.Kind, Text: c.Text, Replace: c.Replace}
 }
 
 // Answer is a question with the human's answer; an empty one was left open.

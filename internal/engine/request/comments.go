@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
@@ -27,9 +28,9 @@ func commentID(id string) bool {
 	return id != "" && len(id) <= 32 && !strings.ContainsFunc(id, other)
 }
 
-// CheckComments returns the comments on a text of the given number of lines in the form of the record, or refuses
-// them. An id may be empty.
-func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, error) {
+// CheckComments returns the comments on a text of the given number of lines, or on the files of a change, in the form of
+// the record, or refuses them. An id may be empty.
+func CheckComments(comments []workflow.Comment, lines int, code codediff.Changes) ([]workflow.Comment, error) {
 	if len(comments) > MaxCommentCount {
 		return nil, fault.New(fault.InvalidArgument, "there are %d comments; at most %d are accepted with one decision", len(comments), MaxCommentCount).
 			WithHint("join some of them, or say what they have in common in the feedback; nothing was changed")
@@ -42,7 +43,23 @@ func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, 
 		if commentID(c.ID) {
 			name = lang.T("comment %s", c.ID)
 		}
+		lines := lines
+		file, known := code.Find(c.File)
+		if c.File != "" {
+			lines = len(file.Lines())
+		}
+		switch {
+		case c.File != visible.Line(c.File):
+			return nil, fault.New(fault.InvalidArgument, "%s: the name of the file %s has hidden characters", name, visible.Line(visible.Fit(c.File, 200))).
+				WithHint("say in the feedback what to change in it; nothing was changed")
+		case c.File != "" && !known:
+			return nil, fault.New(fault.InvalidArgument, "%s: the file %s is not among the changed ones", name, visible.Line(visible.Fit(c.File, 200))).
+				WithHint("load the page again: the code may have changed since; nothing was changed")
+		}
 		if err := checkComment(c, name, lines); err != nil {
+			return nil, err
+		}
+		if err := quoteCode(c, name, file); err != nil {
 			return nil, err
 		}
 		if c.ID != "" && seen[c.ID] {
@@ -55,6 +72,26 @@ func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, 
 			WithHint("shorten some of them, or put the details into a file of the project and name the file; nothing was changed")
 	}
 	return out, nil
+}
+
+// shownQuote is the number of bytes of a quote by which the page's lines are compared with those of the file: a page
+// shortens long ones.
+const shownQuote = 60
+
+// quoteCode puts the lines of the file into a comment on code, from which they are found again when they have moved. It
+// refuses a comment whose lines are not as the person saw them.
+func quoteCode(c *workflow.Comment, name lang.Text, file codediff.File) error {
+	if c.File == "" || c.From == 0 {
+		return nil
+	}
+	text, _ := file.Quote(c.From, c.To)
+	joined := func(text string) string { return strings.Join(strings.Fields(visible.Text(text)), " ") }
+	if seen := joined(strings.TrimSuffix(c.Quote, "…")); !strings.Contains(joined(text), seen[:min(len(seen), shownQuote)]) {
+		return fault.New(fault.Conflict, "%s: line %d of %s is not as the page showed it", name, c.From, visible.Line(c.File)).
+			WithHint("load the page again: the file was changed since; nothing was changed")
+	}
+	c.Quote = visible.Fit(text, MaxQuote)
+	return nil
 }
 
 // checkComment trims one comment and refuses it without its words or its place.
@@ -85,6 +122,9 @@ func findMistake(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	switch {
 	case c.ID != "" && !commentID(c.ID):
 		return lang.T("its id has other characters than letters, digits, dots and hyphens, or too many"), lang.T("leave the id out: the comment then gets one")
+	case c.File != "" && (c.From < 0 || c.To < c.From || c.To > lines):
+		return lang.T("lines %d to %d are not in the file, which has %s", c.From, c.To, lang.Count(lines, "line")),
+			lang.T("load the page again: the code may have changed since")
 	case c.From < 0 || c.To < c.From || c.To > lines:
 		return lang.T("lines %d to %d are not in the document, which has %s", c.From, c.To, lang.Count(lines, "line")),
 			lang.T("count lines from 1, the first one first; 0 means the whole document")

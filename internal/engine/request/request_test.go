@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
@@ -390,12 +391,12 @@ func TestCheckComments(t *testing.T) {
 		"unknown kind":      {many(1, workflow.Comment{Kind: "praise", Text: "x"}), `invalid_argument: comment 1: the kind "praise" is not known | use one of: change, question, remove, edit`},
 		"nothing said":      {many(1, workflow.Comment{Kind: question, Text: " \n"}), "invalid_argument: comment 1: it is empty | say what to change"},
 	} {
-		if _, err := request.CheckComments(tt.comments, 10); !isRefused(err, tt.want) {
+		if _, err := request.CheckComments(tt.comments, 10, codediff.Changes{}); !isRefused(err, tt.want) {
 			t.Errorf("%s: got %q, want %q", name, told(err), tt.want)
 		}
 	}
 	given := []workflow.Comment{{Kind: edit, From: 3, Text: " a\n", Replace: "  b \r\n", Quote: bytesOf(201)}}
-	got, err := request.CheckComments(given, 3)
+	got, err := request.CheckComments(given, 3, codediff.Changes{})
 	if want := (workflow.Comment{Kind: edit, From: 3, To: 3, Text: "a", Replace: "  b", Quote: strings.Repeat("字", 65) + "…"}); err != nil || fmt.Sprint(got[0]) != fmt.Sprint(want) {
 		t.Errorf("recorded as %+v (%v), want %+v", got, err, want)
 	}

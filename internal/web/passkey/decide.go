@@ -75,11 +75,15 @@ func hashComments(comments []workflow.Comment) string {
 		Kind    string `json:"kind"`
 		Text    string `json:"text"`
 		Replace string `json:"replace"`
+		File    string `json:"file,omitempty"`
 	}
 	var plain []comment
 	for _, c := range comments {
 		quote := workflow.Hash([]byte(c.Quote[:min(len(c.Quote), quoted)]))
-		plain = append(plain, comment{c.From, cmp.Or(c.To, c.From), quote, string(c.Kind), strings.TrimSpace(c.Text), strings.TrimSpace(c.Replace)})
+		if c.File != "" { // the record has the lines of the file
+			quote = ""
+		}
+		plain = append(plain, comment{c.From, cmp.Or(c.To, c.From), quote, string(c.Kind), strings.TrimSpace(c.Text), strings.TrimSpace(c.Replace), c.File})
 	}
 	return workflow.Hash(toJSON(plain))
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
@@ -214,7 +215,7 @@ func TestSignedAsRecorded(t *testing.T) {
 		{Kind: workflow.CommentChange, Text: "all of it\t"},
 	}
 	g = b.sign(a, g)
-	recorded, err := request.CheckComments(g.Comments, 10)
+	recorded, err := request.CheckComments(g.Comments, 10, codediff.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -265,7 +265,7 @@ func (o *taskOptions) statusCommand() *cobra.Command {
 		}
 		return act(cmd, args)
 	}
-	cmd.Flags().StringVar(&status.View, "view", "", "also show: session, history, sessions, workflow, or an artifact by its stage or file name")
+	cmd.Flags().StringVar(&status.View, "view", "", "also show: session, history, diff (diff:PATH for one file), sessions, workflow, or an artifact by its stage or file name")
 	cmd.Flags().IntVar(&status.Wait, "wait", 0, "wait so many seconds, at most 50, for a pending decision or answer of the human")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the human is pending")
 	return cmd

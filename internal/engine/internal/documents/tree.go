@@ -5,12 +5,17 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // notWork are the folders of this program: its state, the artifacts with the settings of hosts, and the memories.
 var notWork = []string{store.Folder + "/", ".claude/", "_bmad/_memory/", "_grimoire/_memory/"}
+
+// notCode are those among them that hold no code to review: settings of hosts name programs.
+var notCode = []string{store.Folder + "/", artifact.Folder + "/", "_bmad/_memory/", "_grimoire/_memory/"}
 
 // Tree returns what stands for the project's files without those of the session, "" if they cannot be read.
 func (d *Disk) Tree(ctx context.Context, s *workflow.Session) string {
@@ -19,6 +24,11 @@ func (d *Disk) Tree(ctx context.Context, s *workflow.Session) string {
 		return ""
 	}
 	return t.String()
+}
+
+// Dirty returns the contents that the checked-out commit does not have.
+func (d *Disk) Dirty(ctx context.Context, s *workflow.Session) map[string]string {
+	return d.project.ReadDirty(ctx, append(filesOf(s.History), notCode...))
 }
 
 // CompareTree compares the project's files with those before the work. The result is empty if they have changed; why says
@@ -48,6 +58,13 @@ func (d *Disk) CompareTree(ctx context.Context, s *workflow.Session, sources []s
 		return workflow.NothingChanged, lang.Text{}
 	}
 	return "", lang.Text{}
+}
+
+// Code returns the project's changes since the commit before the work, without the files of this program and the
+// session's documents; nil if there is nothing to compare them with.
+func (d *Disk) Code(ctx context.Context, s *workflow.Session) (*project.Code, error) {
+	commit, dirty := workflow.CodeBefore(s)
+	return d.project.ReadCode(ctx, commit, dirty, append(filesOf(s.History), notCode...))
 }
 
 func filesOf(history []workflow.Transition) (out []string) {
