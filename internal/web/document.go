@@ -34,10 +34,7 @@ type documentPage struct {
 	// Old reports whether a later round was handed in.
 	Old bool
 	// Edited has a sentence for each text edited since it was handed in.
-	Edited   []string
-	View     string
-	Views    []view
-	NextView string
+	Edited []string
 
 	Rendered, Source render.HTML
 	Hunks            []textdiff.Hunk
@@ -54,7 +51,17 @@ type documentPage struct {
 	// Draws reports whether the page draws diagrams of the document.
 	Draws bool
 
+	views
 	review
+}
+
+// views are the ways to look at a document. View is chosen; NextView is the address of the one after it.
+type views struct {
+	View     string
+	Views    []view
+	NextView string
+	// Code is the changed code, in the view of it.
+	Code *codePage
 }
 
 // view is a way to look at a document.
@@ -89,6 +96,11 @@ func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
 	}
 	if err := d.readRounds(a, out, req, q); err != nil {
 		return nil, err
+	}
+	if out.View == viewCode {
+		if err := d.layCode(a, out, req); err != nil {
+			return nil, err
+		}
 	}
 	if !d.door.readOnly {
 		out.Drafts, out.Draft = p.Document(s.TaskName, st.ID)+"/drafts", d.drafts.read(draftName(p, s.SessionID, st.ID))
@@ -204,6 +216,11 @@ func (out *documentPage) layViews(a *asked) {
 	if len(out.Rounds) < 2 {
 		names = names[:2] // nothing to compare it with
 	}
+	if hasCode(out.Stage) {
+		names = append(slices.Clip(names), viewCode)
+		labels = append(labels[:len(names)-1], a.lang.Say("Code"))
+	}
+	query.Del("file")
 	for i, name := range names {
 		if name == asked {
 			out.View = name
@@ -230,6 +247,9 @@ func (out *documentPage) renderView(a *asked, versus, before string) {
 	text := out.Round.Text
 	if size := max(len(text), len(versus), len(before)); size > maxShown {
 		out.Large = a.lang.Say("%d bytes are too many for a page, which shows %d at most. Read the file:", size, maxShown)
+		return
+	}
+	if out.View == viewCode {
 		return
 	}
 	page := render.Document(text)

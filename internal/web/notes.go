@@ -13,8 +13,11 @@ import (
 type note struct {
 	// Kind is finding, gap, question or comment.
 	Kind string
-	// Line is 0 for the document as a whole.
+	// Line is 0 for the document as a whole. File is the path and line of a finding in code.
 	Line int
+	File string
+	// comment is the person's comment on code, to be found again there.
+	comment *workflow.Comment
 	// Anchor is the element of the line in the view; "" if the view does not show it.
 	Anchor                 string
 	Label, Severity, Quote string
@@ -48,7 +51,7 @@ func notesOn(a *asked, rec *workflow.Record) []note {
 		out = append(out, note{Kind: "gap", Label: a.lang.Say("gap that the assistant states"), Text: gap, Adopts: true})
 	}
 	for _, f := range workflow.OpenFindings(rec.Findings) {
-		out = append(out, note{Kind: "finding", Label: a.lang.Say("finding %s", f.ID), Severity: f.Severity, Text: f.Problem, Quote: f.File, Fix: f.Fix, Adopts: true})
+		out = append(out, note{Kind: "finding", Label: a.lang.Say("finding %s", f.ID), Severity: f.Severity, Text: f.Problem, File: f.File, Fix: f.Fix, Adopts: true})
 	}
 	for _, text := range rec.Objections {
 		out = append(out, note{Kind: "finding", Label: a.lang.Say("against the stated pass"), Text: text, Adopts: true})
@@ -60,10 +63,10 @@ func notesOn(a *asked, rec *workflow.Record) []note {
 // comments are mapped to the present text, and have the author's answer.
 func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round int, before, text string) []note {
 	var out []note
-	for _, c := range s.RoundRequests(stage, round) {
+	for _, c := range requestsOn(s, stage, round) {
 		out = append(out, commentNote(a, c, c.From))
 	}
-	earlier := s.RoundRequests(stage, round-1)
+	earlier := requestsOn(s, stage, round-1)
 	if len(earlier) == 0 {
 		return out
 	}
@@ -89,6 +92,11 @@ func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round i
 		out = append(out, n)
 	}
 	return out
+}
+
+// requestsOn returns the comments on the document of a round, without the ones on code.
+func requestsOn(s *workflow.Session, stage workflow.StageID, round int) []workflow.ChangeRequest {
+	return slices.DeleteFunc(s.RoundRequests(stage, round), func(c workflow.ChangeRequest) bool { return c.File != "" })
 }
 
 // commentNote returns a comment of the person as a note.

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
 )
 
-// The bounds of one set of changes: its files, the bytes of all their texts, and those of one file.
+// The bounds of one set of changes: its files, the bytes of all their texts, and of one file.
 const (
 	MaxFiles = 2000
 	MaxBytes = 5 << 20

@@ -24,23 +24,23 @@ func TestOf(t *testing.T) {
 		want  string
 	}{
 		"nowhere":    {[]Pair{{Path: "a"}}, ""},
-		"equal":      {[]Pair{{"a", text("100644", "1", "x"), text("100644", "1", "x")}}, ""},
-		"a program":  {[]Pair{{"a", text("100644", "1", "x"), text("100755", "1", "x")}}, "mode a +0 -0"},
-		"renamed":    {[]Pair{{"a", text("100644", "1", "x\n"), nil}, {"b", nil, text("100644", "1", "x\n")}}, "renamed b from a +0 -0"},
-		"empty ones": {[]Pair{{"a", text("100644", "1", ""), nil}, {"b", nil, text("100644", "1", "")}}, "deleted a +0 -0, added b +0 -0"},
-		"renamed and changed": {[]Pair{{"a", text("100644", "1", numbered(0, 20)), nil}, {"b", nil, text("100644", "2", numbered(5, 20))}},
+		"equal":      {[]Pair{{Path: "a", Before: text("100644", "1", "x"), After: text("100644", "1", "x")}}, ""},
+		"a program":  {[]Pair{{Path: "a", Before: text("100644", "1", "x"), After: text("100755", "1", "x")}}, "mode a +0 -0"},
+		"renamed":    {[]Pair{{Path: "a", Before: text("100644", "1", "x\n")}, {Path: "b", After: text("100644", "1", "x\n")}}, "renamed b from a +0 -0"},
+		"empty ones": {[]Pair{{Path: "a", Before: text("100644", "1", "")}, {Path: "b", After: text("100644", "1", "")}}, "deleted a +0 -0, added b +0 -0"},
+		"renamed and changed": {[]Pair{{Path: "a", Before: text("100644", "1", numbered(0, 20))}, {Path: "b", After: text("100644", "2", numbered(5, 20))}},
 			"renamed b from a +0 -5"},
-		"the more similar one": {[]Pair{{"a", text("100644", "1", numbered(0, 20)), nil}, {"b", nil, text("100644", "2", numbered(5, 20))},
-			{"c", nil, text("100644", "3", numbered(1, 20))}},
+		"the more similar one": {[]Pair{{Path: "a", Before: text("100644", "1", numbered(0, 20))}, {Path: "b", After: text("100644", "2", numbered(5, 20))},
+			{Path: "c", After: text("100644", "3", numbered(1, 20))}},
 			"added b +15 -0, renamed c from a +0 -1"},
-		"of one name": {[]Pair{{"a/x", text("100644", "1", "x\n"), nil}, {"b/y", text("100644", "1", "x\n"), nil}, {"c/y", nil, text("100644", "1", "x\n")}},
+		"of one name": {[]Pair{{Path: "a/x", Before: text("100644", "1", "x\n")}, {Path: "b/y", Before: text("100644", "1", "x\n")}, {Path: "c/y", After: text("100644", "1", "x\n")}},
 			"deleted a/x +0 -1, renamed c/y from b/y +0 -0"},
-		"too different": {[]Pair{{"a", text("100644", "1", numbered(0, 20)), nil}, {"b", nil, text("100644", "2", numbered(15, 40))}},
+		"too different": {[]Pair{{Path: "a", Before: text("100644", "1", numbered(0, 20))}, {Path: "b", After: text("100644", "2", numbered(15, 40))}},
 			"deleted a +0 -20, added b +25 -0"},
-		"to binary":   {[]Pair{{"a", text("100644", "1", "x"), text("100644", "2", "\x00")}}, "modified a +0 -0 binary"},
-		"unread":      {[]Pair{{"a", text("100644", "1", "x"), &Side{Mode: "100644", ID: "2", Unread: TooLarge}}}, "modified a +0 -0 too_large"},
-		"blank lines": {[]Pair{{"a", text("100644", "1", "x\n"), text("100644", "2", "x\n\n\n")}}, "modified a +2 -0"},
-		"no last end": {[]Pair{{"a", text("100644", "1", "x\n"), text("100644", "2", "x")}}, "modified a +1 -1"},
+		"to binary":   {[]Pair{{Path: "a", Before: text("100644", "1", "x"), After: text("100644", "2", "\x00")}}, "modified a +0 -0 binary"},
+		"unread":      {[]Pair{{Path: "a", Before: text("100644", "1", "x"), After: &Side{Mode: "100644", ID: "2", Unread: TooLarge}}}, "modified a +0 -0 too_large"},
+		"blank lines": {[]Pair{{Path: "a", Before: text("100644", "1", "x\n"), After: text("100644", "2", "x\n\n\n")}}, "modified a +2 -0"},
+		"no last end": {[]Pair{{Path: "a", Before: text("100644", "1", "x\n"), After: text("100644", "2", "x")}}, "modified a +1 -1"},
 	} {
 		var got []string
 		for _, f := range Of(c.pairs).Files {
@@ -81,7 +81,7 @@ func TestFold(t *testing.T) {
 func TestPlace(t *testing.T) {
 	const before = "package a\n\nfunc a() {\n\treturn\n}\n\nfunc b() {\n\treturn\n}\n"
 	quoteOf := func(from, to int) string {
-		q, ok := Of([]Pair{{"a", nil, text("100644", "1", before)}}).Files[0].Quote(from, to)
+		q, ok := Of([]Pair{{Path: "a", After: text("100644", "1", before)}}).Files[0].Quote(from, to)
 		if !ok {
 			t.Fatalf("no lines %d to %d", from, to)
 		}
@@ -101,12 +101,12 @@ func TestPlace(t *testing.T) {
 		"changed":          {7, 7, strings.ReplaceAll(before, "func b", "func c"), 0, false},
 		"to an empty file": {7, 7, "", 0, false},
 	} {
-		f := Of([]Pair{{"a", nil, text("100644", "2", c.after)}}).Files[0]
+		f := Of([]Pair{{Path: "a", After: text("100644", "2", c.after)}}).Files[0]
 		if line, ok := f.Place(quoteOf(c.from, c.to), c.from); line != c.line || ok != c.ok {
 			t.Errorf("%s: line %d, %v, want %d, %v", name, line, ok, c.line, c.ok)
 		}
 	}
-	f := Of([]Pair{{"a", nil, text("100644", "2", "x\n"+strings.Repeat("long ", 50)+"\n")}}).Files[0]
+	f := Of([]Pair{{Path: "a", After: text("100644", "2", "x\n"+strings.Repeat("long ", 50)+"\n")}}).Files[0]
 	if line, ok := f.Place(strings.Repeat("long ", 20)+"lo…", 1); line != 2 || !ok {
 		t.Errorf("a quote that was cut off: line %d, %v", line, ok)
 	}
@@ -117,15 +117,15 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// FuzzOf judges any two texts: the counts are those of the rows, and both versions are whole in them.
+// FuzzOf judges any two texts: the counts agree with the rows, and both versions are whole in them.
 func FuzzOf(f *testing.F) {
 	f.Add("a", "a\nb\n", "a\r\nc\r\n", true)
 	f.Add("vendor/x", "", "\x00\xff", false)
 	f.Add("go.sum", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "\xe9\n\n", true)
 	f.Fuzz(func(t *testing.T, name, before, after string, both bool) {
-		pairs := []Pair{{name, text("100644", before, before), text("100644", after, after)}}
+		pairs := []Pair{{Path: name, Before: text("100644", before, before), After: text("100644", after, after)}}
 		if !both {
-			pairs = []Pair{{name, text("100644", before, before), nil}, {name + "2", nil, text("100644", after, after)}}
+			pairs = []Pair{{Path: name, Before: text("100644", before, before)}, {Path: name + "2", After: text("100644", after, after)}}
 		}
 		for _, file := range Of(pairs).Files {
 			added, removed := 0, 0

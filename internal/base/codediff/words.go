@@ -62,7 +62,7 @@ func (f File) Label(l lang.Language) string {
 // contextLines is the number of unchanged lines around a change.
 const contextLines = 3
 
-// Patch writes the list of files, then their changes as far as they fit into a number of bytes, or those of one file.
+// Patch writes the list of files, then their changes as far as they fit into a number of bytes, or the lines of one file.
 // more is the number of files whose changes are left out.
 func (c Changes) Patch(l lang.Language, one string, room int) (text string, more int) {
 	var b strings.Builder
@@ -102,7 +102,7 @@ func (f File) line(l lang.Language) string {
 	return out + "\n"
 }
 
-// patch writes the changed lines of a file with those around them.
+// patch writes the changed lines of a file with their neighbours.
 func (f File) patch(l lang.Language) string {
 	var b strings.Builder
 	b.WriteString("\n--- " + f.line(l))

@@ -16,7 +16,7 @@ type Delta struct {
 	// Path is the path from the folder, in any bytes. Nested marks the folder of another repository.
 	Path   string
 	Nested bool
-	// Mode, ID and Size are those in the commit, and "" if it does not have the file; Size is -1 if the clone lacks the
+	// Mode, ID and Size are from the commit, and "" if it does not have the file; Size is -1 if the clone lacks the
 	// content.
 	Mode, ID string
 	Size     int

@@ -74,7 +74,7 @@ func CheckComments(comments []workflow.Comment, lines int, code codediff.Changes
 	return out, nil
 }
 
-// shownQuote is the number of bytes of a quote by which the page's lines are compared with those of the file: a page
+// shownQuote is the number of bytes of a quote by which the page's lines are compared with the file: a page
 // shortens long ones.
 const shownQuote = 60
 

@@ -14,7 +14,7 @@ import (
 // notWork are the folders of this program: its state, the artifacts with the settings of hosts, and the memories.
 var notWork = []string{store.Folder + "/", ".claude/", "_bmad/_memory/", "_grimoire/_memory/"}
 
-// notCode are those among them that hold no code to review: settings of hosts name programs.
+// notCode are the ones without code to review: settings of hosts name programs.
 var notCode = []string{store.Folder + "/", artifact.Folder + "/", "_bmad/_memory/", "_grimoire/_memory/"}
 
 // Tree returns what stands for the project's files without those of the session, "" if they cannot be read.
