@@ -78,6 +78,7 @@ var pure = map[string]bool{
 	"internal/base/codediff":              true,
 	"internal/base/csvtable":              true,
 	"internal/base/markdown":              true,
+	"internal/base/markdown/changes":      true,
 	"internal/base/markdown/render":       true,
 	"internal/base/pattern":               true,
 	"internal/base/recall":                true,

@@ -169,3 +169,22 @@ func classOf(r rune) int {
 	}
 	return single
 }
+
+// Words returns the words of a text, without white space and signs.
+func Words(text string) []string {
+	var out []string
+	for text != "" {
+		n := nextWord(text)
+		if r, _ := utf8.DecodeRuneInString(text); unicode.IsLetter(r) || unicode.IsDigit(r) {
+			out = append(out, text[:n])
+		}
+		text = text[n:]
+	}
+	return out
+}
+
+// Common returns for each item of a sequence the place of the same item in another one, in the same order, or -1.
+func Common(before, after []string) []int {
+	ids := map[string]int{}
+	return align(numberItems(ids, before), numberItems(ids, after)).to
+}

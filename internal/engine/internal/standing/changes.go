@@ -3,60 +3,21 @@ package standing
 import (
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/changes"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
 )
 
 // Compare counts the differing lines of two documents, as the pages show them, and names the sections of these
 // lines.
 func Compare(before, after string) Changes {
-	added, removed := textdiff.Stat(before, after)
-	return Changes{Added: added, Removed: removed, Sections: changedSections(before, after)}
-}
-
-// changedSections names the sections of after missing or different in before, in the order of after.
-func changedSections(before, after string) []string {
-	titles, now := splitSections(after)
-	earlier, old := splitSections(before)
-	var out []string
-	for _, title := range titles {
-		if body, known := old[title]; !known || body != now[title] {
-			out = append(out, title)
-		}
-	}
-	for _, title := range earlier {
-		if _, kept := now[title]; !kept {
-			out = append(out, title)
+	out := Changes{}
+	out.Added, out.Removed = textdiff.Stat(before, after)
+	for _, section := range changes.Differing(changes.Sections(before, after)) {
+		if section.Title != "" {
+			out.Sections = append(out.Sections, section.Title)
 		}
 	}
 	return out
-}
-
-// splitSections cuts a document at the headings, and returns the titles in their order.
-func splitSections(text string) (titles []string, bodies map[string]string) {
-	title, fence := "", ""
-	bodies = map[string]string{}
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case fence != "":
-			if strings.HasPrefix(line, fence) {
-				fence = ""
-			}
-		case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
-			fence = line[:3]
-		case strings.HasPrefix(line, "#"):
-			title = strings.TrimSpace(strings.TrimLeft(line, "#"))
-			if _, known := bodies[title]; !known && title != "" {
-				titles = append(titles, title)
-			}
-			bodies[title] += ""
-			continue
-		}
-		if line != "" {
-			bodies[title] += line + "\n"
-		}
-	}
-	return titles, bodies
 }
 
 // Edit is a change of the text of a document at its gate.

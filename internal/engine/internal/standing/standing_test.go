@@ -195,7 +195,7 @@ func TestCompare(t *testing.T) {
 	}{
 		"the same":              {before, 0, 0, nil},
 		"space at its end":      {before + "\n\n", 0, 0, nil},
-		"another order":         {"# B\nthree\n# A\none\ntwo\n", 2, 2, nil},
+		"another order":         {"# B\nthree\n# A\none\ntwo\n", 2, 2, []string{"A"}},
 		"a line more":           {"# A\none\ntwo\n# B\nthree\nfour\n", 1, 0, []string{"B"}},
 		"a section less":        {"# A\none\ntwo\n", 0, 2, []string{"B"}},
 		"a line twice":          {"# A\none\none\ntwo\n# B\nthree\n", 1, 0, []string{"A"}},
