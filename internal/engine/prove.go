@@ -94,6 +94,11 @@ func (r *run) headCommit(st workflow.Stage) string {
 	if st.Kind != workflow.KindPlan && st.Kind != workflow.KindVerdict {
 		return ""
 	}
+	return r.checkedOut()
+}
+
+// checkedOut returns the checked-out commit; "" if the project is in no repository.
+func (r *run) checkedOut() string {
 	head, err := git.Head(r.project.Dir.Path())
 	if err != nil { // doctor names the trouble of a repository
 		return ""

@@ -43,6 +43,11 @@ func (e *Engine) newRun(p *project.Project, id string, req request.Request, call
 func (r *run) fireEvent(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
 	note.Event, note.Action, note.By, note.At = event, r.req.Action, r.req.By, r.engine.Now()
 	note.Person, note.Commit = r.engine.personOf(r.project), r.headCommit(s.Stage)
+	if note.GoesOn(s.Stage.Kind) && note.Path != "" {
+		if note.Named = r.disk.NamedIn(ctx, note); len(note.Named) > 0 {
+			note.Commit = r.checkedOut()
+		}
+	}
 	return s.Workflow.Fire(ctx, s.Session, note, workflow.StageID(r.req.Stage))
 }
 
@@ -51,6 +56,9 @@ func (r *run) gatherAll(ctx context.Context, s *workflow.Session) *standing.Stan
 	ctx = context.WithoutCancel(ctx)
 	st := r.gatherFacts(s)
 	r.disk.Gather(ctx, st)
+	for i, me := 0, r.engine.personSeen(r.project); i < len(st.Since); i++ {
+		st.Since[i].Others = !st.Since[i].Is(me)
+	}
 	st.Unwritten = r.disk.Unwritten
 	st.Named = r.foundByName(ctx, s)
 	return st

@@ -230,6 +230,9 @@ func (c *checker) checkEntry(e *workflow.Transition) {
 	for name, hash := range e.Parts {
 		c.checkLine("history.parts", name, hash)
 	}
+	for name, hash := range e.Named {
+		c.checkLine("history.named", name, hash)
+	}
 	for _, m := range e.Keys {
 		c.checkLine("history.keys", string(m.Key), m.Subject, m.Name)
 	}

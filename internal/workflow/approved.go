@@ -13,6 +13,48 @@ type ApprovedText struct {
 	Artifact bool
 }
 
+// Approval returns the newest step with which a document of a stage went on, and the number from 1: a yes, or a pass by
+// the rules alone, which has no Grant. It is 0 if v vouches for none. The reports of a build are not approved, only the
+// scope before it.
+func (s *Session) Approval(stage StageID, v Verification) (entry int, t Transition) {
+	st, _ := s.Definition().Stage(stage)
+	for i, e := range slices.Backward(s.History) {
+		if e.FromStage() == stage && e.GoesOn(st.Kind) && v.Vouches(i+1) {
+			return i + 1, e
+		}
+	}
+	return 0, Transition{}
+}
+
+// GoesOn reports whether a document of a stage of the kind went on with an entry.
+func (t Transition) GoesOn(kind Kind) bool {
+	switch t.Event {
+	case EventScopeApproved:
+		return true
+	case EventConfirmed, EventApproved, EventDelivered, EventFinished:
+		return kind != KindBuild
+	}
+	return false
+}
+
+// InForce returns the stages at which code that differs from the approved documents matters: the current one, and those
+// before it with no build since, which changes the code.
+func (s *Session) InForce() (out []StageID) {
+	if !s.CurrentState.Active() {
+		return nil
+	}
+	w := s.Definition()
+	for i := w.Index(s.CurrentStage); i >= 0; i-- {
+		st := w.Stages[i]
+		if st.Kind == KindBuild && !w.Scoping(s) {
+			break
+		}
+		out = append(out, st.ID)
+	}
+	slices.Reverse(out)
+	return out
+}
+
 // Approved returns the approved texts, in order of stages, without the texts of reopened or
 // outdated stages.
 func (s *Session) Approved() []ApprovedText {

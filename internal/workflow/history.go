@@ -81,6 +81,8 @@ type Transition struct {
 	Files []string `json:"files,omitempty"`
 	// Absent are the files that a report of a build names and that do not exist.
 	Absent []string `json:"absent,omitempty"`
+	// Named has the files of the project that an approved document names, with the beginning of the hash of each.
+	Named map[string]string `json:"named,omitempty"`
 	// Parts are the hashes of the parts of the session changed by the step.
 	Parts map[string]string `json:"parts,omitempty"`
 	// Found describes the changes by other hands before this entry.

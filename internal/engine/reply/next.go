@@ -161,6 +161,7 @@ func markChanged(s *standing.Standing, out *Reply) {
 	if s.Session.CurrentState.Active() {
 		notes = append(notes, words.AlteredNote(s))
 	}
+	notes = append(notes, words.SinceNotes(s)...)
 	notes = append(notes, words.PendingNote(s), words.MovedNote(s))
 	if s.Session.CurrentState.WaitsForHuman() {
 		notes = append(notes, words.LooseNote(s), words.KeptNote(s))

@@ -53,6 +53,8 @@ type Reply struct {
 	Rework         int                `json:"rework_count,omitempty"`
 	Iteration      int                `json:"iteration,omitempty"`
 	Lists
+	// Since has the documents that have changed since they were approved, or whose code has.
+	Since []SinceView `json:"since_approval,omitempty"`
 	// Resource is the view named in the call.
 	Resource *Resource `json:"resource,omitempty"`
 	// SessionFile is the file with the full text of everything shortened here.

@@ -82,6 +82,9 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	for _, asked := range rec.OpenRequests() {
 		out.ChangeRequests = append(out.ChangeRequests, NewCommentView(asked.Comment, asked.Stage))
 	}
+	if s.Session.CurrentState.WaitsForHuman() || s.Call.Describing() {
+		out.Since = newSinceViews(s)
+	}
 	markChanged(s, out)
 	if d != Short {
 		out.StageDescription = s.Word(st.Description)

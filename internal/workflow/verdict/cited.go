@@ -20,13 +20,29 @@ type place struct {
 }
 
 const (
-	maxPlaces = 20  // read of one evidence
-	maxPath   = 300 // bytes
+	maxPlaces = 20   // read of one evidence
+	maxNamed  = 5000 // read of one document
+	maxPath   = 300  // bytes
 )
 
 // placesIn returns the possible names of files in a text: "cart/cart.go:12", "cart.go#L12-L20",
 // "test_cart.py::test_adds". Nobody has looked yet whether they exist.
-func placesIn(text string) (out []place) {
+func placesIn(text string) []place { return readPlaces(text, maxPlaces) }
+
+// NamedFiles returns the possible names of files in a document, each once. Nobody has looked yet whether they exist.
+func NamedFiles(document string) (out []string) {
+	seen := map[string]bool{}
+	for _, p := range readPlaces(document, maxNamed) {
+		if !seen[p.path] {
+			seen[p.path] = true
+			out = append(out, p.path)
+		}
+	}
+	return out
+}
+
+// readPlaces reads at most so many places.
+func readPlaces(text string, most int) (out []place) {
 	for token := range tokensIn(text) {
 		drive := ""
 		if len(token) > 2 && token[1] == ':' && strings.ContainsAny(token[2:3], `\/`) {
@@ -43,7 +59,7 @@ func placesIn(text string) (out []place) {
 		if name == "" || len(name) > maxPath || line == 0 && !strings.ContainsAny(name, "./") {
 			continue // a word of the sentence may be the name of a file by chance
 		}
-		if out = append(out, place{drive + name, line}); len(out) == maxPlaces {
+		if out = append(out, place{drive + name, line}); len(out) == most {
 			break
 		}
 	}

@@ -170,6 +170,7 @@ func match(a, b []part) []origin {
 		{Moved, func(p part) string { return p.name + "\x00" + p.body }},
 		{Changed, part.heading},
 		{Changed, func(p part) string { return p.body }},
+		{Changed, func(p part) string { return map[bool]string{true: "title"}[p.isTitle] }},
 	} {
 		left := map[string][]int{}
 		for x, p := range a {

@@ -52,6 +52,7 @@ func TestSections(t *testing.T) {
 		{"the same heading twice", "## A\n\nb\n\n## A\n\nc\n", "## A\n\nb\n\n## A\n\nd\n", `same "A", changed "A" +1 -1`},
 		{"paragraphs", "First of all.\n\nSecond thing here.\n\nThird.\n", "First of all.\n\nSecond thing there.\n\nThird.\n", `same "First of all.", changed "Second thing there." +1 -1, same "Third."`},
 		{"headings come", "First of all.\n", "## First of all.\n\nMore.\n", `changed "First of all." +1`},
+		{"another title", "# Relay\n\na b c d e\n\n## F\n\ng\n", "# Relay (revision 2)\n\nh i j k l\n\n## F\n\ng\n", `changed "Relay (revision 2)" was "Relay" +7 -5, same "F"`},
 		{"nothing in common", "## A\n\nb c d\n", "## E\n\nf g h\n", `added "E" +4, removed "A" -4`},
 		{"from nothing", "", plan, `added "Plan" +3, added "1. Goal" +4, added "2. Interface" +5, added "3. Rollout" +5`},
 		{"to nothing", "## A\n\nb\n", "", `removed "A" -2`},

@@ -16,6 +16,8 @@ type part struct {
 	from, to   int
 	// isParagraph is true if the title is the beginning of the text.
 	isParagraph bool
+	// isTitle is true for the first heading if it is of the first level.
+	isTitle bool
 }
 
 // heading returns the key of a section, also of the one before the first heading; "" for a paragraph.
@@ -52,7 +54,7 @@ func split(document string) []part {
 			below = min(below+1, end) // the line under it
 		}
 		name := strings.Join(strings.Fields(markdown.Unnumbered(h.Text)), " ")
-		out = append(out, part{title: visible.Line(h.Text), name: name, body: bodyOf(d, lines, below, end), from: h.Line + 1, to: end})
+		out = append(out, part{title: visible.Line(h.Text), name: name, body: bodyOf(d, lines, below, end), from: h.Line + 1, to: end, isTitle: i == 0 && h.Level == 1})
 	}
 	return out
 }

@@ -42,8 +42,7 @@ type Standing struct {
 	Tasks string
 	// Offer can be taken with a yes to the plan; nil if there is none. It is gathered for a question only.
 	Offer *workflow.Offer
-	// Altered are the approved texts that were changed since.
-	Altered []workflow.Alteration
+	Afterwards
 	// Integrity is the result of checking the session. Strict is true if a gate of it takes only
 	// the person's own act, and Trusting if sessions are checked at all.
 	Integrity workflow.Verification
@@ -59,6 +58,14 @@ type Standing struct {
 	Sparing bool
 	Call    Call
 	Names   Names
+}
+
+// Afterwards has the changes after an approval.
+type Afterwards struct {
+	// Altered are the approved texts that were changed since.
+	Altered []workflow.Alteration
+	// Since has the documents that went on before and have changed since, or whose code has.
+	Since []Since
 }
 
 // File is a saved artifact as it is on disk.

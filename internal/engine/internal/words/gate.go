@@ -134,7 +134,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		if s.Session.CurrentState == workflow.AwaitingApproval {
 			d.add(s.Say("After %s it has not reached the gate; from here it goes on as you decide.", s.Count(s.RoundsBelow(), "round")))
 		}
-		d.add(describeChanges(s))
+		d.addChanges(s)
 		d.addSpare(Coverage(s))
 		d.add(takenBack(s))
 		d.add(addLabel(s.Say("Draft: "), draft))
@@ -146,7 +146,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		d.addList(title, describeGaps(s.Language, rec))
 	case st.Gate == workflow.GateApproval:
 		d.add(addLabel(s.Say("The %s is ready: ", st.DocumentIn(s.Language)), draft))
-		d.add(describeChanges(s))
+		d.addChanges(s)
 		d.add(takenBack(s))
 		d.addEdits(s)
 		if s.BelowFloor() {
@@ -192,6 +192,17 @@ func digestOf(s *standing.Standing, draft string) digest {
 	return d
 }
 
+// addChanges adds the differences from the approved text, and from the round before if that is another one.
+func (d *digest) addChanges(s *standing.Standing) {
+	c := s.SinceOf(s.Session.CurrentStage)
+	if c == nil || !c.Compared || s.Draft.Changes == nil || c.Round != s.Draft.Changes.Round {
+		d.add(describeChanges(s))
+	}
+	for _, line := range describeSince(s) {
+		d.add(line)
+	}
+}
+
 // addEdits adds the changes since the document was scored.
 func (d *digest) addEdits(s *standing.Standing) {
 	e := s.Draft.Edit
@@ -222,6 +233,9 @@ func addReport(s *standing.Standing, d *digest, draft string) {
 		d.add(s.Say("It was changed after it was handed in, and counts as it was judged."))
 	}
 	d.add(Progress(s.Language, rec.Progress))
+	for _, line := range describeSince(s) {
+		d.add(line)
+	}
 	if e := s.Evidence(); e != nil {
 		text := s.Say("%s.", Evidence(e))
 		if e.Failed() && strings.TrimSpace(e.Tail) != "" {

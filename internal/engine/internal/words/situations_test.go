@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/changes"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
@@ -67,6 +68,15 @@ func again(event workflow.Event, more ...func(*standing.Standing)) func(*standin
 	}
 }
 
+// approvedBefore returns a change by which the document of the stage went on before.
+func approvedBefore(c standing.Since) func(*standing.Standing) {
+	return func(s *standing.Standing) {
+		scored(s)
+		c.Stage = s.Session.CurrentStage
+		s.Since = []standing.Since{c}
+	}
+}
+
 func planned(status ...workflow.SprintStatus) func(*standing.Standing) {
 	return func(s *standing.Standing) {
 		for i, one := range status {
@@ -98,6 +108,13 @@ func situations() []situation {
 	}
 	return []situation{
 		{"a start", po, workflow.Generating, nil},
+		{"approved before", po, workflow.AwaitingConfirmation, approvedBefore(standing.Since{Round: 1, Compared: true, Commit: "a41f09cd", Sections: []changes.Section{
+			{Kind: changes.Changed, Title: "4. Interface", Added: 61, Removed: 14}, {Kind: changes.Added}, {Kind: changes.Moved, Title: "M"}, {Kind: changes.Removed, Title: "R"},
+			{Kind: changes.Changed, Title: strings.Repeat("long ", 20), Was: "short"}, {Kind: changes.Changed, Title: "6"}, {Kind: changes.Changed, Title: "7"},
+		}, Moved: []standing.MovedFile{{Path: "a/b.go", Sections: []string{"4. Interface", "5"}}, {Path: "c.go", Gone: true}, {Path: "d.go"}, {Path: "e.go"}}})},
+		{"approved by others", po, workflow.AwaitingConfirmation, approvedBefore(standing.Since{Round: 2, Compared: true, Others: true, Person: workflow.Person{Name: "Ann <ann@x.org>", Subject: "ann"},
+			Moved: []standing.MovedFile{{Path: "a/b.go"}}})},
+		{"went on by the rules", po, workflow.AwaitingConfirmation, approvedBefore(standing.Since{Round: 2, Compared: true, Alone: true, Unknown: true})},
 		{"a later stage", sm, workflow.Generating, nil},
 		{"a start that waits", po, workflow.Generating, func(s *standing.Standing) { s.Policy.Pause = workflow.PauseStages }},
 		{"ten gaps", po, workflow.Refining, again(workflow.EventScoredBelow, scored)},
