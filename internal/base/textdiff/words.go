@@ -1,6 +1,7 @@
 package textdiff
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -170,17 +171,26 @@ func classOf(r rune) int {
 	return single
 }
 
-// Words returns the words of a text, without white space and signs.
-func Words(text string) []string {
+// Tokens cuts a text into words, signs, and white space.
+func Tokens(text string) []string {
 	var out []string
 	for text != "" {
 		n := nextWord(text)
-		if r, _ := utf8.DecodeRuneInString(text); unicode.IsLetter(r) || unicode.IsDigit(r) {
-			out = append(out, text[:n])
-		}
+		out = append(out, text[:n])
 		text = text[n:]
 	}
 	return out
+}
+
+// IsWord reports whether a token is a word.
+func IsWord(token string) bool {
+	r, _ := utf8.DecodeRuneInString(token)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// Words returns the words of a text, without white space and signs.
+func Words(text string) []string {
+	return slices.DeleteFunc(Tokens(text), func(token string) bool { return !IsWord(token) })
 }
 
 // Common returns for each item of a sequence the place of the same item in another one, in the same order, or -1.

@@ -13,6 +13,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/changes"
 )
 
 // HTML is text in which nothing is left to be escaped.
@@ -28,6 +30,8 @@ type Page struct {
 	Hidden   []Hidden
 	// Diagrams are the blocks of the language mermaid; data-diagram is their index.
 	Diagrams []Diagram
+	// Compared are the sections of a page of [Changes], as package changes compares them; nil if it was not compared.
+	Compared []changes.Section
 	// Plain reports whether the document is shown as its source, because it is built to be slow.
 	Plain bool
 }

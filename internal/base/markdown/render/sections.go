@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/yuin/goldmark/ast"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/changes"
 )
 
 // Section is a heading of level 1 or 2 with the blocks up to the next, or the blocks before the first. Heading is the
@@ -13,6 +15,10 @@ type Section struct {
 	Level              int
 	From, To           int
 	Parts              []Part
+	// Change is the change of all parts, in a page of [Changes]: moved, added or removed. Folds reports whether the
+	// parts below the heading are as they were.
+	Change changes.Kind
+	Folds  bool
 }
 
 // Part is a block of the top level in the wrapper with the id ID. HTML is the inside of the wrapper.
@@ -20,6 +26,8 @@ type Part struct {
 	ID, Kind string
 	From, To int
 	HTML     HTML
+	// Change is changed, added or removed in a page of [Changes]. A removed block has no lines.
+	Change changes.Kind
 }
 
 // writeDocument writes the blocks of a document, each in a wrapper, by sections.
@@ -72,7 +80,7 @@ func (w *writer) writePart(kind string, from, to int, write func()) {
 	write()
 	s := &w.page.Sections[len(w.page.Sections)-1]
 	s.To = max(s.To, to)
-	s.Parts = append(s.Parts, Part{id, kind, from, to, HTML(w.out.String()[start:])})
+	s.Parts = append(s.Parts, Part{ID: id, Kind: kind, From: from, To: to, HTML: HTML(w.out.String()[start:])})
 	w.writeRaw("</div>\n")
 }
 

@@ -1,0 +1,355 @@
+package render
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/changes"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
+)
+
+// Changes renders a document with the differences from an earlier version: the sections of the page have ins around
+// added words, and del of the class gone around removed ones; removed blocks, rows and items stand where they stood. All
+// text of the new version is there, with its lines. A page that is Plain is not compared.
+func Changes(before, after string) Page {
+	page, old := Document(after), Document(before)
+	if page.Plain || old.Plain {
+		return page
+	}
+	page.HTML = ""
+	page.Compared = changes.Sections(before, after)
+	c := &comparer{left: workOfPage}
+	compared := page.Compared
+	if len(page.Outline)+len(old.Outline) == 0 { // blocks are found again without sections
+		whole := max(len(before), len(after))
+		compared = []changes.Section{{Kind: changes.Changed, From: 1, To: whole, OldFrom: 1, OldTo: whole}}
+	}
+	page.Sections = c.compareSections(compared, partsOf(old), page.Sections)
+	return page
+}
+
+// workOfPage bounds the pairs of words compared for a page; beyond it, blocks count as replaced.
+const workOfPage = 1 << 23
+
+// comparer compares the blocks of two pages.
+type comparer struct {
+	left int
+	// gone counts the removed blocks.
+	gone int
+}
+
+func partsOf(p Page) (out []Part) {
+	for _, s := range p.Sections {
+		out = append(out, s.Parts...)
+	}
+	return out
+}
+
+// compareSections returns the sections of the new page with the changes. compared has for each part of either the section
+// in which the words are counted.
+func (c *comparer) compareSections(compared []changes.Section, old []Part, now []Section) []Section {
+	var out []Section
+	for _, s := range now {
+		parts := s.Parts
+		for len(compared) > 0 && compared[0].To < parts[0].From {
+			if compared[0].From == 0 {
+				out = append(out, c.removeSection(compared[0], old))
+			}
+			compared = compared[1:]
+		}
+		s.Parts, s.Folds = nil, true
+		for len(parts) > 0 {
+			for len(compared) > 0 && compared[0].To < parts[0].From {
+				if compared[0].From == 0 { // within a section of the page
+					s.Parts = append(s.Parts, c.removeSection(compared[0], old).Parts...)
+					s.Folds = false
+				}
+				compared = compared[1:]
+			}
+			n, of := 1, changes.Section{Kind: changes.Added}
+			if len(compared) > 0 {
+				of = compared[0]
+			}
+			for n < len(parts) && parts[n].From <= of.To {
+				n++
+			}
+			done := c.compareParts(partsIn(old, of.OldFrom, of.OldTo), parts[:n])
+			if of.Kind == changes.Moved || of.Kind == changes.Added {
+				s.Change = of.Kind
+			}
+			keeps := of.Kind == changes.Same || of.Kind == changes.Moved
+			for _, p := range done {
+				isNumber := keeps && p.Kind == "heading" // the rest need not be read because of a new number
+				s.Folds = s.Folds && (p.Change == "" || isNumber)
+			}
+			s.Parts, parts = append(s.Parts, done...), parts[n:]
+		}
+		out = append(out, s)
+	}
+	for _, rest := range compared {
+		if rest.From == 0 {
+			out = append(out, c.removeSection(rest, old))
+		}
+	}
+	return out
+}
+
+// partsIn returns the parts that begin in some lines.
+func partsIn(all []Part, from, to int) []Part {
+	i := slices.IndexFunc(all, func(p Part) bool { return p.From >= from })
+	if from == 0 || i < 0 {
+		return nil
+	}
+	n := i
+	for n < len(all) && all[n].From <= to {
+		n++
+	}
+	return all[i:n]
+}
+
+// removeSection returns a section of the old version.
+func (c *comparer) removeSection(s changes.Section, old []Part) Section {
+	out := Section{Title: s.Title, Change: changes.Removed}
+	for _, p := range partsIn(old, s.OldFrom, s.OldTo) {
+		out.Parts = append(out.Parts, c.removePart(p))
+	}
+	out.ID = fmt.Sprintf("gone%d", c.gone)
+	return out
+}
+
+func (c *comparer) removePart(p Part) Part {
+	c.gone++
+	var b strings.Builder
+	for _, n := range readNodes(p.HTML) {
+		writeGone(&b, n)
+	}
+	return Part{ID: fmt.Sprintf("g%d", c.gone), Kind: p.Kind, HTML: HTML(b.String()), Change: changes.Removed}
+}
+
+// compareParts returns the new parts with the changes, and the removed ones between them.
+func (c *comparer) compareParts(old, now []Part) []Part {
+	before, after := make([]*node, len(old)), make([]*node, len(now))
+	for i, p := range old {
+		before[i] = &node{kids: readNodes(p.HTML)}
+	}
+	for i, p := range now {
+		after[i] = &node{kids: readNodes(p.HTML)}
+	}
+	isPair := func(x, y int) bool {
+		isDrawn := strings.Contains(string(now[y].HTML), "<pre data-diagram") || strings.Contains(string(old[x].HTML), "<pre data-diagram")
+		return old[x].Kind == now[y].Kind && !isDrawn && c.isSimilar(before[x], after[y])
+	}
+	var out []Part
+	for _, m := range c.matchNodes(before, after, isPair) {
+		switch {
+		case m.y < 0:
+			out = append(out, c.removePart(old[m.x]))
+			continue
+		case m.x < 0:
+			p := now[m.y]
+			p.Change, p.HTML = changes.Added, writeAll(after[m.y].kids, writeNew)
+			out = append(out, p)
+			continue
+		}
+		p := now[m.y]
+		if before[m.x].key() != after[m.y].key() {
+			var b strings.Builder
+			c.writeKids(&b, before[m.x], after[m.y], false)
+			p.Change, p.HTML = changes.Changed, HTML(b.String())
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func writeAll(nodes []*node, write func(*strings.Builder, *node)) HTML {
+	var b strings.Builder
+	for _, n := range nodes {
+		write(&b, n)
+	}
+	return HTML(b.String())
+}
+
+// link is a pair of nodes; -1 is none.
+type link struct{ x, y int }
+
+// matchNodes pairs equal nodes, and between them those for which isPair is true, in order.
+func (c *comparer) matchNodes(before, after []*node, isPair func(x, y int) bool) []link {
+	keys := func(nodes []*node) []string {
+		out := make([]string, len(nodes))
+		for i, n := range nodes {
+			out[i] = n.key()
+		}
+		return out
+	}
+	to := textdiff.Common(keys(before), keys(after))
+	from := make([]int, len(after))
+	for y := range from {
+		from[y] = -1
+	}
+	for x, y := range to {
+		if y >= 0 {
+			from[y] = x
+		}
+	}
+	x, until := 0, nextOld(from, len(before))
+	for y := range after {
+		if from[y] >= 0 {
+			x = from[y] + 1
+			continue
+		}
+		for k := x; k < min(until[y], x+maxAhead); k++ {
+			if isPair(k, y) {
+				from[y], x = k, k+1
+				break
+			}
+		}
+	}
+	var out []link
+	x, until = 0, nextOld(from, len(before))
+	for y := range from {
+		for ; x < until[y]; x++ {
+			out = append(out, link{x, -1})
+		}
+		out = append(out, link{from[y], y})
+		x = max(x, from[y]+1)
+	}
+	for ; x < len(before); x++ {
+		out = append(out, link{x, -1})
+	}
+	return out
+}
+
+// nextOld returns for each new one the old one of the first pair from there on, or the number of all old ones.
+func nextOld(from []int, all int) []int {
+	out := make([]int, len(from))
+	for y, x := range slices.Backward(from) {
+		if x >= 0 {
+			all = x
+		}
+		out[y] = all
+	}
+	return out
+}
+
+// maxAhead bounds how many nodes are compared with one.
+const maxAhead = 12
+
+// isSimilar reports whether two nodes have enough words in common to show one as a change of the other.
+func (c *comparer) isSimilar(a, b *node) bool {
+	before, after := a.words(), b.words()
+	left := map[string]int{}
+	for _, word := range before {
+		left[word]++
+	}
+	common := 0
+	for _, word := range after {
+		if left[word] > 0 {
+			left[word]--
+			common++
+		}
+	}
+	return 2*common >= min(len(before), len(after)) && 4*common >= max(len(before), len(after))
+}
+
+// writeKids writes the inside of a node with the changes from another one.
+func (c *comparer) writeKids(b *strings.Builder, old, now *node, isCode bool) {
+	isCode = isCode || now.tag == "pre"
+	before, after := old.blocks(), now.blocks()
+	if before == nil || after == nil {
+		c.writeRun(b, old, now, isCode)
+		return
+	}
+	if now.tag == "tr" && len(before) == len(after) { // cell by cell
+		for i := range after {
+			c.writePair(b, before[i], after[i], isCode)
+		}
+		return
+	}
+	for _, m := range c.matchNodes(before, after, func(x, y int) bool { return c.isNodePair(before[x], after[y]) }) {
+		switch {
+		case m.y < 0:
+			writeGone(b, before[m.x])
+		case m.x < 0:
+			writeNew(b, after[m.y])
+		default:
+			c.writePair(b, before[m.x], after[m.y], isCode)
+		}
+	}
+}
+
+func (c *comparer) isNodePair(a, b *node) bool {
+	switch {
+	case a.tag != b.tag:
+		return false
+	case slices.Contains([]string{"", "div", "table", "thead", "tbody", "pre"}, a.tag):
+		return true // one of each, or compared by the part
+	}
+	return c.isSimilar(a, b)
+}
+
+func (c *comparer) writePair(b *strings.Builder, old, now *node, isCode bool) {
+	if old.key() == now.key() {
+		writeNode(b, now)
+		return
+	}
+	b.WriteString(now.open)
+	c.writeKids(b, old, now, isCode)
+	writeEnd(b, now)
+}
+
+func writeEnd(b *strings.Builder, n *node) {
+	switch n.tag {
+	case "", "br", "hr":
+	default:
+		b.WriteString("</" + n.tag + ">")
+	}
+}
+
+func writeNode(b *strings.Builder, n *node) {
+	b.WriteString(html.EscapeString(n.text))
+	b.WriteString(n.open)
+	for _, k := range n.kids {
+		writeNode(b, k)
+	}
+	writeEnd(b, n)
+}
+
+// writeNew writes a node with marks around all words.
+func writeNew(b *strings.Builder, n *node) {
+	if strings.TrimSpace(n.text) != "" {
+		b.WriteString("<ins>" + html.EscapeString(n.text) + "</ins>")
+	} else {
+		b.WriteString(n.text)
+	}
+	b.WriteString(n.open)
+	for _, k := range n.kids {
+		if strings.HasPrefix(n.open, "<pre data-diagram") {
+			writeNode(b, k)
+			continue
+		}
+		writeNew(b, k)
+	}
+	writeEnd(b, n)
+}
+
+// writeGone writes a node of the old version, without the attributes that lead to a place of this page.
+func writeGone(b *strings.Builder, n *node) {
+	if strings.TrimSpace(n.text) != "" {
+		b.WriteString(`<del class="gone">` + html.EscapeString(n.text) + "</del>")
+	} else {
+		b.WriteString(n.text)
+	}
+	open := withoutPlaces(n.open)
+	switch n.tag {
+	case "tr", "td", "th", "li":
+		open = "<" + n.tag + ` class="gone">`
+	}
+	b.WriteString(open)
+	for _, k := range n.kids {
+		writeGone(b, k)
+	}
+	writeEnd(b, n)
+}

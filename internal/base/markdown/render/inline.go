@@ -1,0 +1,213 @@
+package render
+
+import (
+	"html"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
+)
+
+// writeRun writes inline nodes with the words changed from others: removed words before the ones in their place.
+func (c *comparer) writeRun(b *strings.Builder, old, now *node, isCode bool) {
+	items, after := flatten(now.kids, isCode)
+	_, before := flatten(old.kids, isCode)
+	from := c.matchTokens(before, after, isCode)
+	w := runWriter{b: b, before: before, after: after, from: from, until: nextOld(from, len(before))}
+	for i, it := range items {
+		if it.tag != "" {
+			w.endNew()
+			b.WriteString(it.tag)
+			continue
+		}
+		w.writeToken(it.token, i+1 < len(items) && items[i+1].tag == "")
+	}
+	w.endNew()
+	w.writeGoneUntil(len(before), true, false)
+}
+
+// runWriter writes the tokens of a run.
+type runWriter struct {
+	b             *strings.Builder
+	before, after []token
+	// from has for each new token the old one, -1 for none; until has the old token of the next pair.
+	from, until []int
+	// next is the first old token without a place yet.
+	next  int
+	inNew bool
+}
+
+func (w *runWriter) endNew() {
+	if w.inNew {
+		w.b.WriteString("</ins>")
+	}
+	w.inNew = false
+}
+
+// writeToken writes a new token; goesOn reports whether another one follows without a tag between.
+func (w *runWriter) writeToken(k int, goesOn bool) {
+	t := w.after[k]
+	isNew := w.from[k] < 0
+	if t.isSpace {
+		if isNew = w.inNew && goesOn && w.from[k+1] < 0; !isNew {
+			w.endNew()
+		}
+		w.b.WriteString(t.text)
+		return
+	}
+	until := w.until[k]
+	if !isNew {
+		w.endNew()
+	}
+	w.writeGoneUntil(until, k == 0, isNew)
+	if isNew && !w.inNew {
+		w.b.WriteString("<ins>")
+		w.inNew = true
+	}
+	w.b.WriteString(html.EscapeString(t.text))
+	if !isNew {
+		w.next = until + 1
+	}
+}
+
+// writeGoneUntil writes the old tokens before one of them. The white space at the ends stays where no other is: at the
+// start of the run, and without a new word behind it.
+func (w *runWriter) writeGoneUntil(until int, isFirst, beforeNew bool) {
+	from, end := w.next, until
+	for from < end && w.before[from].isSpace && !isFirst {
+		from++
+	}
+	for from < end && w.before[end-1].isSpace && beforeNew {
+		end--
+	}
+	var text strings.Builder
+	isGone := false
+	for _, t := range w.before[min(from, end):end] {
+		text.WriteString(t.text)
+		isGone = isGone || !t.isSpace
+	}
+	if w.next = max(w.next, until); !isGone {
+		return
+	}
+	w.endNew()
+	w.b.WriteString(`<del class="gone">` + html.EscapeString(text.String()) + "</del>")
+}
+
+// matchTokens returns for each new token the old one, or -1: those of prose without the white space, those of code line
+// by line first.
+func (c *comparer) matchTokens(before, after []token, isCode bool) []int {
+	from := make([]int, len(after))
+	for y := range from {
+		from[y] = -1
+	}
+	if !isCode {
+		c.matchRange(from, before, after, 0, len(before), 0, len(after))
+		unmatchChance(from, before, after)
+		return from
+	}
+	a, b := cutLines(before), cutLines(after)
+	keys := func(tokens []token, ends []int) []string {
+		out, at := make([]string, len(ends)), 0
+		for i, end := range ends {
+			for ; at < end; at++ {
+				out[i] += tokens[at].text
+			}
+		}
+		return out
+	}
+	x, y := 0, 0
+	start := func(ends []int, line int) int {
+		if line == 0 {
+			return 0
+		}
+		return ends[line-1]
+	}
+	for i, j := range append(textdiff.Common(keys(before, a), keys(after, b)), len(b)) {
+		if j < 0 {
+			continue
+		}
+		c.matchRange(from, before, after, start(a, x), start(a, i), start(b, y), start(b, j))
+		if i == len(a) {
+			break
+		}
+		for n := range a[i] - start(a, i) {
+			from[start(b, j)+n] = start(a, i) + n
+		}
+		x, y = i+1, j+1
+	}
+	return from
+}
+
+// cutLines returns the ends of the lines in tokens.
+func cutLines(tokens []token) (ends []int) {
+	for i, t := range tokens {
+		if t.text == "\n" || i == len(tokens)-1 {
+			ends = append(ends, i+1)
+		}
+	}
+	return ends
+}
+
+// matchRange matches the tokens of two ranges in order.
+func (c *comparer) matchRange(from []int, before, after []token, x, n, y, m int) {
+	if c.left -= (n - x) * (m - y); c.left < 0 {
+		return
+	}
+	var xs, ys []int
+	var a, b []string
+	for i := x; i < n; i++ {
+		if !before[i].isSpace {
+			xs, a = append(xs, i), append(a, before[i].key)
+		}
+	}
+	for i := y; i < m; i++ {
+		if !after[i].isSpace {
+			ys, b = append(ys, i), append(b, after[i].key)
+		}
+	}
+	for i, j := range textdiff.Common(a, b) {
+		if j >= 0 {
+			from[ys[j]] = xs[i]
+		}
+	}
+}
+
+// unmatchChance takes back matches of a sign or a single word between longer changes: they are equal by chance, and the
+// change reads better as a whole.
+func unmatchChance(from []int, before, after []token) {
+	last, lastWords := -1, 0 // the old token and the new words before a run of matches
+	for k := 0; k < len(after); {
+		if from[k] < 0 {
+			if textdiff.IsWord(after[k].text) {
+				lastWords++
+			}
+			k++
+			continue
+		}
+		end, words := k, 0
+		for end < len(after) && (from[end] >= 0 || after[end].isSpace) {
+			if textdiff.IsWord(after[end].text) {
+				words++
+			}
+			end++
+		}
+		later := 0
+		for i := end; i < len(after) && (from[i] < 0 || after[i].isSpace); i++ {
+			if textdiff.IsWord(after[i].text) {
+				later++
+			}
+		}
+		isInside := lastWords > 1 && later > 1 && from[k] > last+1
+		if isInside && words < 2 {
+			for i := k; i < end; i++ {
+				from[i] = -1
+			}
+			lastWords += words
+		} else {
+			for i := k; i < end; i++ {
+				last = max(last, from[i])
+			}
+			lastWords = 0
+		}
+		k = end
+	}
+}
