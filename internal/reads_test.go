@@ -35,6 +35,7 @@ var mayRead = map[string]map[string]string{
 	"internal/base/lang/catalogue.go":         {"fs.ReadFile": "of the catalogues in the binary"},
 	"sdk/vfs/dir.go":                          {"os.OpenRoot": "of the agent's folder, to write files in"},
 	"sdk/vfs/blob/call.go":                    {"io.ReadAll": "of an object, up to a bound"},
+	"internal/base/process/mark_linux.go":     {"os.ReadFile": "of a line of the system in /proc"},
 	"internal/trust/userstate.go":             {"os.OpenRoot": "of the person's state folder, to make files in"},
 	"internal/mcp/mcpserver/project_tools.go": {".ReadFile": "of the definitions of tools in the binary"},
 	"internal/workflow/builtin.go":            {".ReadFile": "of the definitions in the binary"},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 )
 
 // TestLog checks which events are written at once, and that those which wait are bounded.
@@ -35,12 +36,13 @@ func TestLog(t *testing.T) {
 	}{
 		{Event{Type: RunStarted, Seq: 1}, 0}, {Event{Type: EngineEvent, Seq: 2}, 0}, {Event{Type: Submitted, Seq: 3}, 3}, {Event{Type: StageStarted, Seq: 4}, 4}, {Event{Type: Stopped, Seq: 5}, 5},
 		{Event{Type: EngineEvent, Seq: 6, Text: big}, 5}, {Event{Type: EngineEvent, Seq: 7, Text: big}, 7}, {Event{Type: EngineEvent, Seq: 8}, 7},
+		{Event{Type: EngineEvent, Seq: 9, Activity: hostcli.UsesTool}, 9}, {Event{Type: EngineEvent, Seq: 10, Activity: hostcli.Says}, 9},
 	} {
 		if err := f.logEvent(step.event); err != nil || written() != step.want {
 			t.Errorf("after event %d: %d lines are written (%v), want %d", step.event.Seq, written(), err, step.want)
 		}
 	}
-	if events, err := f.readEvents(); err != nil || len(events) != 7 || events[6].Seq != 7 {
+	if events, err := f.readEvents(); err != nil || len(events) != 9 || events[8].Seq != 9 {
 		t.Errorf("%d events (%v)", len(events), err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -213,4 +214,24 @@ func (b *bench) notices() (all string) {
 		}
 	}
 	return all
+}
+
+// TestProcessOf checks that the record of this machine has the process of a run, and the file in the project has not:
+// whoever can write there could name any other.
+func TestProcessOf(t *testing.T) {
+	b := reopenedBench(t)
+	b.edit(func(run map[string]any) {
+		if _, found := run["process"]; found {
+			t.Error("run.json names a process")
+		}
+		run["process"] = map[string]any{"pid": 1}
+	})
+	b.resume("build-a-to-do-list")
+	id := b.session().SessionID
+	if got := headless.ProcessOf(t.Context(), b.kept, id); got != process.Self() {
+		t.Errorf("the process is %+v", got)
+	}
+	if got := headless.ProcessOf(t.Context(), b.kept, "another"); got != (process.Mark{}) {
+		t.Errorf("a run without a record has the process %+v", got)
+	}
 }

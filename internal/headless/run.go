@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -154,13 +155,27 @@ func (r *run) keepRights() error {
 	}
 	r.recorded = string(data)
 	r.state.Seq++
-	if data, err = json.Marshal(r.state.rights); err != nil {
+	if data, err = json.Marshal(machineRecord{r.state.rights, process.Self()}); err != nil {
 		return err
 	}
 	if err := r.record.Keep(context.Background(), r.state.SessionID, data); err != nil {
 		r.Log.Warn("this machine cannot keep the rights of the run: --resume will ask for them again", "error", err)
 	}
 	return nil
+}
+
+// machineRecord is what this machine keeps of a run: the rights, and the process that worked on the run last.
+type machineRecord struct {
+	rights
+	Process process.Mark `json:"process"`
+}
+
+// ProcessOf returns the process that worked last on the run of a session, by the records of this machine: the files in
+// the project could name any process.
+func ProcessOf(ctx context.Context, kept sdk.Rights, sessionID string) process.Mark {
+	var found machineRecord
+	_ = json.Unmarshal(kept.Kept(ctx, sessionID), &found) // without a record there is no process
+	return found.Process
 }
 
 // tellEvent reports an event of the current stage.

@@ -307,13 +307,12 @@ func (r *run) tellStart() {
 
 // tellOthers reports the other runs at work in the project, each once.
 func (r *run) tellOthers() {
-	ids, _ := Ran(r.project.Dir) // what cannot be read does not work
+	ids, _ := AtWork(r.project.Dir) // what cannot be read does not work
 	for _, id := range ids {
-		f := filesOf(r.project.Dir, id)
-		if id == r.state.SessionID || slices.Contains(r.others, id) || !f.isAtWork() {
+		if id == r.state.SessionID || slices.Contains(r.others, id) {
 			continue
 		}
-		if other, err := f.readState(); err == nil && other != nil {
+		if other, err := filesOf(r.project.Dir, id).readState(); err == nil && other != nil {
 			r.others = append(r.others, id)
 			why := r.language.Say("the run %s works in this folder too, and nobody can tell the changes of the two apart; a worktree for each keeps them apart", other.TaskName)
 			r.tellEvent(Event{Type: Noticed, Why: why})

@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -159,17 +160,21 @@ func (f *files) saveState(s *state) error {
 	return diskError(f.dir.Replace(f.stateName(), data))
 }
 
+// EventsFile returns the file of the events of a session's run, from the project's folder.
+func EventsFile(sessionID string) string { return filesOf(nil, sessionID).eventsName() }
+
 func (f *files) eventsName() string { return f.folder + "/events.jsonl" }
 
-// logEvent keeps an event. Only the end of something is worth a write; other events go with it.
+// logEvent keeps an event. The end of something is worth a write, and so is the use of a tool, which people may watch
+// for long; other events go with it.
 func (f *files) logEvent(e Event) error {
 	line, err := workflow.Marshal(e)
 	if err != nil {
 		return err
 	}
 	f.pending = append(append(f.pending, line...), '\n')
-	isBeginning := e.Type == RunStarted || e.Type == EngineEvent
-	if isBeginning && len(f.pending) < maxPending {
+	waits := e.Type == RunStarted || e.Type == EngineEvent && e.Activity != hostcli.UsesTool
+	if waits && len(f.pending) < maxPending {
 		return nil
 	}
 	lines := f.pending
@@ -269,6 +274,22 @@ func (f *files) isAtWork() bool {
 	}
 	holder, err := f.dir.Holder(lock)
 	return err == nil && holder != ""
+}
+
+// AtWork lists the sessions of a project on whose run a process works.
+func AtWork(dir *durable.Dir) (ids []string, err error) {
+	all, err := Ran(dir)
+	for _, id := range all {
+		if filesOf(dir, id).isAtWork() {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// PastEvents returns the events of a session's run, none if it had none. It can be called while the run is at work.
+func PastEvents(dir *durable.Dir, sessionID string) ([]Event, error) {
+	return filesOf(dir, sessionID).readEvents()
 }
 
 // Ran lists the ids of the sessions of a project with a run, the latest first.
