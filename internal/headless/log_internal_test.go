@@ -34,7 +34,7 @@ func TestLog(t *testing.T) {
 		event Event
 		want  int // lines that are written
 	}{
-		{Event{Type: RunStarted, Seq: 1}, 0}, {Event{Type: EngineEvent, Seq: 2}, 0}, {Event{Type: Submitted, Seq: 3}, 3}, {Event{Type: StageStarted, Seq: 4}, 4}, {Event{Type: Stopped, Seq: 5}, 5},
+		{Event{Type: RunStarted, Seq: 1}, 1}, {Event{Type: EngineEvent, Seq: 2}, 1}, {Event{Type: Submitted, Seq: 3}, 3}, {Event{Type: StageStarted, Seq: 4}, 4}, {Event{Type: Stopped, Seq: 5}, 5},
 		{Event{Type: EngineEvent, Seq: 6, Text: big}, 5}, {Event{Type: EngineEvent, Seq: 7, Text: big}, 7}, {Event{Type: EngineEvent, Seq: 8}, 7},
 		{Event{Type: EngineEvent, Seq: 9, Activity: hostcli.UsesTool}, 9}, {Event{Type: EngineEvent, Seq: 10, Activity: hostcli.Says}, 9},
 	} {

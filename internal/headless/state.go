@@ -165,15 +165,15 @@ func EventsFile(sessionID string) string { return filesOf(nil, sessionID).events
 
 func (f *files) eventsName() string { return f.folder + "/events.jsonl" }
 
-// logEvent keeps an event. The end of something is worth a write, and so is the use of a tool, which people may watch
-// for long; other events go with it.
+// logEvent keeps an event. The begin of the run and the end of something are worth a write, and so is the use of a tool,
+// which people may watch for long; other events go with it.
 func (f *files) logEvent(e Event) error {
 	line, err := workflow.Marshal(e)
 	if err != nil {
 		return err
 	}
 	f.pending = append(append(f.pending, line...), '\n')
-	waits := e.Type == RunStarted || e.Type == EngineEvent && e.Activity != hostcli.UsesTool
+	waits := e.Type == EngineEvent && e.Activity != hostcli.UsesTool
 	if waits && len(f.pending) < maxPending {
 		return nil
 	}

@@ -30,6 +30,8 @@ type Options struct {
 	Origin string
 	// Pairing is the state folder in which browsers are paired; "" pairs none.
 	Pairing string
+	// Runs, if not nil, starts and stops runs without a host.
+	Runs Runs
 	// ReadOnly refuses all decisions.
 	ReadOnly bool
 	// Passkeys, if not nil, check the signatures of decisions.
@@ -45,6 +47,7 @@ type Dashboard struct {
 	projects projects
 	drafts   drafts
 	keeping  sync.Mutex // while a draft is compared and replaced
+	starting sync.Mutex // while a run begins
 	door     *door
 	nonces   nonces
 	live     *live

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -35,9 +34,9 @@ func TestPages(t *testing.T) {
 		least    int
 		pages    []string
 	}{
-		{"english", (*world).relay, "en", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
-		{"english run in Chinese", (*world).relay, "zh", 60, []string{"/log", "view=diff", "/memory?p=", "/runs/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
-		{"chinese", (*world).booking, "zh-CN", 40, []string{"/log", "/memory?p=", "/runs/", "/settings"}},
+		{"english", (*world).relay, "en", 60, []string{"/log", "view=diff", "/memory?p=", "/r/headless/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
+		{"english run in Chinese", (*world).relay, "zh", 60, []string{"/log", "view=diff", "/memory?p=", "/r/headless/", "/settings", "timeline=full", "/help/hosts/codex", "/help/reference/tools"}},
+		{"chinese", (*world).booking, "zh-CN", 40, []string{"/log", "/memory?p=", "/r/headless/", "/settings"}},
 		{"empty", func(*world) {}, "en", 5, []string{"/memory", "/runs", "/settings"}},
 		{"empty in Chinese", func(*world) {}, "zh", 5, []string{"/memory", "/runs", "/settings"}},
 	} {
@@ -346,14 +345,13 @@ func TestPagesStay(t *testing.T) {
 		w := newWorld(t)
 		w.relay()
 		project := w.projectPath()
-		id := strings.Trim(strings.TrimPrefix(project, "/p/"), "/")
 		run := project + "r/00000001-0000-4000-8000-000000000000/"
 		waits := project + "r/00000002-0000-4000-8000-000000000000/d/architect"
 		w.pagesStay(t, "en", map[string]string{
 			"document": waits, "document-source": waits + "?view=source", "document-diff": waits + "?view=diff", "document-split": waits + "?view=split",
 			"inbox": "/", "board": project, "list": project + "?view=list", "run": run, "run-full": run + "?timeline=full", "log": run + "log",
 			"search": "/search?q=storage", "memory": "/memory", "memory-found": "/memory?q=PostgreSQL",
-			"runs": "/runs", "ran": "/runs/" + id + "/headless", "ran-all": "/runs/" + id + "/headless?show=all",
+			"runs": "/runs", "run-headless": project + "r/headless/", "run-headless-full": project + "r/headless/?timeline=full", "new": "/new",
 			"settings": "/settings", "settings-checked": "/settings?checks=all", "nowhere": "/x/y",
 		})
 	})
@@ -452,7 +450,7 @@ func TestRefusedAddresses(t *testing.T) {
 	for path, want := range map[string]string{
 		"/p/0123456789/": "no project has the id", "/p/" + url.PathEscape("../../etc") + "/": "no project has the id", "/memory?p=zzz": "no project has the id", "/settings?p=/etc": "no project has the id", "/memory?q=" + long: "at most 300",
 		"/runs/" + id + "/nothing": "nothing", "/runs/" + id + "/" + long: "no run", "/runs/0123456789/headless": "no project has the id",
-		"/runs/" + id + "/00000001-0000-4000-8000-000000000000": "was not run without a host", "/nowhere": "no page has the address", "/search?q=" + long: "at most 300",
+		"/p/" + id + "/r/nothing/live": "nothing", "/nowhere": "no page has the address", "/search?q=" + long: "at most 300",
 		"/p/" + id + "/r/nothing/": "the board of the project lists its runs", "/p/" + id + "/r/nothing/d/po": "the board of the project lists its runs",
 	} {
 		status, text, _ := w.get(path, "en")
@@ -528,27 +526,37 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
-// TestHeadlessRuns: the page of a run has its cost, and the work that waits; the steps of its engine are shown
-// when asked for.
+// TestHeadlessRuns: the page of a run without a host has its one state, cost and models, the timeline of both, and the
+// acts of the engine when asked for. The former address leads there.
 func TestHeadlessRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.relay()
 	_, runs, _ := w.get("/runs", "en")
-	href := regexp.MustCompile(`/runs/[0-9a-f]{10}/[0-9a-f-]{36}`).FindString(runs)
-	for query, reads := range map[string]bool{"": false, "?show=all": true} {
+	href := regexp.MustCompile(`/p/[0-9a-f]{10}/r/headless/`).FindString(runs)
+	for query, reads := range map[string]bool{"": false, "?timeline=decisions": false, "?timeline=full": true} {
 		_, text, _ := w.get(href+query, "en")
 		said := strings.Join(strings.Fields(readPage(t, href, text).text()), " ")
-		for _, want := range []string{"stopped", "the workers say $0.0025", "without models whose price is not known", "claude-sonnet-5-5", "1200", "price not known", "it waits for your decision"} {
+		for _, want := range []string{
+			"PO: it waits for your decision", "by claude", "the workers say $0.0025", "without models whose price is not known", "claude-sonnet-5-5", "1200", "price not known",
+		} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s%s does not say %q:\n%s", href, query, want, said)
 			}
 		}
 		if got := strings.Contains(said, "Read README.md"); got != reads {
-			t.Errorf("%s%s shows the engine's steps: %v", href, query, got)
+			t.Errorf("%s%s shows the engine's acts: %v", href, query, got)
 		}
 	}
-	if status, _, _ := w.get(fmt.Sprintf("%sx", href), "en"); status != http.StatusNotFound {
+	former := strings.Replace(strings.TrimSuffix(href, "/"), "/r/", "/", 1)
+	if _, text, _ := w.get(strings.Replace(former, "/p/", "/runs/", 1), "en"); !strings.Contains(text, `data-screen="run"`) {
+		t.Errorf("the former address leads to %.200s", text)
+	}
+	_, now, _ := w.get(href+"live", "en")
+	if !strings.Contains(now, `"working":false`) || !strings.Contains(now, `"spent":"$`) {
+		t.Errorf("what changes is %s", now)
+	}
+	if status, _, _ := w.get(strings.Replace(href, "headless", "headlessx", 1), "en"); status != http.StatusNotFound {
 		t.Errorf("a run that is none has status %d", status)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -60,6 +61,8 @@ type change struct {
 	Waiting int `json:"waiting"`
 	// Print is a hash of the page's facts: another one means a change.
 	Print string `json:"print"`
+	// Work grows with the events of a run without a host.
+	Work int64 `json:"work,omitempty"`
 }
 
 // Look implements feed.Subscriber.
@@ -98,6 +101,7 @@ func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight
 			}
 			now.Revision, now.State, now.Stage, now.Round = s.Revision, s.CurrentState, s.CurrentStage, s.Current().Iteration
 			print.addRun(s)
+			now.Work = v.sizeOfEvents(p.Path, s.SessionID, &sight)
 			continue
 		}
 		board, err := v.projects.engine.Board(ctx, addressOf(p), engine.MaxBoard, "")
@@ -112,8 +116,25 @@ func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight
 		print.addRows(board.Rows)
 	}
 	now.Print = print.sum()
-	sight.State = now.Print
+	sight.State = fmt.Sprint(now.Print, now.Work)
 	return now, sight
+}
+
+// sizeOfEvents returns the size of the events of a run without a host, 0 if there is none, and adds the place to a
+// sight.
+func (v *live) sizeOfEvents(path, sessionID string, sight *feed.Sight) int64 {
+	open, err := v.projects.engine.Projects().Open(path)
+	if err != nil {
+		return 0
+	}
+	defer open.Close()
+	name := headless.EventsFile(sessionID)
+	info, err := open.Dir.Stat(name)
+	if err != nil {
+		return 0
+	}
+	sight.Folders = append(sight.Folders, filepath.Join(path, filepath.Dir(filepath.FromSlash(name))))
+	return info.Size()
 }
 
 // prints gathers the facts by which two states of a page's subject differ.

@@ -44,13 +44,9 @@ func (d *Dashboard) draftOf(a *asked) (given draft, name string, err error) {
 	if err := readJSON(a.r, &given); err != nil {
 		return nil, "", err
 	}
-	req, p, err := d.projects.requestOf(a)
+	s, p, err := d.projects.sessionOf(a)
 	if err != nil {
 		return nil, "", err
-	}
-	s, _, err := d.o.Engine.Session(a, req.Address)
-	if err != nil {
-		return nil, "", noTask(err)
 	}
 	st, known := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
 	if !known {

@@ -57,6 +57,16 @@ func (p projects) requestOf(a *asked) (request.Request, folder, error) {
 	return request.Request{Address: project.Address{Cwd: f.Path, Session: task}, Caller: request.Caller{By: "browser"}}, f, err
 }
 
+// sessionOf reads the session in the address of a request.
+func (p projects) sessionOf(a *asked) (*workflow.Session, folder, error) {
+	req, f, err := p.requestOf(a)
+	if err != nil {
+		return nil, f, err
+	}
+	s, _, err := p.engine.Session(a, req.Address)
+	return s, f, noTask(err)
+}
+
 // inspected is a session whose history was checked.
 type inspected struct {
 	req     request.Request

@@ -1,34 +1,243 @@
 package web
 
 import (
+	"slices"
+	"strings"
 	"time"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 
 	"github.com/a-h/templ"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// runPage is one run, from the first stage to the ones to come.
+// runPage is one run, of an assistant or without a host.
 type runPage struct {
 	Project folder
 	Session *workflow.Session
-	Place   string
+	State   tag
+	// Rest is the part of the objective that the title leaves out; "" if there is none.
+	Rest string
 	// Asks reports whether the run waits for answers.
 	Asks bool
 	// Review is the address of the document waiting for a decision; "" if none is.
 	Review   string
 	Log      string
 	Found    workflow.Verification
-	Stages   []stageRow
+	Rail     []railStage
 	Findings []workflow.Finding
-	Charts   []chart
 	Leave    leaving
 	Density  string
 	Timeline []step
+	// Means is the way in which several decisions came, said once.
+	Means string
+	// Work is the work without a host; nil if there was none.
+	Work *hostless
+}
+
+// tag is a state in a word, with the class of its colour.
+type tag struct{ Kind, Text string }
+
+// maxTitle bounds an objective as a title, in columns.
+const maxTitle = 160
+
+// densities are those of the timeline: decisions only, one line for each entry, everything.
+var densities = []string{"decisions", "lines", "full"}
+
+func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
+	it, err := d.projects.inspect(a)
+	if err != nil {
+		return nil, err
+	}
+	p, s, found := it.project, it.session, it.found
+	out := runPage{
+		Project: p, Session: s, Asks: s.CurrentState == workflow.Clarifying, Log: p.Run(s.TaskName) + "log", Found: found.In(a.lang),
+		Density: densities[1], Findings: workflow.OpenFindings(s.Current().Findings),
+	}
+	if s.CurrentState.WaitsForHuman() {
+		out.Review = p.Document(s.TaskName, s.CurrentStage)
+	}
+	if given := a.r.URL.Query().Get("timeline"); slices.Contains(densities, given) {
+		out.Density = given
+	}
+	if out.Work, err = d.readHostless(a, p, s); err != nil {
+		return nil, err
+	}
+	if out.Work != nil {
+		d.offerSteering(p, s, out.Work)
+	}
+	a.page.Title, out.Rest = cutTitle(s)
+	a.followRun(p, s)
+	a.page.Trail = []link{{p.Href(), p.Name}}
+	out.State = stateOf(a.lang, s, out.Work)
+	steps := s.Steps(found)
+	out.Rail = railOf(a.lang, p, s, out.Work, d.door.now())
+	out.Leave = waysToLeave(d, p, s)
+	out.Timeline = timeline(a, p, s, steps, out.Density)
+	out.Means = liftMeans(out.Timeline)
+	out.Timeline = mergeSteps(out.Timeline, out.Work.steps(a.lang, s.Definition().Stages, out.Density))
+	return runScreen(a.lang, out), nil
+}
+
+// cutTitle returns the objective of a run as a title, and the whole if the title is shorter.
+func cutTitle(s *workflow.Session) (title, rest string) {
+	line := strings.Join(strings.Fields(s.Objective), " ")
+	if title = visible.Cut(line, maxTitle, "…"); title == line {
+		return title, ""
+	}
+	return title, s.Objective
+}
+
+// stateOf returns the one state of a run.
+func stateOf(l lang.Language, s *workflow.Session, work *hostless) tag {
+	label := labelOf(s.Definition().Stages, s.CurrentStage)
+	place := story.Place(l, label, s.CurrentState)
+	switch {
+	case s.CurrentState == workflow.Completed:
+		return tag{"good", place}
+	case s.CurrentState == workflow.Clarifying:
+		return tag{"ask", place}
+	case !s.CurrentState.Active():
+		return tag{"", place}
+	case s.CurrentState.WaitsForHuman():
+		return tag{"warn", place}
+	case work == nil:
+		return tag{"mine", place}
+	case work.Live.Working:
+		return tag{"mine", l.Say("%s: at work", label)}
+	}
+	return tag{"warn", l.Say("%s: stopped", label)}
+}
+
+// railStage is a stage of a run.
+type railStage struct {
+	workflow.Stage
+	// Mark is done, now or later; Kind is good or bad for the result, "" without one.
+	Mark, Kind string
+	Href       string
+	// Facts are the rounds, time, files and cost, Results the results, of which Worst are bad.
+	Facts, Results, Worst []string
+	Rounds                int
+}
+
+// railOf returns all stages of a session's workflow, also the ones to come.
+func railOf(l lang.Language, p folder, s *workflow.Session, work *hostless, now time.Time) []railStage {
+	var rail []railStage
+	mark, times := "done", timeOfStages(s, now)
+	for _, st := range s.Definition().Stages {
+		rec := s.Record(st.ID)
+		row := railStage{Stage: st, Mark: mark, Rounds: rec.Iteration}
+		switch {
+		case st.ID == s.CurrentStage && s.CurrentState.Active():
+			row.Mark, mark = "now", "later"
+		case rec.Status != workflow.Done && mark == "done":
+			row.Mark = "later"
+		}
+		if len(engine.Rounds(s, st.ID)) > 0 || rec.Artifact != nil {
+			row.Href = p.Document(s.TaskName, st.ID)
+		}
+		if rec.Iteration > 0 {
+			row.Facts = append(row.Facts, l.Count(rec.Iteration, "round"))
+		}
+		if spent := times[st.ID]; spent > 0 {
+			row.Facts = append(row.Facts, ago(l, spent))
+		}
+		if row.Mark == "later" {
+			row.Facts = []string{l.Say("to come")}
+			if !s.CurrentState.Active() {
+				row.Facts = []string{l.Say("not reached")}
+			}
+		}
+		row.Facts = append(row.Facts, work.factsOf(l, st)...)
+		row.Results, row.Worst = resultsOf(l, s, st, rec)
+		switch {
+		case len(row.Worst) > 0:
+			row.Kind = "bad"
+		case row.Mark == "done":
+			row.Kind = "good"
+		}
+		rail = append(rail, row)
+	}
+	return rail
+}
+
+// resultsOf returns the results of a stage, and apart from them the bad ones.
+func resultsOf(l lang.Language, s *workflow.Session, st workflow.Stage, rec *workflow.Record) (results, worst []string) {
+	add := func(bad bool, text string) {
+		if bad {
+			worst = append(worst, text)
+		} else {
+			results = append(results, text)
+		}
+	}
+	if rec.Verdict != "" {
+		add(rec.Verdict != workflow.Pass, story.Verdict(l, rec.Verdict))
+	}
+	if scores := scoresOf(s, st.ID); len(scores) > 0 {
+		last := scores[len(scores)-1]
+		text := make([]string, len(scores))
+		for i := range scores {
+			text[i] = points(&scores[i])
+		}
+		add(st.GateScore > 0 && last < st.GateScore, l.Say("score %s", strings.Join(text[max(len(text)-3, 0):], " → ")))
+	}
+	if rec.ClaimedScore == nil && rec.EstimatedScore != nil {
+		add(false, l.Say("%s estimated", points(rec.EstimatedScore)))
+	}
+	if audit := rec.Audit; audit != nil {
+		n := countCritical(audit.Findings)
+		add(n > 0, l.Say("form %s", points(&audit.Score)))
+		if n > 0 {
+			add(true, l.Say("critical: %d", n))
+		}
+	}
+	if e := rec.Evidence; e != nil {
+		text, bad := describeEvidence(l, e)
+		add(bad, text)
+	}
+	return results, worst
+}
+
+// scoresOf returns the claimed or estimated scores of a stage, round by round.
+func scoresOf(s *workflow.Session, id workflow.StageID) (scores []float64) {
+	for _, e := range s.History {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == id && e.Score != nil {
+			scores = append(scores, *e.Score)
+		}
+	}
+	return scores
+}
+
+// timeOfStages returns the time that a run has been at each stage.
+func timeOfStages(s *workflow.Session, now time.Time) map[workflow.StageID]time.Duration {
+	out := map[workflow.StageID]time.Duration{}
+	for i, e := range s.History {
+		until := now
+		switch {
+		case i+1 < len(s.History):
+			until = s.History[i+1].At
+		case !s.CurrentState.Active():
+			until = e.At
+		}
+		out[e.ToStage()] += max(until.Sub(e.At), 0) // a clock can be set back
+	}
+	return out
+}
+
+// describeEvidence describes the outcome of the command that checks the work, and reports whether it is bad.
+func describeEvidence(l lang.Language, e *workflow.Evidence) (text string, bad bool) {
+	switch {
+	case e.NotRun != "":
+		return l.Say("verify was not run"), false
+	case e.TimedOut:
+		return l.Say("verify timed out"), true
+	case e.ExitCode != 0:
+		return l.Say("verify failed, exit code %d", e.ExitCode), true
+	}
+	return l.Say("verify passed"), false
 }
 
 // leaving are the ways to reopen or cancel a run.
@@ -66,115 +275,6 @@ func waysToLeave(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
 	if out.Cancels || len(out.Stages) > 0 {
 		out.Href, out.Revision = p.Run(s.TaskName)+"leave", s.Revision
 		out.Nonce = d.nonces.add(shownFor{session: s.SessionID, revision: s.Revision}, d.door.now())
-	}
-	return out
-}
-
-// stageRow is a stage of a run.
-type stageRow struct {
-	workflow.Stage
-	Record *workflow.Record
-	// Mark is done, now or next.
-	Mark string
-	Href string
-	// Decided describes the last decision on the stage.
-	Decided string
-	Rounds  []engine.Round
-}
-
-// step is an entry of the timeline, in sentences.
-type step struct {
-	workflow.Step
-	Text, Decided string
-	// Stage is the label of the stage of the event.
-	Stage string
-	// Gap is the pause before the event, if it was at least longGap.
-	Gap  time.Duration
-	Href string
-}
-
-// longGap is the shortest pause shown in the timeline.
-const longGap = time.Hour
-
-// The densities of the timeline: decisions only, one line for each entry, everything.
-var densities = []string{"decisions", "lines", "full"}
-
-func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
-	it, err := d.projects.inspect(a)
-	if err != nil {
-		return nil, err
-	}
-	p, s, found := it.project, it.session, it.found
-	a.page.Title = s.TaskName
-	a.followRun(p, s)
-	a.page.Trail = []link{{p.Href(), p.Name}}
-	out := runPage{
-		Project: p, Session: s, Place: story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), Asks: s.CurrentState == workflow.Clarifying,
-		Log: p.Run(s.TaskName) + "log", Found: found.In(a.lang), Density: densities[1],
-		Findings: workflow.OpenFindings(s.Current().Findings),
-	}
-	if s.CurrentState.WaitsForHuman() {
-		out.Review = p.Document(s.TaskName, s.CurrentStage)
-	}
-	for _, known := range densities {
-		if a.r.URL.Query().Get("timeline") == known {
-			out.Density = known
-		}
-	}
-	steps := s.Steps(found)
-	out.Stages = stageRows(a, p, s, steps)
-	out.Leave = waysToLeave(d, p, s)
-	out.Charts = chartsOf(s)
-	out.Timeline = timeline(a, p, s, steps, out.Density)
-	return runScreen(a.lang, out), nil
-}
-
-// stageRows returns all stages of a session's workflow, also the ones to come.
-func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) []stageRow {
-	var rows []stageRow
-	mark := "done"
-	for _, st := range s.Definition().Stages {
-		row := stageRow{Stage: st, Record: s.Record(st.ID), Mark: mark, Rounds: engine.Rounds(s, st.ID)}
-		if st.ID == s.CurrentStage && s.CurrentState.Active() {
-			row.Mark, mark = "now", "next"
-		} else if row.Record.Status != workflow.Done && mark == "done" {
-			row.Mark = "next"
-		}
-		if len(row.Rounds) > 0 || row.Record.Artifact != nil {
-			row.Href = p.Document(s.TaskName, st.ID)
-		}
-		for _, e := range steps {
-			if e.Grant != nil && e.Grant.Stage == st.ID {
-				row.Decided = describeDecision(a.lang, e.Grant, e.Unvouched)
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// timeline returns the entries of a history in a density, the newest first.
-func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, density string) []step {
-	var out []step
-	teller := story.Teller{Language: a.lang, Definition: s.Definition()}
-	for i := len(steps) - 1; i >= 0; i-- {
-		e := steps[i]
-		if density == "decisions" && e.Grant == nil && i > 0 {
-			continue
-		}
-		row := step{
-			Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: teller.Sentence(&e.Transition, e.Unvouched),
-			Decided: describeDecision(a.lang, e.Grant, e.Unvouched),
-		}
-		if i > 0 {
-			if gap := e.At.Sub(steps[i-1].At); gap >= longGap {
-				row.Gap = gap
-			}
-		}
-		if e.Action == workflow.ActionSubmit && e.Path != "" {
-			row.Href = p.Document(s.TaskName, e.FromStage()) + "?round=" + itoa(e.Iteration)
-		}
-		out = append(out, row)
 	}
 	return out
 }

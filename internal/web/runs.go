@@ -1,27 +1,28 @@
 package web
 
 import (
-	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// maxRan bounds the listed headless runs of a project, and maxEvents the listed events of a run, the latest.
-const (
-	maxRan    = 50
-	maxEvents = 500
-)
+// maxRan bounds the listed headless runs of a project, the latest.
+const maxRan = 50
 
 // ranRow is a headless run in a list.
 type ranRow struct {
 	*headless.Kept
 	Project folder
 	Href    string
+	// Title is the objective, or else the name of the task.
+	Title string
 	// Place describes stage and state of the run.
 	Place string
 }
@@ -30,12 +31,14 @@ type ranRow struct {
 type runsPage struct {
 	Rows     []ranRow
 	Troubles []string
+	// Starts reports whether a run can be started from here.
+	Starts bool
 }
 
 // showHeadlessRuns lists the headless runs of all projects.
 func (d *Dashboard) showHeadlessRuns(a *asked) (templ.Component, error) {
-	a.page.Title, a.page.Follow = a.lang.Say("Headless runs"), everything
-	var body runsPage
+	a.page.Title, a.page.Follow = a.lang.Say("Runs without a host"), everything
+	body := runsPage{Starts: d.o.Runs != nil && !d.door.readOnly}
 	for _, p := range d.projects.all() {
 		rows, err := d.headlessRunsOf(a, p)
 		if a.Err() != nil {
@@ -46,7 +49,19 @@ func (d *Dashboard) showHeadlessRuns(a *asked) (templ.Component, error) {
 			body.Troubles = append(body.Troubles, a.lang.Say("%s: %s", p.Path, lang.Of(err)))
 		}
 	}
+	slices.SortStableFunc(body.Rows, compareRan)
 	return runsScreen(a.lang, body), nil
+}
+
+// compareRan orders runs: the ones at work first, then the latest.
+func compareRan(a, b ranRow) int {
+	if a.Working != b.Working {
+		if a.Working {
+			return -1
+		}
+		return 1
+	}
+	return b.At.Compare(a.At)
 }
 
 // headlessRunsOf returns the headless runs of one project, the latest first.
@@ -77,8 +92,9 @@ func (d *Dashboard) headlessRunsOf(a *asked, p folder) (rows []ranRow, err error
 		if kept == nil {
 			continue
 		}
-		row := ranRow{Kept: kept, Project: p, Href: "/runs/" + p.ID + "/" + url.PathEscape(id)}
+		row := ranRow{Kept: kept, Project: p, Href: p.Run(kept.TaskName), Title: kept.TaskName}
 		if r, ok := known[id]; ok {
+			row.Title = visible.Cut(strings.Join(strings.Fields(r.Objective), " "), maxTitle, "…")
 			row.Place = story.Place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)
 		}
 		rows = append(rows, row)

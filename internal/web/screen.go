@@ -68,8 +68,8 @@ var partsOf = map[string]parts{
 	"help":     {Style: "review.css"},
 	"log":      {Style: "run.css"},
 	"pair":     {Script: "door.js"},
-	"ran":      {Style: "run.css"},
-	"run":      {Style: "run.css", Script: "leave.js"},
+	"new":      {Style: "run.css", Script: "run.js"},
+	"run":      {Style: "run.css", Script: "run.js"},
 	"runs":     {Style: "run.css"},
 	"settings": {Script: "passkey.js"},
 }

@@ -94,7 +94,7 @@ func readNames(t *testing.T) (read, hiding []string) {
 			hiding = append(hiding, names(m[1])...)
 		}
 	}
-	for _, name := range []string{"review", "live", "door", "leave", "passkey"} {
+	for _, name := range []string{"review", "live", "door", "run", "passkey"} {
 		script, err := os.ReadFile("assets/" + name + ".js")
 		if err != nil {
 			t.Fatal(err)
@@ -245,7 +245,7 @@ func TestTemplatesNameTheirOwn(t *testing.T) {
 	// Constants of the server: kinds of notes and of rows, views, marks of stages, kinds of items, types of notes.
 	own := []string{
 		`"note", n.Kind`, `"diff", p.View`, `"became", n.Fate`, `string(r.Kind)`, `row.Mark`, `string(kind.Kind)`, `"of-" + string(group.Type)`,
-		`"l" + itoa(r.After)`, `class`, `"icon", classes`,
+		`"l" + itoa(r.After)`, `class`, `"icon", classes`, `"tag state", p.State.Kind`,
 	}
 	marks := regexp.MustCompile(`^"[a-z]+", templ\.KV\("[a-z]+", .*\)$`)
 	all, err := filepath.Glob("*.templ")

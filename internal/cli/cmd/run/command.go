@@ -251,7 +251,7 @@ func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, ta
 	out := headless.Options{
 		Engine: tasks.Engine(), Look: lookByGit, Log: tasks.Log, By: "bmad-mcp run",
 		Gates: headless.Gates(o.gates), Flags: o.kept, Answers: map[string]string{},
-		Rights: func(project string) sdk.Rights { return app.Trust().Rights("runs", project, headless.RunFile) },
+		Rights: Rights,
 	}
 	var err error
 	if out.Folder, err = tasks.Project(); err != nil {
@@ -282,6 +282,9 @@ func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, ta
 	}
 	return out, nil
 }
+
+// Rights returns this machine's records of the runs of a project.
+func Rights(project string) sdk.Rights { return app.Trust().Rights("runs", project, headless.RunFile) }
 
 // eventsInside returns the path of the file of events from the project's folder, none if the file lies outside.
 func eventsInside(folder, events string) []string {

@@ -45,7 +45,9 @@ func openDashboard(ctx context.Context, s Server, address string, readOnly bool,
 	out := &dashboardServer{first: first, second: second, remove: func() {}}
 	if state != "" {
 		o.State = filepath.Join(state, "dashboard")
-		o.Passkeys, err = passkey.New(passkey.Options{Folder: state, Origins: []string{origin}, Now: p.Engine.Clock})
+		if o.Runs, err = newLauncher(state); err == nil {
+			o.Passkeys, err = passkey.New(passkey.Options{Folder: state, Origins: []string{origin}, Now: p.Engine.Clock})
+		}
 	}
 	if err == nil {
 		out.d, err = web.New(o)
