@@ -24,7 +24,7 @@ type wing struct {
 }
 
 var wings = map[string]wing{
-	"base":     {doors: "csvtable "codediff csvtable durable fault feed git httpguard lang lang/zh markdown markdown/changes markdown/render notify obeyed pattern process recall recent signature textdiff visible"},
+	"base":     {doors: "codediff csvtable durable fault feed git httpguard lang lang/zh markdown markdown/changes markdown/render notify obeyed pattern process recall recent signature textdiff visible"},
 	"workflow": {doors: ". audit delivery intake lesson story trace verdict", below: "base"},
 	"method":   {doors: ". catalog gitsource", below: "base"},
 	"store":    {doors: ". artifact filestore pgstore transfer", below: "base workflow"},
