@@ -31,8 +31,9 @@ type Sender struct {
 	// Now is the clock; Wait waits before another try, nil by the time of this machine.
 	Now  func() time.Time
 	Wait func(context.Context, time.Duration) error
-	// Limit bounds one try.
+	// Limit bounds one try. Once makes no other one, for a person who waits for the outcome.
 	Limit time.Duration
+	Once  bool
 }
 
 // pauses are the pauses before the tries of a server.
@@ -73,7 +74,7 @@ func (s Sender) Send(ctx context.Context, n Notice) error {
 			}
 		}
 		var mayRetry bool
-		if mayRetry, err = s.post(ctx, client, n, text, body); err == nil || !mayRetry {
+		if mayRetry, err = s.post(ctx, client, n, text, body); !mayRetry || s.Once {
 			return err
 		}
 	}
@@ -137,6 +138,9 @@ func (s Sender) post(ctx context.Context, client *http.Client, n Notice, text st
 	}
 	request.Header = header
 	response, err := client.Do(request)
+	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
+		return true, lang.Errorf("the server did not answer within %v", s.Limit)
+	}
 	if err != nil {
 		return !errors.Is(err, errPublic), httpguard.WithoutAddress(err)
 	}

@@ -117,7 +117,7 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
 		}, 4, "net/http"},
 		{"cut", func(http.ResponseWriter, *http.Request, int) { panic(http.ErrAbortHandler) }, 4, "EOF"},
-		{"hanging", func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() }, 4, "Client.Timeout"},
+		{"hanging", func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() }, 4, "the server did not answer within 50ms"},
 	} {
 		var mu sync.Mutex
 		tries, ids := 0, map[string]bool{}
@@ -168,6 +168,17 @@ func TestNothingSecretIsShown(t *testing.T) {
 		if len(*paused) != want.tries-1 {
 			t.Errorf("%s: %d pauses", s.Target, len(*paused))
 		}
+	}
+}
+
+// TestOnce: a person who waits for the outcome gets that of the first try.
+func TestOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	defer server.Close()
+	s, paused := sender(t, "ntfy "+server.URL+"/x")
+	s.Once = true
+	if err := s.Send(t.Context(), example); err == nil || len(*paused) > 0 {
+		t.Errorf("%v after %v", err, *paused)
 	}
 }
 

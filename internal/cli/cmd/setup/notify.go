@@ -60,7 +60,7 @@ func sendNotice(ctx context.Context, term *terminal.Terminal, workspace *app.Wor
 		return fault.New(fault.InvalidArgument, "no setting names a place for notices").
 			WithHint("write notify into %s, such as notify: ntfy https://ntfy.sh/my-topic", file)
 	}
-	s := notify.Sender{Target: target, Language: term.Lang, Folder: app.StateFolder(), Now: term.Now, Limit: noticeLimit}
+	s := notify.Sender{Target: target, Language: term.Lang, Folder: app.StateFolder(), Now: term.Now, Limit: noticeLimit, Once: n.Event == notify.Test}
 	if err := s.Deliver(ctx, n, app.StateFolder()); err != nil {
 		return fault.New(fault.InvalidArgument, "the notice did not reach %s: %w", target, err).
 			WithHint("correct notify in your settings, and try it with: bmad-mcp doctor --notify")
