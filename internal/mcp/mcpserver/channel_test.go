@@ -102,3 +102,27 @@ func documents(t *testing.T) string {
 	}
 	return dir
 }
+
+// TestChannelLeavesFormsTheirNews: a call whose form is withdrawn, because the person has decided elsewhere, says so itself.
+func TestChannelLeavesFormsTheirNews(t *testing.T) {
+	t.Parallel()
+	dir := documents(t)
+	r := raw(t, dir, "BMAD_HOST_CONFIRM=never")
+	r.request(1, "initialize", object{
+		"protocolVersion": "2025-11-25", "clientInfo": object{"name": "claude-code", "version": "2.1.80"}, "capabilities": object{"elicitation": object{}},
+	})
+	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	r.tool(2, object{"action": "start", "objective": "Build a clock"})
+	r.tool(3, object{"action": "submit", "stage": "po", "claude_result_path": "prd.md"})
+	r.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"confirm"}}}`)
+	r.until("elicitation/create", "")
+	terminal(t, dir, "task", "confirm", "build-a-clock", "--confirmed")
+	r.until("notifications/cancelled", "")
+	for m := r.message(); m.ID != float64(4); m = r.message() {
+		r.inbox = append(r.inbox, m)
+	}
+	terminal(t, dir, "task", "cancel", "build-a-clock")
+	if m := r.until(channelMessage, ""); fmt.Sprint(m.Params["meta"]) != "map[kind:cancel run:build-a-clock]" {
+		t.Errorf("%+v, want a message about the end alone", m)
+	}
+}
