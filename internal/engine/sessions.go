@@ -111,18 +111,19 @@ func (e *Engine) inspectIn(ctx context.Context, p *project.Project, id string) (
 	return s, check.found, err
 }
 
-// Trace follows the requirements of a run to the evidence.
-func (e *Engine) Trace(ctx context.Context, at project.Address) (out trace.Trace, err error) {
+// Trace follows the requirements of a run to the evidence, and returns the texts and reports with it.
+func (e *Engine) Trace(ctx context.Context, at project.Address) (out trace.Trace, of trace.Facts, err error) {
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
-		return out, err
+		return out, of, err
 	}
 	defer p.Close()
 	s, found, err := e.inspectIn(ctx, p, id)
 	if err != nil {
-		return out, err
+		return out, of, err
 	}
-	return trace.Link(documents.On(p).GatherTrace(ctx, s, found)), nil
+	of = documents.On(p).GatherTrace(ctx, s, found)
+	return trace.Link(of), of, nil
 }
 
 // Changed returns the sessions of a project changed by other hands, by their ids. Unless all is set, it verifies

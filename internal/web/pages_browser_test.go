@@ -59,7 +59,7 @@ func (w *world) screens() []string {
 			if i == 2 { // others look like these
 				break
 			}
-			out = append(out, run, run+"log", run+"?timeline=full")
+			out = append(out, run, run+"log", run+"trace", run+"?timeline=full")
 			docs := slices.DeleteFunc(links(run, "/d/"), func(doc string) bool { return strings.Contains(doc, "?") })
 			for i, doc := range docs {
 				if i == 0 {

@@ -43,6 +43,7 @@ func (d *Dashboard) addRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/{$}", screen("board", d.showBoard))
 	mux.Handle("GET /p/{project}/r/{task}/{$}", screen("run", d.showRun))
 	mux.Handle("GET /p/{project}/r/{task}/log", screen("log", d.showLog))
+	mux.Handle("GET /p/{project}/r/{task}/trace", screen("trace", d.showTrace))
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", screen("document", d.showDocument))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)

@@ -72,6 +72,7 @@ var partsOf = map[string]parts{
 	"run":      {Style: "run.css", Script: "run.js"},
 	"runs":     {Style: "run.css"},
 	"settings": {Script: "passkey.js"},
+	"trace":    {Style: "trace.css"},
 }
 
 // chinese is named differently by browsers and readers.

@@ -55,7 +55,8 @@ func classOf(h markdown.Heading) (c class) {
 	body := bare(h.Text)
 	id, _, defines := readID(body)
 	text := markdown.Unnumbered(body)
-	if defines && strong(id.Family) || slices.ContainsFunc(nodeWords, func(w *pattern.Pattern) bool { return w.MatchString(text) }) {
+	isEntry := defines && (strong(id.Family) || ofSprint(Node{Identifier: id}))
+	if isEntry || slices.ContainsFunc(nodeWords, func(w *pattern.Pattern) bool { return w.MatchString(text) }) {
 		return 0
 	}
 	match := func(names []string) bool { return markdown.MatchesName(h.Name, names) }

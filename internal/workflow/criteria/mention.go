@@ -18,6 +18,8 @@ var (
 	rangeTo = pattern.New(`(?i)^[*_\x60\s]*(?:a\b|[-~…]|\.{2,3}|` + oneOf("to") + `)[*_\x60\s]*` +
 		`(?:(?:US[-_ ]?\d[\d.]*[/ ])?[A-Z]{1,12}(?:-[A-Z]{1,12}){0,2}[-_ .]{0,2})?(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
 	alsoOf = pattern.New(`(?i)^[*_\x60\s]*(?:, ?and\b|[,、，&/]|` + oneOf("and") + `)[*_\x60\s]*(\d{1,6}(?:\.\d{1,4}){0,3})\b`)
+	// hyphenedPart is the second part of a number with a hyphen.
+	hyphenedPart = pattern.New(`^-\d{1,4}\b`)
 	// ofNumbers announces numbers of requirements or criteria.
 	ofNumbers = pattern.New(`(?i)\b` + oneOf("about") + `|` + oneOf("about without spaces"))
 )
@@ -38,6 +40,8 @@ type index struct {
 	// each family in their order.
 	byNumber map[string][]name
 	families map[string][]name
+	// hyphened are the families whose numbers have a hyphen, as in "S1-2", which is then no range.
+	hyphened map[string]bool
 	// below has the nodes below each, titles the named scenarios.
 	below  [][]int
 	titles []int
@@ -52,8 +56,11 @@ type name struct {
 
 // newIndex returns the index of a document's nodes.
 func (d *Document) newIndex() *index {
-	x := &index{doc: d, byNumber: map[string][]name{}, families: map[string][]name{}, below: make([][]int, len(d.Nodes))}
+	x := &index{doc: d, byNumber: map[string][]name{}, families: map[string][]name{}, hyphened: map[string]bool{}, below: make([][]int, len(d.Nodes))}
 	for i, n := range d.Nodes {
+		if number := strings.TrimPrefix(n.Written, n.Family); len(n.Number) == 2 && strings.Contains(strings.TrimLeft(number, "-_ "), "-") {
+			x.hyphened[n.Family] = true
+		}
 		for at := n.Parent; at >= 0; at = d.Nodes[at].Parent {
 			x.below[at] = append(x.below[at], i)
 		}
@@ -229,6 +236,10 @@ func (x *index) mentionsIn(line string) (out []mention) {
 		id, ok := x.readMention(line, m, isAbout)
 		if !ok {
 			continue
+		}
+		if part := hyphenedPart.FindString(line[at:]); part != "" && x.hyphened[id.family] && len(id.from) == 1 {
+			id.from = append(id.from, parseNumber(part[1:])...)
+			at += len(part)
 		}
 		for range 200 {
 			if r := rangeTo.FindStringSubmatch(line[at:]); r != nil && id.to == nil {

@@ -65,42 +65,56 @@ func (t *tracer) linkCriteria() {
 	}
 }
 
-// linkSprints adds the sprints, with the stories that the plan names in them. A story that it does not name is in the
-// sprints of its criteria.
+// linkSprints adds the sprints, and puts the stories into them: a story is in the sprint in which the plan defines it,
+// else in those that name it, else in those of its criteria.
 func (t *tracer) linkSprints() {
 	var stage workflow.StageID
 	lines := map[int]int{}
-	stories := map[int][]int{}
+	var sprints []markdown.Sprint
+	var omitted []bool
 	if last := t.facts.Documents[len(t.facts.Documents)-1]; last.IsPlan {
 		stage = last.Stage
 		doc := markdown.Read(last.Text, nil)
-		omitted := doc.LinesOf(doc.Sections(markdown.Omissions))
-		sprints, _ := doc.Sprints()
-		for _, s := range sprints {
-			lines[s.Number] = s.Line + 1
-			for _, line := range s.Lines() {
-				if !omitted[line] {
-					stories[s.Number] = append(stories[s.Number], t.named[line]...)
-				}
-			}
-		}
+		omitted = doc.LinesOf(doc.Sections(markdown.Omissions))
+		sprints, _ = doc.Sprints()
+	}
+	for _, s := range sprints {
+		lines[s.Number] = s.Line + 1
 	}
 	for _, s := range t.facts.Sprints {
 		t.out.Sprints = append(t.out.Sprints, Sprint{Number: s.Number, Name: s.Name(), Title: s.Title, Status: s.Status, Place: Place{stage, lines[s.Number]}})
-		for _, at := range stories[s.Number] {
-			t.out.Stories[at].Sprints = addOnce(t.out.Stories[at].Sprints, s.Number)
-		}
 	}
-	of, _ := t.linked(criteria.Story, criteria.Criterion)
-	for at := range t.out.Stories {
-		if story := &t.out.Stories[at]; len(story.Sprints) == 0 {
-			for _, c := range of[at] {
-				for _, n := range t.out.Criteria[c].Sprints {
-					story.Sprints = addOnce(story.Sprints, n)
+	for _, stories := range []map[int][]int{t.defined, t.named} {
+		found := map[int][]int{}
+		for _, s := range sprints {
+			for _, line := range s.Lines() {
+				if omitted[line] {
+					continue
+				}
+				for _, at := range stories[line] {
+					found[at] = addOnce(found[at], s.Number)
 				}
 			}
 		}
-		slices.Sort(t.out.Stories[at].Sprints)
+		t.putInto(found)
+	}
+	of, _ := t.linked(criteria.Story, criteria.Criterion)
+	found := map[int][]int{}
+	for at := range t.out.Stories {
+		for _, c := range of[at] {
+			found[at] = appendNew(found[at], t.out.Criteria[c].Sprints)
+		}
+	}
+	t.putInto(found)
+}
+
+// putInto puts stories that are in no sprint yet into sprints.
+func (t *tracer) putInto(sprints map[int][]int) {
+	for at := range t.out.Stories {
+		if s := &t.out.Stories[at]; len(s.Sprints) == 0 {
+			s.Sprints = sprints[at]
+			slices.Sort(s.Sprints)
+		}
 	}
 }
 
@@ -124,11 +138,12 @@ func (t *tracer) addRows() {
 				continue
 			}
 			t.report = t.report || !stale
-			citer := verdict.NewCiter(r.Record, r.Lines)
+			citer, lines := verdict.NewCiter(r.Record, r.Lines), linesOfRows(r.Text)
 			for _, row := range r.Record.Criteria {
 				if found := t.facts.Criteria.Find(row.ID); found != nil {
 					c := &t.out.Criteria[at[found.ID]]
 					c.Row = makeRow(r, row, citer.Cite(row))
+					c.Row.Place = Place{r.Stage, lines[criteria.Key(row.ID)]}
 					c.State = stateOf(row.Result, stale)
 				} else if !stale {
 					t.strangers = append(t.strangers, row.ID)
@@ -143,8 +158,24 @@ func (t *tracer) addRows() {
 	}
 }
 
+// linesOfRows returns the lines of tables by the canonical ids in their first cells.
+func linesOfRows(text string) map[string]int {
+	out := map[string]int{}
+	at := 0
+	for line := range strings.Lines(text) {
+		at++
+		if after, ok := strings.CutPrefix(line, "|"); ok {
+			first, _, _ := strings.Cut(after, "|")
+			if key := criteria.Key(strings.ReplaceAll(first, `\`, "")); out[key] == 0 {
+				out[key] = at
+			}
+		}
+	}
+	return out
+}
+
 func makeRow(r Report, row workflow.Criterion, cited verdict.Citation) *Row {
-	out := &Row{Stage: r.Stage, Result: row.Result, Evidence: cmp.Or(row.Evidence, row.Why), Tests: cited.Tests, Files: cited.Files, Stale: r.Stale}
+	out := &Row{Result: row.Result, Evidence: cmp.Or(row.Evidence, row.Why), Tests: cited.Tests, Files: cited.Files, Stale: r.Stale}
 	for _, c := range cited.Checks {
 		out.Checks = append(out.Checks, Check{c.ID, c.Command, c.Exit, c.Server})
 	}

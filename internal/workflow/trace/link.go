@@ -63,9 +63,9 @@ type tracer struct {
 	// storyByKey has the stories by the canonical forms of their ids.
 	storyByKey map[string]int
 	tooMany    bool
-	// named has the stories that lines of the plan name, by line.
-	named  map[int][]int
-	report bool
+	// defined has the stories that lines of the plan define, and named those that they name, by line.
+	defined, named map[int][]int
+	report         bool
 	// strangers are the ids of rows without a criterion.
 	strangers []string
 }
@@ -103,7 +103,8 @@ func (t *tracer) uniqueID(kind criteria.Kind, id string) string {
 
 // addNodes adds the entities of the document that defines the criteria.
 func (t *tracer) addNodes() {
-	t.ids, t.storyByKey, t.named = map[string]bool{}, map[string]int{}, map[int][]int{}
+	t.ids, t.storyByKey = map[string]bool{}, map[string]int{}
+	t.defined, t.named = map[int][]int{}, map[int][]int{}
 	stage := t.facts.Documents[t.facts.Criteria.Defined].Stage
 	t.of = make([]owner, len(t.base.Nodes))
 	for i, n := range t.base.Nodes {
@@ -259,7 +260,7 @@ func (t *tracer) linkDocument(d Document, at int) {
 			}
 			of[i].story = story
 			if d.IsPlan {
-				t.named[n.Line] = append(t.named[n.Line], story)
+				t.defined[n.Line] = append(t.defined[n.Line], story)
 			}
 		case n.Kind == criteria.Epic:
 			of[i].epic = t.addEpic(n)
@@ -287,12 +288,13 @@ func (t *tracer) linkMentions(doc *markdown.Document, own *criteria.Document, of
 		if len(list) == 0 {
 			continue
 		}
+		if skipped[line] || isAside(doc.Said[line]) {
+			continue
+		}
 		if isPlan {
 			t.noteNamed(line, list)
 		}
-		if !skipped[line] && !isAside(doc.Said[line]) {
-			t.linkLine(doc, line, owners[line], list, own == nil)
-		}
+		t.linkLine(doc, line, owners[line], list, own == nil)
 	}
 }
 

@@ -37,6 +37,8 @@ type Document struct {
 type Report struct {
 	Stage  workflow.StageID
 	Record *workflow.Record
+	// Text is its document, "" if nobody can read it.
+	Text string
 	// Stale is true if an earlier stage was reopened since.
 	Stale bool
 	// Lines has the numbers of lines of the existing files that it cites.
@@ -108,14 +110,14 @@ type Sprint struct {
 	Criteria []string `json:"criteria"`
 }
 
-// Row is a row of a report.
+// Row is a row of a report. Line is 0 if the document has no table with the row.
 type Row struct {
-	Stage    workflow.StageID `json:"stage"`
-	Result   string           `json:"result"`
-	Evidence string           `json:"evidence,omitempty"`
-	Checks   []Check          `json:"checks,omitempty"`
-	Tests    []string         `json:"tests,omitempty"`
-	Files    []verdict.File   `json:"files,omitempty"`
+	Place
+	Result   string         `json:"result"`
+	Evidence string         `json:"evidence,omitempty"`
+	Checks   []Check        `json:"checks,omitempty"`
+	Tests    []string       `json:"tests,omitempty"`
+	Files    []verdict.File `json:"files,omitempty"`
 	// Stale is true if an earlier stage was reopened since.
 	Stale bool `json:"stale,omitempty"`
 	// byWord is true if nothing can be looked up for a pass.

@@ -35,7 +35,7 @@ func facts(plan string, report *workflow.Record, documents ...string) trace.Fact
 		src.InScope = append(src.InScope, s.Number)
 	}
 	if report != nil {
-		out.Reports = []trace.Report{{Stage: "qa", Record: report, Lines: map[string]int{"a.go": 20}}}
+		out.Reports = []trace.Report{{Stage: "qa", Record: report, Text: "| Id | Result |\n|---|---|\n| AC\\-1.1 | pass |\n", Lines: map[string]int{"a.go": 20}}}
 	}
 	out.Criteria = verdict.ReadCriteria(src)
 	return out
@@ -222,7 +222,7 @@ func TestJSON(t *testing.T) {
 	for _, want := range []string{
 		`{"requirements":[{"id":"FR-1","text":"(Must, US-1) A link is sent","stage":"po","line":12,"stories":["US-1","S1-1"],"criteria":["FR-1"]},`,
 		`"stories":[{"id":"US-1","title":"As a user, I want to sign in","stage":"po","line":4,"requirements":["FR-1"],"criteria":["AC-1.1","AC-1.2","FR-1"],"sprints":[1]},`,
-		`"row":{"stage":"qa","result":"pass","evidence":"TestLink; a.go:12, gone.go:1, a.go:99","checks":[{"id":"C1","command":"go test ./...","exit":0,"server":true}],"tests":["TestLink"],"files":[{"path":"a.go","line":12}]}`,
+		`"row":{"stage":"qa","line":3,"result":"pass","evidence":"TestLink; a.go:12, gone.go:1, a.go:99","checks":[{"id":"C1","command":"go test ./...","exit":0,"server":true}],"tests":["TestLink"],"files":[{"path":"a.go","line":12}]}`,
 		`{"number":2,"name":"2","title":"Day","status":"pending","stage":"sm","line":8,"stories":["S2-1"],"criteria":["FR-2"]}`,
 		`"holes":[{"kind":"story_in_no_sprint","id":"US-2"}`, `"unknown":[]}`,
 	} {

@@ -15,7 +15,8 @@ func followRun(cmd *cobra.Command, tasks *app.Tasks, args []string) (trace.Trace
 	if err != nil {
 		return trace.Trace{}, err
 	}
-	return tasks.Engine().Trace(cmd.Context(), at)
+	out, _, err := tasks.Engine().Trace(cmd.Context(), at)
+	return out, err
 }
 
 // traced is the JSON of report --trace.

@@ -30,7 +30,11 @@ func (d *Disk) GatherTrace(ctx context.Context, s *workflow.Session, found workf
 		}
 		st.Stage, st.Draft.Work = stage, artifact.WorkPath(s.TaskName, stage.ID)
 		lines := d.CountLines(st, verdict.Report{Criteria: rec.Criteria})
-		out.Reports = append(out.Reports, trace.Report{Stage: stage.ID, Record: rec, Stale: rec.Status == workflow.Pending, Lines: lines})
+		text := ""
+		if rec.FinalResultRef != nil {
+			text, _ = d.readApproved(ctx, st, stage.ID, *rec.FinalResultRef)
+		}
+		out.Reports = append(out.Reports, trace.Report{Stage: stage.ID, Record: rec, Text: text, Stale: rec.Status == workflow.Pending, Lines: lines})
 	}
 	return out
 }
