@@ -25,6 +25,8 @@ type sent struct {
 	Comments []workflow.Comment `json:"comments"`
 	Answers  map[string]string  `json:"answers"`
 	SkipRest bool               `json:"skip_rest"`
+	// Pictures are the names of the pictures that the comments mention.
+	Pictures []string `json:"pictures"`
 	// Stage is the stage to reopen.
 	Stage string `json:"stage"`
 	// Revision, SHA256 and Nonce identify the state shown on the page.
@@ -168,8 +170,10 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	if err != nil {
 		return out, err
 	}
+	undo := func() {}
 	defer func() {
 		if err != nil {
+			undo()
 			it.release()
 		}
 	}()
@@ -185,6 +189,9 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 		how.channel = workflow.ChannelPasskey
 	}
 	it.req.Ask = how
+	if undo, err = d.savePictures(it); err != nil {
+		return out, err
+	}
 	// The step is finished even if the page goes away meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(it.a), maxWait)
 	defer cancel()

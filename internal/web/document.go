@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
@@ -36,17 +38,12 @@ type documentPage struct {
 	// Edited has a sentence for each text edited since it was handed in.
 	Edited []string
 
-	Rendered, Source render.HTML
-	Hunks            []textdiff.Hunk
-	// Whole is the address of the page with all unchanged lines.
-	Whole string
-	Stat  string
-	// Large says why a text is too large for the page; "" if it is not.
-	Large string
+	// Objective is the goal of the run.
+	Objective string
+	readable
 	// Hidden are the parts invisible to a reader: first Hides hidden texts, then the addresses of links.
 	Hidden       []hidden
 	Hides        int
-	Notes        []note
 	DocumentLang string
 	// Draws reports whether the page draws diagrams of the document.
 	Draws bool
@@ -62,6 +59,36 @@ type views struct {
 	NextView string
 	// Code is the changed code, in the view of it.
 	Code *codePage
+}
+
+// readable is the text in the view of the page.
+type readable struct {
+	// Words and Minutes are the length of the text.
+	Words, Minutes int
+	// Sections are the rendered text, Lines the source, Hunks the differences; each with the notes of its blocks.
+	// OwnOverall are the person's comments on the whole document, Overall the other notes on it.
+	Sections            []section
+	Lines               []part
+	Hunks               []hunk
+	OwnOverall, Overall []note
+	// Whole is the address of the page with all unchanged lines.
+	Whole string
+	Stat  string
+	// Large says why a text is too large for the page; "" if it is not.
+	Large string
+}
+
+// hasTitle reports whether the document begins with a title of its own.
+func (p *documentPage) hasTitle() bool {
+	return len(p.Sections) > 0 && p.Sections[0].Level == 1 && p.Sections[0].Parts[0].Kind == "heading"
+}
+
+// columns returns the number of columns of the differences.
+func (p *documentPage) columns() string {
+	if p.View == "split" {
+		return "4"
+	}
+	return "3"
 }
 
 // view is a way to look at a document.
@@ -80,11 +107,11 @@ func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
 	if !ok {
 		return nil, noStage(workflow.StageID(a.r.PathValue("stage")))
 	}
-	a.page.Title = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang))
+	a.page.Title = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang)) // the tab of the browser
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
 	out := &documentPage{
-		Project: p, Session: s, Stage: st, Found: found.In(a.lang),
+		Project: p, Session: s, Stage: st, Found: found.In(a.lang), Objective: visible.Head(cmp.Or(visible.Trim(s.Objective), s.TaskName), maxObjective),
 		Place: story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState),
 	}
 	var q gate.Question
@@ -189,6 +216,9 @@ func (out *documentPage) describeEdits(a *asked, versus engine.Round) {
 	}
 }
 
+// maxObjective bounds the objective in the heading of a page, in bytes.
+const maxObjective = 300
+
 // maxTold is how much of a document is read to detect its language, in bytes.
 const maxTold = 3000
 
@@ -232,8 +262,11 @@ func (out *documentPage) layViews(a *asked) {
 	out.NextView = out.Views[next].Href
 }
 
-// foldAround is how many lines stand around a difference.
-const foldAround = 3
+// foldAround is how many lines stand around a difference; maxFolded bounds the folded lines that are in the page.
+const (
+	foldAround = 3
+	maxFolded  = 200
+)
 
 // Bounds of a page: the bytes of a document, and the differing lines of two versions.
 const (
@@ -241,7 +274,7 @@ const (
 	maxDiffering = 20_000
 )
 
-// renderView renders the document in the view of the page, with the notes in the margin. versus is the text
+// renderView renders the document in the view of the page, with its notes. versus is the text
 // to compare with, before the text of the previous round.
 func (out *documentPage) renderView(a *asked, versus, before string) {
 	text := out.Round.Text
@@ -249,45 +282,84 @@ func (out *documentPage) renderView(a *asked, versus, before string) {
 		out.Large = a.lang.Say("%d bytes are too many for a page, which shows %d at most. Read the file:", size, maxShown)
 		return
 	}
+	out.Words, out.Minutes = measureReading(text)
 	if out.View == viewCode {
 		return
 	}
 	page := render.Document(text)
 	out.Draws = drawsDiagrams && len(page.Diagrams) > 0
-	switch out.View {
-	case "source":
-		out.Source = render.Source(text)
-	case "diff", "split":
-		rows := textdiff.Rows(versus, text)
-		around, query := foldAround, a.r.URL.Query()
-		if query.Has("whole") {
-			around = len(rows)
-		}
-		query.Set("whole", "1")
-		out.Whole = "?" + query.Encode()
-		added, removed := textdiff.Stat(versus, text)
-		out.Hunks = textdiff.Fold(rows, around)
-		differing := 0
-		for _, h := range out.Hunks {
-			if !h.Folded {
-				differing += len(h.Rows)
+	var rows []textdiff.Row // the first round changes nothing
+	if out.Round.Iteration > 1 && before != "" {
+		rows = textdiff.Rows(before, text)
+	}
+	notes := out.gatherNotes(a, page, rows, text)
+	switch {
+	case out.View == "diff", out.View == "split":
+		out.layHunks(a, versus, text, notes)
+	case out.View == "source", page.Plain:
+		out.Lines = addNotes(render.Source(text).Lines, notes)
+	default:
+		out.Sections = sectionsOf(page, strings.Split(text, "\n"), notes, rows)
+	}
+	out.listHidden(page)
+}
+
+// gatherNotes returns the notes by line; those on the whole document are set apart.
+func (out *documentPage) gatherNotes(a *asked, page render.Page, rows []textdiff.Row, text string) map[int][]note {
+	var notes []note
+	if !out.Old {
+		notes = notesOn(a, out.Session.Record(out.Stage.ID))
+		lines := strings.Split(text, "\n")
+		for i, n := range notes {
+			if n.Line == 0 && n.File == "" {
+				notes[i].Line = findLine(n.Text, page.Outline, lines)
 			}
 		}
-		if differing > maxDiffering {
-			out.Hunks, out.Large = nil, a.lang.Say("The versions differ in %s: a page shows %d at most. Read the file:", a.lang.Count(differing, "line"), maxDiffering)
+	}
+	by := map[int][]note{}
+	for _, n := range append(notes, commentNotes(a, out.Session, out.Stage.ID, out.Round.Iteration, rows)...) {
+		switch {
+		case n.Line > 0:
+			by[n.Line] = append(by[n.Line], n)
+		case n.Kind == "comment":
+			out.OwnOverall = append(out.OwnOverall, n)
+		default:
+			out.Overall = append(out.Overall, n)
 		}
-		out.Stat = a.lang.Say("%s added, %d removed", a.lang.Count(added, "line"), removed)
-	default:
-		out.Rendered = page.HTML
 	}
-	if !out.Old {
-		out.Notes = notesOn(a, out.Session.Record(out.Stage.ID))
+	return by
+}
+
+// layHunks compares the text with another version, with the notes of each line.
+func (out *documentPage) layHunks(a *asked, versus, text string, notes map[int][]note) {
+	rows := textdiff.Rows(versus, text)
+	around, query := foldAround, a.r.URL.Query()
+	if query.Has("whole") {
+		around = len(rows)
 	}
+	query.Set("whole", "1")
+	out.Whole = "?" + query.Encode()
+	added, removed := textdiff.Stat(versus, text)
+	out.Stat = a.lang.Say("%s added, %d removed", a.lang.Count(added, "line"), removed)
+	hunks := textdiff.Fold(rows, around)
+	differing := 0
+	for _, h := range hunks {
+		if !h.Folded {
+			differing += len(h.Rows)
+		}
+	}
+	if differing > maxDiffering {
+		out.Large = a.lang.Say("The versions differ in %s: a page shows %d at most. Read the file:", a.lang.Count(differing, "line"), maxDiffering)
+		return
+	}
+	for _, h := range hunks {
+		out.Hunks = append(out.Hunks, hunk{h, notes})
+	}
+}
+
+// listHidden lists the hidden parts of the document, each with the element of the line in the view.
+func (out *documentPage) listHidden(page render.Page) {
 	anchors := out.anchorFinder(page.Blocks)
-	out.Notes = byLine(append(out.Notes, commentNotes(a, out.Session, out.Stage.ID, out.Round.Iteration, before, text)...))
-	for i, n := range out.Notes {
-		out.Notes[i].Anchor = anchors(n.Line)
-	}
 	var links []hidden
 	for _, h := range page.Hidden {
 		if h.Kind == "link" {
@@ -318,10 +390,10 @@ func (out *documentPage) anchorFinder(blocks []render.Block) func(line int) stri
 		if line < 1 {
 			return ""
 		}
-		switch out.View {
-		case "source":
+		switch {
+		case out.Lines != nil:
 			return "s" + itoa(line)
-		case "rendered":
+		case out.Sections != nil:
 			id := ""
 			for _, b := range blocks {
 				if b.From <= line {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -51,7 +54,8 @@ func (d drafts) read(name string) (kept draft) {
 	return kept
 }
 
-// write saves a draft, in a folder that it makes if need be; an empty one is removed.
+// write saves a draft, in a folder that it makes if need be; an empty one is removed, with its
+// pictures.
 func (d drafts) write(name string, kept draft) error {
 	data, err := json.Marshal(kept)
 	if err == nil && len(kept) > 0 && d != "" {
@@ -66,10 +70,51 @@ func (d drafts) write(name string, kept draft) error {
 		if len(kept) > 0 {
 			return dir.Replace(name, data)
 		}
+		for _, picture := range picturesOf(dir, name) {
+			_ = dir.Remove(picture) // one that stays harms nothing
+		}
 		err = dir.Remove(name)
 	}
 	if len(kept) == 0 && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
+}
+
+// pictureName returns the name of the file with a picture beside a draft.
+func pictureName(draft, name string) string { return strings.TrimSuffix(draft, ".json") + "-" + name }
+
+func (d drafts) readPicture(draft, name string) []byte {
+	if d == "" || typeOfPicture(name) == "" {
+		return nil
+	}
+	return readSaved(string(d), pictureName(draft, name))
+}
+
+// writePicture saves a picture beside a draft.
+func (d drafts) writePicture(draft, name string, data []byte) error {
+	if d == "" {
+		return fault.New(fault.NotAllowed, "this dashboard keeps no pictures").WithHint("describe it in words")
+	}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
+	}
+	dir, err := d.open()
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // the write returns an error
+	if n := len(picturesOf(dir, draft)); n >= maxPictures && !dir.Exists(pictureName(draft, name)) {
+		return fault.New(fault.InvalidArgument, "the comments have %d pictures, and no more are kept", n).WithHint("send the decision, or remove one")
+	}
+	return dir.Replace(pictureName(draft, name), data)
+}
+
+// picturesOf lists the files with the pictures beside a draft.
+func picturesOf(dir *durable.Dir, draft string) []string {
+	names, err := dir.Names(".")
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, pictureName(draft, "")) })
 }

@@ -38,11 +38,17 @@ func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 
 // draftOf reads the draft sent by a page, and names the file for it.
 func (d *Dashboard) draftOf(a *asked) (given draft, name string, err error) {
+	if _, name, err = d.placeDraft(a); err != nil {
+		return nil, "", err
+	}
+	err = readJSON(a.r, &given)
+	return given, name, err
+}
+
+// placeDraft names the file for the draft of a page, for a browser with a key.
+func (d *Dashboard) placeDraft(a *asked) (s *workflow.Session, name string, err error) {
 	if d.o.Origin != "" && !d.door.hasKey(a.r) {
 		return nil, "", errUnpaired()
-	}
-	if err := readJSON(a.r, &given); err != nil {
-		return nil, "", err
 	}
 	s, p, err := d.projects.sessionOf(a)
 	if err != nil {
@@ -52,5 +58,5 @@ func (d *Dashboard) draftOf(a *asked) (given draft, name string, err error) {
 	if !known {
 		return nil, "", noStage(workflow.StageID(a.r.PathValue("stage")))
 	}
-	return given, draftName(p, s.SessionID, st.ID), nil
+	return s, draftName(p, s.SessionID, st.ID), nil
 }

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -192,8 +193,7 @@ func TestTwoBrowsersInABrowser(t *testing.T) {
 	if g := k.w.last(k.folder, k.session).Grant; len(g.Comments) != 2 || strings.Contains(g.Feedback, "since") {
 		t.Errorf("sent were %+v", g)
 	}
-	other.press("[data-decision=approve]")
-	other.awaitDecision("was faster")
+	other.await(`document.getElementById('stale')?.hidden === false`)
 	other.keeps("behind the other", "since")
 	other.do(chromedp.Do(other.ctx, chromedp.Reload()))
 	other.await(`document.getElementById('unsent')?.hidden === false`)
@@ -231,6 +231,12 @@ func TestAnswersAreKeptInABrowser(t *testing.T) {
 	k.keeps("loaded again", "my own answer")
 	if look[bool](k.browser, `!!document.querySelector('fieldset [data-option]')`) {
 		look[bool](k.browser, `(() => { const f = document.querySelector('fieldset:has([data-option]) textarea'); f.value = 'an answer of mine'; f.dispatchEvent(new Event('input')); return true; })()`)
+		look[bool](k.browser, `(() => {
+			const [back, next] = document.querySelectorAll('[data-step]');
+			while (!back.disabled) back.click();
+			while (document.querySelector('fieldset:has([data-option])').hidden) next.click();
+			return true;
+		})()`)
 		k.press("fieldset [data-option]")
 		k.keeps("with an option", "an answer of mine")
 	}
@@ -265,11 +271,17 @@ func TestStaleInABrowser(t *testing.T) {
 	look[bool](k.browser, `(scrollTo(0, document.body.scrollHeight), true)`)
 	yes := false
 	k.w.do(k.folder, request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: k.session}, Decision: request.Decision{Yes: &yes, Feedback: "more"}})
-	k.await(`!!document.querySelector('#live button')`)
-	if top := look[float64](k.browser, `document.querySelector('#live p').getBoundingClientRect().top`); top < 0 || top > 100 {
-		t.Errorf("the news stand %.0f pixels from the top of the window", top)
+	k.await(`document.getElementById('stale')?.hidden === false`)
+	for _, top := range []int{0, 400, 100_000} {
+		look[bool](k.browser, fmt.Sprintf(`(scrollTo({ top: %d, behavior: 'instant' }), true)`, top))
+		if !look[bool](k.browser, `(() => { const box = document.querySelector('#stale button').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; })()`) {
+			t.Errorf("scrolled to %d, the news is out of sight", top)
+		}
 	}
-	k.press("#live button")
+	if !look[bool](k.browser, `[...document.querySelectorAll('[data-decision]')].every((b) => b.disabled)`) {
+		t.Error("a page whose run has moved on still decides")
+	}
+	k.press("#stale button")
 	k.await(`document.getElementById('unsent')?.hidden === false`)
 	k.keeps("on the new page", "on the page of before")
 	k.press("#unsent button")

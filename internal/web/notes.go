@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -17,17 +16,35 @@ type note struct {
 	Line int
 	File string
 	// comment is the person's comment on code, to be found again there.
-	comment *workflow.Comment
-	// Anchor is the element of the line in the view; "" if the view does not show it.
-	Anchor                 string
+	comment                *workflow.Comment
 	Label, Severity, Quote string
 	Text, Fix              string
 	Points                 float64
-	// Became describes the author's answer to a comment on an earlier round; Fate is good or bad, "" while
+	// Became describes the author's answer to a comment on an earlier round; Fate is good or no, "" while
 	// open.
 	Became, Fate string
 	// Adopts reports whether the page offers to turn the note into a comment of the person.
 	Adopts bool
+}
+
+// Look returns the colour of a note, and the mark in the outline.
+func (n note) Look() string {
+	switch {
+	case n.Kind == "comment" && n.Fate != "":
+		return n.Fate
+	case n.Kind == "comment":
+		return "mine"
+	case n.Kind == "question", n.Kind == "gap", n.Severity == workflow.SeverityQuestion:
+		return "ask"
+	case n.Severity == "minor":
+		return "warn"
+	}
+	return "bad"
+}
+
+// Icon returns the name of the icon of a note.
+func (n note) Icon() string {
+	return map[string]string{"good": "done", "no": "back", "mine": "comment", "ask": "ask", "warn": "warn", "bad": "failed"}[n.Look()]
 }
 
 // notesOn returns the notes on the latest submission of a stage.
@@ -60,8 +77,8 @@ func notesOn(a *asked, rec *workflow.Record) []note {
 }
 
 // commentNotes returns the person's comments on a round and on the round before it. The lines of earlier
-// comments are mapped to the present text, and have the author's answer.
-func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round int, before, text string) []note {
+// comments are mapped to the present text by the comparison in rows, and have the author's answer.
+func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round int, rows []textdiff.Row) []note {
 	var out []note
 	for _, c := range requestsOn(s, stage, round) {
 		out = append(out, commentNote(a, c, c.From))
@@ -70,7 +87,6 @@ func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round i
 	if len(earlier) == 0 {
 		return out
 	}
-	rows := textdiff.Rows(before, text)
 	for _, c := range earlier {
 		line, unchanged := 0, false
 		if c.From > 0 {
@@ -86,7 +102,7 @@ func commentNotes(a *asked, s *workflow.Session, stage workflow.StageID, round i
 		case workflow.RequestTakenUp:
 			n.Fate = "good"
 		case workflow.RequestDeclined:
-			n.Fate = "bad"
+			n.Fate = "no"
 		default: // neither
 		}
 		out = append(out, n)
@@ -143,10 +159,4 @@ func fateOf(a *asked, c workflow.ChangeRequest, unchanged bool) string {
 		text = a.lang.Say("%s; these lines are unchanged", text)
 	}
 	return text
-}
-
-// byLine sorts notes by line, and returns them.
-func byLine(out []note) []note {
-	slices.SortStableFunc(out, func(a, b note) int { return cmp.Compare(a.Line, b.Line) })
-	return out
 }

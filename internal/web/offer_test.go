@@ -37,7 +37,7 @@ func TestOffer(t *testing.T) {
 			h.read()
 			_, text, _ := h.send(sending{method: "GET", path: h.run() + "/d/sm"})
 			button := regexp.MustCompile(`(?s)data-decision="(approve_and_run[^"]*)"[^>]*>([^<]*)<`).FindStringSubmatch(text)
-			if button == nil || html.UnescapeString(button[2]) != "Approve, and let the server run `npm test` at Dev and QA" {
+			if button == nil || strings.TrimSpace(html.UnescapeString(button[2])) != "Approve, and let the server run `npm test` at Dev and QA" {
 				t.Fatalf("the page offers %q", button)
 			}
 			for _, m := range regexp.MustCompile(`data-(sha256|nonce)="([^"]*)"`).FindAllStringSubmatch(text, -1) {

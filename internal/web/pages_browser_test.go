@@ -217,18 +217,20 @@ func (w *world) revision() int {
 	return 0
 }
 
-// TestDiagramInABrowser: a diagram is drawn when it is asked for, in a frame that reaches nothing.
+// TestDiagramInABrowser: a diagram is drawn when it comes near, in a frame that reaches nothing, and the source stays.
 func TestDiagramInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	w := newWorld(t)
 	w.relay()
 	b.size(1280, 900)
 	b.open(w.server.URL + w.waiting())
-	if look[bool](b, `performance.getEntriesByType('resource').some(e => e.name.includes('mermaid'))`) {
-		t.Error("the drawing program is loaded before anyone asked for a diagram")
-	}
-	b.do(chromedp.Do(b.ctx, chromedp.Click(`pre[data-diagram] + button`)))
 	b.await(`parseInt(document.querySelector('iframe.diagram')?.style.height) > 60`)
+	if all, drawn := look[int](b, `document.querySelectorAll('pre[data-diagram]').length`), look[int](b, `document.querySelectorAll('iframe.diagram').length`); drawn >= all {
+		t.Errorf("%d of %d diagrams are drawn, also those far away", drawn, all)
+	}
+	if !look[bool](b, `!!document.querySelector('figure[data-l] details pre') && document.querySelector('figure pre').textContent.includes('flowchart')`) {
+		t.Error("the source of the diagram is gone")
+	}
 	if look[bool](b, `(() => { try { return !!document.querySelector('iframe.diagram').contentDocument } catch { return false } })()`) {
 		t.Error("the frame of the diagram is open to the page")
 	}

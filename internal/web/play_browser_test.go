@@ -50,14 +50,22 @@ func (w *world) serveGuarded() *dashboard.Dashboard {
 // press clicks the element that a selector finds.
 func (b *browser) press(selector string) {
 	b.t.Helper()
-	b.await("!!document.querySelector(" + quote(selector) + ")")
+	b.await("(document.querySelector(" + quote(selector) + ")?.scrollIntoView({ block: 'center', behavior: 'instant' }), !!document.querySelector(" + quote(selector) + "))")
 	b.do(chromedp.Do(b.ctx, chromedp.Click(selector)))
 }
 
-// write types into the field that a selector finds.
+// write types into the field that a selector finds, and opens what holds it.
 func (b *browser) write(selector, text string) {
 	b.t.Helper()
+	b.await("(document.querySelector(" + quote(selector) + ")?.closest('details')?.setAttribute('open', ''), !!document.querySelector(" + quote(selector) + "))")
 	b.do(chromedp.Do(b.ctx, chromedp.SendKeys(selector, text)))
+}
+
+// hearNothing gives a stale page its buttons back, as one has that hears nothing of the server.
+func (b *browser) hearNothing() {
+	b.t.Helper()
+	b.await(`document.getElementById('stale').hidden === false`)
+	look[bool](b, `(document.querySelectorAll('[data-decision]').forEach((b) => { b.disabled = false; }), true)`)
 }
 
 func quote(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
@@ -100,7 +108,7 @@ func TestPersonInABrowser(t *testing.T) {
 	}
 
 	// The page says that the next round was handed in, and stays as it is until the person asks.
-	b.press("#result a")
+	b.press("#result a:last-child")
 	b.await(`document.body.dataset.screen === 'run'`)
 	w.do(folder, request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: at.SessionID}, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: w.sample(run, "03-po-second.json")}}}})
 	b.press("#live button")
@@ -172,6 +180,7 @@ func TestTwoTabsInABrowser(t *testing.T) {
 	other.write("#feedback", "keep these words")
 	b.press("[data-decision=approve]")
 	b.awaitDecision("Recorded")
+	other.hearNothing()
 	other.press("[data-decision=request_changes]")
 	other.awaitDecision("was faster")
 	if words := look[string](other, `document.getElementById('feedback').value`); words != "keep these words" {
@@ -202,7 +211,7 @@ func TestUnpairedInABrowser(t *testing.T) {
 	b.await(`document.body.dataset.screen === 'document'`)
 	b.press("[data-decision=approve]")
 	b.awaitDecision("may not decide")
-	b.press("#result a")
+	b.press("#result a:last-child")
 	b.await(`!!document.querySelector('[data-code]')`)
 	code := look[string](b, `document.querySelector('[data-code]').dataset.code`)
 	if _, err := pairing.Approve(filepath.Join(w.root, "state"), code, w.now()); err != nil {

@@ -46,6 +46,17 @@ type choice struct {
 	Quiet bool
 }
 
+// Weight returns the class of the button: one solid green or blue button a page.
+func (c choice) Weight() string {
+	switch {
+	case c.Quiet:
+		return ""
+	case c.Decision == workflow.DecisionApprove:
+		return "yes"
+	}
+	return "primary"
+}
+
 // addReview adds the pending decision to the page of a document.
 func (d *Dashboard) addReview(a *asked, out *documentPage, q gate.Question) error {
 	if q.SHA256 != "" && q.SHA256 != workflow.Hash([]byte(out.Round.Text)) {

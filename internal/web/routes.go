@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
@@ -26,7 +27,9 @@ func (d *Dashboard) Guarded() http.Handler {
 		case unsafe && why != nil:
 			answerError(w, r, why)
 		case d.door.hasCookie(r), needsNoCookie(r):
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			if !strings.HasSuffix(r.URL.Path, "/pictures") { // they have a limit of their own
+				r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			}
 			mux.ServeHTTP(w, r)
 		case unsafe:
 			answerError(w, r, asUnauthorized(fault.New(fault.NotAllowed, "this browser may not read here").WithHint("open the address that bmad-mcp dashboard prints")))
@@ -47,6 +50,8 @@ func (d *Dashboard) addRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", screen("document", d.showDocument))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)
+	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/pictures", d.keepPicture)
+	mux.HandleFunc("GET /p/{project}/r/{task}/d/{stage}/pictures/{name}", d.showPicture)
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/decide", handleScript(d.decide))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/sign", handleScript(d.beginSigning))
 	mux.HandleFunc("POST /p/{project}/r/{task}/leave", handleScript(d.reopenOrCancel))

@@ -63,7 +63,7 @@ type parts struct {
 
 // partsOf has the parts of the screens that need more than every page has.
 var partsOf = map[string]parts{
-	"document": {Style: "review.css", Script: "review.js"},
+	"document": {Style: "review.css", Script: "review.js", Bare: true},
 	"door":     {Script: "door.js"},
 	"help":     {Style: "review.css"},
 	"log":      {Style: "run.css"},

@@ -1,23 +1,32 @@
-// Comments on a document, and the decision on it. What a person types is kept until it is sent.
+// A document under review: its outline, the comments on it, and the decision. What a person types is kept until it is sent.
 import { focus, keys, local, say } from './live.js';
 import { Words } from './words.js';
 
 const paper = document.getElementById('paper');
-const margin = document.getElementById('margin');
 const form = document.getElementById('review');
+const outline = document.getElementById('outline');
+const toolbar = document.getElementById('toolbar');
+const adder = document.getElementById('adder');
 const encoder = new TextEncoder();
 const given = (id) => document.getElementById(id)?.textContent ?? '';
-const source = JSON.parse(given('source') || '""').split('\n');
+const source = JSON.parse(given('source') || '""').split(/\r?\n/);
 const unpaired = document.getElementById('unpaired');
-const blocks = paper ? [...paper.querySelectorAll('[data-l]')].filter((b) => !b.querySelector('[data-l]')) : [];
-const lines = (block) => block.dataset.l.split('-').map(Number);
 const template = (id) => document.getElementById(id).content.firstElementChild.cloneNode(true);
 const fill = (root, name, text) => { const place = root.querySelector(`[data-${name}]`); if (place) place.textContent = text; return place; };
-const wide = () => matchMedia('(min-width: 60rem)').matches && paper.dataset.view !== 'split';
+const wide = () => matchMedia('(min-width: 62rem)').matches;
 const key = () => localStorage.getItem('bmad-key');
 const pairing = `/pair?back=${encodeURIComponent(location.pathname + location.search)}`;
+let blocks = [];
 let at = -1; // the block of the button, which follows the focus and the pointer
 let fresh = null; // the editor into which nothing was typed yet
+
+// The blocks that a comment can be about: rows, items, paragraphs, lines of code.
+const lines = (block) => block.dataset.l.split('-').map(Number);
+const fileOf = (block) => block?.closest('[data-file]')?.dataset.file;
+function findBlocks() {
+  blocks = [...paper.querySelectorAll('[data-l]')].filter((b) => !b.querySelector('[data-l]') && !b.closest('[hidden]'));
+  for (const block of blocks) block.tabIndex = form ? 0 : -1;
+}
 
 function post(href, body, more) {
   const headers = { 'Content-Type': 'application/json', ...more?.headers };
@@ -45,14 +54,14 @@ function clip(text, most) {
 // What a person reads of a block, the cells of a row apart.
 function textOf(block) {
   const copy = block.cloneNode(true);
-  copy.querySelectorAll('form, button').forEach((e) => e.remove());
+  copy.querySelectorAll('form, button, .notes').forEach((e) => e.remove());
   return copy.cells ? [...copy.cells].map((cell) => cell.textContent.trim()).join(' | ') : copy.textContent;
 }
 
 // The block of a line, or the last one before it.
-function blockOf(line) {
+function blockOf(line, file) {
   let found = null;
-  for (const block of blocks) if (lines(block)[0] <= line) found = block;
+  for (const block of blocks) if (lines(block)[0] <= line && fileOf(block) === file) found = block;
   return line > 0 ? found : null;
 }
 
@@ -63,17 +72,45 @@ function go(by) {
   if (!blocks.length) return;
   const block = blocks[Math.max(0, Math.min(blocks.length - 1, here() + by))];
   block.focus({ preventScroll: true });
-  block.scrollIntoView({ block: 'nearest' });
+  block.scrollIntoView({ block: 'nearest', behavior: 'instant' });
 }
 
-// Moves to the next note of the margin, or back.
+// Moves to the next note or change, or back.
 function nextNote(by) {
-  const notes = [...margin.querySelectorAll('.note')];
-  if (!notes.length) return;
-  const note = notes[(notes.indexOf(document.activeElement.closest?.('.note')) + by + notes.length) % notes.length];
-  note.tabIndex = -1;
-  note.focus();
-  blockOf(Number(note.dataset.line))?.scrollIntoView({ block: 'nearest' });
+  const all = [...paper.querySelectorAll('.note, .b.changed, .diff .added, .diff .changed')].filter((e) => e.offsetParent);
+  if (!all.length) return;
+  const last = all.findLastIndex((e) => e === document.activeElement || e.contains(document.activeElement));
+  const next = all[(last < 0 && by < 0 ? all.length - 1 : last + by + all.length) % all.length];
+  next.tabIndex = -1;
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: 'center' });
+}
+
+// The notes of a block stand first in its wrapper; those of a compared line in a row of their own.
+function notesOf(block) {
+  if (!block) return document.querySelector('.meta > .notes');
+  const row = block.closest('.diff tr');
+  if (row) {
+    let next = row.nextElementSibling;
+    if (!next?.matches('.said')) {
+      next = document.createElement('tr');
+      next.className = 'said';
+      next.insertCell().colSpan = row.cells.length;
+      row.after(next);
+    }
+    return notesIn(next.cells[0]);
+  }
+  return notesIn(block.closest('.b, .source > li') ?? block);
+}
+
+function notesIn(wrapper) {
+  let notes = wrapper.querySelector(':scope > .notes');
+  if (!notes) {
+    notes = document.createElement('div');
+    notes.className = 'notes';
+    wrapper.prepend(notes);
+  }
+  return notes;
 }
 
 // Puts an element below a block: into it, where only it can hold one, or into a row of its own.
@@ -89,182 +126,353 @@ function putBy(block, element) {
   } else block.after(element);
 }
 
-const adder = form && document.getElementById('adder');
+// An editor opens beside its block, and on a narrow page below it.
+function placeEditor(block, box) {
+  if (block && !wide() && !block.closest('.diff')) { putBy(block, box); return; }
+  notesOf(block).append(box);
+  const lower = block && !block.closest('.diff') ? block.getBoundingClientRect().top - box.getBoundingClientRect().top : 0;
+  if (lower > 0) box.style.marginTop = `${lower}px`;
+}
+
+function closeEditor(box) {
+  const holder = box.closest('.holds');
+  const notes = box.closest('.notes');
+  box.remove();
+  holder?.remove();
+  tidy(notes);
+}
+
+function tidy(notes) {
+  if (!notes || notes.children.length || notes.closest('.meta')) return;
+  (notes.closest('.said') ?? notes).remove();
+}
+
 function placeAdder(block) {
   if (!adder || document.activeElement === adder) return;
   at = blocks.indexOf(block);
   if (block.cells) block.cells[block.cells.length - 1].append(adder);
-  else putBy(block, adder);
+  else if (!block.matches('li, td')) block.after(adder);
+  else block.append(adder);
   adder.hidden = false;
-  adder.style.top = `${block.getBoundingClientRect().top - paper.getBoundingClientRect().top}px`;
-}
-
-// Puts the notes beside their blocks, where there is a margin; else they stand in a list. The
-// person's own come first, then those on a line; those on the whole document fill the room between.
-function layout() {
-  const notes = [...margin.querySelectorAll('.note')];
-  margin.classList.toggle('placed', wide());
-  if (!wide()) { margin.style.minHeight = ''; return; }
-  const place = (note) => {
-    const block = blockOf(Number(note.dataset.line));
-    return block ? block.getBoundingClientRect().top - paper.getBoundingClientRect().top : 0;
-  };
-  const rank = (note) => (note.matches('.own') ? 0 : Number(note.dataset.line) > 0 ? 1 : 2);
-  const taken = [];
-  let bottom = 0;
-  for (const note of notes.sort((a, b) => rank(a) - rank(b) || place(a) - place(b))) {
-    const height = note.offsetHeight + 8;
-    let top = place(note);
-    for (const other of taken) if (top < other.bottom && top + height > other.top) top = other.bottom;
-    note.style.top = `${top}px`;
-    taken.push({ top, bottom: top + height });
-    taken.sort((a, b) => a.top - b.top);
-    bottom = Math.max(bottom, top + height);
-  }
-  margin.style.minHeight = `${bottom}px`;
+  adder.style.top = `${block.getBoundingClientRect().top - (block.closest('.b, td, .source > li') ?? paper).getBoundingClientRect().top}px`;
 }
 
 // Comments are items of the words; an open one stands in its editor.
 const comments = () => words.keys((item) => item.comment);
 const wordsOf = (c) => (c.kind === 'edit' ? `${c.text ?? ''}\n→ ${c.replace}`.trim() : c.text ?? '');
+const sentOf = ({ comment: c, pictures = [] }) => (pictures.length ? { ...c, text: [c.text, ...pictures.map(pictureLine)].filter(Boolean).join('\n') } : c);
+const pictureLine = (p) => `${form.dataset.picture}: ${p.path}`;
+const pictures = () => paper.dataset.drafts.replace(/drafts$/, 'pictures');
+const labelOf = (kind) => document.getElementById('comment-form').content.querySelector(`[value="${kind}"] + span`)?.textContent ?? kind;
 
 function show() {
-  margin.querySelectorAll('.note.own:not(.editor)').forEach((note) => note.remove());
-  for (const box of document.querySelectorAll('.editor[data-key]:not([data-key=""], :focus-within)')) if (!words.get(box.dataset.key)?.open) box.remove(); // it was closed elsewhere
+  for (const note of document.querySelectorAll('.note.own:not(.editor)')) {
+    const notes = note.parentElement;
+    note.remove();
+    tidy(notes);
+  }
+  for (const box of document.querySelectorAll('.editor[data-key]:not([data-key=""], :focus-within)')) if (!words.get(box.dataset.key)?.open) closeEditor(box); // it was closed elsewhere
   for (const k of comments()) {
-    const { comment: c } = words.get(k);
+    const { comment: c, pictures: held } = words.get(k);
     if (document.querySelector(`.editor[data-key="${k}"]`)) continue;
-    const note = template('own-note');
+    const note = template('own-note'), block = blockOf(c.from, c.file);
     note.dataset.line = c.from ?? 0;
     fill(note, 'place', !c.from ? note.dataset.whole : c.from === c.to ? note.dataset.lineOf.replace('{}', c.from) : note.dataset.lines.replace('{}', `${c.from}–${c.to}`));
-    fill(note, 'kind', form.querySelector(`#kinds option[value="${c.kind}"]`)?.textContent ?? c.kind);
+    fill(note, 'kind', labelOf(c.kind));
     fill(note, 'quote', c.quote ?? '');
     fill(note, 'text', wordsOf(c));
-    note.querySelector('[data-edit]').addEventListener('click', () => edit(blockOf(c.from), { c, keys: [k], was: c }).focus());
-    note.querySelector('[data-drop]').addEventListener('click', () => { words.drop([k]); show(); (blockOf(c.from) ?? document.getElementById('whole')).focus(); });
-    margin.append(note);
+    showPictures(note, held);
+    note.querySelector('[data-edit]').addEventListener('click', () => edit(block, { c, keys: [k], was: c, held }).focus());
+    note.querySelector('[data-drop]').addEventListener('click', () => { words.drop([k]); show(); (block ?? document.getElementById('whole')).focus(); });
+    notesOf(block).append(note);
   }
   count();
 }
 
 function count() {
   document.querySelectorAll('[data-comments]').forEach((n) => { n.textContent = comments().length; });
-  layout();
+  showQuotes();
+  for (const s of paper.querySelectorAll('.s')) {
+    const marks = outline.querySelector(`a[href="#${s.id}"] .marks`);
+    if (!marks) continue;
+    const own = s.querySelectorAll('.note.own').length, good = s.querySelector('.ok[aria-pressed=true]');
+    let mark = marks.querySelector('.own');
+    if (!mark && (own || good)) {
+      mark = document.createElement('span');
+      mark.className = 'own mine';
+      marks.append(mark);
+    }
+    if (mark) mark.replaceChildren(good ? '✓ ' : '', ...(own ? [document.querySelector('#whole .icon').cloneNode(true), `${own}`] : []));
+    if (mark) mark.title = [good?.textContent.trim(), own && outline.dataset.own].filter(Boolean).join(', ');
+  }
+}
+
+// Marks the quoted words in the text, where the browser can do that without a new element.
+function showQuotes() {
+  if (!window.Highlight || !CSS.highlights) return;
+  const ranges = [];
+  for (const k of comments()) {
+    const { comment: c } = words.get(k), block = blockOf(c.from, c.file);
+    const walker = block && c.quote && document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    for (let node; walker && (node = walker.nextNode());) {
+      const from = node.data.indexOf(c.quote);
+      if (from < 0) continue;
+      const range = new Range();
+      range.setStart(node, from);
+      range.setEnd(node, from + c.quote.length);
+      ranges.push(range);
+      break;
+    }
+  }
+  CSS.highlights.set('quoted', new Highlight(...ranges));
+}
+
+// Shows the pictures of a comment, which an editor can remove.
+function showPictures(note, all = [], remove) {
+  note.querySelector('[data-shots]').replaceChildren(...all.map((p) => {
+    const shot = document.createElement(remove ? 'button' : 'span'), picture = document.createElement('img');
+    picture.src = `${pictures()}/${p.name}`;
+    picture.alt = p.name;
+    shot.append(picture);
+    if (remove) {
+      Object.assign(shot, { type: 'button', title: form.dataset.removes });
+      shot.setAttribute('aria-label', `${form.dataset.removes}: ${p.name}`);
+      shot.addEventListener('click', () => remove(p));
+    }
+    return shot;
+  }));
+}
+
+async function keepPicture(file) {
+  const answer = await post(pictures(), file, { headers: { 'Content-Type': file.type } });
+  const said = await answer?.json().catch(() => null);
+  if (answer?.ok && said) return said;
+  say(`${form.dataset.unkept} ${said?.error ?? form.dataset.unreachable}`);
+  return null;
 }
 
 function fits(field) {
-  const over = encoder.encode(field.value).length - 500;
+  const over = encoder.encode(field.value + (field.name === 'text' ? field.form.dataset.adds ?? '' : '')).length - 500;
   field.setCustomValidity(over > 0 ? form.dataset.long : '');
   return over <= 0;
 }
 
 // Opens the editor for a comment on a block, or on the whole document. What is typed into it is a
 // comment at once, and is sent with the decision like one that was added.
-function edit(block, { c: old, keys: held = [], was, quoted, again } = {}) {
+function edit(block, { c: old, keys: held = [], was, quoted, to: last, kind: asked, typed, again, held: shots = [] } = {}) {
   const box = template('comment-form');
   box.dataset.key = held[0] ?? '';
-  fresh?.remove();
+  if (fresh) closeEditor(fresh);
   fresh = again ? null : box;
-  const [from, to] = old ? [old.from ?? 0, old.to ?? 0] : block ? lines(block) : [0, 0];
-  const [kind, text, replace] = ['kind', 'text', 'replace'].map((name) => box.elements[name]);
-  const before = source.slice(from - 1, to).join('\n');
+  const [from, to] = old ? [old.from ?? 0, old.to ?? 0] : block ? [lines(block)[0], last ?? lines(block)[1]] : [0, 0];
+  const file = old ? old.file : fileOf(block);
+  const { kind, text, replace } = box.elements;
+  const before = file ? textOf(block) : source.slice(from - 1, to).join('\n');
   const quote = old?.quote ?? quoted ?? (block ? clip(textOf(block), 200) : '');
-  kind.append(...[...form.querySelectorAll('#kinds option')].map((o) => o.cloneNode(true)));
   box.dataset.line = from;
   fill(box, 'quote', quote);
-  kind.value = old?.kind ?? 'change';
-  text.value = old?.text ?? '';
+  kind.value = old?.kind ?? asked ?? 'change';
+  text.value = old?.text ?? typed ?? '';
   replace.value = old?.replace ?? (from ? before : '');
   const comment = () => {
     const c = { from, to, quote, kind: kind.value };
+    if (file) c.file = file;
     if (text.value.trim()) c.text = text.value.trim();
     if (kind.value === 'edit') c.replace = replace.value;
     return c;
   };
-  const says = () => text.value.trim() || kind.value === 'remove' || (kind.value === 'edit' && replace.value !== before);
+  const says = () => text.value.trim() || shots.length || kind.value === 'remove' || (kind.value === 'edit' && replace.value !== before);
   const keep = () => {
-    if (says()) held = [words.put({ comment: comment(), open: was ?? true }, held)];
+    if (says()) held = [words.put({ comment: comment(), open: was ?? true, pictures: shots }, held)];
     else { words.drop(held); held = []; }
     box.dataset.key = held[0] ?? '';
     if (held.length && fresh === box) fresh = null;
     count();
   };
-  const shape = () => { box.querySelector('[data-replace]').hidden = kind.value !== 'edit'; layout(); };
+  const changeShots = (all) => {
+    shots = all;
+    box.dataset.adds = all.map((p) => `\n${pictureLine(p)}`).join('');
+    showPictures(box, all, (p) => changeShots(shots.filter((other) => other !== p)));
+    keep();
+  };
+  const shape = () => { box.querySelector('[data-replace]').hidden = kind.value !== 'edit'; };
   const leave = () => (block ?? document.getElementById('whole')).focus();
-  const close = () => { box.remove(); show(); leave(); };
+  const close = () => { if (fresh === box) fresh = null; closeEditor(box); show(); leave(); };
   box.addEventListener('input', () => { [text, replace].forEach((field) => field.setCustomValidity('')); shape(); keep(); });
   box.addEventListener('submit', (e) => {
     e.preventDefault();
     if (!fits(text) || !fits(replace)) { box.reportValidity(); return; }
     if (!says()) { text.focus(); return; }
-    words.put({ comment: comment() }, held);
+    words.put({ comment: comment(), pictures: shots }, held);
     close();
   });
+  box.addEventListener('paste', async (e) => {
+    const file = [...e.clipboardData.files].find((f) => f.type.startsWith('image/'));
+    if (!file) return;
+    e.preventDefault();
+    const kept = await keepPicture(file);
+    if (kept) changeShots([...shots.filter((p) => p.name !== kept.name), kept]);
+  });
   box.addEventListener('keydown', (e) => {
+    if (e.isComposing) return; // the key is for the input method
     if (e.key === 'Escape') { if (says()) leave(); else close(); }
     if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); box.requestSubmit(); }
   });
   box.querySelector('[data-cancel]').addEventListener('click', () => {
-    if (was) words.put({ comment: was }, held);
+    if (was) words.put({ comment: was, pictures: shots }, held);
     else words.drop(held);
     close();
   });
-  if (wide() || !block) margin.append(box);
-  else putBy(block, box);
-  if (old && !again) keep(); // it came with words
+  placeEditor(block, box);
+  if (shots.length) changeShots(shots);
+  if (!again && (old || typed || asked === 'remove')) keep(); // it came with words
   show();
   shape();
-  return text;
+  return kind.value === 'edit' ? replace : text;
 }
 
-// Comments on a block, with the selected words if some are selected in it.
-function comment(place) {
-  if (!form) return;
+// The selected words, with the blocks that they are in.
+function chosen() {
   const selection = getSelection();
-  const chosen = !selection.isCollapsed && selection.anchorNode?.parentElement?.closest('[data-l]');
-  const block = blocks.includes(chosen) ? chosen : blocks[place];
-  const field = edit(block ?? null, { quoted: block && block === chosen ? clip(selection.toString(), 200) : undefined });
-  field.focus();
-  field.scrollIntoView({ block: 'nearest' });
+  if (selection.isCollapsed || !selection.rangeCount || !selection.toString().trim()) return null;
+  const range = selection.getRangeAt(0);
+  const within = (node) => { const e = (node.nodeType === 1 ? node : node.parentElement).closest('[data-l], .notes'); return blocks.includes(e) ? e : null; };
+  const first = within(range.startContainer), end = within(range.endContainer) ?? first;
+  return first && { block: first, to: Math.max(...lines(end)), quoted: clip(end === first ? selection.toString() : [first, end].map(textOf).join(' … '), 200), range };
 }
 
-for (const pre of paper?.dataset.draw ? paper.querySelectorAll('pre[data-diagram]') : []) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'quiet';
-  button.textContent = paper.dataset.draw;
-  button.addEventListener('click', async () => {
-    button.remove();
-    const { draw } = await import('./diagram.js');
-    draw(pre.querySelector('code'), { title: paper.dataset.draw, undrawn: paper.dataset.undrawn });
-  });
-  pre.after(button);
+// Comments on the selected words, or on a block.
+function comment(kind, typed) {
+  if (!form) return;
+  const words = chosen();
+  if (!words && kind === 'remove') return;
+  const field = edit(words?.block ?? blocks[here()] ?? null, { ...words, kind, typed });
+  getSelection().removeAllRanges();
+  toolbar.hidden = true;
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+  field.form.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+}
+
+// The toolbar stands below the selected words.
+let soon = 0;
+function placeToolbar() {
+  const words = chosen();
+  toolbar.hidden = !words;
+  if (!words) return;
+  const box = words.range.getBoundingClientRect();
+  toolbar.style.setProperty('--x', `${Math.max(8, Math.min(box.left, innerWidth - toolbar.offsetWidth - 16)) + scrollX}px`);
+  toolbar.style.setProperty('--y', `${box.bottom + scrollY + 8}px`);
+}
+
+// What is typed over selected words begins a comment on them, except for the keys of the toolbar.
+function typeOver(e) {
+  if (toolbar.hidden || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.target.closest?.('input, textarea, select, dialog, button')) return;
+  if (e.key === 'Escape') { getSelection().removeAllRanges(); return; }
+  if ([...e.key].length !== 1 || 'cqe /?'.includes(e.key) || localStorage.getItem('bmad-keys-off')) return;
+  e.preventDefault();
+  e.stopImmediatePropagation();
+  comment('change', e.key);
+}
+
+// A reader's ticks on sections: they are kept with the words, and go when the text of the section changes.
+function addTicks() {
+  for (const s of paper.querySelectorAll('.s[data-sum]')) {
+    const head = s.querySelector(':scope > .b.title');
+    if (!head || head.querySelector('h2') || !s.querySelector(':scope > .b ~ .b')) continue; // the title has no text of its own
+    const button = template('looks-good'), sum = s.dataset.sum;
+    const held = () => words.keys((item) => item.good === sum);
+    const tick = () => button.setAttribute('aria-pressed', held().length > 0);
+    button.addEventListener('click', () => {
+      if (held().length) words.drop(held());
+      else words.put({ good: sum });
+      tick();
+      count();
+    });
+    button.setAttribute('aria-describedby', s.getAttribute('aria-labelledby') ?? '');
+    head.append(button);
+    tick();
+  }
+}
+
+// Diagrams are drawn when they come near; the source stays below.
+function drawDiagrams() {
+  const seen = new IntersectionObserver(async (entries) => {
+    for (const { target: pre, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(pre);
+      const { draw } = await import('./diagram.js');
+      const figure = draw(pre, { title: paper.dataset.diagram, undrawn: paper.dataset.undrawn });
+      blocks[blocks.indexOf(pre)] = figure;
+      if (form) figure.tabIndex = 0;
+    }
+  }, { rootMargin: '600px' });
+  for (const pre of paper.querySelectorAll('pre[data-diagram]')) seen.observe(pre);
+}
+
+// Boxes that are too wide scroll, and have to be reached by keys; in others the head of a table sticks.
+function fitBoxes() {
+  const all = [...paper.querySelectorAll('.sheet, pre')].map((e) => [e, e.scrollWidth > e.clientWidth + 1]);
+  for (const [e, scrolls] of all) {
+    e.classList.toggle('fits', !scrolls);
+    if (e.matches('.sheet') || !form) { if (scrolls) e.tabIndex = 0; else e.removeAttribute('tabindex'); }
+  }
+}
+
+function markSection() {
+  const all = [...paper.querySelectorAll('.s')], near = new Set();
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) near[isIntersecting ? 'add' : 'delete'](target);
+    outline.querySelector('[aria-current]')?.removeAttribute('aria-current');
+    outline.querySelector(`a[href="#${all.findLast((s) => near.has(s))?.id}"]`)?.setAttribute('aria-current', 'location');
+  }, { rootMargin: '-60px 0px -70% 0px' });
+  for (const s of all) seen.observe(s);
+  outline.addEventListener('click', (e) => { if (e.target.closest('a') && outline.matches(':popover-open')) outline.hidePopover(); });
 }
 
 if (paper) {
-  addEventListener('resize', layout);
-  addEventListener('load', layout);
-  for (const block of blocks) {
-    block.tabIndex = form ? 0 : -1;
-    block.addEventListener('focus', () => { at = blocks.indexOf(block); placeAdder(block); });
-    block.addEventListener('keydown', (e) => { if (e.key === 'Enter' && e.target === block) { e.preventDefault(); comment(here()); } });
+  findBlocks();
+  fitBoxes();
+  addEventListener('resize', fitBoxes);
+  if (paper.dataset.diagram) drawDiagrams();
+  markSection();
+  paper.addEventListener('focusin', (e) => { if (blocks.includes(e.target)) placeAdder(e.target); });
+  paper.addEventListener('keydown', (e) => { if (e.key === 'Enter' && blocks.includes(e.target)) { e.preventDefault(); comment('change'); } });
+  for (const link of paper.querySelectorAll('.skipped a')) {
+    const rows = link.closest('tbody').nextElementSibling;
+    if (!rows?.hidden) continue;
+    link.addEventListener('click', (e) => {
+      e.preventDefault();
+      rows.hidden = false;
+      link.closest('tr').remove();
+      findBlocks();
+      rows.querySelector('[data-l]').focus();
+    });
   }
-  layout();
+  const chooser = document.getElementById('rounds');
+  chooser?.addEventListener('change', () => chooser.requestSubmit());
+  chooser?.querySelector('button').setAttribute('hidden', '');
+  outline.querySelector('.keys')?.removeAttribute('hidden');
 }
 
 const visit = (id) => document.getElementById(id)?.click();
 Object.assign(keys, {
   j: () => go(1), k: () => go(-1), n: () => nextNote(1), p: () => nextNote(-1),
-  c: () => comment(here()), d: () => visit('to-diff'), v: () => visit('to-next-view'),
+  c: () => comment('change'), q: () => comment('question'), e: () => comment('edit'), Delete: () => comment('remove'),
+  d: () => visit('to-diff'), v: () => visit('to-next-view'), ']': () => visit('to-next'),
   a: () => focus('[data-decision=approve], [data-decision=override]'), x: () => focus('[data-decision=request_changes]'),
 });
 
 // The decision: sent with the comments as one act, by a browser that was paired.
 const result = document.getElementById('result');
+const more = document.getElementById('more');
+const buttons = () => form.querySelectorAll('[data-decision]');
+let decided = false;
+let stale = false;
 
-function told(message, hint, link) {
+function told(message, hint, ...links) {
   const said = [message, hint].filter(Boolean).map((text) => { const p = document.createElement('p'); p.textContent = local(text); return p; });
-  if (link) { const a = document.createElement('a'); a.href = link.href; a.textContent = link.text; said.push(a); }
+  for (const link of links.filter(Boolean)) { const a = document.createElement('a'); Object.assign(a, link); said.push(a); }
   result.replaceChildren(...said);
   result.focus();
 }
@@ -274,15 +482,17 @@ async function decide(button) {
   const long = [...document.querySelectorAll('.editor')].find((box) => !fits(box.elements.text) || !fits(box.elements.replace));
   if (long) { long.reportValidity(); return; }
   const body = { decision: d.decision, revision: Number(form.dataset.revision), sha256: form.dataset.sha256, nonce: form.dataset.nonce };
-  const shown = words.shot(), sent = comments().map((k) => words.get(k).comment), feedback = form.elements.feedback.value;
+  const shown = words.shot(), sent = comments().map((k) => sentOf(words.get(k))), shots = comments().flatMap((k) => words.get(k).pictures ?? []), feedback = form.elements.feedback.value;
   if (feedback) body.feedback = feedback;
   if (sent.length) body.comments = sent;
+  if (shots.length) body.pictures = [...new Set(shots.map((p) => p.name))];
   if (d.decision === 'answer') {
-    body.answers = Object.fromEntries([...form.querySelectorAll('[data-question]')].map((field) => [field.dataset.question, field.value]));
+    body.answers = Object.fromEntries([...document.querySelectorAll('[data-question]')].map((field) => [field.dataset.question, field.value]));
     body.skip_rest = form.elements.skip_rest.checked;
   }
-  if (d.needs && !feedback.trim() && !sent.length) { told(d.needs); focus('#feedback'); return; }
-  form.querySelectorAll('button').forEach((b) => { b.disabled = true; });
+  if (d.needs && !feedback.trim() && !sent.length) { told(d.needs); more.open = true; focus('#feedback'); return; }
+  buttons().forEach((b) => { b.disabled = true; });
+  const toRun = { href: form.dataset.run, textContent: form.dataset.torun };
   try {
     await words.save();
     if (form.elements.sign?.checked) {
@@ -290,13 +500,16 @@ async function decide(button) {
       if (usable) body.passkey = await sign(form.dataset.sign, body);
     }
     const answer = await send(form.dataset.decide, body);
+    decided = true;
     await words.sent(shown);
-    document.querySelectorAll('.editor').forEach((box) => box.remove());
-    told(answer.message, form.dataset.goeson, { href: form.dataset.run, text: form.dataset.torun });
-    form.classList.add('over');
+    document.querySelectorAll('.editor').forEach(closeEditor);
+    more.open = false;
+    told(answer.message, form.dataset.goeson, { href: result.dataset.to, textContent: result.dataset.next, id: 'to-next' }, toRun);
+    form.closest('.decide').classList.add('over');
   } catch (problem) {
-    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, problem.pair ? { href: pairing, text: form.dataset.pair } : problem.late ? { href: form.dataset.run, text: form.dataset.torun } : null);
-    form.querySelectorAll('button').forEach((b) => { b.disabled = false; });
+    const way = problem.pair ? { href: pairing, textContent: form.dataset.pair } : problem.late ? toRun : null;
+    told(problem instanceof DOMException ? form.dataset.stopped : problem.message, problem.hint, way);
+    buttons().forEach((b) => { b.disabled = stale; });
   }
 }
 
@@ -308,43 +521,82 @@ async function send(href, body) {
   return said;
 }
 
+// A page whose run has moved on says so, and decides nothing.
+function becomeStale(now) {
+  if (decided || !document.body.dataset.print || now.print === document.body.dataset.print) return;
+  stale = true;
+  document.getElementById('stale').hidden = false;
+  buttons().forEach((b) => { b.disabled = true; });
+}
+
+// The questions come one by one; an option is put into the field, beside own words.
+function askOneByOne() {
+  const all = [...document.querySelectorAll('#questions fieldset')];
+  let open = 0;
+  const step = (by) => {
+    open = Math.max(0, Math.min(all.length - 1, open + by));
+    all.forEach((f, i) => { f.hidden = i !== open; });
+    document.querySelector('[data-step="-1"]').disabled = open === 0;
+    document.querySelector('[data-step="1"]').disabled = open === all.length - 1;
+  };
+  if (all.length) step(Math.max(0, all.findIndex((f) => !f.querySelector('textarea').value)));
+  for (const button of document.querySelectorAll('[data-step]')) button.addEventListener('click', () => { step(Number(button.dataset.step)); all[open].querySelector('textarea').focus(); });
+  for (const set of all) {
+    const field = set.querySelector('textarea'), options = [...set.querySelectorAll('[data-option]')];
+    const press = () => options.forEach((o) => o.setAttribute('aria-pressed', field.value.split('\n').includes(o.textContent)));
+    field.addEventListener('input', press);
+    for (const option of options) {
+      option.addEventListener('click', () => {
+        const own = field.value.trim() && !options.some((o) => o.textContent === field.value);
+        field.value = own ? `${field.value}\n${option.textContent}` : option.textContent;
+        field.dispatchEvent(new Event('input'));
+      });
+    }
+    press();
+  }
+}
+
 if (form) {
-  adder.addEventListener('click', () => comment(at));
-  document.getElementById('whole').addEventListener('click', () => edit(null).focus());
+  document.body.classList.add('scripted');
+  adder.addEventListener('click', () => { const block = blocks[at]; edit(block ?? null, { kind: 'change' }).focus(); });
+  const whole = document.getElementById('whole');
+  whole.hidden = false;
+  whole.addEventListener('click', () => edit(null).focus());
   paper.addEventListener('pointerover', (e) => {
     const block = e.target.closest('[data-l]');
     if (blocks.includes(block)) placeAdder(block);
   });
-  for (const button of margin.querySelectorAll('[data-adopt]')) {
+  document.addEventListener('selectionchange', () => { clearTimeout(soon); soon = setTimeout(placeToolbar, 120); });
+  document.addEventListener('keydown', typeOver, true);
+  toolbar.addEventListener('pointerdown', (e) => e.preventDefault()); // the words stay selected
+  for (const button of toolbar.querySelectorAll('button')) button.addEventListener('click', () => comment(button.dataset.kind));
+  for (const button of paper.querySelectorAll('[data-adopt]')) {
     button.hidden = false;
     button.addEventListener('click', () => {
       const note = button.closest('.note'), line = Number(note.dataset.line);
       edit(blockOf(line), { c: { from: line, to: line, kind: 'change', quote: '', text: clip(note.querySelector('[data-problem]').textContent, 480) } }).focus();
     });
   }
-  words.fields(form.querySelectorAll('textarea'));
+  words.fields(document.querySelectorAll('textarea[form=review]'));
+  askOneByOne();
+  addTicks();
   for (const k of comments()) {
-    const { comment: c, open } = words.get(k);
-    if (open) edit(blockOf(c.from), { c, keys: [k], was: open === true ? undefined : open, again: true });
+    const { comment: c, open, pictures: held } = words.get(k);
+    if (open) edit(blockOf(c.from, c.file), { c, keys: [k], was: open === true ? undefined : open, again: true, held });
   }
-  for (const option of form.querySelectorAll('[data-option]')) {
-    option.addEventListener('click', () => {
-      const field = form.querySelector(`[data-question="${CSS.escape(option.dataset.option)}"]`);
-      const own = field.value.trim() && ![...form.querySelectorAll(`[data-option="${CSS.escape(option.dataset.option)}"]`)].some((o) => o.textContent === field.value);
-      field.value = own ? `${field.value}\n${option.textContent}` : option.textContent;
-      field.dispatchEvent(new Event('input'));
-      field.focus();
-    });
-  }
-  for (const button of form.querySelectorAll('[data-decision]')) button.addEventListener('click', () => decide(button));
+  more.open = !!form.elements.feedback.value;
+  more.addEventListener('keydown', (e) => { if (e.key === 'Escape' && !e.isComposing) { more.open = false; more.querySelector('summary').focus(); } });
+  for (const button of buttons()) button.addEventListener('click', () => decide(button));
+  document.addEventListener('state', (e) => becomeStale(e.detail));
+  document.querySelector('#stale button').addEventListener('click', () => location.reload());
   form.addEventListener('submit', (e) => e.preventDefault());
   form.hidden = false;
   unpaired.querySelector('a').href = pairing;
   unpaired.hidden = !!key();
   show();
-} else if (words?.shown.size) { // nothing can be decided here any more: the person can take the words elsewhere
+} else if (words?.keys((item) => item.comment || item.text).length) { // nothing can be decided here any more: the person can take the words elsewhere
   const unsent = document.getElementById('unsent');
-  for (const k of words.shown) {
+  for (const k of words.keys((item) => item.comment || item.text)) {
     const item = words.get(k), text = document.createElement('p');
     text.className = 'prose';
     text.textContent = item.comment ? [item.comment.quote && `“${item.comment.quote}”`, wordsOf(item.comment)].filter(Boolean).join(' ') : item.text;

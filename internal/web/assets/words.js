@@ -2,7 +2,7 @@
 // for a browser that may decide. A page writes items of its own only, into an entry of its own, and
 // buries those that it takes over, so that no other tab or browser loses any.
 const own = Math.random().toString(36).slice(2);
-const live = (item) => !!(item?.text?.trim() || item?.comment);
+const live = (item) => !!(item?.text?.trim() || item?.comment || item?.good);
 
 function merge(a, b) {
   const out = { ...a };

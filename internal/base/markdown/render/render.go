@@ -24,8 +24,9 @@ type HTML string
 type Page struct {
 	HTML   HTML
 	Blocks []Block
-	// Sections has the blocks of the top level; a plain page has none.
+	// Sections has the blocks of the top level; a plain page has Lines instead, without blocks.
 	Sections []Section
+	Lines    []Part
 	Outline  []Heading
 	Hidden   []Hidden
 	// Diagrams are the blocks of the language mermaid; data-diagram is their index.
@@ -109,10 +110,10 @@ func renderDocument(source string, to func(address string) string) Page {
 }
 
 // Source shows a text line by line.
-func Source(source string) HTML {
+func Source(source string) Page {
 	r := &writer{}
 	r.writeSource(source)
-	return r.finishPage().HTML
+	return r.finishPage()
 }
 
 func (w *writer) writeSource(source string) {
@@ -120,7 +121,9 @@ func (w *writer) writeSource(source string) {
 	for n, line := range strings.Split(strings.TrimSuffix(source, "\n"), "\n") {
 		w.line = n + 1
 		w.writeRaw(fmt.Sprintf(`<li id="s%d" data-l="%d-%d"><code>`, w.line, w.line, w.line))
+		start := w.out.Len()
 		w.writeText(strings.TrimSuffix(line, "\r"))
+		w.page.Lines = append(w.page.Lines, Part{ID: fmt.Sprintf("s%d", w.line), Kind: "line", From: w.line, To: w.line, HTML: HTML(w.out.String()[start:])})
 		w.writeRaw("</code></li>\n")
 	}
 	w.writeRaw("</ol>\n")

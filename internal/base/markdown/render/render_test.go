@@ -131,7 +131,7 @@ func TestLists(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
-	got := string(Source("a <b>\r\n\n\u202ec\n"))
+	got := string(Source("a <b>\r\n\n\u202ec\n").HTML)
 	want := `<ol class="source"><li id="s1" data-l="1-1"><code>a &lt;b&gt;</code></li>` + "\n" +
 		`<li id="s2" data-l="2-2"><code></code></li>` + "\n" +
 		`<li id="s3" data-l="3-3"><code><span class="unseen" title="U+202E">‹U+202E›</span>c</code></li>` + "\n</ol>\n"
@@ -175,7 +175,7 @@ func TestPayloads(t *testing.T) {
 			source := fmt.Sprintf(frame, payload)
 			page := Document(source)
 			check(t, source, page)
-			elements(t, payload, string(Source(source)))
+			elements(t, payload, string(Source(source).HTML))
 			if t.Failed() {
 				t.Fatalf("source %q\npage %s", source, page.HTML)
 			}

@@ -1,0 +1,196 @@
+package web
+
+import (
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+const (
+	// maxPicture bounds a picture of a comment, in bytes.
+	maxPicture = 1 << 20
+	// maxPictures bounds the pictures beside a draft.
+	maxPictures = 20
+	// pictureStem is the length of a picture's name before the ending.
+	pictureStem = 16
+)
+
+// pictureTypes are the types of pictures, with the endings of their names. Formats that can hold scripts are left out.
+var pictureTypes = [][2]string{{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"}}
+
+// namePicture returns the name of a picture, made from its content, or "" for other content.
+func namePicture(data []byte) string {
+	found := http.DetectContentType(data)
+	for _, t := range pictureTypes {
+		if t[0] == found {
+			return workflow.Hash(data)[:pictureStem] + t[1]
+		}
+	}
+	return ""
+}
+
+// typeOfPicture returns the type of the picture with a name, or "" for a name of another form.
+func typeOfPicture(name string) string {
+	ending := path.Ext(name)
+	stem := strings.TrimSuffix(name, ending)
+	if _, err := hex.DecodeString(stem); err != nil || len(stem) != pictureStem {
+		return ""
+	}
+	for _, t := range pictureTypes {
+		if t[1] == ending {
+			return t[0]
+		}
+	}
+	return ""
+}
+
+// picturePath returns the place of a picture in the project of a task.
+func picturePath(task, name string) string { return artifact.TaskFolder(task) + "/pictures/" + name }
+
+// keptPicture is the answer to a page that sent a picture. Path is the place in the project once it goes with a
+// decision.
+type keptPicture struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// keepPicture saves a picture of a comment beside the draft, for a browser that may decide.
+func (d *Dashboard) keepPicture(w http.ResponseWriter, r *http.Request) {
+	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
+	out, err := d.savePicture(w, a)
+	if err != nil {
+		answerError(w, r, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, out)
+}
+
+func (d *Dashboard) savePicture(w http.ResponseWriter, a *asked) (out keptPicture, err error) {
+	s, file, err := d.placeDraft(a)
+	if err != nil {
+		return out, err
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, a.r.Body, maxPicture))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return out, rejection{fault.New(fault.InvalidArgument, "the picture has more than %d bytes", maxPicture).
+			WithHint("cut it to the part that matters, or make it smaller"), http.StatusRequestEntityTooLarge}
+	}
+	if err != nil {
+		return out, err
+	}
+	name := namePicture(data)
+	if name == "" {
+		return out, fault.New(fault.InvalidArgument, "this is not a picture of the kinds PNG, JPEG, GIF or WebP").WithHint("paste a picture of one of these kinds")
+	}
+	d.keeping.Lock()
+	defer d.keeping.Unlock()
+	if err := d.drafts.writePicture(file, name, data); err != nil {
+		return out, err
+	}
+	return keptPicture{name, picturePath(s.TaskName, name)}, nil
+}
+
+// showPicture sends a picture kept beside a draft, or saved with a decision.
+func (d *Dashboard) showPicture(w http.ResponseWriter, r *http.Request) {
+	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
+	name, kind := r.PathValue("name"), typeOfPicture(r.PathValue("name"))
+	it, err := d.projects.inspect(a)
+	if err != nil || kind == "" {
+		http.NotFound(w, r)
+		return
+	}
+	data := d.drafts.readPicture(draftName(it.project, it.session.SessionID, workflow.StageID(r.PathValue("stage"))), name)
+	if data == nil {
+		data = readSaved(it.project.Path, picturePath(it.session.TaskName, name))
+	}
+	if namePicture(data) != name {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(data) // the reader may have gone
+}
+
+func readSaved(folder, name string) []byte {
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close() //nolint:errcheck // nothing was written
+	data, err := dir.ReadFile(name, maxPicture)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// savePictures saves the pictures that the comments of a decision name in the project. undo takes them back, for a
+// decision that failed.
+func (d *Dashboard) savePictures(it *decision) (undo func(), err error) {
+	var made []func()
+	undo = func() {
+		for _, back := range made {
+			back()
+		}
+	}
+	switch n := len(it.Pictures); {
+	case n == 0:
+		return undo, nil
+	case n > maxPictures:
+		return undo, fault.New(fault.InvalidArgument, "the comments have %d pictures, at most %d go with a decision", n, maxPictures).WithHint("remove some")
+	}
+	dir, err := durable.OpenDir(it.project.Path)
+	if err != nil {
+		return undo, err
+	}
+	defer dir.Close() //nolint:errcheck // the writes return an error
+	file := draftName(it.project, it.session.SessionID, it.stage)
+	for _, name := range it.Pictures {
+		at := picturePath(it.session.TaskName, name)
+		data := d.drafts.readPicture(file, name)
+		if data == nil || !mentions(it.Comments, at) {
+			return undo, fault.New(fault.InvalidArgument, "a picture of a comment is gone: %q", name).WithHint("paste it again, or remove it from the comment")
+		}
+		if dir.Exists(at) {
+			continue // an earlier comment has the same
+		}
+		folders, err := dir.MkdirAll(path.Dir(at))
+		if err == nil {
+			err = dir.Replace(at, data)
+		}
+		made = append(made, func() { removeSaved(it.project.Path, at, folders) })
+		if err != nil {
+			return undo, err
+		}
+	}
+	return undo, nil
+}
+
+// mentions reports whether a comment names a file.
+func mentions(all []workflow.Comment, name string) bool {
+	for _, c := range all {
+		if strings.Contains(c.Text, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func removeSaved(folder, name string, folders []string) {
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		return
+	}
+	defer dir.Close() //nolint:errcheck // a file that stays harms nothing
+	_ = dir.Remove(name)
+	dir.RemoveEmpty(folders)
+}
