@@ -226,7 +226,7 @@ func TestUnpairedIsKeptInABrowser(t *testing.T) {
 // replace them.
 func TestAnswersAreKeptInABrowser(t *testing.T) {
 	k := openDesk(t, "webhook-relay", oneGate...)
-	k.write("[data-question]", "my own answer")
+	k.write("fieldset:not([hidden]) [data-question]", "my own answer")
 	k.again()
 	k.keeps("loaded again", "my own answer")
 	if look[bool](k.browser, `!!document.querySelector('fieldset [data-option]')`) {
@@ -237,7 +237,7 @@ func TestAnswersAreKeptInABrowser(t *testing.T) {
 			while (document.querySelector('fieldset:has([data-option])').hidden) next.click();
 			return true;
 		})()`)
-		k.press("fieldset [data-option]")
+		k.press("fieldset:not([hidden]) [data-option]")
 		k.keeps("with an option", "an answer of mine")
 	}
 }

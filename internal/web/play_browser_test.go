@@ -99,7 +99,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.open(d.Launch("/"))
 	b.press(".card.waits a")
 	b.await(`document.querySelectorAll('[data-question]').length > 0`)
-	b.write("[data-question]", "two thousand a day")
+	b.write("fieldset:not([hidden]) [data-question]", "two thousand a day")
 	b.press("[name=skip_rest]")
 	b.press("[data-decision=answer]")
 	b.awaitDecision("Recorded")

@@ -224,7 +224,7 @@ func TestShownIsSavedInABrowser(t *testing.T) {
 		}
 		b.open(w.server.URL + w.submitDocument(fmt.Sprintf("hiding-%d", seed), source))
 		b.await(`document.readyState === 'complete'`)
-		look[bool](b, `(document.querySelectorAll('.hidden-list').forEach((d) => { d.open = true; }), true)`)
+		look[bool](b, `(document.querySelectorAll('.hidden-list, figure details').forEach((d) => { d.open = true; }), true)`)
 		if look[bool](b, `!document.querySelector('.paper p')`) {
 			t.Fatalf("seed %d: the document is not rendered", seed)
 		}

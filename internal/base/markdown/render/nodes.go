@@ -113,6 +113,7 @@ func (w *writer) writeCode(n ast.Node, language string, from, to int) {
 	if strings.EqualFold(language, "mermaid") {
 		attributes = fmt.Sprintf(` data-diagram="%d"`, len(w.page.Diagrams))
 		w.page.Diagrams = append(w.page.Diagrams, Diagram{from, to, source})
+		w.addDiagramComments(n)
 	}
 	w.writeRaw("<pre" + attributes + w.addBlock("code", from, to) + "><code>")
 	at, lines := 0, n.Lines()
@@ -132,6 +133,17 @@ func (w *writer) writeCode(n ast.Node, language string, from, to int) {
 		}
 	})
 	w.writeRaw("</code></pre>\n")
+}
+
+// addDiagramComments lists the comments of a diagram, which a drawing leaves out.
+func (w *writer) addDiagramComments(n ast.Node) {
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		if text := strings.TrimSpace(string(line.Value(w.src))); strings.HasPrefix(text, "%%") {
+			w.line = w.lineAt(line.Start)
+			w.addHidden("comment", visible.Text(text))
+		}
+	}
 }
 
 // writeTable writes a table in a box that scrolls by itself.

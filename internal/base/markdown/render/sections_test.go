@@ -100,6 +100,14 @@ func TestColours(t *testing.T) {
 	}
 }
 
+// TestDiagramComments checks that the comments of a diagram are listed: a drawing does not have them.
+func TestDiagramComments(t *testing.T) {
+	page := Document("```mermaid\ngraph TD\n  %% approve this\n  A-->B\n```\n\n```go\n%% none\n```\n")
+	if got, want := fmt.Sprint(page.Hidden), "[{3 comment %% approve this}]"; got != want {
+		t.Errorf("hidden %s, want %s", got, want)
+	}
+}
+
 func FuzzScanCode(f *testing.F) {
 	for _, code := range []string{"a \"b\\", "/*", "'''", "`x\n", "\xff\"\u202e\n#", "--[[ ]]", "\"\\\"\\\"", "0x1 if(\"é\")"} {
 		for i := range syntaxes {
