@@ -292,18 +292,27 @@ func PastEvents(dir *durable.Dir, sessionID string) ([]Event, error) {
 	return filesOf(dir, sessionID).readEvents()
 }
 
-// Ran lists the ids of the sessions of a project with a run, the latest first.
-func Ran(dir *durable.Dir) ([]string, error) {
+// Folders lists the ids of the sessions of a project with a folder for runs, at the cost of one look.
+func Folders(dir *durable.Dir) (ids []string, err error) {
 	entries, err := dir.ReadDir(path.Dir(project.RunFolder("x")))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	return ids, err
+}
+
+// Ran lists the ids of the sessions of a project with a run, the latest first.
+func Ran(dir *durable.Dir) ([]string, error) {
+	ids, err := Folders(dir)
 	var out []string
 	at := map[string]time.Time{}
-	for _, e := range entries {
-		if info, err := dir.Stat(RunFile(e.Name())); err == nil {
-			out = append(out, e.Name())
-			at[e.Name()] = info.ModTime()
+	for _, id := range ids {
+		if info, err := dir.Stat(RunFile(id)); err == nil {
+			out = append(out, id)
+			at[id] = info.ModTime()
 		}
 	}
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(at[b].Compare(at[a]), cmp.Compare(a, b)) })

@@ -32,13 +32,13 @@ type outline struct {
 func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 	var o outline
 	err := workflow.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &o)
-	stages := stagesOf(o.Workflow)
 	short := workflow.Summary{
 		SessionID: o.SessionID, TaskName: o.TaskName, Objective: o.Objective,
 		CurrentStage: o.CurrentStage, CurrentState: o.CurrentState,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Revision: o.Revision,
+		Position: workflow.PositionOf(stagesOf(o.Workflow), o.CurrentStage),
 	}
-	if err != nil || o.Version < 1 || o.Version > workflow.FormatVersion || !slices.Contains(stages, o.CurrentStage) || !canList(short) {
+	if err != nil || o.Version < 1 || o.Version > workflow.FormatVersion || short.Position.At == 0 || !canList(short) {
 		s, err := Decode(data, path)
 		if err != nil {
 			return workflow.Summary{}, err
@@ -64,10 +64,10 @@ const maxStored = 8 * workflow.MaxDefinition
 
 // checked has the stages of each checked definition, by the definition's JSON: most sessions have one of a
 // few.
-var checked = recent.New[string, []workflow.StageID](maxWorkflows)
+var checked = recent.New[string, []workflow.Stage](maxWorkflows)
 
 // stagesOf returns the stages of the definition in a session; none if it is not valid.
-func stagesOf(definition jsontext.Value) []workflow.StageID {
+func stagesOf(definition jsontext.Value) []workflow.Stage {
 	if known, ok := checked.Get(string(definition)); ok {
 		return known
 	}
@@ -81,11 +81,7 @@ func stagesOf(definition jsontext.Value) []workflow.StageID {
 	if s.Workflow != nil && s.Workflow.Check() != nil {
 		return nil
 	}
-	all := s.Definition().Stages
-	stages := make([]workflow.StageID, len(all))
-	for i, st := range all {
-		stages[i] = st.ID
-	}
+	stages := s.Definition().Stages
 	checked.Put(string(definition), stages)
 	return stages
 }

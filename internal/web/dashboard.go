@@ -63,7 +63,8 @@ func New(o Options) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dashboard{o: o, log: o.Log, door: door, screens: &screens{version: o.Version, log: o.Log}, projects: projects{o.Engine}}
+	d := &Dashboard{o: o, log: o.Log, door: door, projects: projects{o.Engine}}
+	d.screens = &screens{o.Version, o.Log, o.Engine.Clock, d.waiting}
 	if o.State != "" {
 		d.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}

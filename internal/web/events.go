@@ -23,6 +23,9 @@ import (
 // everything is the subject of a page that shows all projects.
 const everything = "all"
 
+// waitsAlone is the subject of a page that shows no runs: the stream then counts the waits.
+const waitsAlone = "waits"
+
 // heartbeat is the interval of the messages on a stream without news, which keep it open.
 const heartbeat = 25 * time.Second
 
@@ -57,8 +60,10 @@ type change struct {
 	State    workflow.State   `json:"state,omitempty"`
 	Stage    workflow.StageID `json:"stage,omitempty"`
 	Round    int              `json:"round,omitempty"`
-	// Waiting is the number of runs at a gate or a question.
-	Waiting int `json:"waiting"`
+	// Waiting is the number of runs of all projects that wait for the person, and Project the name of the one whose run
+	// changed last.
+	Waiting int    `json:"waiting"`
+	Project string `json:"project,omitempty"`
 	// Print is a hash of the page's facts: another one means a change.
 	Print string `json:"print"`
 	// Work grows with the events of a run without a host.
@@ -83,18 +88,28 @@ func (s *stream) Changed(string) {
 }
 
 // describe describes a subject: everything, the id of a project, or the ids of project and run with a slash
-// between them.
+// between them, or waitsAlone.
 func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight) {
 	id, session, one := strings.Cut(subject, "/")
 	var now change
 	var sight feed.Sight
 	var print prints
+	var latest time.Time
 	for _, p := range v.projects.all() {
-		if id != everything && id != p.ID {
+		sight.Folders = append(sight.Folders, filepath.Join(p.Path, store.Folder))
+		sessions, err := v.projects.engine.Latest(ctx, addressOf(p), engine.MaxBoard)
+		if err != nil {
 			continue
 		}
-		sight.Folders = append(sight.Folders, filepath.Join(p.Path, store.Folder))
-		if one {
+		for _, w := range v.projects.waitingIn(p, sessions) {
+			now.Waiting++
+			if w.UpdatedAt.After(latest) {
+				latest, now.Project = w.UpdatedAt, p.Name
+			}
+		}
+		switch {
+		case id != everything && id != p.ID:
+		case one:
 			s, _, err := v.projects.engine.Session(ctx, project.Address{Cwd: p.Path, Session: session})
 			if err != nil {
 				continue
@@ -102,21 +117,12 @@ func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight
 			now.Revision, now.State, now.Stage, now.Round = s.Revision, s.CurrentState, s.CurrentStage, s.Current().Iteration
 			print.addRun(s)
 			now.Work = v.sizeOfEvents(p.Path, s.SessionID, &sight)
-			continue
+		default:
+			print.addSessions(sessions)
 		}
-		board, err := v.projects.engine.Board(ctx, addressOf(p), engine.MaxBoard, "")
-		if err != nil {
-			continue
-		}
-		for _, r := range board.Rows {
-			if r.CurrentState.WaitsForHuman() {
-				now.Waiting++
-			}
-		}
-		print.addRows(board.Rows)
 	}
 	now.Print = print.sum()
-	sight.State = fmt.Sprint(now.Print, now.Work)
+	sight.State = fmt.Sprint(now.Print, now.Work, now.Waiting)
 	return now, sight
 }
 
@@ -142,9 +148,9 @@ type prints struct{ text strings.Builder }
 
 func (p *prints) addRun(s *workflow.Session) { fmt.Fprintln(&p.text, s.Revision) }
 
-func (p *prints) addRows(rows []engine.Row) {
-	for _, r := range rows {
-		fmt.Fprintln(&p.text, r.SessionID, r.Revision)
+func (p *prints) addSessions(all []workflow.Summary) {
+	for _, s := range all {
+		fmt.Fprintln(&p.text, s.SessionID, s.Revision)
 	}
 }
 
@@ -160,7 +166,7 @@ func (a *asked) followRun(p folder, s *workflow.Session) {
 // canFollow reports whether a subject exists.
 func (v *live) canFollow(subject string) bool {
 	id, _, _ := strings.Cut(subject, "/")
-	if subject == everything {
+	if subject == everything || subject == waitsAlone {
 		return true
 	}
 	for _, p := range v.projects.all() {

@@ -4,29 +4,45 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
 
-// maxLeads bounds the questions read for the inbox: each costs a look at the documents of a run.
-const maxLeads = 20
+// Limits of the lists. Each lead costs a look at the documents of a run.
+const (
+	maxLeads = 20
+	maxEnded = 20
+)
 
 // card is a run in a list.
 type card struct {
 	engine.Row
-	Project projectLink
+	Project folder
 	Href    string
-	// Place describes stage and state of the run.
-	Place string
-	// Lead names the pending decision; "" if there is none or it was not read.
-	Lead string
+	// Title is the objective, Slug the name of the task if the title does not tell the run from others.
+	Title, Slug string
+	// Label is the label of the stage.
+	Label string
+	Wait  wait
+	// Age is the time since the last change, Foreign the browser's tag of the title if that has another language
+	// than the page.
+	Age     time.Duration
+	Foreign string
+	// Head names the state or the pending decision, Reason is what speaks for and against it.
+	Head, Reason string
 }
 
 // projectLink names a project.
@@ -39,89 +55,238 @@ type projectLink struct {
 	Broken  []string
 }
 
-// inboxPage is the runs of all projects.
-type inboxPage struct {
-	Waiting  []card
-	Stages   []column
+// runLists are runs in groups.
+type runLists struct {
+	// Show is the kind of the waits that are shown, "" for all; Counts has how many of each kind there are.
+	Show   wait
+	Counts map[wait]int
+	// Waiting and Ended are the runs that are shown, AllEnded counts the ended ones.
+	Waiting, Running, Ended []card
+	AllEnded                int
+	// Projects are the projects of the runs; Unread is true if something of them cannot be read.
 	Projects []projectLink
-}
-
-// boardPage is the runs of one project.
-type boardPage struct {
-	Project       projectLink
-	Waiting, Done []card
-	Stages        []column
-	Running       []card
-	More          bool
-	List          bool
+	Unread   bool
+	// One is true for a page of one project, More if older runs were left out.
+	One, More bool
 }
 
 // showInbox shows the runs of all projects, first the ones waiting for the person.
 func (d *Dashboard) showInbox(a *asked) (templ.Component, error) {
-	a.page.Title = a.lang.Say("Inbox")
-	a.page.Follow = everything
-	var body inboxPage
-	var running []card
-	var stages []workflow.Stage
-	var print prints
-	for _, p := range d.projects.all() {
-		row := projectLink{folder: p}
-		board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
-		if err != nil {
-			if a.Err() != nil {
-				return nil, a.Err()
-			}
-			row.Trouble = lang.Of(err).In(a.lang)
-		}
-		row.Broken = board.Broken
-		print.addRows(board.Rows)
-		own := d.o.Engine.Stages(addressOf(p))
-		stages = withStages(stages, own)
-		for _, r := range board.Rows {
-			switch c := newCard(a, p, own, r); {
-			case r.CurrentState.WaitsForHuman():
-				row.Waits++
-				body.Waiting = append(body.Waiting, c)
-			case r.CurrentState.Active():
-				row.Active++
-				running = append(running, c)
-			}
-		}
-		body.Projects = append(body.Projects, row)
-	}
-	a.page.Print = print.sum()
-	slices.SortStableFunc(body.Waiting, func(a, b card) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-	for i := range min(len(body.Waiting), maxLeads) {
-		d.readLead(a, &body.Waiting[i])
-	}
-	body.Stages = groupByStage(stages, running)
-	return inboxScreen(a.lang, body), nil
+	a.page.Title, a.page.Follow = a.lang.Say("Inbox"), everything
+	return d.listRuns(a, d.projects.all(), false)
 }
 
-// newCard describes a run.
-func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row) card {
-	c := card{Row: r, Project: projectLink{folder: p}, Href: p.Run(r.TaskName), Place: story.Place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)}
-	if r.CurrentState.WaitsForHuman() {
-		c.Href = p.Document(r.TaskName, r.CurrentStage)
+// showBoard shows the runs of one project.
+func (d *Dashboard) showBoard(a *asked) (templ.Component, error) {
+	p, err := d.projects.folderOf(a)
+	if err != nil {
+		return nil, err
+	}
+	a.page.Title, a.page.Follow = p.Name, p.ID
+	return d.listRuns(a, []folder{p}, true)
+}
+
+// listRuns shows the runs of some projects.
+func (d *Dashboard) listRuns(a *asked, of []folder, one bool) (templ.Component, error) {
+	out := runLists{Counts: map[wait]int{}, One: one}
+	if show := wait(a.r.URL.Query().Get("show")); slices.Contains(waits, show) {
+		out.Show = show
+	}
+	var print prints
+	for _, p := range of {
+		board, err := d.board(a, p)
+		if err != nil && (one || a.Err() != nil) {
+			return nil, err
+		}
+		out.addProject(a, p, board, d.cardsOf(a, p, board.Rows), err)
+		print.addSessions(a.known[p.ID])
+	}
+	a.page.Print = print.sum()
+	out.arrange()
+	for i := range min(len(out.Waiting), maxLeads) {
+		d.readLead(a, &out.Waiting[i])
+	}
+	if len(out.Projects) > 0 {
+		a.page.Beside = waitChips(a.lang, &out)
+	}
+	return runListsScreen(a.lang, &out), nil
+}
+
+// cardsOf describes the runs of a project.
+func (d *Dashboard) cardsOf(a *asked, p folder, rows []engine.Row) []card {
+	stages := d.o.Engine.Stages(addressOf(p))
+	kept := d.projects.headlessOf(p, a.known[p.ID])
+	out := make([]card, len(rows))
+	for i, r := range rows {
+		out[i] = newCard(a, p, stages, r, kept[r.SessionID])
+	}
+	return out
+}
+
+// addProject adds a project with its runs; trouble is the error in reading it.
+func (out *runLists) addProject(a *asked, p folder, board engine.Board, cards []card, trouble error) {
+	row := projectLink{folder: p, Broken: board.Broken}
+	if trouble != nil {
+		row.Trouble = lang.Of(trouble).In(a.lang)
+	}
+	for _, c := range cards {
+		switch {
+		case c.Wait != "":
+			row.Waits++
+			out.Counts[c.Wait]++
+			out.Waiting = append(out.Waiting, c)
+		case c.CurrentState.Active():
+			row.Active++
+			out.Running = append(out.Running, c)
+		default:
+			out.Ended = append(out.Ended, c)
+		}
+	}
+	out.Unread = out.Unread || trouble != nil || len(board.Broken) > 0
+	out.More = out.More || board.More
+	out.Projects = append(out.Projects, row)
+}
+
+// arrange sorts the runs, and leaves out those that are not shown.
+func (out *runLists) arrange() {
+	slices.SortStableFunc(out.Waiting, func(a, b card) int { return compareWaits(a.Wait, b.Wait, a.UpdatedAt, b.UpdatedAt) })
+	for _, all := range [][]card{out.Running, out.Ended} {
+		slices.SortStableFunc(all, func(a, b card) int {
+			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.TaskName, b.TaskName))
+		})
+	}
+	if out.Show != "" {
+		out.Waiting = slices.DeleteFunc(out.Waiting, func(c card) bool { return c.Wait != out.Show })
+	}
+	if out.AllEnded = len(out.Ended); !out.One {
+		out.Ended = out.Ended[:min(maxEnded, len(out.Ended))]
+	}
+	tellApart(out.Waiting, out.Running, out.Ended)
+}
+
+// tellApart adds the names of the tasks to runs with the same title.
+func tellApart(lists ...[]card) {
+	seen := map[string]int{}
+	for _, all := range lists {
+		for _, c := range all {
+			seen[c.Title]++
+		}
+	}
+	for _, all := range lists {
+		for i, c := range all {
+			if seen[c.Title] > 1 && c.Title != c.TaskName {
+				all[i].Slug = c.TaskName
+			}
+		}
+	}
+}
+
+// maxTitle bounds the title of a run, in columns.
+const maxTitle = 160
+
+// newCard describes a run; kept is the record of its headless run, nil for none.
+func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row, kept *headless.Kept) card {
+	c := card{Row: r, Project: p, Href: p.Run(r.TaskName), Label: labelOf(stages, r.CurrentStage), Wait: waitOf(&r.Summary, kept), Age: a.now.Sub(r.UpdatedAt)}
+	if c.Wait != "" {
+		c.Href = waiting{p, r.Summary, c.Wait}.Place()
+	}
+	if c.Title = visible.Shorten(visible.Line(r.Objective), maxTitle, "…"); strings.TrimSpace(c.Title) == "" {
+		c.Title = r.TaskName
+	}
+	if l := lang.Choose(lang.Auto, c.Title, a.lang); l != a.lang {
+		c.Foreign = languageTag(l)
+	}
+	switch {
+	case c.Wait == waitStopped && kept.Cost.Limit > 0 && kept.Cost.Spent >= kept.Cost.Limit:
+		c.Head, c.Reason = a.lang.Say("Budget used up"), a.lang.Say("%s of %s, %s", kept.Cost.Spent.Short(), kept.Cost.Limit.Short(), c.Label)
+	case c.Wait == waitStopped:
+		c.Head, c.Reason = a.lang.Say("Stopped"), a.lang.Say("%s spent, %s", kept.Cost.Spent.Short(), c.Label)
+	case !r.CurrentState.Active():
+		c.Head = capitalize(story.State(a.lang, r.CurrentState))
+	case kept != nil && kept.Working && kept.Cost.Limit > 0:
+		c.Head, c.Reason = c.Label, a.lang.Say("without a host, %s of %s", kept.Cost.Spent.Short(), kept.Cost.Limit.Short())
+	case kept != nil && kept.Working:
+		c.Head, c.Reason = c.Label, a.lang.Say("without a host, %s", kept.Cost.Spent.Short())
+	default:
+		c.Head, c.Reason = c.Label, story.State(a.lang, r.CurrentState)
 	}
 	return c
 }
 
-// column is the runs of one stage.
-type column struct {
-	Stage workflow.StageID
-	Label string
-	Cards []card
+// capitalize begins a text with a capital.
+func capitalize(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// withStages appends the stages of a project that stages does not have yet.
-func withStages(stages, own []workflow.Stage) []workflow.Stage {
-	for _, st := range own {
-		if !slices.ContainsFunc(stages, func(known workflow.Stage) bool { return known.ID == st.ID }) {
-			stages = append(stages, st)
+// readLead adds the question of the gate to a card. If it cannot be read, the card has only the place, and
+// the run's page says why.
+func (d *Dashboard) readLead(a *asked, c *card) {
+	q, err := d.o.Engine.Gate(a, request.Request{Address: project.Address{Cwd: c.Project.Path, Session: c.SessionID}, Caller: request.Caller{Language: a.lang}})
+	if err == nil {
+		c.Head, c.Reason = splitLead(q.Lead)
+	}
+}
+
+// splitLead splits a lead behind its first clause.
+func splitLead(lead string) (head, reason string) {
+	for i, r := range lead {
+		end := i + utf8.RuneLen(r)
+		switch {
+		case strings.ContainsRune("？。：", r), strings.ContainsRune("?.:", r) && strings.HasPrefix(lead[end:], " "):
+			if strings.ContainsRune("?？", r) {
+				i = end
+			}
+			return lead[:i], strings.TrimSpace(lead[end:])
 		}
 	}
-	return stages
+	return lead, ""
+}
+
+// mark is the look of a run in a list: the icon with its colour, and the colour of the present stage.
+type mark struct{ Icon, Colour, Stage string }
+
+// marks are the looks of runs that wait.
+var marks = map[wait]mark{
+	waitFailed:    {"failed", "bad", "bad"},
+	waitQuestions: {"ask", "ask", "ask"},
+	waitDecision:  {"gate", "mine", "now"},
+	waitStopped:   {"stopped", "warn", "warn"},
+}
+
+// markOf returns the look of a run.
+func markOf(c *card) mark {
+	switch {
+	case c.Wait != "":
+		return marks[c.Wait]
+	case c.CurrentState == workflow.Completed:
+		return mark{"done", "good", "done"}
+	case c.CurrentState.Active():
+		return mark{"now", "muted", "now"}
+	}
+	return mark{"close", "muted", "warn"}
+}
+
+// stageMarks returns the colours of the stages of a run.
+func stageMarks(c *card) []string {
+	out := make([]string, c.Position.Of)
+	for i := range out {
+		switch {
+		case i < c.Position.At-1:
+			out[i] = "done"
+		case i == c.Position.At-1:
+			out[i] = markOf(c).Stage
+		}
+	}
+	return out
+}
+
+// kindWords name the kinds of waits.
+var kindWords = map[wait]lang.Text{
+	waitFailed: lang.T("Failed"), waitQuestions: lang.T("Questions"), waitDecision: lang.T("Decisions"), waitStopped: lang.T("Stopped"),
 }
 
 // labelOf returns the label of a stage, or the id if the workflow is not in the settings.
@@ -132,67 +297,6 @@ func labelOf(stages []workflow.Stage, id workflow.StageID) string {
 		}
 	}
 	return string(id)
-}
-
-// groupByStage puts runs under their stages, and leaves out stages without runs.
-func groupByStage(stages []workflow.Stage, cards []card) []column {
-	var out []column
-	for _, st := range stages {
-		out = append(out, column{Stage: st.ID, Label: st.Label})
-	}
-	for _, c := range cards {
-		i := slices.IndexFunc(out, func(col column) bool { return col.Stage == c.CurrentStage })
-		if i < 0 {
-			i = len(out)
-			out = append(out, column{Stage: c.CurrentStage, Label: string(c.CurrentStage)})
-		}
-		out[i].Cards = append(out[i].Cards, c)
-	}
-	return slices.DeleteFunc(out, func(col column) bool { return len(col.Cards) == 0 })
-}
-
-// showBoard shows the runs of one project.
-func (d *Dashboard) showBoard(a *asked) (templ.Component, error) {
-	p, err := d.projects.folderOf(a)
-	if err != nil {
-		return nil, err
-	}
-	board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
-	if err != nil {
-		return nil, err
-	}
-	var print prints
-	print.addRows(board.Rows)
-	a.page.Title, a.page.Follow, a.page.Print = p.Name, p.ID, print.sum()
-	body := boardPage{Project: projectLink{folder: p, Broken: board.Broken}, More: board.More, List: a.r.URL.Query().Get("view") == "list"}
-	stages := d.o.Engine.Stages(addressOf(p))
-	for _, r := range board.Rows {
-		switch c := newCard(a, p, stages, r); {
-		case r.CurrentState.WaitsForHuman():
-			body.Waiting = append(body.Waiting, c)
-		case r.CurrentState.Active():
-			body.Running = append(body.Running, c)
-		default:
-			body.Done = append(body.Done, c)
-		}
-	}
-	for i := range min(len(body.Waiting), maxLeads) {
-		d.readLead(a, &body.Waiting[i])
-	}
-	body.Stages = groupByStage(stages, body.Running)
-	slices.SortStableFunc(body.Done, func(a, b card) int {
-		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.TaskName, b.TaskName))
-	})
-	return boardScreen(a.lang, body), nil
-}
-
-// readLead adds the question of the gate to a card. If it cannot be read, the card has only the place, and
-// the run's page says why.
-func (d *Dashboard) readLead(a *asked, c *card) {
-	q, err := d.o.Engine.Gate(a, request.Request{Address: project.Address{Cwd: c.Project.Path, Session: c.SessionID}, Caller: request.Caller{Language: a.lang}})
-	if err == nil {
-		c.Lead = q.Lead
-	}
 }
 
 // redirectShort redirects from a short address to the run, or to the document waiting for the person.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -52,6 +53,26 @@ func ago(l lang.Language, d time.Duration) string {
 		return l.Count(int(d/time.Hour), "hour")
 	}
 	return l.Count(int(d/(24*time.Hour)), "day")
+}
+
+// ages are the forms of an age in a list, the first one for less than a minute, for the script of the page too.
+func ages(l lang.Language) string {
+	return l.Say("now|%s min|%s h|%s d", "{}", "{}", "{}")
+}
+
+// shortAge formats an age in a list.
+func shortAge(l lang.Language, age time.Duration) string {
+	forms := strings.Split(ages(l), "|")
+	form, unit := forms[0], time.Minute
+	switch {
+	case age >= 24*time.Hour:
+		form, unit = forms[3], 24*time.Hour
+	case age >= time.Hour:
+		form, unit = forms[2], time.Hour
+	case age >= time.Minute:
+		form = forms[1]
+	}
+	return strings.Replace(form, "{}", itoa(int(age/unit)), 1)
 }
 
 // hiddenWords describe the kinds of hidden parts, by their names in package render.

@@ -97,7 +97,7 @@ func TestPersonInABrowser(t *testing.T) {
 	d := w.serveGuarded()
 	b.size(1280, 900)
 	b.open(d.Launch("/"))
-	b.press(".card.waits a")
+	b.press("#waits ~ .rows a")
 	b.await(`document.querySelectorAll('[data-question]').length > 0`)
 	b.write("fieldset:not([hidden]) [data-question]", "two thousand a day")
 	b.press("[name=skip_rest]")
@@ -149,7 +149,7 @@ func TestPersonInABrowser(t *testing.T) {
 	}
 	w.do(folder, request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: at.SessionID}, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: string(text)}}}})
 	b.open(d.Address("/"))
-	b.press(".card.waits a")
+	b.press("#waits ~ .rows a")
 	b.await(`[...document.querySelectorAll('.note.comment .became')].some(n => n.innerText.includes('the owner is named'))`)
 	b.press("#to-diff")
 	b.await(`document.querySelectorAll('.diff ins').length > 0`)

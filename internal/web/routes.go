@@ -66,6 +66,7 @@ func (d *Dashboard) addRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /passkeys/begin", handleScript(d.handleBeginPasskey))
 	mux.HandleFunc("POST /passkeys/finish", handleScript(d.handleFinishPasskey))
 	mux.HandleFunc("GET /w/{short}", d.redirectShort)
+	mux.HandleFunc("GET /next", d.redirectNext)
 	mux.Handle("GET /search", screen("search", d.showSearch))
 	mux.Handle("GET /memory", screen("memory", d.showMemory))
 	mux.Handle("GET /runs", screen("runs", d.showHeadlessRuns))

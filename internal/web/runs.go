@@ -75,7 +75,7 @@ func (d *Dashboard) headlessRunsOf(a *asked, p folder) (rows []ranRow, err error
 	if len(ids) == 0 {
 		return nil, err
 	}
-	board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
+	board, err := d.board(a, p)
 	if err != nil {
 		return nil, err
 	}

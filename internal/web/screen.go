@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // page is the content of the layout around a screen.
@@ -38,7 +39,11 @@ type page struct {
 	Follow, Print string
 	// Query is the text of the search.
 	Query string
-	Body  templ.Component
+	// Waits is the number of runs that wait for the person.
+	Waits int
+	// Beside stands beside the heading; nil for nothing.
+	Beside templ.Component
+	Body   templ.Component
 }
 
 // In returns the address of the page in another language.
@@ -99,6 +104,9 @@ type asked struct {
 	context.Context
 	r    *http.Request
 	lang lang.Language
+	now  time.Time
+	// known has the sessions of the projects that were read for the request, by the id of the project.
+	known map[string][]workflow.Summary
 	// page is filled in by the screen.
 	page *page
 }
@@ -107,6 +115,8 @@ type asked struct {
 type screens struct {
 	version string
 	log     *slog.Logger
+	clock   func() time.Time
+	waiting func(*asked) []waiting
 }
 
 // handleScreen serves one kind of page, with the content returned by show.
@@ -115,7 +125,7 @@ func (v *screens) handleScreen(name string, show func(*asked) (templ.Component, 
 		ctx, cancel := context.WithTimeout(r.Context(), maxWait)
 		defer cancel()
 		l := languageOf(w, r)
-		a := &asked{Context: ctx, r: r, lang: l}
+		a := &asked{Context: ctx, r: r, lang: l, now: v.clock(), known: map[string][]workflow.Summary{}}
 		a.page = &page{Lang: l, Screen: name, Version: v.version, Path: r.URL.EscapedPath(), Kept: r.URL.Query()}
 		status := http.StatusOK
 		body, err := show(a)
@@ -128,7 +138,7 @@ func (v *screens) handleScreen(name string, show func(*asked) (templ.Component, 
 			f = f.Translated(l)
 			a.page.Screen, a.page.Title, body = "trouble", l.Say("This page cannot be shown"), trouble(l, f.Error(), f.Hint)
 		}
-		a.page.Body = body
+		a.page.Body, a.page.Waits = body, len(v.waiting(a))
 		v.writePage(w, r, status, a.page)
 	})
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
@@ -44,7 +43,7 @@ func (d *Dashboard) showSearch(a *asked) (templ.Component, error) {
 		if i < maxSearched {
 			body.Notes = append(body.Notes, d.notesLike(a, p, query)...)
 		}
-		board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
+		board, err := d.board(a, p)
 		if err != nil {
 			continue // the inbox says that the project cannot be read
 		}
@@ -52,7 +51,7 @@ func (d *Dashboard) showSearch(a *asked) (templ.Component, error) {
 		stages := d.o.Engine.Stages(addressOf(p))
 		for _, r := range board.Rows {
 			if len(body.Found) < maxFound && (store.Query{Text: query}).Selects(&r.Summary) {
-				body.Found = append(body.Found, newCard(a, p, stages, r))
+				body.Found = append(body.Found, newCard(a, p, stages, r, nil))
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func searchScreen(l lang.Language, p searchPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(p.Found) > 0 {
-			templ_7745c5c3_Err = cards(l, "cards wide", p.Found).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = rows(l, p.Found).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

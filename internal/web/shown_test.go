@@ -121,7 +121,7 @@ func (w *world) submitDocument(name, document string) string {
 	}
 	w.do(folder, request.Request{Address: project.Address{Session: at.SessionID}, Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: string(text)}}}})
 	_, inbox, _ := w.get("/", "en")
-	board := regexp.MustCompile(`href="(/p/[^"]+/)">` + name + `<`).FindStringSubmatch(inbox)
+	board := regexp.MustCompile(`href="(/p/[^"/]+/)">` + name + `<`).FindStringSubmatch(inbox)
 	if board == nil {
 		w.t.Fatalf("no project %q in %s", name, inbox)
 	}
@@ -246,7 +246,7 @@ func TestTemplatesNameTheirOwn(t *testing.T) {
 	// Constants of the server: kinds of notes and of rows, views, marks of stages, kinds of items, types of notes.
 	own := []string{
 		`"note", n.Kind, n.Look()`, `c.Weight()`, `s.ID`, `b.ID`, `look`, `"diff", p.View`, `"became", n.Fate`, `n.Look()`, `string(r.Kind)`, `row.Mark`, `string(kind.Kind)`,
-		`"of-" + string(group.Type)`, `"l" + itoa(r.After)`, `class`, `"icon", classes`, `"tag state", p.State.Kind`,
+		`"of-" + string(group.Type)`, `"l" + itoa(r.After)`, `class`, `"icon", classes`, `"tag state", p.State.Kind`, `colour`,
 	}
 	marks := regexp.MustCompile(`^("[a-z]+", )*templ\.KV\("[a-z]+", .*\)$`)
 	all, err := filepath.Glob("*.templ")

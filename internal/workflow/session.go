@@ -432,9 +432,26 @@ type Summary struct {
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	Revision     int
+	// Position is the place of the current stage; zero if it is not known.
+	Position Position
+}
+
+// Position is the place of a stage in a workflow: the stage is number At of all Of, and goes on by Gate.
+type Position struct {
+	At, Of int
+	Gate   GateKind
+}
+
+// PositionOf returns the place of a stage among the stages of a workflow; zero if it is not one.
+func PositionOf(stages []Stage, id StageID) Position {
+	i := slices.IndexFunc(stages, func(st Stage) bool { return st.ID == id })
+	if i < 0 {
+		return Position{}
+	}
+	return Position{i + 1, len(stages), stages[i].Gate}
 }
 
 // Summary returns the summary of a session.
 func (s *Session) Summary() Summary {
-	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Revision}
+	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Revision, PositionOf(s.Definition().Stages, s.CurrentStage)}
 }

@@ -1,0 +1,147 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// wait is the kind of a wait for the person.
+type wait string
+
+// The kinds, the most urgent first.
+const (
+	waitFailed    wait = "failed"
+	waitQuestions wait = "questions"
+	waitDecision  wait = "decision"
+	waitStopped   wait = "stopped"
+)
+
+var waits = []wait{waitFailed, waitQuestions, waitDecision, waitStopped}
+
+// waiting is a run that waits for the person.
+type waiting struct {
+	folder
+	workflow.Summary
+	Kind wait
+}
+
+// Place returns the address of the page on which the wait ends.
+func (w waiting) Place() string {
+	if w.Kind == waitStopped {
+		return w.Run(w.TaskName)
+	}
+	return w.Document(w.TaskName, w.CurrentStage)
+}
+
+// slack is the time between the last step of a headless run and the save of its record.
+const slack = 2 * time.Second
+
+// waitOf returns the kind of a run's wait, "" if it does not wait. kept is the record of its headless run, nil if it
+// has none.
+func waitOf(s *workflow.Summary, kept *headless.Kept) wait {
+	switch {
+	case s.CurrentState == workflow.Clarifying:
+		return waitQuestions
+	case s.CurrentState == workflow.AwaitingApproval && s.Position.Gate == workflow.GateVerdict:
+		return waitFailed
+	case s.CurrentState.WaitsForHuman():
+		return waitDecision
+	case !s.CurrentState.Active() || kept == nil || kept.Working:
+		return ""
+	case s.UpdatedAt.After(kept.At.Add(slack)): // an assistant went on with it
+		return ""
+	}
+	return waitStopped
+}
+
+// compareWaits sorts by the kind of the wait, then the latest change first.
+func compareWaits(a, b wait, atA, atB time.Time) int {
+	return cmp.Or(cmp.Compare(slices.Index(waits, a), slices.Index(waits, b)), atB.Compare(atA))
+}
+
+// headlessOf reads the records of the headless runs among the sessions of a project in the hands of an assistant. A
+// record that cannot be read is left out; the page of the runs reports it.
+func (p projects) headlessOf(f folder, sessions []workflow.Summary) map[string]*headless.Kept {
+	atWork := func(s workflow.Summary) bool { return s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() }
+	if !slices.ContainsFunc(sessions, atWork) {
+		return nil
+	}
+	open, err := p.engine.Projects().Open(f.Path)
+	if err != nil {
+		return nil
+	}
+	defer open.Close()
+	ids, _ := headless.Folders(open.Dir)
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	out := map[string]*headless.Kept{}
+	for _, s := range sessions {
+		if _, has := slices.BinarySearch(ids, s.SessionID); !has || !atWork(s) {
+			continue
+		}
+		if kept, err := headless.Past(open.Dir, s.SessionID); err == nil && kept != nil {
+			out[s.SessionID] = kept
+		}
+	}
+	return out
+}
+
+// waitingIn returns the runs that wait for the person among those of a project.
+func (p projects) waitingIn(f folder, sessions []workflow.Summary) (all []waiting) {
+	kept := p.headlessOf(f, sessions)
+	for i := range sessions {
+		if kind := waitOf(&sessions[i], kept[sessions[i].SessionID]); kind != "" {
+			all = append(all, waiting{f, sessions[i], kind})
+		}
+	}
+	return all
+}
+
+// board reads the runs of a project, and notes them for the request.
+func (d *Dashboard) board(a *asked, p folder) (engine.Board, error) {
+	board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
+	summaries := make([]workflow.Summary, len(board.Rows))
+	for i, r := range board.Rows {
+		summaries[i] = r.Summary
+	}
+	a.known[p.ID] = summaries
+	return board, err
+}
+
+// waiting returns the runs of all projects that wait for the person, in the order of the inbox. It reads the projects
+// that the request has not read.
+func (d *Dashboard) waiting(a *asked) (all []waiting) {
+	for _, p := range d.projects.all() {
+		sessions, has := a.known[p.ID]
+		if !has {
+			sessions, _ = d.o.Engine.Latest(a, addressOf(p), engine.MaxBoard) // the inbox says that a project cannot be read
+		}
+		all = append(all, d.projects.waitingIn(p, sessions)...)
+	}
+	slices.SortStableFunc(all, func(a, b waiting) int { return compareWaits(a.Kind, b.Kind, a.UpdatedAt, b.UpdatedAt) })
+	return all
+}
+
+// redirectNext redirects to the page of the run that waits after the one named in after, as PROJECT/TASK; to the
+// inbox if no other waits.
+func (d *Dashboard) redirectNext(w http.ResponseWriter, r *http.Request) {
+	project, task, _ := strings.Cut(r.URL.Query().Get("after"), "/")
+	all := d.waiting(&asked{Context: r.Context(), r: r})
+	is := func(w waiting) bool { return w.ID == project && (w.TaskName == task || w.SessionID == task) }
+	at := slices.IndexFunc(all, is)
+	next := slices.DeleteFunc(slices.Concat(all[at+1:], all[:max(at, 0)]), is)
+	to := "/"
+	if len(next) > 0 {
+		to = next[0].Place()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
