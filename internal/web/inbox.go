@@ -246,28 +246,28 @@ func splitLead(lead string) (head, reason string) {
 	return lead, ""
 }
 
-// mark is the look of a run in a list: the icon with its colour, and the colour of the present stage.
-type mark struct{ Icon, Colour, Stage string }
+// look is how a list shows a run: the icon with its colour, and the colour of the present stage.
+type look struct{ Icon, Colour, Stage string }
 
-// marks are the looks of runs that wait.
-var marks = map[wait]mark{
+// looks are the looks of runs that wait.
+var looks = map[wait]look{
 	waitFailed:    {"failed", "bad", "bad"},
 	waitQuestions: {"ask", "ask", "ask"},
 	waitDecision:  {"gate", "mine", "now"},
 	waitStopped:   {"stopped", "warn", "warn"},
 }
 
-// markOf returns the look of a run.
-func markOf(c *card) mark {
+// lookOf returns the look of a run.
+func lookOf(c *card) look {
 	switch {
 	case c.Wait != "":
-		return marks[c.Wait]
+		return looks[c.Wait]
 	case c.CurrentState == workflow.Completed:
-		return mark{"done", "good", "done"}
+		return look{"done", "good", "done"}
 	case c.CurrentState.Active():
-		return mark{"now", "muted", "now"}
+		return look{"now", "muted", "now"}
 	}
-	return mark{"close", "muted", "warn"}
+	return look{"close", "muted", "warn"}
 }
 
 // stageMarks returns the colours of the stages of a run.
@@ -278,7 +278,7 @@ func stageMarks(c *card) []string {
 		case i < c.Position.At-1:
 			out[i] = "done"
 		case i == c.Position.At-1:
-			out[i] = markOf(c).Stage
+			out[i] = lookOf(c).Stage
 		}
 	}
 	return out

@@ -532,7 +532,7 @@ func rowOf(l lang.Language, c *card) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = icon(markOf(c).Icon, markOf(c).Colour).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = icon(lookOf(c).Icon, lookOf(c).Colour).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

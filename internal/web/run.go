@@ -41,9 +41,6 @@ type runPage struct {
 // tag is a state in a word, with the class of its colour.
 type tag struct{ Kind, Text string }
 
-// maxTitle bounds an objective as a title, in columns.
-const maxTitle = 160
-
 // densities are those of the timeline: decisions only, one line for each entry, everything.
 var densities = []string{"decisions", "lines", "full"}
 

@@ -47,13 +47,13 @@ type lane struct {
 // storyCard is a story, or the criteria of a lane without one.
 type storyCard struct {
 	ID, Title, Href string
-	Marks           []mark
+	Marks           []criterionMark
 	// Counts says how many criteria are met, failed and so on.
 	Counts string
 }
 
-// mark is a criterion on a card.
-type mark struct {
+// criterionMark is a criterion on a card.
+type criterionMark struct {
 	ID, Href string
 	State    trace.State
 }
@@ -215,7 +215,7 @@ func (t *tracer) layCard(id, title, href string, ids []string, criteria map[stri
 		c := criteria[one]
 		counts[c.State]++
 		if len(out.Marks) < maxMarks {
-			out.Marks = append(out.Marks, mark{ID: one, Href: t.hrefOf("c", one), State: c.State})
+			out.Marks = append(out.Marks, criterionMark{ID: one, Href: t.hrefOf("c", one), State: c.State})
 		}
 	}
 	var said []string
