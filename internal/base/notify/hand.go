@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"os/exec"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 )
 
 // Handed is a notice on the way to the process that sends it. Folder is the project's.
@@ -31,7 +33,7 @@ func (h Handed) Hand(folder, program string, args ...string) error {
 	}
 	cmd := exec.CommandContext(context.Background(), program, args...) //nolint:gosec // this program
 	cmd.Dir = folder
-	detach(cmd)
+	process.Detach(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
