@@ -126,7 +126,7 @@ func TestPagesSayWhatTheyShow(t *testing.T) {
 		state = append(state, body[3])
 	}
 	slices.Sort(state)
-	if got := slices.Compact(state); !slices.Equal(got, []string{"board", "document", "inbox", "log", "run"}) {
+	if got := slices.Compact(state); !slices.Equal(got, []string{"board", "document", "inbox", "log", "run", "trace"}) {
 		t.Errorf("these screens have a state: %v", got)
 	}
 }
