@@ -50,19 +50,12 @@ type codePage struct {
 	BelowHref, BesideHref string
 }
 
-// columns returns the number of columns of the lines, lastColumns that below the second heading.
+// columns returns the number of columns of the lines.
 func (p *codePage) columns() string {
 	if p.Beside {
 		return "4"
 	}
 	return "3"
-}
-
-func (p *codePage) lastColumns() string {
-	if p.Beside {
-		return "2"
-	}
-	return "1"
 }
 
 // codeFolder is a folder of the list of files.
@@ -118,13 +111,15 @@ func (f *codeFile) Marks() (findings, comments int) {
 	return findings, comments
 }
 
-// Shown cuts a line that is too long for a page, and returns the number of bytes left out.
-func (f *codeFile) Shown(spans []textdiff.Span) (out []textdiff.Span, cut int) {
+// showLine cuts a line that is too long for a page, and returns the number of bytes left out. Words are marked beside
+// the line that they differ from: in a new line all are new.
+func showLine(kind textdiff.Kind, spans []textdiff.Span) (out []textdiff.Span, cut int) {
 	room := maxCodeLine
 	for _, s := range spans {
 		head := visible.Head(s.Text, room)
 		cut += len(s.Text) - len(head)
 		room -= len(head)
+		s.Changed = s.Changed && kind == textdiff.Changed
 		if s.Text = head; head != "" {
 			out = append(out, s)
 		}
@@ -325,7 +320,7 @@ func (f *codeFile) fold(rows []textdiff.Row, around int) (out []codeHunk) {
 			to++
 		}
 		h := codeHunk{Rows: rows[from:to], From: rows[from].After}
-		if !near[from] {
+		if !near[from] && to-from > 1 { // one line takes no more room than a link to it
 			h.Folded = to - from
 		}
 		out = append(out, h)
@@ -333,6 +328,9 @@ func (f *codeFile) fold(rows []textdiff.Row, around int) (out []codeHunk) {
 	}
 	return out
 }
+
+// folderOf returns the folder of a path, "" for the top.
+func folderOf(name string) string { return strings.TrimSuffix(path.Dir(name), ".") }
 
 // layFolders groups the files by folder; the folded ones come last.
 func (p *codePage) layFolders(l lang.Language) {
@@ -343,15 +341,13 @@ func (p *codePage) layFolders(l lang.Language) {
 		last := &p.Folders[len(p.Folders)-1]
 		last.Files = append(last.Files, f)
 	}
+	slices.SortStableFunc(p.Files, func(a, b *codeFile) int { return strings.Compare(folderOf(a.Path), folderOf(b.Path)) })
 	var folded []*codeFile
 	for _, f := range p.Files {
-		switch folder := path.Dir(f.Path); {
-		case f.Fold != "":
+		if f.Fold != "" {
 			folded = append(folded, f)
-		case folder == ".":
-			add("", f)
-		default:
-			add(folder, f)
+		} else {
+			add(folderOf(f.Path), f)
 		}
 	}
 	for _, f := range folded {
