@@ -50,6 +50,17 @@ type codePage struct {
 	BelowHref, BesideHref string
 }
 
+// Tag returns the colour of a finding's severity.
+func (f codeFinding) Tag() string {
+	switch f.Severity {
+	case "critical":
+		return "bad"
+	case "major":
+		return "warn"
+	}
+	return ""
+}
+
 // columns returns the number of columns of the lines.
 func (p *codePage) columns() string {
 	if p.Beside {

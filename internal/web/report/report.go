@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
@@ -35,8 +36,8 @@ type page struct {
 
 // Markdown returns the report on a session. found is the result of the check of the history, and t follows the
 // requirements.
-func Markdown(s *workflow.Session, found workflow.Verification, t trace.Trace, l lang.Language) string {
-	return unmentioned.Replace("# " + l.Say("Run: %s", safeCell(s.TaskName)) + "\n\n" + reportBody(s, found, t, l, "##"))
+func Markdown(s *workflow.Session, found workflow.Verification, t trace.Trace, code codediff.Changes, l lang.Language) string {
+	return unmentioned.Replace("# " + l.Say("Run: %s", safeCell(s.TaskName)) + "\n\n" + reportBody(s, found, t, code, l, "##"))
 }
 
 // unmentioned keeps GitHub from notifying people named in a report, and from closing issues. GitHub looks for
@@ -44,7 +45,7 @@ func Markdown(s *workflow.Session, found workflow.Verification, t trace.Trace, l
 var unmentioned = strings.NewReplacer("@", "@&#8203;", `\#`, `\#&#8203;`, "GH-", "GH&#8203;-", "gh-", "gh&#8203;-")
 
 // reportBody returns the report without the title.
-func reportBody(s *workflow.Session, found workflow.Verification, t trace.Trace, l lang.Language, mark string) string {
+func reportBody(s *workflow.Session, found workflow.Verification, t trace.Trace, code codediff.Changes, l lang.Language, mark string) string {
 	p := &page{Language: l, s: s, w: s.Definition(), found: found.In(l), trace: t, mark: mark}
 	p.writeFacts()
 	p.writeStages()
@@ -55,6 +56,7 @@ func reportBody(s *workflow.Session, found workflow.Verification, t trace.Trace,
 	p.writeRequests()
 	p.writeTrace()
 	p.writeEvidence()
+	p.writeCode(code)
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 

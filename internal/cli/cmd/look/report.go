@@ -113,7 +113,11 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	ending := strings.ToLower(filepath.Ext(o.out))
 	endsInHTML := !o.asMarkdown && slices.Contains([]string{".html", ".htm"}, ending)
 	endsInDocx := !o.asMarkdown && ending == ".docx"
-	text := report.Markdown(s, found, traced, term.Lang)
+	code, err := readCode(cmd, tasks, args)
+	if err != nil {
+		return err
+	}
+	text := report.Markdown(s, found, traced, code, term.Lang)
 	if o.evidence != "" {
 		return writeEvidence(term, tasks, s.TaskName, text, o.evidence)
 	}
@@ -121,7 +125,7 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	case o.graph:
 		text = s.Graph(doubts(term.Lang, s.TaskName, found)...)
 	case o.asHTML, endsInHTML:
-		if text, err = report.HTML(s, found, traced, term.Lang); err != nil {
+		if text, err = report.HTML(s, found, traced, code, term.Lang); err != nil {
 			return err
 		}
 	case o.asDocx, endsInDocx:
