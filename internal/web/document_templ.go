@@ -849,23 +849,23 @@ func outline(l lang.Language, p *documentPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = countMark(l.Count(s.Tally.Changes, "change"), "plus", "good", s.Tally.Changes).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sectionMark(l.Count(s.Marks.Changes, "change"), "plus", "good", s.Marks.Changes).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = countMark(l.Count(s.Tally.Bad, "finding"), "failed", "bad", s.Tally.Bad).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sectionMark(l.Count(s.Marks.Bad, "finding"), "failed", "bad", s.Marks.Bad).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = countMark(l.Count(s.Tally.Warn, "note"), "warn", "warn", s.Tally.Warn).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sectionMark(l.Count(s.Marks.Warn, "note"), "warn", "warn", s.Marks.Warn).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = countMark(l.Count(s.Tally.Ask, "question"), "ask", "ask", s.Tally.Ask).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sectionMark(l.Count(s.Marks.Ask, "question"), "ask", "ask", s.Marks.Ask).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = countMark(l.Count(s.Tally.Comments, "comment"), "comment", "mine", s.Tally.Comments).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sectionMark(l.Count(s.Marks.Comments, "comment"), "comment", "mine", s.Marks.Comments).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -971,8 +971,8 @@ func outline(l lang.Language, p *documentPage) templ.Component {
 	})
 }
 
-// mark is a count with an icon.
-func countMark(says, name, look string, n int) templ.Component {
+// sectionMark is a count with an icon.
+func sectionMark(says, name, look string, n int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

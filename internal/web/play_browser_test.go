@@ -122,7 +122,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.keys("c")
 	b.await(`document.activeElement?.name === 'text'`)
 	b.keys("name the owner")
-	b.press(".editor button")
+	b.press(".editor .primary")
 	b.await(`document.querySelector('[data-comments]').textContent === '1'`)
 	b.press("[data-decision=request_changes]")
 	b.awaitDecision("Recorded")

@@ -15,7 +15,7 @@ type section struct {
 	Parts []part
 	// Sum identifies the text of the section, for the marks of a reader.
 	Sum   string
-	Tally tally
+	Marks sectionMarks
 }
 
 // part is a block of the text with its notes. Changed reports whether the round before had other words.
@@ -25,8 +25,8 @@ type part struct {
 	Changed bool
 }
 
-// tally counts the notes of a section by kind, and the places that changed since the round before.
-type tally struct{ Bad, Warn, Ask, Comments, Changes int }
+// sectionMarks counts the notes of a section by kind, and the places that changed since the round before.
+type sectionMarks struct{ Bad, Warn, Ask, Comments, Changes int }
 
 // hunk is a run of compared lines with the notes of the page.
 type hunk struct {
@@ -74,7 +74,7 @@ func sectionsOf(page render.Page, lines []string, notes map[int][]note, rows []t
 				one.Notes = append(one.Notes, notes[line]...)
 				one.Changed = one.Changed || line <= p.To && changed[line]
 			}
-			row.Tally.add(one)
+			row.Marks.add(one)
 			row.Parts = append(row.Parts, one)
 		}
 		out = append(out, row)
@@ -93,7 +93,7 @@ func isBlank(r textdiff.Row) bool {
 	return true
 }
 
-func (m *tally) add(p part) {
+func (m *sectionMarks) add(p part) {
 	if p.Changed {
 		m.Changes++
 	}

@@ -17,6 +17,7 @@ const wide = () => matchMedia('(min-width: 62rem)').matches;
 const key = () => localStorage.getItem('bmad-key');
 const pairing = `/pair?back=${encodeURIComponent(location.pathname + location.search)}`;
 let blocks = [];
+let starts = new Map(); // of each file, or of the document, the first lines of the blocks
 let at = -1; // the block of the button, which follows the focus and the pointer
 let fresh = null; // the editor into which nothing was typed yet
 
@@ -25,6 +26,12 @@ const lines = (block) => block.dataset.l.split('-').map(Number);
 const fileOf = (block) => block?.closest('[data-file]')?.dataset.file;
 function findBlocks() {
   blocks = [...paper.querySelectorAll('[data-l]')].filter((b) => !b.querySelector('[data-l]') && !b.closest('[hidden]'));
+  starts = new Map();
+  for (const block of blocks) {
+    const file = fileOf(block);
+    if (!starts.has(file)) starts.set(file, []);
+    starts.get(file).push([lines(block)[0], block]);
+  }
   for (const block of blocks) block.tabIndex = form ? 0 : -1;
 }
 
@@ -60,9 +67,7 @@ function textOf(block) {
 
 // The block of a line, or the last one before it.
 function blockOf(line, file) {
-  let found = null;
-  for (const block of blocks) if (lines(block)[0] <= line && fileOf(block) === file) found = block;
-  return line > 0 ? found : null;
+  return line > 0 ? starts.get(file)?.findLast(([from]) => from <= line)?.[1] ?? null : null;
 }
 
 // The block that keys act on: a resting pointer does not move it.
@@ -403,8 +408,8 @@ function drawDiagrams() {
       seen.unobserve(pre);
       const { draw } = await import('./diagram.js');
       const figure = draw(pre, { title: paper.dataset.diagram, undrawn: paper.dataset.undrawn });
-      blocks[blocks.indexOf(pre)] = figure;
-      if (form) figure.tabIndex = 0;
+      findBlocks();
+      figure.tabIndex = form ? 0 : -1;
     }
   }, { rootMargin: '600px' });
   for (const pre of paper.querySelectorAll('pre[data-diagram]')) seen.observe(pre);
