@@ -47,13 +47,13 @@ type lane struct {
 // storyCard is a story, or the criteria of a lane without one.
 type storyCard struct {
 	ID, Title, Href string
-	Marks           []criterionMark
+	Marks           []cardMark
 	// Counts says how many criteria are met, failed and so on.
 	Counts string
 }
 
-// criterionMark is a criterion on a card.
-type criterionMark struct {
+// cardMark is a criterion on a card.
+type cardMark struct {
 	ID, Href string
 	State    trace.State
 }
@@ -215,7 +215,7 @@ func (t *tracer) layCard(id, title, href string, ids []string, criteria map[stri
 		c := criteria[one]
 		counts[c.State]++
 		if len(out.Marks) < maxMarks {
-			out.Marks = append(out.Marks, criterionMark{ID: one, Href: t.hrefOf("c", one), State: c.State})
+			out.Marks = append(out.Marks, cardMark{ID: one, Href: t.hrefOf("c", one), State: c.State})
 		}
 	}
 	var said []string
