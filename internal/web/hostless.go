@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,9 +94,7 @@ func describeLive(l lang.Language, s *workflow.Session, kept *headless.Kept, p h
 	if kept.Cost.Limit > 0 {
 		out.Of = l.Say("of %s", kept.Cost.Limit.Short())
 	}
-	if tokens > 0 {
-		out.Tokens = l.Say("%d tokens", tokens)
-	}
+	out.Tokens = strconv.FormatInt(tokens, 10)
 	switch {
 	case out.Working && len(p.Acts) > 0:
 		out.Doing = visible.Line(p.Acts[len(p.Acts)-1].Text)
@@ -112,6 +111,9 @@ func describeLive(l lang.Language, s *workflow.Session, kept *headless.Kept, p h
 	}
 	return out
 }
+
+// IsOpen reports whether something of the work is going on or can go on, else only its cost is of interest.
+func (w *hostless) IsOpen() bool { return w != nil && (w.Live.Working || w.Resume || w.Command != "") }
 
 // Names says who works, for example "claude".
 func (w *hostless) Names() string {

@@ -247,6 +247,7 @@ func TestOtherFieldsAreKeptInABrowser(t *testing.T) {
 	k := openDesk(t, "zh-booking", "po 01-po-first.md", "yes")
 	k.open(k.d.Address(dashboard.PageOf(k.folder, k.session, "")))
 	k.await(`document.getElementById('leaves')?.hidden === false`)
+	k.press("#leave summary")
 	k.write("#leave-words", "opening hours are missing")
 	k.write("input[type=search]", "half a se")
 	k.do(chromedp.Do(k.ctx, chromedp.Reload()))

@@ -317,6 +317,7 @@ func TestLeaveInABrowser(t *testing.T) {
 	d := w.serveGuarded()
 	b.open(d.Launch(dashboard.PageOf(folder, at.SessionID, "") + "?lang=en"))
 	b.await(`!!localStorage.getItem('bmad-key') && !document.getElementById('leaves').hidden`)
+	b.press("#leave summary")
 	b.press("#leaves [data-decision=reopen]")
 	b.await(`document.getElementById('left').innerText.includes('Say what is to change')`)
 	b.write("#leave-words", "opening hours are missing")
@@ -326,6 +327,7 @@ func TestLeaveInABrowser(t *testing.T) {
 		t.Errorf("the last entry is %s by %+v", last.Event, last.Grant)
 	}
 	b.await(`!document.getElementById('leaves').hidden`)
+	b.press("#leave summary")
 	b.press("#leaves [data-decision=cancel]")
 	b.await(`document.getElementById('left').innerText.includes('Press again')`)
 	if last := w.last(folder, at.SessionID); last.Event != workflow.EventReopened {

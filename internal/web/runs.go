@@ -29,8 +29,8 @@ type ranRow struct {
 
 // runsPage is the headless runs of all projects.
 type runsPage struct {
-	Rows     []ranRow
-	Troubles []string
+	Working, Resting []ranRow
+	Troubles         []string
 	// Starts reports whether a run can be started from here.
 	Starts bool
 }
@@ -39,29 +39,26 @@ type runsPage struct {
 func (d *Dashboard) showHeadlessRuns(a *asked) (templ.Component, error) {
 	a.page.Title, a.page.Follow = a.lang.Say("Runs without a host"), everything
 	body := runsPage{Starts: d.o.Runs != nil && !d.door.readOnly}
+	var all []ranRow
 	for _, p := range d.projects.all() {
 		rows, err := d.headlessRunsOf(a, p)
 		if a.Err() != nil {
 			return nil, a.Err()
 		}
-		body.Rows = append(body.Rows, rows...)
+		all = append(all, rows...)
 		if err != nil {
 			body.Troubles = append(body.Troubles, a.lang.Say("%s: %s", p.Path, lang.Of(err)))
 		}
 	}
-	slices.SortStableFunc(body.Rows, compareRan)
-	return runsScreen(a.lang, body), nil
-}
-
-// compareRan orders runs: the ones at work first, then the latest.
-func compareRan(a, b ranRow) int {
-	if a.Working != b.Working {
-		if a.Working {
-			return -1
+	slices.SortStableFunc(all, func(a, b ranRow) int { return b.At.Compare(a.At) })
+	for _, r := range all {
+		if r.Working {
+			body.Working = append(body.Working, r)
+		} else {
+			body.Resting = append(body.Resting, r)
 		}
-		return 1
 	}
-	return b.At.Compare(a.At)
+	return runsScreen(a.lang, body), nil
 }
 
 // headlessRunsOf returns the headless runs of one project, the latest first.

@@ -42,7 +42,7 @@ func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, de
 		}
 		row := step{
 			Step: e, Stage: labelOf(s.Definition().Stages, from), Text: teller.Sentence(&e.Transition, e.Unvouched),
-			Decided: describeDecision(a.lang, e.Grant, e.Unvouched),
+			Decided: describeDecision(a.lang, withoutTook(e.Grant, density), e.Unvouched),
 		}
 		row.Icon, row.Kind = drawStep(&e.Transition)
 		if i > 0 {
@@ -56,6 +56,16 @@ func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, de
 		out = append(out, row)
 	}
 	return out
+}
+
+// withoutTook leaves the time that the person took to one density, so that decisions by the same way read the same.
+func withoutTook(g *workflow.Grant, density string) *workflow.Grant {
+	if g == nil || density == "full" {
+		return g
+	}
+	short := *g
+	short.TookMS = nil
+	return &short
 }
 
 // drawStep returns the icon of an entry, and the colour.

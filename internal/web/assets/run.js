@@ -6,11 +6,14 @@ const zone = document.documentElement.lang;
 const work = document.getElementById('work');
 
 // Times within a day, under a heading with the day, both of the browser's zone.
-const clockOf = (at, style = 'short') => new Date(at).toLocaleTimeString(zone, { timeStyle: style });
-for (const time of document.querySelectorAll('time.clock')) time.textContent = clockOf(time.dateTime);
+const clockOf = (at, timeStyle) => new Date(at).toLocaleTimeString(zone, { timeStyle, hourCycle: 'h23' });
+for (const time of document.querySelectorAll('time.clock')) time.textContent = clockOf(time.dateTime, time.closest('.log') ? 'medium' : 'short');
+let before = '';
 for (const day of document.querySelectorAll('time.day')) {
   const first = day.closest('li').querySelector('time.clock');
-  day.textContent = new Date((first ?? day).dateTime).toLocaleDateString(zone, { dateStyle: 'medium' });
+  const text = new Date((first ?? day).dateTime).toLocaleDateString(zone, { dateStyle: 'medium' });
+  day.textContent = text === before ? '' : text;
+  before = text;
 }
 
 function tell(at, texts, pair) {
@@ -48,6 +51,7 @@ if (leaves) {
   const left = document.getElementById('left');
   const words = new Words(leaves.dataset.href);
   words.fields(leaves.querySelectorAll('textarea'));
+  document.getElementById('leave').open ||= !!leaves.elements.feedback.value;
   leaves.hidden = false;
   for (const button of leaves.querySelectorAll('[data-decision]')) {
     button.addEventListener('click', async () => {
@@ -96,7 +100,10 @@ function show(now) {
   }));
 }
 
-const isIdle = () => [document.body, document.getElementById('main'), null].includes(document.activeElement) && !leaves?.elements.feedback.value;
+const isIdle = () => {
+  const at = document.activeElement;
+  return (!at || at === document.body || at.id === 'main' || work.contains(at)) && !leaves?.elements.feedback.value;
+};
 let known = document.body.dataset.print;
 
 async function refresh(event) {
