@@ -100,22 +100,23 @@ function show(now) {
   }));
 }
 
+const isWorking = !!work?.hasAttribute('data-working');
 const isIdle = () => {
   const at = document.activeElement;
-  return (!at || at === document.body || at.id === 'main' || work.contains(at)) && !leaves?.elements.feedback.value;
+  return (!at || at === document.body || at.id === 'main' || work?.contains(at)) && !leaves?.elements.feedback.value;
 };
-let known = document.body.dataset.print;
 
+// A run is told by the size of its events, which a run of an assistant does not have.
 async function refresh(event) {
-  const moved = event?.detail.print && event.detail.print !== known;
+  if (!isWorking && !event?.detail.work) return;
+  const moved = isWorking && event && event.detail.print !== document.body.dataset.print;
   const answer = await fetch(`${location.pathname}live`).catch(() => null);
   const now = answer?.ok ? await answer.json() : null;
-  if (now?.working) show(now);
-  if ((moved || (now && !now.working)) && isIdle()) location.reload();
-  else if (now && !now.working) document.getElementById('doing').textContent = now.doing;
+  if (now?.working && isWorking) show(now);
+  const turned = now && now.working !== isWorking;
+  if ((turned || moved) && isIdle()) location.reload();
+  else if (turned && work) document.getElementById('doing').textContent = now.doing;
 }
 
-if (work?.hasAttribute('data-working')) {
-  document.addEventListener('state', refresh);
-  setInterval(() => { if (!document.hidden) refresh(); }, 15000); // a process that was killed tells nobody
-}
+if (document.body.dataset.screen === 'run') document.addEventListener('state', refresh);
+if (isWorking) setInterval(() => { if (!document.hidden) refresh(); }, 15000); // a process that was killed tells nobody
