@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -13,3 +18,33 @@ func DescribePipeline(w *workflow.Definition, s *workflow.Session) string {
 
 // DescribeRows counts the rows of a report in words; "" if it has none.
 func DescribeRows(l lang.Language, rows []workflow.Criterion) string { return words.Rows(l, rows) }
+
+// Since is a document that went on before, with the differences from the text of that step.
+type Since = standing.Since
+
+// Since returns the documents of a run that went on before, with the differences and the changed files that they name.
+func (e *Engine) Since(ctx context.Context, at project.Address) ([]Since, error) {
+	p, id, err := e.Projects().Find(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	r := e.newRun(p, id, request.Request{Action: workflow.ActionStatus}, e.memory.count.Add(1))
+	s, err := r.check.readSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st := r.gatherFacts(s)
+	r.disk.GatherSaved(ctx, st)
+	r.disk.GatherDraft(ctx, st)
+	return r.markOthers(r.disk.Since(ctx, st)), ctx.Err()
+}
+
+// DescribeSince says in how many sections a document differs from its approved text, and in which; "" if there is no
+// later text.
+func DescribeSince(l lang.Language, c Since) string { return words.Since(l, c) }
+
+// DescribeMoved names the changed files of the project that an approved document names; "" if there are none.
+func DescribeMoved(l lang.Language, st workflow.Stage, c Since) string {
+	return words.CodeMoved(l, st, c)
+}

@@ -56,12 +56,18 @@ func (r *run) gatherAll(ctx context.Context, s *workflow.Session) *standing.Stan
 	ctx = context.WithoutCancel(ctx)
 	st := r.gatherFacts(s)
 	r.disk.Gather(ctx, st)
-	for i, me := 0, r.engine.personSeen(r.project); i < len(st.Since); i++ {
-		st.Since[i].Others = !st.Since[i].Is(me)
-	}
+	r.markOthers(st.Since)
 	st.Unwritten = r.disk.Unwritten
 	st.Named = r.foundByName(ctx, s)
 	return st
+}
+
+// markOthers marks the documents that somebody else let go on.
+func (r *run) markOthers(all []standing.Since) []standing.Since {
+	for i, me := 0, r.engine.personSeen(r.project); i < len(all); i++ {
+		all[i].Others = !all[i].Is(me)
+	}
+	return all
 }
 
 // foundByName reports whether the next call finds the session by its task name: in the folder searched first, and

@@ -57,6 +57,8 @@ type views struct {
 	View     string
 	Views    []view
 	NextView string
+	// Since is the difference from the text that was approved before.
+	Since *since
 	// Code is the changed code, in the view of it.
 	Code *codePage
 }
@@ -95,7 +97,7 @@ func (p *documentPage) columns() string {
 type view struct{ Name, Text, Href string }
 
 // viewNames are the views, in the order of the key for the next one.
-var viewNames = []string{"rendered", "source", "diff", "split"}
+var viewNames = []string{"changes", "rendered", "source", "diff", "split"}
 
 func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
 	it, err := d.projects.inspect(a)
@@ -189,6 +191,9 @@ func (d *Dashboard) readRounds(a *asked, out *documentPage, req request.Request,
 		}
 	}
 	out.Round, out.Old = texts[0], shown != now
+	if out.Since, err = d.readApproval(a, req, out.Stage, out.Round); err != nil {
+		return err
+	}
 	out.layViews(a)
 	out.describeEdits(a, texts[1])
 	if q.Edited && !out.Old {
@@ -237,20 +242,23 @@ func roundOf(a *asked, field string, rounds []engine.Round, otherwise int) (int,
 
 // layViews lists the views, each with an address.
 func (out *documentPage) layViews(a *asked) {
-	labels := []string{a.lang.Say("Rendered"), a.lang.Say("Source"), a.lang.Say("Differences"), a.lang.Say("Side by side")}
+	labels := []string{a.lang.Say("Changes"), a.lang.Say("Rendered"), a.lang.Say("Source"), a.lang.Say("Differences"), a.lang.Say("Side by side")}
 	query := a.r.URL.Query()
 	query.Del("lang")
 	asked := query.Get("view")
-	out.View = viewNames[0]
 	names := viewNames
 	if len(out.Rounds) < 2 {
-		names = names[:2] // nothing to compare it with
+		names = names[:3] // nothing to compare it with
 	}
 	if hasCode(out.Stage) {
 		names = append(slices.Clip(names), viewCode)
 		labels = append(labels[:len(names)-1], a.lang.Say("Code"))
 	}
 	query.Del("file")
+	if !out.Since.isShown() {
+		names, labels = names[1:], labels[1:]
+	}
+	out.View = names[0]
 	for i, name := range names {
 		if name == asked {
 			out.View = name
@@ -283,6 +291,7 @@ func (out *documentPage) renderView(a *asked, versus, before string) {
 		return
 	}
 	out.Words, out.Minutes = measureReading(text)
+	out.Since.compare(a, text)
 	if out.View == viewCode {
 		return
 	}
@@ -298,6 +307,8 @@ func (out *documentPage) renderView(a *asked, versus, before string) {
 		out.layHunks(a, versus, text, notes)
 	case out.View == "source", page.Plain:
 		out.Lines = addNotes(render.Source(text).Lines, notes)
+	case out.View == "changes":
+		out.Sections = sectionsOf(out.Since.page, strings.Split(text, "\n"), notes, nil)
 	default:
 		out.Sections = sectionsOf(page, strings.Split(text, "\n"), notes, rows)
 	}

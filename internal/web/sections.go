@@ -59,18 +59,27 @@ func sectionsOf(page render.Page, lines []string, notes map[int][]note, rows []t
 	}
 	var out []section
 	for i, s := range page.Sections {
+		row := section{Section: s}
 		next := len(lines) + 1
-		if i+1 < len(page.Sections) {
-			next = page.Sections[i+1].From
+		for _, later := range page.Sections[i+1:] {
+			if later.From > 0 { // the removed ones have no lines
+				next = later.From
+				break
+			}
 		}
-		row := section{Section: s, Sum: workflow.Hash([]byte(strings.Join(lines[s.From-1:max(s.From-1, min(next-1, len(lines)))], "\n")))[:12]}
+		if s.From > 0 {
+			row.Sum = workflow.Hash([]byte(strings.Join(lines[s.From-1:max(s.From-1, min(next-1, len(lines)))], "\n")))[:12]
+		}
 		for k, p := range s.Parts {
 			to := next
-			if k+1 < len(s.Parts) {
-				to = s.Parts[k+1].From
+			for _, later := range s.Parts[k+1:] {
+				if later.From > 0 {
+					to = later.From
+					break
+				}
 			}
-			one := part{Part: p}
-			for line := p.From; line < max(to, p.From+1); line++ {
+			one := part{Part: p, Changed: p.Change != ""}
+			for line := p.From; p.From > 0 && line < max(to, p.From+1); line++ {
 				one.Notes = append(one.Notes, notes[line]...)
 				one.Changed = one.Changed || line <= p.To && changed[line]
 			}

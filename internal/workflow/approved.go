@@ -37,7 +37,7 @@ func (t Transition) GoesOn(kind Kind) bool {
 	return false
 }
 
-// InForce returns the stages at which code that differs from the approved documents matters: the current one, and those
+// InForce returns the stages at which code that differs from the approved documents matters: the current one, and the ones
 // before it with no build since, which changes the code.
 func (s *Session) InForce() (out []StageID) {
 	if !s.CurrentState.Active() {

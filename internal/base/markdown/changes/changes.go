@@ -35,7 +35,7 @@ type Section struct {
 	// Added and Removed count words.
 	Added   int `json:"words_added"`
 	Removed int `json:"words_removed"`
-	// From and To are the lines in the new version, OldFrom and OldTo those in the old one, from 1; 0 for none.
+	// From and To are the lines in the new version, OldFrom and OldTo the lines in the old one, from 1; 0 for none.
 	From    int `json:"-"`
 	To      int `json:"-"`
 	OldFrom int `json:"-"`
@@ -192,7 +192,7 @@ func match(a, b []part) []origin {
 // maxSimilar bounds the pairs of sections compared by their words.
 const maxSimilar = 1500
 
-// matchSimilar matches the sections that are left between two others with those left in the same place.
+// matchSimilar matches the sections that are left between two others with the ones left in the same place.
 func matchSimilar(a, b []part, from []origin, taken []bool, take func(x, y int, kind Kind)) {
 	next, tried := 0, 0
 	for y := range b {

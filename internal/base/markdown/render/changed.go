@@ -175,7 +175,7 @@ func writeAll(nodes []*node, write func(*strings.Builder, *node)) HTML {
 // link is a pair of nodes; -1 is none.
 type link struct{ x, y int }
 
-// matchNodes pairs equal nodes, and between them those for which isPair is true, in order.
+// matchNodes pairs equal nodes, and between them the ones for which isPair is true, in order.
 func (c *comparer) matchNodes(before, after []*node, isPair func(x, y int) bool) []link {
 	keys := func(nodes []*node) []string {
 		out := make([]string, len(nodes))

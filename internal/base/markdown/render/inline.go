@@ -92,7 +92,7 @@ func (w *runWriter) writeGoneUntil(until int, isFirst, beforeNew bool) {
 	w.b.WriteString(`<del class="gone">` + html.EscapeString(text.String()) + "</del>")
 }
 
-// matchTokens returns for each new token the old one, or -1: those of prose without the white space, those of code line
+// matchTokens returns for each new token the old one, or -1: in prose without the white space, in code line
 // by line first.
 func (c *comparer) matchTokens(before, after []token, isCode bool) []int {
 	from := make([]int, len(after))

@@ -63,9 +63,9 @@ func (d *Disk) hashNamed(name string) (hash string, size int) {
 	return workflow.Hash(data)[:16], len(data)
 }
 
-// GatherSince compares the documents that went on before with their texts of that time: the current one at its gate, and
-// those edited since. It also compares the files that they name.
-func (d *Disk) GatherSince(ctx context.Context, s *standing.Standing) {
+// Since returns the documents that went on before, compared with their texts of that time: the current one at its gate,
+// and the ones edited since. The files that they name are compared, too.
+func (d *Disk) Since(ctx context.Context, s *standing.Standing) (out []standing.Since) {
 	inForce := s.Session.InForce()
 	for _, st := range s.Workflow.Stages {
 		entry, e := s.Session.Approval(st.ID, s.Integrity)
@@ -89,10 +89,9 @@ func (d *Disk) GatherSince(ctx context.Context, s *standing.Standing) {
 			}
 			nameSections(since.Moved, after)
 		}
-		if since.Compared || len(since.Moved) > 0 {
-			s.Since = append(s.Since, since)
-		}
+		out = append(out, since)
 	}
+	return out
 }
 
 // laterText returns the text of a document after the step with which it went on: the one that waits for a decision, or
