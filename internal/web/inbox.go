@@ -66,8 +66,8 @@ type runLists struct {
 	// Projects are the projects of the runs; Unread is true if something of them cannot be read.
 	Projects []projectLink
 	Unread   bool
-	// One is true for a page of one project, More if older runs were left out.
-	One, More bool
+	// One is true for a page of one project, More if older runs were left out, Starts if a run can be started here.
+	One, More, Starts bool
 }
 
 // showInbox shows the runs of all projects, first the ones waiting for the person.
@@ -88,7 +88,7 @@ func (d *Dashboard) showBoard(a *asked) (templ.Component, error) {
 
 // listRuns shows the runs of some projects.
 func (d *Dashboard) listRuns(a *asked, of []folder, one bool) (templ.Component, error) {
-	out := runLists{Counts: map[wait]int{}, One: one}
+	out := runLists{Counts: map[wait]int{}, One: one, Starts: d.o.Runs != nil && !d.door.readOnly}
 	if show := wait(a.r.URL.Query().Get("show")); slices.Contains(waits, show) {
 		out.Show = show
 	}
