@@ -129,7 +129,7 @@ func TestReadingInABrowser(t *testing.T) {
 	}
 	k.size(1440, 900)
 	k.again()
-	sizes := look[string](k.browser, `['h2', 'h3', 'p'].map((e) => parseFloat(getComputedStyle(document.querySelector('#paper .s ' + e)).fontSize)).join()`)
+	sizes := look[string](k.browser, `['h2', 'h3', 'p'].map((e) => parseFloat(getComputedStyle(document.querySelector('#paper .s ' + e + '[data-l]')).fontSize)).join()`)
 	if sizes != "32,24,17" {
 		t.Errorf("title, section and text have %s pixels", sizes)
 	}
