@@ -180,6 +180,7 @@ func TestRunInABrowser(t *testing.T) {
 			b.is(`[...document.querySelectorAll('[data-question]')].map((f) => { f.value = 'as you like'; f.dispatchEvent(new Event('input', { bubbles: true })); }).length > 0`)
 			b.press("[data-decision=answer]")
 		case b.is(`document.body.innerText.includes('failed the work')`):
+			b.await(`[...document.querySelectorAll('details:has(#feedback)')].every((d) => (d.open = true))`)
 			b.write("#feedback", "Lost tasks are not acceptable.")
 			b.press("[data-decision=request_changes]")
 		default:
