@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -142,9 +143,9 @@ func showLine(kind textdiff.Kind, spans []textdiff.Span) (out []textdiff.Span, c
 func (f *codeFile) IsClosed() bool { return f.HasRows() && f.Hunks == nil }
 
 // layCode reads the changed code for the page.
-func (d *Dashboard) layCode(a *asked, out *documentPage, req request.Request) error {
+func (out *documentPage) layCode(a *asked, e *engine.Engine, req request.Request) error {
 	out.Code = &codePage{}
-	code, err := d.o.Engine.Code(a, req.Address)
+	code, err := e.Code(a, req.Address)
 	if fault.Is(err, fault.NotAllowed) { // a repository that cannot be read safely
 		out.Code.Missing = fault.From(err).Translated(a.lang).Error()
 		return nil

@@ -127,7 +127,7 @@ func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
 		return nil, err
 	}
 	if out.View == viewCode {
-		if err := d.layCode(a, out, req); err != nil {
+		if err := out.layCode(a, d.o.Engine, req); err != nil {
 			return nil, err
 		}
 	}
