@@ -147,7 +147,7 @@ func (out *runLists) addProject(a *asked, p folder, board engine.Board, cards []
 	out.Projects = append(out.Projects, row)
 }
 
-// arrange sorts the runs, and leaves out those that are not shown.
+// arrange sorts the runs, and leaves out the ones not shown.
 func (out *runLists) arrange() {
 	slices.SortStableFunc(out.Waiting, func(a, b card) int { return compareWaits(a.Wait, b.Wait, a.UpdatedAt, b.UpdatedAt) })
 	for _, all := range [][]card{out.Running, out.Ended} {

@@ -1139,7 +1139,7 @@ func unread(p projectLink) templ.Component {
 	})
 }
 
-// notifications offer to tell of runs that begin to wait; the script shows the button where browsers can.
+// notifications are for runs that begin to wait; the script shows the button where browsers can.
 func notifications(l lang.Language) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -43,7 +43,7 @@ type runPage struct {
 // tag is a state in a word, with the class of its colour.
 type tag struct{ Kind, Text string }
 
-// densities are those of the timeline: decisions only, one line for each entry, everything.
+// densities are the ones of the timeline: decisions only, one line for each entry, everything.
 var densities = []string{"decisions", "lines", "full"}
 
 func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
