@@ -189,7 +189,7 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 		how.channel = workflow.ChannelPasskey
 	}
 	it.req.Ask = how
-	if undo, err = d.savePictures(it); err != nil {
+	if undo, err = (pictures{d}).save(it); err != nil {
 		return out, err
 	}
 	// The step is finished even if the page goes away meanwhile.

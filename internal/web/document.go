@@ -315,7 +315,7 @@ func (out *documentPage) renderView(a *asked, versus, before string) {
 	out.listHidden(page)
 }
 
-// gatherNotes returns the notes by line; those on the whole document are set apart.
+// gatherNotes returns the notes by line; the ones on the whole document are set apart.
 func (out *documentPage) gatherNotes(a *asked, page render.Page, rows []textdiff.Row, text string) map[int][]note {
 	var notes []note
 	if !out.Old {

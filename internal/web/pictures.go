@@ -55,6 +55,9 @@ func typeOfPicture(name string) string {
 // picturePath returns the place of a picture in the project of a task.
 func picturePath(task, name string) string { return artifact.TaskFolder(task) + "/pictures/" + name }
 
+// pictures are the pictures of comments of a dashboard.
+type pictures struct{ d *Dashboard }
+
 // keptPicture is the answer to a page that sent a picture. Path is the place in the project once it goes with a
 // decision.
 type keptPicture struct {
@@ -62,10 +65,10 @@ type keptPicture struct {
 	Path string `json:"path"`
 }
 
-// keepPicture saves a picture of a comment beside the draft, for a browser that may decide.
-func (d *Dashboard) keepPicture(w http.ResponseWriter, r *http.Request) {
+// handleKeep saves a picture of a comment beside the draft, for a browser that may decide.
+func (p pictures) handleKeep(w http.ResponseWriter, r *http.Request) {
 	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
-	out, err := d.savePicture(w, a)
+	out, err := p.keep(w, a)
 	if err != nil {
 		answerError(w, r, err)
 		return
@@ -73,8 +76,8 @@ func (d *Dashboard) keepPicture(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, out)
 }
 
-func (d *Dashboard) savePicture(w http.ResponseWriter, a *asked) (out keptPicture, err error) {
-	s, file, err := d.placeDraft(a)
+func (p pictures) keep(w http.ResponseWriter, a *asked) (out keptPicture, err error) {
+	s, file, err := p.d.placeDraft(a)
 	if err != nil {
 		return out, err
 	}
@@ -91,24 +94,24 @@ func (d *Dashboard) savePicture(w http.ResponseWriter, a *asked) (out keptPictur
 	if name == "" {
 		return out, fault.New(fault.InvalidArgument, "this is not a picture of the kinds PNG, JPEG, GIF or WebP").WithHint("paste a picture of one of these kinds")
 	}
-	d.keeping.Lock()
-	defer d.keeping.Unlock()
-	if err := d.drafts.writePicture(file, name, data); err != nil {
+	p.d.keeping.Lock()
+	defer p.d.keeping.Unlock()
+	if err := p.d.drafts.writePicture(file, name, data); err != nil {
 		return out, err
 	}
 	return keptPicture{name, picturePath(s.TaskName, name)}, nil
 }
 
-// showPicture sends a picture kept beside a draft, or saved with a decision.
-func (d *Dashboard) showPicture(w http.ResponseWriter, r *http.Request) {
+// handleShow sends a picture kept beside a draft, or saved with a decision.
+func (p pictures) handleShow(w http.ResponseWriter, r *http.Request) {
 	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
 	name, kind := r.PathValue("name"), typeOfPicture(r.PathValue("name"))
-	it, err := d.projects.inspect(a)
+	it, err := p.d.projects.inspect(a)
 	if err != nil || kind == "" {
 		http.NotFound(w, r)
 		return
 	}
-	data := d.drafts.readPicture(draftName(it.project, it.session.SessionID, workflow.StageID(r.PathValue("stage"))), name)
+	data := p.d.drafts.readPicture(draftName(it.project, it.session.SessionID, workflow.StageID(r.PathValue("stage"))), name)
 	if data == nil {
 		data = readSaved(it.project.Path, picturePath(it.session.TaskName, name))
 	}
@@ -133,9 +136,9 @@ func readSaved(folder, name string) []byte {
 	return data
 }
 
-// savePictures saves the pictures that the comments of a decision name in the project. undo takes them back, for a
+// save saves the pictures that the comments of a decision name in the project. undo takes them back, for a
 // decision that failed.
-func (d *Dashboard) savePictures(it *decision) (undo func(), err error) {
+func (p pictures) save(it *decision) (undo func(), err error) {
 	var made []func()
 	undo = func() {
 		for _, back := range made {
@@ -156,7 +159,7 @@ func (d *Dashboard) savePictures(it *decision) (undo func(), err error) {
 	file := draftName(it.project, it.session.SessionID, it.stage)
 	for _, name := range it.Pictures {
 		at := picturePath(it.session.TaskName, name)
-		data := d.drafts.readPicture(file, name)
+		data := p.d.drafts.readPicture(file, name)
 		if data == nil || !mentions(it.Comments, at) {
 			return undo, fault.New(fault.InvalidArgument, "a picture of a comment is gone: %q", name).WithHint("paste it again, or remove it from the comment")
 		}

@@ -243,7 +243,7 @@ func measureString(rest string) int {
 	return 0
 }
 
-// isWordByte reports whether a byte is part of a word; those beyond ASCII are.
+// isWordByte reports whether a byte is part of a word, as all beyond ASCII are.
 func isWordByte(c byte) bool {
 	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
