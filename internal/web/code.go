@@ -8,12 +8,9 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -141,21 +138,6 @@ func showLine(kind textdiff.Kind, spans []textdiff.Span) (out []textdiff.Span, c
 
 // IsClosed reports whether the lines of the file are shown only on demand.
 func (f *codeFile) IsClosed() bool { return f.HasRows() && f.Hunks == nil }
-
-// layCode reads the changed code for the page.
-func (out *documentPage) layCode(a *asked, e *engine.Engine, req request.Request) error {
-	out.Code = &codePage{}
-	code, err := e.Code(a, req.Address)
-	if fault.Is(err, fault.NotAllowed) { // a repository that cannot be read safely
-		out.Code.Missing = fault.From(err).Translated(a.lang).Error()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	out.Code.fill(a, code, remarksOn(a, out.Session, out.Stage))
-	return nil
-}
 
 // remarksOn returns the findings and the person's comments that are about code, of the stage and of those that judge it.
 func remarksOn(a *asked, s *workflow.Session, st workflow.Stage) (out []note) {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
@@ -45,9 +43,8 @@ type Dashboard struct {
 	log      *slog.Logger
 	screens  *screens
 	projects projects
-	drafts   drafts
-	keeping  sync.Mutex // while a draft is compared and replaced
-	starting sync.Mutex // while a run begins
+	keeper   *keeper
+	starter  *starter
 	door     *door
 	nonces   nonces
 	live     *live
@@ -64,9 +61,11 @@ func New(o Options) (*Dashboard, error) {
 		return nil, err
 	}
 	d := &Dashboard{o: o, log: o.Log, door: door, projects: projects{o.Engine}}
-	d.screens = &screens{o.Version, o.Log, o.Engine.Clock, d.waiting}
+	d.keeper = &keeper{door: door, projects: d.projects}
+	d.starter = &starter{runs: o.Runs, door: door, nonces: &d.nonces, projects: d.projects, log: o.Log}
+	d.screens = &screens{o.Version, o.Log, o.Engine.Clock, func(a *asked) int { return len(d.projects.waiting(a)) }}
 	if o.State != "" {
-		d.drafts = drafts(filepath.Join(o.State, "drafts"))
+		d.keeper.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}
 	d.live = &live{projects: d.projects, beat: heartbeat, feed: o.Engine.Projects().NewFeed(feed.Options{
 		Recheck: o.Recheck, Now: o.Engine.Clock, Log: o.Log,
@@ -80,7 +79,3 @@ func (d *Dashboard) Close(context.Context) {
 	d.end()
 	d.live.feed.Close()
 }
-
-// HealthFunc gathers the health of a project's folder, "" for the machine alone, in a language. whole also
-// reads and checks all files of the project.
-type HealthFunc func(ctx context.Context, l lang.Language, folder string, whole bool) (Health, error)

@@ -97,7 +97,7 @@ func (d *Dashboard) beginSigning(a *asked) (any, error) {
 // readDecision reads a decision. It refuses browsers without a key, and pages older than the run.
 func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
 	it = &decision{a: a, stage: workflow.StageID(a.r.PathValue("stage"))}
-	if err := d.readPaired(a.r, &it.sent); err != nil {
+	if err := d.door.readPaired(a.r, &it.sent); err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(it.Comments, func(c workflow.Comment) bool { return c.Extra != nil }) {
@@ -189,7 +189,7 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 		how.channel = workflow.ChannelPasskey
 	}
 	it.req.Ask = how
-	if undo, err = (pictures{d}).save(it); err != nil {
+	if undo, err = d.keeper.savePictures(it.project, it.session, it.stage, it.Pictures, it.Comments); err != nil {
 		return out, err
 	}
 	// The step is finished even if the page goes away meanwhile.
@@ -209,7 +209,7 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 		}
 		return out, fault.New(fault.GatePending, "nothing was decided: %s", why).WithHint("say what is missing, and press the button again")
 	}
-	if err := d.drafts.write(draftName(it.project, it.session.SessionID, it.stage), nil); err != nil && d.drafts != "" {
+	if err := d.keeper.drafts.write(draftName(it.project, it.session.SessionID, it.stage), nil); err != nil && d.keeper.drafts != "" {
 		d.log.Warn("words that were sent stay kept", "error", err)
 	}
 	s := done.Standing

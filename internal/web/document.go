@@ -132,7 +132,7 @@ func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
 		}
 	}
 	if !d.door.readOnly {
-		out.Drafts, out.Draft = p.Document(s.TaskName, st.ID)+"/drafts", d.drafts.read(draftName(p, s.SessionID, st.ID))
+		out.Drafts, out.Draft = p.Document(s.TaskName, st.ID)+"/drafts", d.keeper.drafts.read(draftName(p, s.SessionID, st.ID))
 	}
 	if waits && !out.Old && !out.Round.Edited {
 		if unasked != nil {
@@ -418,4 +418,19 @@ func (out *documentPage) anchorFinder(blocks []render.Block) func(line int) stri
 		}
 		return "l" + itoa(line)
 	}
+}
+
+// layCode reads the changed code for the page.
+func (out *documentPage) layCode(a *asked, e *engine.Engine, req request.Request) error {
+	out.Code = &codePage{}
+	code, err := e.Code(a, req.Address)
+	if fault.Is(err, fault.NotAllowed) { // a repository that cannot be read safely
+		out.Code.Missing = fault.From(err).Translated(a.lang).Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	out.Code.fill(a, code, remarksOn(a, out.Session, out.Stage))
+	return nil
 }

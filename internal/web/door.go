@@ -210,3 +210,23 @@ func localPath(given string) string {
 	}
 	return given
 }
+
+// readPaired reads the body of a request, and refuses browsers without a key.
+func (d *door) readPaired(r *http.Request, into any) error {
+	switch {
+	case d.readOnly:
+		return errReadOnly()
+	case !d.hasKey(r):
+		return errUnpaired()
+	}
+	return readJSON(r, into)
+}
+
+func errReadOnly() error {
+	return fault.New(fault.NotAllowed, "this dashboard only shows: nothing is decided here").WithHint("start it without --read-only, or decide at a terminal")
+}
+
+func errUnpaired() error {
+	return asUnauthorized(fault.New(fault.NotAllowed, "this browser may not decide").
+		WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends"))
+}

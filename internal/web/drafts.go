@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -83,32 +82,6 @@ func (d drafts) write(name string, kept draft) error {
 
 // pictureName returns the name of the file with a picture beside a draft.
 func pictureName(draft, name string) string { return strings.TrimSuffix(draft, ".json") + "-" + name }
-
-func (d drafts) readPicture(draft, name string) []byte {
-	if d == "" || typeOfPicture(name) == "" {
-		return nil
-	}
-	return readSaved(string(d), pictureName(draft, name))
-}
-
-// writePicture saves a picture beside a draft.
-func (d drafts) writePicture(draft, name string, data []byte) error {
-	if d == "" {
-		return fault.New(fault.NotAllowed, "this dashboard keeps no pictures").WithHint("describe it in words")
-	}
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return err
-	}
-	dir, err := d.open()
-	if err != nil {
-		return err
-	}
-	defer dir.Close() //nolint:errcheck // the write returns an error
-	if n := len(picturesOf(dir, draft)); n >= maxPictures && !dir.Exists(pictureName(draft, name)) {
-		return fault.New(fault.InvalidArgument, "the comments have %d pictures, and no more are kept", n).WithHint("send the decision, or remove one")
-	}
-	return dir.Replace(pictureName(draft, name), data)
-}
 
 // picturesOf lists the files with the pictures beside a draft.
 func picturesOf(dir *durable.Dir, draft string) []string {

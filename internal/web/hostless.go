@@ -49,8 +49,8 @@ type logLine struct {
 }
 
 // readHostless returns the work on a session without a host, nil if there was none.
-func (d *Dashboard) readHostless(a *asked, p folder, s *workflow.Session) (*hostless, error) {
-	open, err := d.o.Engine.Projects().Open(p.Path)
+func (t *starter) readHostless(a *asked, p folder, s *workflow.Session) (*hostless, error) {
+	open, err := t.projects.engine.Projects().Open(p.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +68,14 @@ func (d *Dashboard) readHostless(a *asked, p folder, s *workflow.Session) (*host
 }
 
 // offerSteering adds to the work on a run what the page can do, with a nonce for it.
-func (d *Dashboard) offerSteering(p folder, s *workflow.Session, w *hostless) {
-	steers, goesOn := d.o.Runs != nil && !d.door.readOnly, s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() && !w.Live.Working
+func (t *starter) offerSteering(p folder, s *workflow.Session, w *hostless) {
+	steers, goesOn := t.runs != nil && !t.door.readOnly, s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() && !w.Live.Working
 	w.Stop, w.Resume = steers && w.Live.Working, steers && goesOn
 	if goesOn && !steers {
 		w.Command = "bmad-mcp run --resume " + s.TaskName
 	}
 	if w.Stop || w.Resume {
-		w.Href, w.Nonce = p.Run(s.TaskName)+"run", d.nonces.add(steersRun(s), d.door.now())
+		w.Href, w.Nonce = p.Run(s.TaskName)+"run", t.nonces.add(steersRun(s), t.door.now())
 	}
 }
 
@@ -176,16 +176,13 @@ func (w *hostless) steps(l lang.Language, stages []workflow.Stage, density strin
 	return out
 }
 
-// steersRun is the state that a page shows to stop or resume a run: any, since the run goes on meanwhile.
-func steersRun(s *workflow.Session) shownFor { return shownFor{session: s.SessionID, stage: "run"} }
-
 // readLive answers the script of the page of a run with what has changed.
-func (d *Dashboard) readLive(a *asked) (any, error) {
-	s, p, err := d.projects.sessionOf(a)
+func (t *starter) readLive(a *asked) (any, error) {
+	s, p, err := t.projects.sessionOf(a)
 	if err != nil {
 		return nil, err
 	}
-	work, err := d.readHostless(a, p, s)
+	work, err := t.readHostless(a, p, s)
 	if err != nil {
 		return nil, err
 	}

@@ -320,3 +320,29 @@ func (d *Dashboard) redirectShort(w http.ResponseWriter, r *http.Request) {
 	}
 	d.screens.handleScreen("inbox", showNotFound).ServeHTTP(w, r)
 }
+
+// board reads the runs of a project, and notes them for the request.
+func (d *Dashboard) board(a *asked, p folder) (engine.Board, error) {
+	board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
+	summaries := make([]workflow.Summary, len(board.Rows))
+	for i, r := range board.Rows {
+		summaries[i] = r.Summary
+	}
+	a.known[p.ID] = summaries
+	return board, err
+}
+
+// redirectNext redirects to the page of the run that waits after the one named in after, as PROJECT/TASK; to the
+// inbox if no other waits.
+func (d *Dashboard) redirectNext(w http.ResponseWriter, r *http.Request) {
+	project, task, _ := strings.Cut(r.URL.Query().Get("after"), "/")
+	all := d.projects.waiting(&asked{Context: r.Context(), r: r})
+	is := func(w waiting) bool { return w.ID == project && (w.TaskName == task || w.SessionID == task) }
+	at := slices.IndexFunc(all, is)
+	next := slices.DeleteFunc(slices.Concat(all[at+1:], all[:max(at, 0)]), is)
+	to := "/"
+	if len(next) > 0 {
+		to = next[0].Place()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}

@@ -42,7 +42,7 @@ func (p folder) Remembers() string { return "/memory?p=" + p.ID }
 
 // showMemory shows the notes of a project.
 func (d *Dashboard) showMemory(a *asked) (templ.Component, error) {
-	c, err := d.chooseProject(a, "/memory")
+	c, err := d.projects.choose(a, "/memory")
 	if err != nil {
 		return nil, err
 	}

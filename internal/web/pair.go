@@ -77,21 +77,6 @@ func (d *Dashboard) admitLaunched(a *asked) (any, error) {
 	return keyGiven{d.door.addKey()}, nil
 }
 
-// readPaired reads the body of a request, and refuses browsers without a key.
-func (d *Dashboard) readPaired(r *http.Request, into any) error {
-	switch {
-	case d.door.readOnly:
-		return errReadOnly()
-	case !d.door.hasKey(r):
-		return errUnpaired()
-	}
-	return readJSON(r, into)
-}
-
-func errReadOnly() error {
-	return fault.New(fault.NotAllowed, "this dashboard only shows: nothing is decided here").WithHint("start it without --read-only, or decide at a terminal")
-}
-
 // Address returns the address for a person to open a page of the dashboard. The secret for reading is in the
 // fragment, because browsers send fragments to no server.
 func (d *Dashboard) Address(page string) string {
@@ -156,9 +141,4 @@ func (d *Dashboard) exchangeSecret(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func errUnpaired() error {
-	return asUnauthorized(fault.New(fault.NotAllowed, "this browser may not decide").
-		WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends"))
 }

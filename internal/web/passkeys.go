@@ -90,7 +90,7 @@ func (d *Dashboard) handleBeginPasskey(a *asked) (any, error) {
 	var given struct {
 		Code string `json:"code"`
 	}
-	if err := d.readPaired(a.r, &given); err != nil {
+	if err := d.door.readPaired(a.r, &given); err != nil {
 		return nil, err
 	}
 	return d.beginPasskey(a, given.Code, d.door.isApproved)
@@ -98,7 +98,7 @@ func (d *Dashboard) handleBeginPasskey(a *asked) (any, error) {
 
 func (d *Dashboard) handleFinishPasskey(a *asked) (any, error) {
 	var given enrolment
-	if err := d.readPaired(a.r, &given); err != nil {
+	if err := d.door.readPaired(a.r, &given); err != nil {
 		return nil, err
 	}
 	return d.finishPasskey(a, given)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"path"
 	"strings"
 
@@ -55,9 +56,6 @@ func typeOfPicture(name string) string {
 // picturePath returns the place of a picture in the project of a task.
 func picturePath(task, name string) string { return artifact.TaskFolder(task) + "/pictures/" + name }
 
-// pictures are the pictures of comments of a dashboard.
-type pictures struct{ d *Dashboard }
-
 // keptPicture is the answer to a page that sent a picture. Path is the place in the project once it goes with a
 // decision.
 type keptPicture struct {
@@ -65,10 +63,10 @@ type keptPicture struct {
 	Path string `json:"path"`
 }
 
-// handleKeep saves a picture of a comment beside the draft, for a browser that may decide.
-func (p pictures) handleKeep(w http.ResponseWriter, r *http.Request) {
+// keepPicture saves a picture of a comment beside the draft, for a browser that may decide.
+func (k *keeper) keepPicture(w http.ResponseWriter, r *http.Request) {
 	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
-	out, err := p.keep(w, a)
+	out, err := k.savePicture(w, a)
 	if err != nil {
 		answerError(w, r, err)
 		return
@@ -76,8 +74,8 @@ func (p pictures) handleKeep(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, out)
 }
 
-func (p pictures) keep(w http.ResponseWriter, a *asked) (out keptPicture, err error) {
-	s, file, err := p.d.placeDraft(a)
+func (k *keeper) savePicture(w http.ResponseWriter, a *asked) (out keptPicture, err error) {
+	s, file, err := k.placeDraft(a)
 	if err != nil {
 		return out, err
 	}
@@ -94,24 +92,24 @@ func (p pictures) keep(w http.ResponseWriter, a *asked) (out keptPicture, err er
 	if name == "" {
 		return out, fault.New(fault.InvalidArgument, "this is not a picture of the kinds PNG, JPEG, GIF or WebP").WithHint("paste a picture of one of these kinds")
 	}
-	p.d.keeping.Lock()
-	defer p.d.keeping.Unlock()
-	if err := p.d.drafts.writePicture(file, name, data); err != nil {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.drafts.writePicture(file, name, data); err != nil {
 		return out, err
 	}
 	return keptPicture{name, picturePath(s.TaskName, name)}, nil
 }
 
-// handleShow sends a picture kept beside a draft, or saved with a decision.
-func (p pictures) handleShow(w http.ResponseWriter, r *http.Request) {
+// showPicture sends a picture kept beside a draft, or saved with a decision.
+func (k *keeper) showPicture(w http.ResponseWriter, r *http.Request) {
 	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
 	name, kind := r.PathValue("name"), typeOfPicture(r.PathValue("name"))
-	it, err := p.d.projects.inspect(a)
+	it, err := k.projects.inspect(a)
 	if err != nil || kind == "" {
 		http.NotFound(w, r)
 		return
 	}
-	data := p.d.drafts.readPicture(draftName(it.project, it.session.SessionID, workflow.StageID(r.PathValue("stage"))), name)
+	data := k.drafts.readPicture(draftName(it.project, it.session.SessionID, workflow.StageID(r.PathValue("stage"))), name)
 	if data == nil {
 		data = readSaved(it.project.Path, picturePath(it.session.TaskName, name))
 	}
@@ -136,31 +134,31 @@ func readSaved(folder, name string) []byte {
 	return data
 }
 
-// save saves the pictures that the comments of a decision name in the project. undo takes them back, for a
+// savePictures saves the pictures that the comments of a decision name in the project. undo takes them back, for a
 // decision that failed.
-func (p pictures) save(it *decision) (undo func(), err error) {
+func (k *keeper) savePictures(in folder, s *workflow.Session, stage workflow.StageID, names []string, comments []workflow.Comment) (undo func(), err error) {
 	var made []func()
 	undo = func() {
 		for _, back := range made {
 			back()
 		}
 	}
-	switch n := len(it.Pictures); {
+	switch n := len(names); {
 	case n == 0:
 		return undo, nil
 	case n > maxPictures:
 		return undo, fault.New(fault.InvalidArgument, "the comments have %d pictures, at most %d go with a decision", n, maxPictures).WithHint("remove some")
 	}
-	dir, err := durable.OpenDir(it.project.Path)
+	dir, err := durable.OpenDir(in.Path)
 	if err != nil {
 		return undo, err
 	}
 	defer dir.Close() //nolint:errcheck // the writes return an error
-	file := draftName(it.project, it.session.SessionID, it.stage)
-	for _, name := range it.Pictures {
-		at := picturePath(it.session.TaskName, name)
-		data := p.d.drafts.readPicture(file, name)
-		if data == nil || !mentions(it.Comments, at) {
+	file := draftName(in, s.SessionID, stage)
+	for _, name := range names {
+		at := picturePath(s.TaskName, name)
+		data := k.drafts.readPicture(file, name)
+		if data == nil || !mentions(comments, at) {
 			return undo, fault.New(fault.InvalidArgument, "a picture of a comment is gone: %q", name).WithHint("paste it again, or remove it from the comment")
 		}
 		if dir.Exists(at) {
@@ -170,7 +168,7 @@ func (p pictures) save(it *decision) (undo func(), err error) {
 		if err == nil {
 			err = dir.Replace(at, data)
 		}
-		made = append(made, func() { removeSaved(it.project.Path, at, folders) })
+		made = append(made, func() { removeSaved(in.Path, at, folders) })
 		if err != nil {
 			return undo, err
 		}
@@ -196,4 +194,30 @@ func removeSaved(folder, name string, folders []string) {
 	defer dir.Close() //nolint:errcheck // a file that stays harms nothing
 	_ = dir.Remove(name)
 	dir.RemoveEmpty(folders)
+}
+
+func (d drafts) readPicture(draft, name string) []byte {
+	if d == "" || typeOfPicture(name) == "" {
+		return nil
+	}
+	return readSaved(string(d), pictureName(draft, name))
+}
+
+// writePicture saves a picture beside a draft.
+func (d drafts) writePicture(draft, name string, data []byte) error {
+	if d == "" {
+		return fault.New(fault.NotAllowed, "this dashboard keeps no pictures").WithHint("describe it in words")
+	}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
+	}
+	dir, err := d.open()
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // the write returns an error
+	if n := len(picturesOf(dir, draft)); n >= maxPictures && !dir.Exists(pictureName(draft, name)) {
+		return fault.New(fault.InvalidArgument, "the comments have %d pictures, and no more are kept", n).WithHint("send the decision, or remove one")
+	}
+	return dir.Replace(pictureName(draft, name), data)
 }

@@ -62,11 +62,11 @@ func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
 	if given := a.r.URL.Query().Get("timeline"); slices.Contains(densities, given) {
 		out.Density = given
 	}
-	if out.Work, err = d.readHostless(a, p, s); err != nil {
+	if out.Work, err = d.starter.readHostless(a, p, s); err != nil {
 		return nil, err
 	}
 	if out.Work != nil {
-		d.offerSteering(p, s, out.Work)
+		d.starter.offerSteering(p, s, out.Work)
 	}
 	a.page.Title, out.Rest = cutTitle(s)
 	a.followRun(p, s)

@@ -113,10 +113,10 @@ type asked struct {
 
 // screens serves the pages.
 type screens struct {
-	version string
-	log     *slog.Logger
-	clock   func() time.Time
-	waiting func(*asked) []waiting
+	version    string
+	log        *slog.Logger
+	clock      func() time.Time
+	countWaits func(*asked) int
 }
 
 // handleScreen serves one kind of page, with the content returned by show.
@@ -138,7 +138,7 @@ func (v *screens) handleScreen(name string, show func(*asked) (templ.Component, 
 			f = f.Translated(l)
 			a.page.Screen, a.page.Title, body = "trouble", l.Say("This page cannot be shown"), trouble(l, f.Error(), f.Hint)
 		}
-		a.page.Body, a.page.Waits = body, len(v.waiting(a))
+		a.page.Body, a.page.Waits = body, v.countWaits(a)
 		v.writePage(w, r, status, a.page)
 	})
 }

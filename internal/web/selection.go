@@ -29,10 +29,10 @@ func checkQuery(query string) error {
 	return nil
 }
 
-// chooseProject returns the project of the parameter p, or the first one without it.
-func (d *Dashboard) chooseProject(a *asked, action string) (selection, error) {
+// choose returns the project of the parameter p, or the first one without it.
+func (p projects) choose(a *asked, action string) (selection, error) {
 	given := a.r.URL.Query()
-	c := selection{Action: action, Projects: d.projects.all(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
+	c := selection{Action: action, Projects: p.all(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
 	if err := checkQuery(c.Query); err != nil {
 		return c, err
 	}
@@ -44,6 +44,6 @@ func (d *Dashboard) chooseProject(a *asked, action string) (selection, error) {
 		return c, nil
 	}
 	var err error
-	c.Project, err = d.projects.findByID(id)
+	c.Project, err = p.findByID(id)
 	return c, err
 }

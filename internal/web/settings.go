@@ -11,32 +11,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
 
-// Health describes the setup of the program for a project and on this machine. The dashboard only shows it.
-type Health struct {
-	// Places are the folders in which assistants may work.
-	Places []Place
-	// Checks are the requested checks of the doctor.
-	Checks []Check
-	// UserFile is the person's own file of settings.
-	UserFile string
-}
-
-// Place is a folder on record.
-type Place struct {
-	// From is the place of the record. Why is the reason to ignore the folder; "" if it counts.
-	Folder, From, Why string
-}
-
-// Check is one check of the doctor.
-type Check struct {
-	Name string
-	// Status is ok, warning or problem.
-	Status, Detail string
-	// Items are the defects with their places. Remedy is the next step; "" if all is well.
-	Items  []string
-	Remedy string
-}
-
 // settingsPage is the settings of a project and the state of this machine.
 type settingsPage struct {
 	selection
@@ -55,7 +29,7 @@ type settingsPage struct {
 
 // showSettings shows the settings in force. The page cannot change them.
 func (d *Dashboard) showSettings(a *asked) (templ.Component, error) {
-	c, err := d.chooseProject(a, "/settings")
+	c, err := d.projects.choose(a, "/settings")
 	if err != nil {
 		return nil, err
 	}

@@ -2,14 +2,13 @@ package web
 
 import (
 	"context"
-	"net/http"
+	"log/slog"
 	"strings"
-
-	"github.com/a-h/templ"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Runs starts and stops runs without a host. Each works in a process of its own, which outlives the dashboard.
@@ -33,13 +32,14 @@ type Wish struct {
 	Resume string `json:"-"`
 }
 
-// newRunPage is the form for a new run.
-type newRunPage struct {
-	selection
-	Workflows []engine.Workflow
-	Nonce     string
-	// Here reports whether runs can be started from the pages of this system, ReadOnly whether the pages only show.
-	Here, ReadOnly bool
+// starter starts, stops and resumes runs without a host for the person of a paired browser.
+type starter struct {
+	runs     Runs       // nil where pages cannot start runs
+	mu       sync.Mutex // while a run begins
+	door     *door
+	nonces   *nonces
+	projects projects
+	log      *slog.Logger
 }
 
 // workers are the workers that a person can choose, by their option of bmad-mcp run and their name.
@@ -48,80 +48,62 @@ var workers = []link{{"claude", "Claude Code"}, {"codex", "Codex"}, {"api", "Ant
 // startsRun is what the page for a new run shows.
 var startsRun = shownFor{stage: "new"}
 
-// showNewRun shows the form for a new run.
-func (d *Dashboard) showNewRun(a *asked) (templ.Component, error) {
-	a.page.Title = a.lang.Say("New run")
-	a.page.Trail = []link{{"/runs", a.lang.Say("Runs")}}
-	chosen, err := d.chooseProject(a, "/new")
-	if err != nil {
-		return nil, err
-	}
-	chosen.Searches = false
-	out := newRunPage{selection: chosen, Here: d.o.Runs != nil, ReadOnly: d.door.readOnly}
-	if !out.Here || out.ReadOnly || chosen.Project.ID == "" {
-		return newRunScreen(a.lang, out), nil
-	}
-	out.Workflows, err = d.o.Engine.Workflows(addressOf(chosen.Project))
-	out.Nonce = d.nonces.add(startsRun, d.door.now())
-	return newRunScreen(a.lang, out), err
-}
-
 // begunRun is the answer to a start: the page of the run.
 type begunRun struct {
 	Href string `json:"href"`
 }
 
 // startRun starts a run for the person of a paired browser.
-func (d *Dashboard) startRun(a *asked) (any, error) {
+func (t *starter) startRun(a *asked) (any, error) {
 	var given struct {
 		Wish
 		Project string `json:"project"`
 		Nonce   string `json:"nonce"`
 	}
-	if err := d.readPaired(a.r, &given); err != nil {
+	if err := t.door.readPaired(a.r, &given); err != nil {
 		return nil, err
 	}
-	p, err := d.projects.findByID(given.Project)
+	p, err := t.projects.findByID(given.Project)
 	switch {
 	case err != nil:
 		return nil, err
 	case strings.TrimSpace(given.Objective) == "":
 		return nil, fault.New(fault.InvalidArgument, "the objective is missing").WithHint("say in one or two sentences what is to be built")
 	}
-	return d.launch(a, p, given.Wish, given.Nonce, startsRun)
+	return t.launch(a, p, given.Wish, given.Nonce, startsRun)
 }
 
 // steerRun stops or resumes a run for the person of a paired browser.
-func (d *Dashboard) steerRun(a *asked) (any, error) {
+func (t *starter) steerRun(a *asked) (any, error) {
 	var given struct {
 		Act    string `json:"act"`
 		Budget string `json:"budget"`
 		Nonce  string `json:"nonce"`
 	}
-	if err := d.readPaired(a.r, &given); err != nil {
+	if err := t.door.readPaired(a.r, &given); err != nil {
 		return nil, err
 	}
-	s, p, err := d.projects.sessionOf(a)
+	s, p, err := t.projects.sessionOf(a)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case given.Act == "resume":
-		return d.launch(a, p, Wish{Resume: s.SessionID, Budget: given.Budget}, given.Nonce, steersRun(s))
+		return t.launch(a, p, Wish{Resume: s.SessionID, Budget: given.Budget}, given.Nonce, steersRun(s))
 	case given.Act != "stop":
 		return nil, fault.New(fault.InvalidArgument, "a run is stopped or resumed, and not %q", given.Act).WithHint("load the page again, which may be older than the program")
-	case d.o.Runs == nil:
+	case t.runs == nil:
 		return nil, errNotHere()
 	}
-	_, release, err := d.nonces.take(given.Nonce, steersRun(s), d.door.now())
+	_, release, err := t.nonces.take(given.Nonce, steersRun(s), t.door.now())
 	if err != nil {
 		return nil, err
 	}
-	if err := d.o.Runs.Stop(a, p.Path, s.SessionID); err != nil {
+	if err := t.runs.Stop(a, p.Path, s.SessionID); err != nil {
 		release()
 		return nil, err
 	}
-	d.log.Info("a run was asked to end", "task", s.TaskName)
+	t.log.Info("a run was asked to end", "task", s.TaskName)
 	return begunRun{p.Run(s.TaskName)}, nil
 }
 
@@ -131,11 +113,11 @@ func errNotHere() error {
 
 // launch has a process start or resume a run, once for each nonce, if no other run works in the project: nobody could
 // tell the changes of the two apart.
-func (d *Dashboard) launch(a *asked, p folder, w Wish, nonce string, shown shownFor) (out begunRun, err error) {
-	if d.o.Runs == nil {
+func (t *starter) launch(a *asked, p folder, w Wish, nonce string, shown shownFor) (out begunRun, err error) {
+	if t.runs == nil {
 		return out, errNotHere()
 	}
-	_, release, err := d.nonces.take(nonce, shown, d.door.now())
+	_, release, err := t.nonces.take(nonce, shown, t.door.now())
 	if err != nil {
 		return out, err
 	}
@@ -144,27 +126,27 @@ func (d *Dashboard) launch(a *asked, p folder, w Wish, nonce string, shown shown
 			release()
 		}
 	}()
-	if !d.starting.TryLock() {
+	if !t.mu.TryLock() {
 		return out, fault.New(fault.Conflict, "another run is being started").WithHint("wait until it has begun, and press the button again")
 	}
-	defer d.starting.Unlock()
-	if err := d.checkIdle(a, p); err != nil {
+	defer t.mu.Unlock()
+	if err := t.checkIdle(a, p); err != nil {
 		return out, err
 	}
 	// A run that begins is told even if the page goes away meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a), maxWait)
 	defer cancel()
-	task, err := d.o.Runs.Start(ctx, p.Path, w)
+	task, err := t.runs.Start(ctx, p.Path, w)
 	if err != nil {
 		return out, err
 	}
-	d.log.Info("a run was started", "task", task)
+	t.log.Info("a run was started", "task", task)
 	return begunRun{p.Run(task)}, nil
 }
 
 // checkIdle returns an error if a run works in a project, or if the project is gone.
-func (d *Dashboard) checkIdle(a *asked, p folder) error {
-	open, err := d.o.Engine.Projects().Open(p.Path)
+func (t *starter) checkIdle(a *asked, p folder) error {
+	open, err := t.projects.engine.Projects().Open(p.Path)
 	if err != nil {
 		return err
 	}
@@ -181,13 +163,5 @@ func (d *Dashboard) checkIdle(a *asked, p folder) error {
 		WithHint("wait for it or stop it; in a terminal, a worktree of git for each lets them work at once")
 }
 
-// redirectRun redirects from the former address of a run without a host.
-func (d *Dashboard) redirectRun(w http.ResponseWriter, r *http.Request) {
-	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
-	s, p, err := d.projects.sessionOf(a)
-	if err == nil {
-		http.Redirect(w, r, p.Run(s.TaskName), http.StatusSeeOther)
-		return
-	}
-	d.screens.handleScreen("run", func(*asked) (templ.Component, error) { return nil, err }).ServeHTTP(w, r)
-}
+// steersRun is the state that a page shows to stop or resume a run: any, since the run goes on meanwhile.
+func steersRun(s *workflow.Session) shownFor { return shownFor{session: s.SessionID, stage: "run"} }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/trace"
@@ -117,35 +116,6 @@ func hrefsOf(p folder, s *workflow.Session, facts trace.Facts) func(trace.Place)
 		}
 		return href + "#" + blocks[at.Stage][i-1].ID
 	}
-}
-
-// tracer lays a trace out for a page.
-type tracer struct {
-	lang lang.Language
-	*trace.Trace
-	hrefs func(trace.Place) string
-	// places has the addresses of requirements, stories, criteria and sprints, by a letter and the id.
-	places map[string]string
-}
-
-// hrefOf returns the address of the entity of a kind with an id.
-func (t *tracer) hrefOf(kind, id string) string {
-	if t.places == nil {
-		t.places = map[string]string{}
-		for _, r := range t.Requirements {
-			t.places["r"+r.ID] = t.hrefs(r.Place)
-		}
-		for _, s := range t.Stories {
-			t.places["s"+s.ID] = t.hrefs(s.Place)
-		}
-		for _, c := range t.Criteria {
-			t.places["c"+c.ID] = t.hrefs(c.Place)
-		}
-		for _, s := range t.Sprints {
-			t.places["p"+s.Name] = t.hrefs(s.Place)
-		}
-	}
-	return t.places[kind+id]
 }
 
 // layLanes lays the stories out by their sprints. Where the plan has entries of its own they are the stories of the

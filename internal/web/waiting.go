@@ -2,9 +2,7 @@ package web
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -106,42 +104,16 @@ func (p projects) waitingIn(f folder, sessions []workflow.Summary) (all []waitin
 	return all
 }
 
-// board reads the runs of a project, and notes them for the request.
-func (d *Dashboard) board(a *asked, p folder) (engine.Board, error) {
-	board, err := d.o.Engine.Board(a, addressOf(p), engine.MaxBoard, a.lang)
-	summaries := make([]workflow.Summary, len(board.Rows))
-	for i, r := range board.Rows {
-		summaries[i] = r.Summary
-	}
-	a.known[p.ID] = summaries
-	return board, err
-}
-
 // waiting returns the runs of all projects that wait for the person, in the order of the inbox. It reads the projects
 // that the request has not read.
-func (d *Dashboard) waiting(a *asked) (all []waiting) {
-	for _, p := range d.projects.all() {
-		sessions, has := a.known[p.ID]
+func (p projects) waiting(a *asked) (all []waiting) {
+	for _, f := range p.all() {
+		sessions, has := a.known[f.ID]
 		if !has {
-			sessions, _ = d.o.Engine.Latest(a, addressOf(p), engine.MaxBoard) // the inbox says that a project cannot be read
+			sessions, _ = p.engine.Latest(a, addressOf(f), engine.MaxBoard) // the inbox says that a project cannot be read
 		}
-		all = append(all, d.projects.waitingIn(p, sessions)...)
+		all = append(all, p.waitingIn(f, sessions)...)
 	}
 	slices.SortStableFunc(all, func(a, b waiting) int { return compareWaits(a.Kind, b.Kind, a.UpdatedAt, b.UpdatedAt) })
 	return all
-}
-
-// redirectNext redirects to the page of the run that waits after the one named in after, as PROJECT/TASK; to the
-// inbox if no other waits.
-func (d *Dashboard) redirectNext(w http.ResponseWriter, r *http.Request) {
-	project, task, _ := strings.Cut(r.URL.Query().Get("after"), "/")
-	all := d.waiting(&asked{Context: r.Context(), r: r})
-	is := func(w waiting) bool { return w.ID == project && (w.TaskName == task || w.SessionID == task) }
-	at := slices.IndexFunc(all, is)
-	next := slices.DeleteFunc(slices.Concat(all[at+1:], all[:max(at, 0)]), is)
-	to := "/"
-	if len(next) > 0 {
-		to = next[0].Place()
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
 }
