@@ -90,7 +90,7 @@ func (d *runDesk) put(name, text string) {
 	at := filepath.Join(d.dir, name)
 	err := os.MkdirAll(filepath.Dir(at), 0o700)
 	if err == nil {
-		err = os.WriteFile(at, []byte(text), 0o700) //nolint:gosec // some are programs
+		err = os.WriteFile(at, []byte(text), 0o700)
 	}
 	if err != nil {
 		d.t.Fatal(err)
@@ -99,7 +99,7 @@ func (d *runDesk) put(name, text string) {
 
 func (d *runDesk) git(args ...string) {
 	d.t.Helper()
-	cmd := exec.CommandContext(d.t.Context(), "git", append([]string{"-C", d.project}, args...)...) //nolint:gosec // of the test
+	cmd := exec.CommandContext(d.t.Context(), "git", append([]string{"-C", d.project}, args...)...)
 	cmd.Env = d.env
 	if out, err := cmd.CombinedOutput(); err != nil {
 		d.t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -109,7 +109,7 @@ func (d *runDesk) git(args ...string) {
 // serve starts the dashboard with flags, enters it, and pairs if it can.
 func (d *runDesk) serve(flags ...string) {
 	d.t.Helper()
-	d.program = exec.Command(d.copy, append([]string{"--cwd", d.project, "dashboard", "--no-open", "--root", d.project}, flags...)...) //nolint:gosec,noctx // ended by end
+	d.program = exec.Command(d.copy, append([]string{"--cwd", d.project, "dashboard", "--no-open", "--root", d.project}, flags...)...) //nolint:noctx // ended by end
 	d.program.Env, d.program.Stderr = d.env, os.Stderr
 	out, err := d.program.StdoutPipe()
 	if err == nil {
@@ -372,7 +372,7 @@ func TestOthersRuns(t *testing.T) {
 	t.Parallel()
 	d := openRunDesk(t)
 	d.put("standin/slow", "")
-	run := exec.CommandContext(t.Context(), d.copy, "--cwd", d.project, "run", "--budget", "5", "Build a list") //nolint:gosec // of the test
+	run := exec.CommandContext(t.Context(), d.copy, "--cwd", d.project, "run", "--budget", "5", "Build a list")
 	run.Env = d.env
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
@@ -386,7 +386,9 @@ func TestOthersRuns(t *testing.T) {
 	if status, said, _ := d.ask("POST", href+"run", map[string]string{"act": "stop", "nonce": nonce}); status != http.StatusOK {
 		t.Fatalf("%d %s", status, said)
 	}
-	<-ended
+	if err := <-ended; err == nil {
+		t.Error("the run in the terminal was not ended")
+	}
 	if code := run.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("the run in the terminal ended with %d", code)
 	}

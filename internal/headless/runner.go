@@ -80,17 +80,6 @@ func (r *Runner) Resume(ctx context.Context, task string) (_ *Result, err error)
 	}
 }
 
-// Events returns the saved events of a session's run, none if it had no run.
-func (r *Runner) Events(ctx context.Context, task string) (id string, events []Event, err error) {
-	s, p, err := r.findSession(ctx, task)
-	if err != nil {
-		return "", nil, err
-	}
-	defer p.Close()
-	events, err = filesOf(p.Dir, s.SessionID).readEvents()
-	return s.SessionID, events, err
-}
-
 // findSession returns a session and the project of it.
 func (r *Runner) findSession(ctx context.Context, task string) (*workflow.Session, *project.Project, error) {
 	s, folder, err := r.Engine.Session(ctx, project.Address{Cwd: r.Folder, Session: task})

@@ -204,13 +204,7 @@ func (r *codeReader) readFile(ctx context.Context, d git.Delta) (*codediff.Side,
 	side := &codediff.Side{Mode: d.NewMode, Size: info.Size()}
 	switch mode := info.Mode(); {
 	case info.IsDir() && (d.Nested || d.Mode == git.Submodule || d.NewMode == git.Submodule):
-		side.Mode = git.Submodule
-		if _, err := fs.Lstat(r.tree, d.Path+"/.git"); err == nil {
-			side.ID, _ = git.Head(r.folder.Join(d.Path)) // a broken one has no commit to name
-		}
-		side.ID = cmp.Or(side.ID, d.ID) // not checked out
-		side.Text = side.ID
-		return side, nil
+		return r.readSubmodule(d), nil
 	case mode&fs.ModeSymlink != 0:
 		side.Mode = "120000"
 		if side.Text, err = fs.ReadLink(r.tree, d.Path); err != nil {
@@ -226,6 +220,21 @@ func (r *codeReader) readFile(ctx context.Context, d git.Delta) (*codediff.Side,
 			side.Mode = "100755"
 		}
 	}
+	return side, r.readContent(ctx, d, side)
+}
+
+func (r *codeReader) readSubmodule(d git.Delta) *codediff.Side {
+	side := &codediff.Side{Mode: git.Submodule}
+	if _, err := fs.Lstat(r.tree, d.Path+"/.git"); err == nil {
+		side.ID, _ = git.Head(r.folder.Join(d.Path)) // a broken one has no commit to name
+	}
+	side.ID = cmp.Or(side.ID, d.ID) // not checked out
+	side.Text = side.ID
+	return side
+}
+
+// readContent reads the content of a file, or only the id if it is too much.
+func (r *codeReader) readContent(ctx context.Context, d git.Delta, side *codediff.Side) (err error) {
 	if side.Unread = r.take(side.Size); side.Unread != "" {
 		if side.Size == int64(d.Size) { // it can be the same
 			hash := sha1.New() //nolint:gosec // as git names contents
@@ -234,18 +243,18 @@ func (r *codeReader) readFile(ctx context.Context, d git.Delta) (*codediff.Side,
 			}
 			side.ID, err = contentID(ctx, r.tree, d.Path, hash)
 		}
-		return side, err
+		return err
 	}
 	data, err := durable.ReadFile(r.tree, d.Path, codediff.MaxFile)
 	if err != nil {
 		side.Unread = codediff.Unreadable
-		return side, nil //nolint:nilerr // the page says so
+		return nil //nolint:nilerr // the page says so
 	}
 	side.Text, side.ID, side.Size = string(data), blobID(data, d.ID), int64(len(data))
 	if side.ID == d.ID {
 		r.room += side.Size
 	}
-	return side, nil
+	return nil
 }
 
 // blobID returns git's name for a content, in the form of another name.

@@ -130,7 +130,7 @@ func (t *starter) launch(a *asked, p folder, w Wish, nonce string, shown shownFo
 		return out, fault.New(fault.Conflict, "another run is being started").WithHint("wait until it has begun, and press the button again")
 	}
 	defer t.mu.Unlock()
-	if err := t.checkIdle(a, p); err != nil {
+	if err := t.checkIdle(p); err != nil {
 		return out, err
 	}
 	// A run that begins is told even if the page goes away meanwhile.
@@ -145,7 +145,7 @@ func (t *starter) launch(a *asked, p folder, w Wish, nonce string, shown shownFo
 }
 
 // checkIdle returns an error if a run works in a project, or if the project is gone.
-func (t *starter) checkIdle(a *asked, p folder) error {
+func (t *starter) checkIdle(p folder) error {
 	open, err := t.projects.engine.Projects().Open(p.Path)
 	if err != nil {
 		return err

@@ -87,16 +87,22 @@ func (h *History) Deltas(ctx context.Context, commit string) (all []Delta, ok bo
 		return nil, false, h.explainFailure(err)
 	}
 	for text := range strings.SplitSeq(tracked, "\x00") {
-		tag, name, _ := strings.Cut(text, " ")
-		if tag == "H" || tag == "" {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(c.Dir, filepath.FromSlash(name))); err != nil && tag == "S" {
-			continue // a sparse checkout leaves it out
-		}
-		if tag == "S" || tag != strings.ToUpper(tag) {
+		if name := readUnwatched(c.Dir, text); name != "" {
 			add(name, tree[name].mode)
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b Delta) int { return strings.Compare(a.Path, b.Path) }), true, nil
+}
+
+// readUnwatched returns the name in an entry of git ls-files -v if git was told to leave the file unchanged, and else "".
+func readUnwatched(dir, text string) string {
+	tag, name, _ := strings.Cut(text, " ")
+	isSkipped := tag == "S"
+	if !isSkipped && tag == strings.ToUpper(tag) {
+		return ""
+	}
+	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err != nil && isSkipped {
+		return "" // a sparse checkout leaves it out
+	}
+	return name
 }

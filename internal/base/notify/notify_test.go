@@ -35,7 +35,7 @@ func TestPlain(t *testing.T) {
 
 // FuzzPlain: no name has more than letters, digits and three marks, none begins like an option, and a plain name stays.
 func FuzzPlain(f *testing.F) {
-	for _, seed := range []string{"dark-mode", "--x", "\xff\xfe", "ㅤ", "a\x00b", "‮x"} {
+	for _, seed := range []string{"dark-mode", "--x", "\xff\xfe", "ㅤ", "a\x00b", "\u202ex"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

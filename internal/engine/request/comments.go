@@ -117,15 +117,18 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	return fault.New(fault.InvalidArgument, "%s: %s", name, problem).WithHint("%s", hint)
 }
 
+// isWithin reports whether the lines of a comment are among those of a text.
+func isWithin(c workflow.Comment, lines int) bool { return c.From >= 0 && c.To >= c.From && c.To <= lines }
+
 // findMistake returns the reason why a comment cannot be found again by its id and lines, or asks for nothing.
 func findMistake(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	switch {
 	case c.ID != "" && !commentID(c.ID):
 		return lang.T("its id has other characters than letters, digits, dots and hyphens, or too many"), lang.T("leave the id out: the comment then gets one")
-	case c.File != "" && (c.From < 0 || c.To < c.From || c.To > lines):
+	case !isWithin(c, lines) && c.File != "":
 		return lang.T("lines %d to %d are not in the file, which has %s", c.From, c.To, lang.Count(lines, "line")),
 			lang.T("load the page again: the code may have changed since")
-	case c.From < 0 || c.To < c.From || c.To > lines:
+	case !isWithin(c, lines):
 		return lang.T("lines %d to %d are not in the document, which has %s", c.From, c.To, lang.Count(lines, "line")),
 			lang.T("count lines from 1, the first one first; 0 means the whole document")
 	case c.From == 0 && (c.Kind == workflow.CommentRemove || c.Kind == workflow.CommentEdit):

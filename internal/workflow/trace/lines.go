@@ -24,8 +24,17 @@ type Line struct {
 	Missing map[HoleKind]bool
 }
 
-// Lines returns the table of a trace, in the order of the documents.
-func (t *Trace) Lines() (out []Line) {
+// liner makes the lines of a table.
+type liner struct {
+	stories map[string]*Story
+	epics   map[string][]string
+	holes   map[HoleKind]map[string]bool
+	// shown has the requirements and stories of the lines, by r or s and the id.
+	shown map[string]bool
+	lines []Line
+}
+
+func newLiner(t *Trace) *liner {
 	holes := map[HoleKind]map[string]bool{}
 	for _, h := range t.Holes {
 		if holes[h.Kind] == nil {
@@ -40,53 +49,64 @@ func (t *Trace) Lines() (out []Line) {
 	for _, r := range t.Requirements {
 		epics[r.ID] = r.Epics
 	}
-	shown := map[string]bool{}
-	add := func(l Line) {
-		l.Missing = map[HoleKind]bool{}
-		for _, id := range l.Requirements {
-			l.Epics = append(l.Epics, epics[id]...)
-			shown["r"+id], l.Missing[WithoutStory] = true, l.Missing[WithoutStory] || holes[WithoutStory][id]
-		}
-		for _, id := range l.Stories {
-			shown["s"+id], l.Missing[InNoSprint] = true, l.Missing[InNoSprint] || holes[InNoSprint][id]
-		}
-		for _, kind := range []HoleKind{CriterionNowhere, WithoutRow, WithoutEvidence, WithoutCriterion} {
-			l.Missing[kind] = holes[kind][l.Criterion]
-		}
-		slices.Sort(l.Epics)
-		l.Epics = slices.Compact(l.Epics)
-		out = append(out, l)
+	return &liner{stories: stories, epics: epics, holes: holes, shown: map[string]bool{}}
+}
+
+func (m *liner) add(l Line) {
+	l.Missing = map[HoleKind]bool{}
+	for _, id := range l.Requirements {
+		l.Epics = append(l.Epics, m.epics[id]...)
+		m.shown["r"+id], l.Missing[WithoutStory] = true, l.Missing[WithoutStory] || m.holes[WithoutStory][id]
 	}
-	for _, c := range t.Criteria {
-		l := Line{Requirements: c.Requirements, Stories: c.Stories, Criterion: c.ID, Text: c.Text, Place: c.Place, Sprints: c.Sprints, State: c.State, Row: c.Row}
-		for _, id := range c.Stories {
-			if len(l.Requirements) > 0 && len(l.Sprints) > 0 {
-				break
-			}
-			if s := stories[id]; len(c.Requirements) == 0 {
-				l.Requirements = appendNew(l.Requirements, s.Requirements)
-			} else if len(c.Sprints) == 0 {
-				l.Sprints = appendNew(l.Sprints, s.Sprints)
-			}
+	for _, id := range l.Stories {
+		m.shown["s"+id], l.Missing[InNoSprint] = true, l.Missing[InNoSprint] || m.holes[InNoSprint][id]
+	}
+	for _, kind := range []HoleKind{CriterionNowhere, WithoutRow, WithoutEvidence, WithoutCriterion} {
+		l.Missing[kind] = m.holes[kind][l.Criterion]
+	}
+	slices.Sort(l.Epics)
+	l.Epics = slices.Compact(l.Epics)
+	m.lines = append(m.lines, l)
+}
+
+// addCriterion adds the line of a criterion, with the requirements or sprints of its stories if it names none.
+func (m *liner) addCriterion(c Criterion) {
+	l := Line{Requirements: c.Requirements, Stories: c.Stories, Criterion: c.ID, Text: c.Text, Place: c.Place, Sprints: c.Sprints, State: c.State, Row: c.Row}
+	for _, id := range c.Stories {
+		if len(l.Requirements) > 0 && len(l.Sprints) > 0 {
+			break
 		}
-		add(l)
+		if s := m.stories[id]; len(c.Requirements) == 0 {
+			l.Requirements = appendNew(l.Requirements, s.Requirements)
+		} else if len(c.Sprints) == 0 {
+			l.Sprints = appendNew(l.Sprints, s.Sprints)
+		}
+	}
+	m.add(l)
+}
+
+// Lines returns the table of a trace, in the order of the documents.
+func (t *Trace) Lines() []Line {
+	m := newLiner(t)
+	for _, c := range t.Criteria {
+		m.addCriterion(c)
 	}
 	for _, r := range t.Requirements {
-		if isWhole := slices.ContainsFunc(t.Requirements, func(part Requirement) bool { return part.Whole == r.ID }); !shown["r"+r.ID] && !isWhole {
-			add(Line{Requirements: []string{r.ID}, Stories: r.Stories, Text: r.Text, Place: r.Place})
+		if isWhole := slices.ContainsFunc(t.Requirements, func(part Requirement) bool { return part.Whole == r.ID }); !m.shown["r"+r.ID] && !isWhole {
+			m.add(Line{Requirements: []string{r.ID}, Stories: r.Stories, Text: r.Text, Place: r.Place})
 		}
 	}
 	for _, s := range t.Stories {
-		if !shown["s"+s.ID] {
-			add(Line{Requirements: s.Requirements, Stories: []string{s.ID}, Text: s.Title, Place: s.Place, Sprints: s.Sprints})
+		if !m.shown["s"+s.ID] {
+			m.add(Line{Requirements: s.Requirements, Stories: []string{s.ID}, Text: s.Title, Place: s.Place, Sprints: s.Sprints})
 		}
 	}
 	for _, h := range t.Holes {
 		if h.Kind == WithoutCriterion {
-			add(Line{Criterion: h.ID})
+			m.add(Line{Criterion: h.ID})
 		}
 	}
-	return out
+	return m.lines
 }
 
 func appendNew[T comparable](list, more []T) []T {

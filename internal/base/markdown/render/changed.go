@@ -53,21 +53,16 @@ func (c *comparer) compareSections(compared []changes.Section, old []Part, now [
 	var out []Section
 	for _, s := range now {
 		parts := s.Parts
-		for len(compared) > 0 && compared[0].To < parts[0].From {
-			if compared[0].From == 0 {
-				out = append(out, c.removeSection(compared[0], old))
-			}
-			compared = compared[1:]
-		}
+		n := countBefore(compared, parts[0].From)
+		out = append(out, c.removeSections(compared[:n], old)...)
+		compared = compared[n:]
 		s.Parts, s.Folds = nil, true
 		for len(parts) > 0 {
-			for len(compared) > 0 && compared[0].To < parts[0].From {
-				if compared[0].From == 0 { // within a section of the page
-					s.Parts = append(s.Parts, c.removeSection(compared[0], old).Parts...)
-					s.Folds = false
-				}
-				compared = compared[1:]
+			n := countBefore(compared, parts[0].From)
+			for _, gone := range c.removeSections(compared[:n], old) { // within a section of the page
+				s.Parts, s.Folds = append(s.Parts, gone.Parts...), false
 			}
+			compared = compared[n:]
 			n, of := 1, changes.Section{Kind: changes.Added}
 			if len(compared) > 0 {
 				of = compared[0]
@@ -88,12 +83,26 @@ func (c *comparer) compareSections(compared []changes.Section, old []Part, now [
 		}
 		out = append(out, s)
 	}
-	for _, rest := range compared {
-		if rest.From == 0 {
-			out = append(out, c.removeSection(rest, old))
+	return append(out, c.removeSections(compared, old)...)
+}
+
+// removeSections returns the sections of the old version that the new one lacks.
+func (c *comparer) removeSections(compared []changes.Section, old []Part) (out []Section) {
+	for _, s := range compared {
+		if s.From == 0 {
+			out = append(out, c.removeSection(s, old))
 		}
 	}
 	return out
+}
+
+// countBefore counts the first sections that end before a line.
+func countBefore(all []changes.Section, line int) int {
+	n := slices.IndexFunc(all, func(s changes.Section) bool { return s.To >= line })
+	if n < 0 {
+		return len(all)
+	}
+	return n
 }
 
 // partsIn returns the parts that begin in some lines.

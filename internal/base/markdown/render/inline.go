@@ -101,7 +101,7 @@ func (c *comparer) matchTokens(before, after []token, isCode bool) []int {
 	}
 	if !isCode {
 		c.matchRange(from, before, after, 0, len(before), 0, len(after))
-		unmatchChance(from, before, after)
+		unmatchChance(from, after)
 		return from
 	}
 	a, b := cutLines(before), cutLines(after)
@@ -173,7 +173,7 @@ func (c *comparer) matchRange(from []int, before, after []token, x, n, y, m int)
 
 // unmatchChance takes back matches of a sign or a single word between longer changes: they are equal by chance, and the
 // change reads better as a whole.
-func unmatchChance(from []int, before, after []token) {
+func unmatchChance(from []int, after []token) {
 	last, lastWords := -1, 0 // the old token and the new words before a run of matches
 	for k := 0; k < len(after); {
 		if from[k] < 0 {

@@ -96,8 +96,11 @@ func (l *launcher) Start(ctx context.Context, folder string, w web.Wish) (task s
 		_ = os.Remove(log.Name())
 		return "", fault.New(fault.Storage, "the run cannot be started: %w", err).WithHint("start it in a terminal: bmad-mcp run")
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its output says how it ended
+		close(ended)
+	}()
 	return awaitBegin(ctx, log.Name(), ended)
 }
 
@@ -126,7 +129,7 @@ func (l *launcher) createLog() (*os.File, error) {
 
 // awaitBegin waits until a run has begun or has ended without, and returns its task or why it was refused. The output
 // of a refused one is removed.
-func awaitBegin(ctx context.Context, log string, ended <-chan error) (task string, err error) {
+func awaitBegin(ctx context.Context, log string, ended <-chan struct{}) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, beginWait)
 	defer cancel()
 	look := time.NewTicker(beginPoll)
