@@ -46,12 +46,6 @@ func isCountable(n Node, c class) bool {
 	return !vagueFamilies[first] || ofSprint(n) || c&isWanted != 0 || n.Kind == Criterion
 }
 
-// ofSprint reports whether an id is one of a sprint's story or task: "S1-2", "T1.2".
-func ofSprint(n Node) bool { return (n.Family == "S" || n.Family == "T") && len(n.Number) == 2 }
-
-// IsWork reports whether a node is a story, or an entry of a sprint as plans number them: "S1-2".
-func (n Node) IsWork() bool { return n.Kind == Story || ofSprint(n) }
-
 // dropGuessed drops what only the name of the document makes a criterion, if others have ids.
 func (d *Document) dropGuessed(dropped []bool) {
 	explicit := 0

@@ -76,6 +76,12 @@ type Node struct {
 	keys []string
 }
 
+// ofSprint reports whether an id is one of a sprint's story or task: "S1-2", "T1.2".
+func ofSprint(n Node) bool { return (n.Family == "S" || n.Family == "T") && len(n.Number) == 2 }
+
+// IsWork reports whether a node is a story, or an entry of a sprint as plans number them: "S1-2".
+func (n Node) IsWork() bool { return n.Kind == Story || ofSprint(n) }
+
 // Document is a document with its nodes, in the order of the lines.
 type Document struct {
 	*markdown.Document
