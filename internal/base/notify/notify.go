@@ -7,8 +7,8 @@
 //
 // # Invariants
 //
-//   - Names in a notice have only letters, digits, dots, hyphens and underscores, and none begins like an option, so
-//     nothing that carries them on can take a part for markup, an option or code (TestPlain, FuzzPlain).
+//   - Names in a notice have only letters and digits of any script, dots, hyphens and underscores, and none begins like an
+//     option, so nothing that carries them on can take a part for markup, an option or code (TestPlain, FuzzPlain).
 //   - A command gets a fixed list of arguments, without a shell (TestCommand).
 //   - A secret of a target is never shown, not even in an error (TestParse, TestNothingSecretIsShown).
 //   - Redirects are not followed, answers not read, and plain HTTP goes to private addresses only (TestAnswers).
@@ -66,14 +66,27 @@ func (n Notice) Plain() Notice {
 	return n
 }
 
-// maxName is the number of letters of the longest name.
-const maxName = 60
+// maxName is the number of characters of the longest name, maxMarks of the vowel signs and accents of one letter.
+const (
+	maxName  = 60
+	maxMarks = 3
+)
 
 // PlainName returns a name in which nothing is an option, markup or code, wherever it is carried: the author of a
 // folder or of a run must not speak to the person's programs.
 func PlainName(name string) string {
+	marks := maxMarks // of the letter before; at the beginning there is none
 	letters := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			marks = 0
+			return r
+		case unicode.In(r, unicode.Mn, unicode.Mc) && marks < maxMarks:
+			marks++
+			return r
+		}
+		marks = maxMarks
+		if strings.ContainsRune("-_.", r) {
 			return r
 		}
 		return '_'

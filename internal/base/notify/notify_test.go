@@ -8,24 +8,39 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // TestPlain makes names harmless, wherever they are carried.
 func TestPlain(t *testing.T) {
 	for name, want := range map[string]string{
-		"dark-mode":               "dark-mode",
-		"时钟":                      "时钟",
-		"my project":              "my_project",
-		"--delete":                "delete",
-		"-.-x":                    "x",
-		"../etc":                  "_etc",
-		"$(rm -rf ~)":             "__rm_-rf___",
-		"<!channel> *x* `y`":      "__channel___x___y_",
-		"a\r\nClick: http://evil": "a_Click__http___evil",
-		"%PATH%":                  "_PATH_",
-		"a\u202eb":                "a_u202eb",
-		"":                        "",
-		strings.Repeat("x", 500):  strings.Repeat("x", 60),
+		"dark-mode":                       "dark-mode",
+		"时钟":                              "时钟",
+		"座位预约系统.v2":                       "座位预约系统.v2",
+		"हिन्दी":                          "हिन्दी",
+		"ภาษาไทย":                         "ภาษาไทย",
+		"cafe\u0301":                      "cafe\u0301",
+		"ว\u0e31\u0e49น":                  "ว\u0e31\u0e49น",
+		"\u0338x":                         "_x",
+		"-\u0301-x":                       "_-x",
+		"x" + strings.Repeat("\u0301", 9): "x\u0301\u0301\u0301______",
+		"a<\u0338b":                       "a__b",
+		"a\ufe0fb":                        "a_ufe0fb",
+		"a\u034fb":                        "a_u034fb",
+		"\u3164":                          "_u3164",
+		"1\u20e3":                         "1_",
+		"a\u200db":                        "a_u200db",
+		"my project":                      "my_project",
+		"--delete":                        "delete",
+		"-.-x":                            "x",
+		"../etc":                          "_etc",
+		"$(rm -rf ~)":                     "__rm_-rf___",
+		"<!channel> *x* `y`":              "__channel___x___y_",
+		"a\r\nClick: http://evil":         "a_Click__http___evil",
+		"%PATH%":                          "_PATH_",
+		"a\u202eb":                        "a_u202eb",
+		"":                                "",
+		strings.Repeat("x", 500):          strings.Repeat("x", 60),
 	} {
 		if got := PlainName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -33,19 +48,20 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// FuzzPlain: no name has more than letters, digits and three marks, none begins like an option, and a plain name stays.
+// FuzzPlain: no name has more than letters with their marks, digits and three signs, nothing in it is hidden, none begins
+// like an option, and a plain name stays.
 func FuzzPlain(f *testing.F) {
-	for _, seed := range []string{"dark-mode", "--x", "\xff\xfe", "ㅤ", "a\x00b", "\u202ex"} {
+	for _, seed := range []string{"dark-mode", "--x", "\xff\xfe", "ㅤ", "a\x00b", "\u202ex", "हिन्दी", "e\u0301\u0301\u0301\u0301", "-\u0338<"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		got := PlainName(name)
 		for _, r := range got {
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r) {
+			if !unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc) && !strings.ContainsRune("-_.", r) {
 				t.Errorf("%q: %q has %q", name, got, r)
 			}
 		}
-		if strings.HasPrefix(got, "-") || len([]rune(got)) > maxName || PlainName(got) != got {
+		if visible.Hides(got) || strings.HasPrefix(got, "-") || len([]rune(got)) > maxName || PlainName(got) != got {
 			t.Errorf("%q: %q", name, got)
 		}
 	})
