@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -43,6 +45,21 @@ func (e *Engine) Since(ctx context.Context, at project.Address) ([]Since, error)
 // DescribeSince says in how many sections a document differs from its approved text, and in which; "" if there is no
 // later text.
 func DescribeSince(l lang.Language, c Since) string { return words.Since(l, c) }
+
+// SinceView is such a document in JSON.
+type SinceView = reply.SinceView
+
+// ReadChanges returns the sentences about the documents and the code of a run that have changed since they were approved,
+// and the same in JSON. isReport tells that other people read the sentences.
+func (e *Engine) ReadChanges(ctx context.Context, at project.Address, l lang.Language, w *workflow.Definition, isReport bool) ([]string, []SinceView, error) {
+	all, err := e.Since(ctx, at)
+	all = slices.DeleteFunc(all, func(c Since) bool { return !c.IsNews() })
+	for i := range all {
+		all[i].Reported = isReport
+		all[i].Others = all[i].Others || isReport
+	}
+	return words.DescribeChanges(l, w, all), reply.NewSinceViews(all), err
+}
 
 // DescribeMoved names the changed files of the project that an approved document names; "" if there are none.
 func DescribeMoved(l lang.Language, st workflow.Stage, c Since) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The bounds of a page of code: the lines of all files that are shown, and the folded ones among them, those of one
+// The bounds of a page of code: the lines of all files that are shown, and the folded ones among them, the lines of one
 // folded part, and the bytes of one line.
 const (
 	maxCodeLines  = 6000
@@ -84,7 +84,7 @@ type codeFile struct {
 	notes map[int][]note
 }
 
-// codeHunk is a run of lines. Folded is the number of those without a change, of which Rows has none if there are many;
+// codeHunk is a run of lines. Folded is the number without a change, of which Rows has none if there are many;
 // From is the first one.
 type codeHunk struct {
 	Rows         []textdiff.Row
@@ -297,7 +297,7 @@ func (p *codePage) layLines(asked string) {
 	}
 }
 
-// fold cuts the rows into those near to a change or a remark, and the folded ones between.
+// fold cuts the rows into parts near to a change or a remark, and folded ones between.
 func (f *codeFile) fold(rows []textdiff.Row, around int) (out []codeHunk) {
 	near := make([]bool, len(rows))
 	for i, r := range rows {

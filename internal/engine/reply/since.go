@@ -33,8 +33,9 @@ const (
 	maxTitle = 80
 )
 
-func newSinceViews(s *standing.Standing) (out []SinceView) {
-	for _, c := range s.Since {
+// NewSinceViews returns the views of documents about which there is something to say.
+func NewSinceViews(all []standing.Since) (out []SinceView) {
+	for _, c := range all {
 		v := SinceView{Stage: c.Stage, Round: c.Round, At: c.At, ByRules: c.Alone, Commit: c.Commit, Unknown: c.Unknown}
 		for _, section := range c.Sections[:min(len(c.Sections), maxSince)] {
 			section.Title, section.Was = visible.Fit(section.Title, maxTitle), visible.Fit(section.Was, maxTitle)

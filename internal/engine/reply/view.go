@@ -83,7 +83,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 		out.ChangeRequests = append(out.ChangeRequests, NewCommentView(asked.Comment, asked.Stage))
 	}
 	if s.Session.CurrentState.WaitsForHuman() || s.Call.Describing() {
-		out.Since = newSinceViews(s)
+		out.Since = NewSinceViews(s.Since)
 	}
 	markChanged(s, out)
 	if d != Short {

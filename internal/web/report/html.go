@@ -7,23 +7,20 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow/trace"
 )
 
 //go:embed style.css
 var style string
 
 // HTML returns the report as one file, which loads nothing.
-func HTML(s *workflow.Session, found workflow.Verification, t trace.Trace, code codediff.Changes, l lang.Language) (string, error) {
+func HTML(f Facts, l lang.Language) (string, error) {
 	sum := sha256.Sum256([]byte(style))
 	hash := "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-	content := render.Document(reportBody(s, found, t, code, l, "#")).HTML
+	content := render.Document(reportBody(f, l, "#")).HTML
 	var b strings.Builder
-	err := shell(string(l), l.Say("Run: %s", visible.Line(s.TaskName)), hash, string(content)).Render(context.Background(), &b)
+	err := shell(string(l), l.Say("Run: %s", visible.Line(f.Session.TaskName)), hash, string(content)).Render(context.Background(), &b)
 	return b.String(), err
 }

@@ -29,15 +29,26 @@ type page struct {
 	s     *workflow.Session
 	w     *workflow.Definition
 	found workflow.Verification
+	since []string
 	trace trace.Trace
 	// mark begins the heading of a section.
 	mark string
 }
 
-// Markdown returns the report on a session. found is the result of the check of the history, and t follows the
-// requirements.
-func Markdown(s *workflow.Session, found workflow.Verification, t trace.Trace, code codediff.Changes, l lang.Language) string {
-	return unmentioned.Replace("# " + l.Say("Run: %s", safeCell(s.TaskName)) + "\n\n" + reportBody(s, found, t, code, l, "##"))
+// Facts are the content of a report.
+type Facts struct {
+	Session *workflow.Session
+	// Found is the result of the check of the history.
+	Found workflow.Verification
+	// Since has the sentences about documents and code that have changed since they were approved.
+	Since []string
+	Trace trace.Trace
+	Code  codediff.Changes
+}
+
+// Markdown returns the report on a session.
+func Markdown(f Facts, l lang.Language) string {
+	return unmentioned.Replace("# " + l.Say("Run: %s", safeCell(f.Session.TaskName)) + "\n\n" + reportBody(f, l, "##"))
 }
 
 // unmentioned keeps GitHub from notifying people named in a report, and from closing issues. GitHub looks for
@@ -45,8 +56,8 @@ func Markdown(s *workflow.Session, found workflow.Verification, t trace.Trace, c
 var unmentioned = strings.NewReplacer("@", "@&#8203;", `\#`, `\#&#8203;`, "GH-", "GH&#8203;-", "gh-", "gh&#8203;-")
 
 // reportBody returns the report without the title.
-func reportBody(s *workflow.Session, found workflow.Verification, t trace.Trace, code codediff.Changes, l lang.Language, mark string) string {
-	p := &page{Language: l, s: s, w: s.Definition(), found: found.In(l), trace: t, mark: mark}
+func reportBody(f Facts, l lang.Language, mark string) string {
+	p := &page{Language: l, s: f.Session, w: f.Session.Definition(), found: f.Found.In(l), since: f.Since, trace: f.Trace, mark: mark}
 	p.writeFacts()
 	p.writeStages()
 	p.writeRounds()
@@ -56,7 +67,7 @@ func reportBody(s *workflow.Session, found workflow.Verification, t trace.Trace,
 	p.writeRequests()
 	p.writeTrace()
 	p.writeEvidence()
-	p.writeCode(code)
+	p.writeCode(f.Code)
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 
@@ -116,6 +127,9 @@ func (p *page) writeFacts() {
 	fmt.Fprintf(&p.Builder, "- %s\n", said)
 	for _, t := range p.found.Altered {
 		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("**Not as approved**: %s", safeCell(t.Text().In(p.Language))))
+	}
+	for _, said := range p.since {
+		fmt.Fprintf(&p.Builder, "- %s\n", safeCell(said))
 	}
 	fmt.Fprintln(&p.Builder)
 }

@@ -76,7 +76,7 @@ func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	found := workflow.Verification{Status: workflow.ChainHolds, Entries: 5, Unvouched: []workflow.Span{{From: 3, To: 3}}}
 	for _, l := range []lang.Language{lang.English, "zh"} {
-		golden.Check(t, filepath.Join("testdata", "story."+string(l)+".md"), report.Markdown(story("sign-in"), found, follow("AC-1.1"), codediff.Changes{}, l))
+		golden.Check(t, filepath.Join("testdata", "story."+string(l)+".md"), report.Markdown(report.Facts{Session: story("sign-in"), Found: found, Trace: follow("AC-1.1")}, l))
 	}
 }
 
@@ -84,7 +84,7 @@ func TestMarkdown(t *testing.T) {
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	found := workflow.Verification{Status: workflow.ChainChanged, Problem: hostile}
-	text := report.Markdown(story(hostile), found, follow(hostile), codediff.Changes{}, lang.English)
+	text := report.Markdown(report.Facts{Session: story(hostile), Found: found, Trace: follow(hostile)}, lang.English)
 	if strings.Contains(text, "\u202e") {
 		t.Error("a character that turns the text around is in it as it is")
 	}
@@ -100,7 +100,7 @@ func TestHostileTexts(t *testing.T) {
 	run := story(hostile)
 	run.Record(workflow.PO).Status, run.Record(workflow.PO).Artifact.Path = hostile, "a`|<script>.md"
 	run.History[1].Event, run.History[1].From, run.History[2].Grant.Channel = hostile, hostile, hostile
-	page, err := report.HTML(run, found, follow(hostile), codediff.Changes{}, lang.English)
+	page, err := report.HTML(report.Facts{Session: run, Found: found, Trace: follow(hostile)}, lang.English)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +130,11 @@ func TestForgedLines(t *testing.T) {
 	} {
 		run := story("sign-in")
 		run.Objective = objective
-		text := report.Markdown(run, workflow.Verification{Status: workflow.ChainHolds}, trace.Trace{}, codediff.Changes{}, lang.English)
+		text := report.Markdown(report.Facts{Session: run, Found: workflow.Verification{Status: workflow.ChainHolds}}, lang.English)
 		if got := strings.Split(text, "\n")[2]; got != want {
 			t.Errorf("%q is written as %q, want %q", objective, got, want)
 		}
-		page, err := report.HTML(run, workflow.Verification{Status: workflow.ChainHolds}, trace.Trace{}, codediff.Changes{}, lang.English)
+		page, err := report.HTML(report.Facts{Session: run, Found: workflow.Verification{Status: workflow.ChainHolds}}, lang.English)
 		if err != nil || !strings.Contains(page, ">"+objective+"</p>") {
 			t.Errorf("%q is no paragraph of its own: %v", objective, err)
 		}
@@ -144,7 +144,7 @@ func TestForgedLines(t *testing.T) {
 // TestHTML: one file, whose policy allows its own style and nothing else.
 func TestHTML(t *testing.T) {
 	t.Parallel()
-	page, err := report.HTML(story("sign-in"), workflow.Verification{Status: workflow.ChainPartly, Problem: "entry 3"}, trace.Trace{}, codediff.Changes{}, "zh")
+	page, err := report.HTML(report.Facts{Session: story("sign-in"), Found: workflow.Verification{Status: workflow.ChainPartly, Problem: "entry 3"}}, "zh")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestOldSessions(t *testing.T) {
 		if err := workflow.Unmarshal(data, &s); err != nil {
 			t.Fatal(err)
 		}
-		if text := report.Markdown(&s, s.Verify(nil, nil), trace.Trace{}, codediff.Changes{}, lang.English); !strings.Contains(text, "## Stages") || !strings.Contains(text, "## Rounds") {
+		if text := report.Markdown(report.Facts{Session: &s, Found: s.Verify(nil, nil)}, lang.English); !strings.Contains(text, "## Stages") || !strings.Contains(text, "## Rounds") {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
@@ -197,13 +197,13 @@ func TestCodeInAReport(t *testing.T) {
 		{Path: "a|b*.go", Before: side("one\n"), After: side("two\n~~~\n<script>alert(1)</script>\n# heading\n")},
 		{Path: "logo.png", After: side("\x00")},
 	})
-	text := report.Markdown(story("sign-in"), workflow.Verification{}, trace.Trace{}, code, lang.English)
+	text := report.Markdown(report.Facts{Session: story("sign-in"), Code: code}, lang.English)
 	for _, part := range []string{"## Code", `| a\|b\*.go | +4 −1 |`, "| logo.png | – | new, binary |"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is missing in\n%s", part, text[strings.Index(text, "## Code"):])
 		}
 	}
-	page, err := report.HTML(story("sign-in"), workflow.Verification{}, trace.Trace{}, code, lang.English)
+	page, err := report.HTML(report.Facts{Session: story("sign-in"), Code: code}, lang.English)
 	if err != nil || strings.Contains(page, "<script>alert") || !strings.Contains(page, "+&lt;script&gt;alert(1)") {
 		t.Errorf("%v\n%s", err, page[strings.Index(page, "logo.png"):])
 	}

@@ -117,7 +117,12 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	if err != nil {
 		return err
 	}
-	text := report.Markdown(s, found, traced, code, term.Lang)
+	since, _, err := readChanges(cmd, term, tasks, args, s, true)
+	if err != nil {
+		return err
+	}
+	facts := report.Facts{Session: s, Found: found, Since: since, Trace: traced, Code: code}
+	text := report.Markdown(facts, term.Lang)
 	if o.evidence != "" {
 		return writeEvidence(term, tasks, s.TaskName, text, o.evidence)
 	}
@@ -125,7 +130,7 @@ func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o 
 	case o.graph:
 		text = s.Graph(doubts(term.Lang, s.TaskName, found)...)
 	case o.asHTML, endsInHTML:
-		if text, err = report.HTML(s, found, traced, code, term.Lang); err != nil {
+		if text, err = report.HTML(facts, term.Lang); err != nil {
 			return err
 		}
 	case o.asDocx, endsInDocx:

@@ -34,8 +34,12 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 				return err
 			}
 			signed, _ := checkSignatures(tasks, s) // log --verify reports an unreadable list
+			said, since, err := readChanges(cmd, term, tasks, args, s, false)
+			if err != nil {
+				return err
+			}
 			if term.JSON {
-				return term.PrintJSON(inspected{s, v, signed})
+				return term.PrintJSON(inspected{s, v, signed, since})
 			}
 			where := store.SessionPath(s.SessionID)
 			if d, err := databases.TeamStore(); err == nil {
@@ -44,7 +48,7 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 			return term.Page(cmd.Context(), func() error {
 				warnOfChanges(term, s, v)
 				signed.printSignatures(term, false)
-				return (&sessionText{term, s, v, signed}).printSession(cwd, where)
+				return (&sessionText{term, s, v, signed, said}).printSession(cwd, where)
 			})
 		},
 	})
@@ -55,15 +59,22 @@ type inspected struct {
 	session *workflow.Session
 	found   workflow.Verification
 	signed  signatures
+	since   []engine.SinceView
 }
 
-// MarshalJSON adds the findings to a changed session, or to one with signed decisions.
+// MarshalJSON adds the findings to a changed session, to one with signed decisions, and to one whose documents or code
+// have changed since they were approved.
 func (i inspected) MarshalJSON() ([]byte, error) {
 	data, err := workflow.Marshal(i.session)
 	if err == nil && len(i.signed) > 0 {
 		var signed []byte
 		signed, err = json.Marshal(i.signed)
 		data = fmt.Appendf(data[:len(data)-1], `,"passkeys":%s}`, signed)
+	}
+	if err == nil && len(i.since) > 0 {
+		var since []byte
+		since, err = workflow.Marshal(i.since)
+		data = fmt.Appendf(data[:len(data)-1], `,"since_approval":%s}`, since)
 	}
 	if err == nil && len(i.found.Altered) > 0 {
 		var altered []byte
@@ -83,6 +94,7 @@ type sessionText struct {
 	session *workflow.Session
 	found   workflow.Verification
 	signed  signatures
+	since   []string
 }
 
 // printSession prints the session. where is the place in which it is saved.
@@ -102,6 +114,12 @@ func (t *sessionText) printSession(cwd, where string) error {
 	}
 	if err := t.term.Columns(nil, facts); err != nil {
 		return err
+	}
+	for i, said := range t.since {
+		if i == 0 {
+			t.term.Printf("\n")
+		}
+		t.term.Printf("%s\n", said)
 	}
 
 	t.term.Styled(terminal.Bold, t.term.Lang.Say("\nStages"))

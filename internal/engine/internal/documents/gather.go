@@ -21,7 +21,7 @@ func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
 	d.GatherDraft(ctx, s)
 	s.Draft.Changes = d.compareRounds(ctx, s)
 	d.GatherCriteria(ctx, s)
-	s.Since = slices.DeleteFunc(d.Since(ctx, s), func(c standing.Since) bool { return !c.Compared && len(c.Moved) == 0 })
+	s.Since = slices.DeleteFunc(d.Since(ctx, s), func(c standing.Since) bool { return !c.IsNews() })
 	if s.Session.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
 		for line := range strings.Lines(s.Draft.Text) {
 			if line = strings.TrimSpace(line); line != "" {

@@ -19,6 +19,8 @@ type Since struct {
 	// The person is the one who did; Others is true if that is not the caller.
 	workflow.Person
 	Others bool
+	// Reported is true if other people read it, too.
+	Reported bool
 	// Compared is true if the document has a later text, Unknown if the approved one is gone or was changed.
 	Compared, Unknown bool
 	// Sections are the differing sections.
@@ -43,6 +45,9 @@ func NewSince(t workflow.Transition) Since {
 	}
 	return out
 }
+
+// IsNews reports whether there is something to say about the document, or the code that it names.
+func (c Since) IsNews() bool { return c.Compared || len(c.Moved) > 0 }
 
 // SinceOf returns the entry of a stage; nil if there is none.
 func (s *Standing) SinceOf(stage workflow.StageID) *Since {

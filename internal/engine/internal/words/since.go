@@ -41,6 +41,8 @@ func approvalOf(l lang.Language, c standing.Since) string {
 		return l.Say("it went on by the rules at round %d", c.Round)
 	case c.Others && who != "":
 		return l.Say("the approval of %s at round %d", who, c.Round)
+	case c.Reported:
+		return l.Say("the approval at round %d", c.Round)
 	}
 	return l.Say("your approval at round %d", c.Round)
 }
@@ -123,6 +125,20 @@ func describeSince(s *standing.Standing) (lines []string) {
 			lines = append(lines, "**"+text+"**")
 		}
 		if text := CodeMoved(s.Language, st, c); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// DescribeChanges returns the sentences about all documents, and the code that they name.
+func DescribeChanges(l lang.Language, w *workflow.Definition, all []standing.Since) (lines []string) {
+	for _, c := range all {
+		st, _ := w.Stage(c.Stage)
+		if text := Since(l, c); text != "" {
+			lines = append(lines, l.Say("%s: %s", st.DocumentIn(l), text))
+		}
+		if text := CodeMoved(l, st, c); text != "" {
 			lines = append(lines, text)
 		}
 	}
