@@ -71,7 +71,7 @@ var partsOf = map[string]parts{
 	"document": {Style: "review.css", Script: "review.js", Bare: true},
 	"door":     {Script: "door.js"},
 	"help":     {Style: "review.css"},
-	"log":      {Style: "run.css"},
+	"log":      {Style: "run.css", Script: "run.js"},
 	"pair":     {Script: "door.js"},
 	"new":      {Style: "run.css", Script: "run.js"},
 	"run":      {Style: "run.css", Script: "run.js"},

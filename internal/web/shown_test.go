@@ -67,7 +67,7 @@ var (
 )
 
 // readNames returns the classes, ids and attributes that the style and the scripts of the pages
-// read, and of these those that may hide an element.
+// read, and the ones among them that may hide an element.
 func readNames(t *testing.T) (read, hiding []string) {
 	t.Helper()
 	var style []byte

@@ -44,10 +44,10 @@ func TestChangesInABrowser(t *testing.T) {
 		`[...document.querySelectorAll('#paper ins')].map(e => e.innerText).join('|')`:                                                                       "15|it ends after 180 days|4",
 		`[...document.querySelectorAll('#paper .b:not(.removed) del')].map(e => e.innerText).join('|')`:                                                      "60|there is no limit|3",
 		`[...document.querySelectorAll('#paper .b.removed')].map(e => e.innerText.trim()).join('|')`:                                                         "3. Risks|Too many.",
-		`[...document.querySelectorAll('#paper details summary')].map(e => e.innerText.trim()).join('|')`:                                                    "unchanged: 1 paragraph",
+		`[...document.querySelectorAll('#paper .folded summary')].map(e => e.innerText.trim()).join('|')`:                                                    "unchanged: 1 paragraph",
 		`[...document.querySelectorAll('#paper ins, #paper del')].filter(e => getComputedStyle(e).textDecorationLine === 'none').length + ''`:                "0",
 		`[...document.querySelectorAll('nav[aria-label=Views] a')].map(e => e.innerText.trim()).filter(Boolean)[0]`:                                          "Changes",
-		`(document.querySelector('#paper details').open = true, document.querySelector('#paper details p').innerText.trim())`:                                "Seats for a library.",
+		`(document.querySelector('#paper .folded').open = true, document.querySelector('#paper .folded p').innerText.trim())`:                                "Seats for a library.",
 		`document.querySelector('#paper .b.changed p[data-l], #paper .b.changed [data-l] p, #paper .b.changed [data-l]').closest('[data-l]').dataset.l + ''`: "7-7",
 	} {
 		if got := look[string](k.browser, expression); got != want {

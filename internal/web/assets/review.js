@@ -33,6 +33,7 @@ function findBlocks() {
     starts.get(file).push([lines(block)[0], block]);
   }
   for (const block of blocks) block.tabIndex = form ? 0 : -1;
+  fitBoxes();
 }
 
 function post(href, body, more) {
@@ -384,7 +385,7 @@ function typeOver(e) {
 function addTicks() {
   for (const s of paper.querySelectorAll('.s[data-sum]')) {
     const head = s.querySelector(':scope > .b.title');
-    if (!head || head.querySelector('h2') || !s.querySelector(':scope > .b ~ .b')) continue; // the title has no text of its own
+    if (!head || head.matches('.removed') || head.querySelector('h2') || !s.querySelector(':scope > .b ~ .b')) continue; // the title has no text of its own
     const button = template('looks-good'), sum = s.dataset.sum;
     const held = () => words.keys((item) => item.good === sum);
     const tick = () => button.setAttribute('aria-pressed', held().length > 0);
@@ -407,9 +408,8 @@ function drawDiagrams() {
       if (!isIntersecting) continue;
       seen.unobserve(pre);
       const { draw } = await import('./diagram.js');
-      const figure = draw(pre, { title: paper.dataset.diagram, undrawn: paper.dataset.undrawn });
+      draw(pre, { title: paper.dataset.diagram, undrawn: paper.dataset.undrawn });
       findBlocks();
-      figure.tabIndex = form ? 0 : -1;
     }
   }, { rootMargin: '600px' });
   for (const pre of paper.querySelectorAll('pre[data-diagram]')) seen.observe(pre);
@@ -437,8 +437,8 @@ function markSection() {
 
 if (paper) {
   findBlocks();
-  fitBoxes();
   addEventListener('resize', fitBoxes);
+  paper.addEventListener('toggle', fitBoxes, true);
   if (paper.dataset.diagram) drawDiagrams();
   markSection();
   paper.addEventListener('focusin', (e) => { if (blocks.includes(e.target)) placeAdder(e.target); });
