@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -71,24 +73,27 @@ func demoSteps(l lang.Language) []demoStep {
 
 // Demo returns the command that shows a run on sample documents.
 func Demo(term *terminal.Terminal) *cobra.Command {
-	ask := false
+	ask, board := false, false
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a whole run on sample documents",
 		Long: `Run all six stages on sample documents in a temporary folder: the program starts
 itself as an MCP server, talks to it over stdio as a host would, and shows each
 step. The server's questions come as forms, as a host shows them; with --ask it is
-you who fills them in. The folder stays for you to look at. Nothing else is touched.`,
+you who fills them in. With --dashboard the run stops at the failed review, which you
+find on the dashboard of that folder. The folder stays for you to look at. Nothing else
+is touched.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDemo(cmd.Context(), term, ask)
+			return runDemo(cmd.Context(), term, ask, board)
 		},
 	}
 	cmd.Flags().BoolVar(&ask, "ask", false, "fill in the forms yourself")
+	cmd.Flags().BoolVar(&board, "dashboard", false, "leave the failed review to you, on the dashboard")
 	return cmd
 }
 
-func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
+func runDemo(ctx context.Context, term *terminal.Terminal, ask, board bool) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
@@ -118,7 +123,11 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 	defer func() { _ = client.Close() }()
 	term.Say("A server was started, and answers over stdio, protocol %s. Its folder:\n  %s", client.Protocol(), dir)
 	term.Say("🧑 is what the human says, 🤖 what the assistant does, 📋 what the server\nanswers, 📝 a form of the server.")
-	for _, step := range demoSteps(term.Lang) {
+	steps := demoSteps(term.Lang)
+	if board {
+		steps = steps[:slices.IndexFunc(steps, func(s demoStep) bool { return s.form["decision"] == "request_changes" })]
+	}
+	for _, step := range steps {
 		person.next = step.form
 		over, err := person.playStep(ctx, client, dir, step)
 		if err != nil {
@@ -128,7 +137,24 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 			break
 		}
 	}
+	if board {
+		return serveDemo(ctx, term, self, dir, env)
+	}
 	return demoEnd(term, dir)
+}
+
+// serveDemo serves the dashboard of the demo's folder until its person ends it.
+func serveDemo(ctx context.Context, term *terminal.Terminal, self, dir string, env []string) error {
+	term.Say("\nThe run waits for you on the dashboard. To pair a browser by its code, set in that\nterminal: XDG_STATE_HOME=%s\n", filepath.Join(dir, ".state"))
+	cmd := exec.CommandContext(ctx, self, "dashboard", "--root", dir)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = term.In, term.Raw, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 15 * time.Second // as long as the pages need to close
+	if err := cmd.Run(); err != nil && ctx.Err() == nil {
+		return fault.From(err)
+	}
+	return nil
 }
 
 // playStep plays a step of the demo, in the demo's folder. over reports whether the person has left the
