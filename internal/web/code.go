@@ -41,7 +41,7 @@ type codePage struct {
 	Count, More int
 	Folders     []codeFolder
 	Files       []*codeFile
-	// Findings are those of the reports, each with the address of the place.
+	// Findings come from the reports, each with the address of the place.
 	Findings []codeFinding
 	// Beside reports whether the versions stand beside each other, Below and BesideHref are the addresses of both layouts.
 	Beside                bool

@@ -189,7 +189,7 @@ func TestPagesAreSmall(t *testing.T) {
 	w := newWorld(t)
 	w.relay()
 	loaded := regexp.MustCompile(`(?:href|src)="(/assets/[^"]+)"`)
-	for path, limits := range map[string]struct{ bytes, requests int }{"/": {12_000, 5}, w.waiting(): {60_000, 7}} {
+	for path, limits := range map[string]struct{ bytes, requests int }{"/": {12_000, 5}, w.waiting(): {40_000, 6}} {
 		sent, plain := 0, 0
 		seen := map[string]bool{}
 		for next := []string{path}; len(next) > 0; next = next[1:] {

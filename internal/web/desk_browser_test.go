@@ -22,7 +22,8 @@ func TestReplacementInABrowser(t *testing.T) {
 	k.await(`document.activeElement?.name === 'text'`)
 	look[bool](k.browser, `(document.querySelector('.editor [value=edit]').click(), true)`)
 	at, _, _ := strings.Cut(row, "-")
-	source := look[string](k.browser, `JSON.parse(document.getElementById('source').textContent).split('\n')[`+at+` - 1]`)
+	source := settle[string](k.browser, `fetch(document.getElementById('review').dataset.source).then(r => r.json()).then(t => t.split('\n')[`+at+` - 1])`)
+	k.await(`document.querySelector('.editor [name=replace]').value`)
 	if got := look[string](k.browser, `document.querySelector('.editor [name=replace]').value`); got != source || !strings.HasPrefix(got, "|") || !strings.ContainsAny(got, "`*") {
 		t.Errorf("line %s is offered as %q, and is %q", at, got, source)
 	}

@@ -100,54 +100,93 @@ type view struct{ Name, Text, Href string }
 var viewNames = []string{"changes", "rendered", "source", "diff", "split"}
 
 func (d *Dashboard) showDocument(a *asked) (templ.Component, error) {
-	it, err := d.projects.inspect(a)
+	out, it, err := d.openDocument(a)
 	if err != nil {
 		return nil, err
 	}
-	req, p, s, found := it.req, it.project, it.session, it.found
-	st, ok := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
-	if !ok {
-		return nil, noStage(workflow.StageID(a.r.PathValue("stage")))
-	}
+	p, s, st := out.Project, out.Session, out.Stage
 	a.page.Title = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang)) // the tab of the browser
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
-	out := &documentPage{
-		Project: p, Session: s, Stage: st, Found: found.In(a.lang), Objective: visible.Head(cmp.Or(visible.Trim(s.Objective), s.TaskName), maxObjective),
-		Place: story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState),
-	}
-	var q gate.Question
-	var unasked error
-	waits := st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman()
-	if waits {
-		req.Language = a.lang
-		q, unasked = d.o.Engine.Gate(a, req)
-	}
-	if err := d.readRounds(a, out, req, q); err != nil {
+	out.Found, out.Objective = it.found.In(a.lang), visible.Head(cmp.Or(visible.Trim(s.Objective), s.TaskName), maxObjective)
+	out.Place = story.Place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)
+	if out.Since, err = d.readApproval(a, it.req, st, out.Round); err != nil {
 		return nil, err
 	}
+	out.layViews(a)
+	out.describeEdits(a, it.versus)
+	if it.question.Edited && !out.Old {
+		out.Edited = append(out.Edited, a.lang.Say("You read the draft as it was edited since round %d was scored: a yes takes it with that.", out.Round.Iteration-1))
+	}
+	out.DocumentLang = string(lang.Choose(lang.Auto, visible.Head(out.Round.Text, maxTold), a.lang))
+	out.renderView(a, it.versus.Text, it.before.Text)
 	if out.View == viewCode {
-		if err := out.layCode(a, d.o.Engine, req); err != nil {
+		if err := out.layCode(a, d.o.Engine, it.req); err != nil {
 			return nil, err
 		}
 	}
 	if !d.door.readOnly {
 		out.Drafts, out.Draft = p.Document(s.TaskName, st.ID)+"/drafts", d.keeper.drafts.read(draftName(p, s.SessionID, st.ID))
 	}
-	if waits && !out.Old && !out.Round.Edited {
-		if unasked != nil {
-			return nil, unasked
+	if it.waits && !out.Old && !out.Round.Edited {
+		if it.unasked != nil {
+			return nil, it.unasked
 		}
-		if err := d.addReview(a, out, q); err != nil {
+		if err := d.addReview(a, out, it.question); err != nil {
 			return nil, err
 		}
 	}
 	return documentScreen(a.lang, out), nil
 }
 
-// readRounds reads the rounds named by a request, and renders the requested view. A draft edited at the gate
-// is the latest round, with the text of the question.
-func (d *Dashboard) readRounds(a *asked, out *documentPage, req request.Request, q gate.Question) error {
+// opened are the facts about a document that its page is made from.
+type opened struct {
+	inspected
+	// waits reports whether the document waits for its person. question is then asked, or unasked says why not.
+	waits    bool
+	question gate.Question
+	unasked  error
+	// versus is compared with the round on the page, before is the round before it.
+	versus, before engine.Round
+}
+
+// openDocument reads the document in the address of a request.
+func (d *Dashboard) openDocument(a *asked) (*documentPage, *opened, error) {
+	found, err := d.projects.inspect(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	it := &opened{inspected: found}
+	s := it.session
+	st, ok := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
+	if !ok {
+		return nil, nil, noStage(workflow.StageID(a.r.PathValue("stage")))
+	}
+	if it.waits = st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman(); it.waits {
+		it.req.Language = a.lang
+		it.question, it.unasked = d.o.Engine.Gate(a, it.req)
+	}
+	out := &documentPage{Project: it.project, Session: s, Stage: st}
+	return out, it, d.readRounds(a, out, it)
+}
+
+// sendSource answers with the text of a document, if it is the one with the hash in the address: a replacement begins
+// with the source of its lines.
+func (d *Dashboard) sendSource(a *asked) (any, error) {
+	out, _, err := d.openDocument(a)
+	if err != nil {
+		return nil, err
+	}
+	if a.r.URL.Query().Get("sha256") != workflow.Hash([]byte(out.Round.Text)) {
+		return nil, fault.New(fault.Conflict, "the document is another one than the page shows").WithHint("your words are kept: load the page again")
+	}
+	return out.Round.Text, nil
+}
+
+// readRounds reads the rounds named by a request. A draft edited at the gate is the latest round, with the text of the
+// question.
+func (d *Dashboard) readRounds(a *asked, out *documentPage, it *opened) error {
+	q := it.question
 	handed := engine.Rounds(out.Session, out.Stage.ID)
 	last := len(handed) - 1
 	if q.Edited {
@@ -181,7 +220,7 @@ func (d *Dashboard) readRounds(a *asked, out *documentPage, req request.Request,
 			asked[i] = handed[last].Iteration
 		}
 	}
-	texts, err := d.o.Engine.Submissions(a, req.Address, out.Stage.ID, asked...)
+	texts, err := d.o.Engine.Submissions(a, it.req.Address, out.Stage.ID, asked...)
 	if err != nil {
 		return err
 	}
@@ -191,17 +230,7 @@ func (d *Dashboard) readRounds(a *asked, out *documentPage, req request.Request,
 		}
 	}
 	out.Round, out.Old = texts[0], shown != now
-	if out.Since, err = d.readApproval(a, req, out.Stage, out.Round); err != nil {
-		return err
-	}
-	out.layViews(a)
-	out.describeEdits(a, texts[1])
-	if q.Edited && !out.Old {
-		out.Edited = append(out.Edited, a.lang.Say("You read the draft as it was edited since round %d was scored: a yes takes it with that.", now-1))
-	}
-	begins := visible.Head(out.Round.Text, maxTold)
-	out.DocumentLang = string(lang.Choose(lang.Auto, begins, a.lang))
-	out.renderView(a, texts[1].Text, texts[2].Text)
+	it.versus, it.before = texts[1], texts[2]
 	return nil
 }
 

@@ -440,6 +440,18 @@ func TestApprovesAnEdit(t *testing.T) {
 		}
 	}
 	h.read()
+	source := func(text string) (int, string) {
+		status, body, _ := h.send(sending{method: "GET", path: h.doc("/source?sha256=" + workflow.Hash([]byte(text)))})
+		return status, body
+	}
+	if status, body := source(mine); status != http.StatusOK || !strings.Contains(body, "The owner is Ann.") {
+		t.Errorf("the source of the page: %d %s", status, body)
+	}
+	for _, text := range []string{string(scored), ""} {
+		if status, body := source(text); status != http.StatusConflict || strings.Contains(body, "Ann") {
+			t.Errorf("the source of another page: %d %s", status, body)
+		}
+	}
 	h.put(work, mine+"\nOr Bob.\n")
 	tree = h.tree()
 	if status, body := decide(); status != http.StatusConflict || tree != h.tree() {

@@ -26,8 +26,8 @@ type review struct {
 	// Signs reports whether a passkey can sign the decision; Recent are the passkeys added in the last day.
 	Signs  bool
 	Recent []passkey.Key
-	// Drafts, Decide, Sign, RunHref and Next are addresses; Terminal is the command for a decision at a terminal.
-	Drafts, Decide, Sign, RunHref, Next, Terminal string
+	// Drafts, Source, Decide, Sign, RunHref and Next are addresses; Terminal is the command for a decision at a terminal.
+	Drafts, Source, Decide, Sign, RunHref, Next, Terminal string
 }
 
 // fact is a line of the question; Under marks an item of a list.
@@ -68,6 +68,7 @@ func (d *Dashboard) addReview(a *asked, out *documentPage, q gate.Question) erro
 	// Drafts and Draft are set already.
 	out.Question, out.ReadOnly = &q, d.door.readOnly
 	out.Decide, out.Sign, out.RunHref = doc+"/decide", doc+"/sign", p.Run(s.TaskName)
+	out.Source = doc + "/source?sha256=" + workflow.Hash([]byte(out.Round.Text))
 	out.Next = "/next?" + url.Values{"after": {p.ID + "/" + s.TaskName}}.Encode()
 	out.Nonce = d.nonces.add(shownFor{s.SessionID, q.Stage, q.Revision, q.SHA256}, d.door.now())
 	out.Terminal = "bmad-mcp decide " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)

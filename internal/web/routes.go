@@ -49,6 +49,7 @@ func (d *Dashboard) addRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/r/{task}/trace", screen("trace", d.showTrace))
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", screen("document", d.showDocument))
+	mux.HandleFunc("GET /p/{project}/r/{task}/d/{stage}/source", handleScript(d.sendSource))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keeper.keepDraft)
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/pictures", d.keeper.keepPicture)
 	mux.HandleFunc("GET /p/{project}/r/{task}/d/{stage}/pictures/{name}", d.keeper.showPicture)

@@ -1,6 +1,5 @@
 // A document under review: its outline, the comments on it, and the decision. What a person types is kept until it is sent.
 import { focus, keys, local, say } from './live.js';
-import { Words } from './words.js';
 
 const paper = document.getElementById('paper');
 const form = document.getElementById('review');
@@ -9,7 +8,6 @@ const toolbar = document.getElementById('toolbar');
 const adder = document.getElementById('adder');
 const encoder = new TextEncoder();
 const given = (id) => document.getElementById(id)?.textContent ?? '';
-const source = JSON.parse(given('source') || '""').split(/\r?\n/);
 const unpaired = document.getElementById('unpaired');
 const template = (id) => document.getElementById(id).content.firstElementChild.cloneNode(true);
 const fill = (root, name, text) => { const place = root.querySelector(`[data-${name}]`); if (place) place.textContent = text; return place; };
@@ -263,6 +261,17 @@ function fits(field) {
   return over <= 0;
 }
 
+// The lines of the document's source, which a replacement begins with.
+let source;
+async function readSource() {
+  const answer = await fetch(form.dataset.source).catch(() => null);
+  const said = await answer?.json().catch(() => null);
+  if (answer?.ok) return said.split(/\r?\n/);
+  source = null; // to be asked for again
+  say([said?.error ?? form.dataset.unreachable, said?.hint].filter(Boolean).join('; '));
+  return [];
+}
+
 // Opens the editor for a comment on a block, or on the whole document. What is typed into it is a
 // comment at once, and is sent with the decision like one that was added.
 function edit(block, { c: old, keys: held = [], was, quoted, to: last, kind: asked, typed, again, held: shots = [] } = {}) {
@@ -273,13 +282,13 @@ function edit(block, { c: old, keys: held = [], was, quoted, to: last, kind: ask
   const [from, to] = old ? [old.from ?? 0, old.to ?? 0] : block ? [lines(block)[0], last ?? lines(block)[1]] : [0, 0];
   const file = old ? old.file : fileOf(block);
   const { kind, text, replace } = box.elements;
-  const before = file ? textOf(block) : source.slice(from - 1, to).join('\n');
+  let before = file ? textOf(block) : undefined;
   const quote = old?.quote ?? quoted ?? (block ? clip(textOf(block), 200) : '');
   box.dataset.line = from;
   fill(box, 'quote', quote);
   kind.value = old?.kind ?? asked ?? 'change';
   text.value = old?.text ?? typed ?? '';
-  replace.value = old?.replace ?? (from ? before : '');
+  replace.value = old?.replace ?? before ?? '';
   const comment = () => {
     const c = { from, to, quote, kind: kind.value };
     if (file) c.file = file;
@@ -301,7 +310,14 @@ function edit(block, { c: old, keys: held = [], was, quoted, to: last, kind: ask
     showPictures(box, all, (p) => changeShots(shots.filter((other) => other !== p)));
     keep();
   };
-  const shape = () => { box.querySelector('[data-replace]').hidden = kind.value !== 'edit'; };
+  const shape = async () => {
+    const replaces = kind.value === 'edit';
+    box.querySelector('[data-replace]').hidden = !replaces;
+    if (!replaces || !from || before !== undefined || old?.replace !== undefined) return;
+    before = '';
+    before = (await (source ??= readSource())).slice(from - 1, to).join('\n');
+    replace.value = before + replace.value; // with what was typed meanwhile
+  };
   const leave = () => (block ?? document.getElementById('whole')).focus();
   const close = () => { if (fresh === box) fresh = null; closeEditor(box); show(); leave(); };
   box.addEventListener('input', () => { [text, replace].forEach((field) => field.setCustomValidity('')); shape(); keep(); });

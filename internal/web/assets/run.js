@@ -1,6 +1,5 @@
 // Shows a run at work as it goes on, and starts, stops, resumes and leaves runs on the person's word.
 import { local } from './live.js';
-import { Words } from './words.js';
 
 const zone = document.documentElement.lang;
 const work = document.getElementById('work');

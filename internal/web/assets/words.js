@@ -1,6 +1,6 @@
 // Words that a person has typed and not sent: kept by this browser with each key, and by the server
 // for a browser that may decide. A page writes items of its own only, into an entry of its own, and
-// buries those that it takes over, so that no other tab or browser loses any.
+// buries what it takes over, so that no other tab or browser loses any.
 const own = Math.random().toString(36).slice(2);
 const live = (item) => !!(item?.text?.trim() || item?.comment || item?.good);
 
