@@ -59,16 +59,16 @@ func (p *page) In(l lang.Language) string {
 // link is a named address.
 type link struct{ Href, Text string }
 
-// parts are the files of a screen, in addition to those of every page. A bare screen has a heading and margins of
-// its own.
+// parts are the files of a screen, in addition to the ones of every page. A bare screen has a heading and margins of
+// its own. An early script runs before the page is shown: nothing moves below the reader when it adds notes.
 type parts struct {
 	Style, Script string
-	Bare          bool
+	Bare, Early   bool
 }
 
 // partsOf has the parts of the screens that need more than every page has.
 var partsOf = map[string]parts{
-	"document": {Style: "review.css", Script: "review.js", Bare: true},
+	"document": {Style: "review.css", Script: "review.js", Bare: true, Early: true},
 	"door":     {Script: "door.js"},
 	"help":     {Style: "review.css"},
 	"log":      {Style: "run.css", Script: "run.js"},

@@ -30,7 +30,7 @@ function findBlocks() {
     if (!starts.has(file)) starts.set(file, []);
     starts.get(file).push([lines(block)[0], block]);
   }
-  for (const block of blocks) block.tabIndex = form ? 0 : -1;
+  for (const block of blocks) if (!block.hasAttribute('tabindex')) block.tabIndex = form ? 0 : -1;
   fitBoxes();
 }
 
@@ -79,12 +79,16 @@ function go(by) {
   block.scrollIntoView({ block: 'nearest', behavior: 'instant' });
 }
 
-// Moves to the next note or change, or back.
+// Moves to the next note or change, or back, and opens the fold around it.
 function nextNote(by) {
-  const all = [...paper.querySelectorAll('.note, .b.changed, .diff .added, .diff .changed')].filter((e) => e.offsetParent);
+  const all = [...paper.querySelectorAll('.note, .b.changed, .diff .added, .diff .changed')].filter((e) => !e.closest('[hidden]'));
   if (!all.length) return;
-  const last = all.findLastIndex((e) => e === document.activeElement || e.contains(document.activeElement));
-  const next = all[(last < 0 && by < 0 ? all.length - 1 : last + by + all.length) % all.length];
+  const from = paper.contains(document.activeElement) ? document.activeElement : blocks[at];
+  const isPast = (e) => e.compareDocumentPosition(from) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_CONTAINED_BY);
+  const last = from ? all.findLastIndex((e) => e === from || isPast(e)) : -1;
+  const stays = last >= 0 && all[last] !== from && !all[last].contains(from); // it is before the place
+  const next = all[(last + by + (by < 0 && (stays || last < 0)) + all.length) % all.length];
+  for (let fold = next.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
   next.tabIndex = -1;
   next.focus({ preventScroll: true });
   next.scrollIntoView({ block: 'center' });
@@ -162,6 +166,7 @@ function placeAdder(block) {
 }
 
 // Comments are items of the words; an open one stands in its editor.
+const shownNotes = new Map(); // of each comment, its note with the item that it shows
 const comments = () => words.keys((item) => item.comment);
 const wordsOf = (c) => (c.kind === 'edit' ? `${c.text ?? ''}\n→ ${c.replace}`.trim() : c.text ?? '');
 const sentOf = ({ comment: c, pictures = [] }) => (pictures.length ? { ...c, text: [c.text, ...pictures.map(pictureLine)].filter(Boolean).join('\n') } : c);
@@ -169,16 +174,14 @@ const pictureLine = (p) => `${form.dataset.picture}: ${p.path}`;
 const pictures = () => paper.dataset.drafts.replace(/drafts$/, 'pictures');
 const labelOf = (kind) => document.getElementById('comment-form').content.querySelector(`[value="${kind}"] + span`)?.textContent ?? kind;
 
+// Shows the comments. A note that stands there as it was kept stays.
 function show() {
-  for (const note of document.querySelectorAll('.note.own:not(.editor)')) {
-    const notes = note.parentElement;
-    note.remove();
-    tidy(notes);
-  }
+  const kept = new Set();
   for (const box of document.querySelectorAll('.editor[data-key]:not([data-key=""], :focus-within)')) if (!words.get(box.dataset.key)?.open) closeEditor(box); // it was closed elsewhere
   for (const k of comments()) {
-    const { comment: c, pictures: held } = words.get(k);
+    const item = words.get(k), { comment: c, pictures: held } = item;
     if (document.querySelector(`.editor[data-key="${k}"]`)) continue;
+    if (shownNotes.get(k)?.item === item && shownNotes.get(k).note.isConnected) { kept.add(k); continue; }
     const note = template('own-note'), block = blockOf(c.from, c.file);
     note.dataset.line = c.from ?? 0;
     fill(note, 'place', !c.from ? note.dataset.whole : c.from === c.to ? note.dataset.lineOf.replace('{}', c.from) : note.dataset.lines.replace('{}', `${c.from}–${c.to}`));
@@ -186,9 +189,19 @@ function show() {
     fill(note, 'quote', c.quote ?? '');
     fill(note, 'text', wordsOf(c));
     showPictures(note, held);
-    note.querySelector('[data-edit]').addEventListener('click', () => edit(block, { c, keys: [k], was: c, held }).focus());
-    note.querySelector('[data-drop]').addEventListener('click', () => { words.drop([k]); show(); (block ?? document.getElementById('whole')).focus(); });
+    note.querySelector('[data-edit]').addEventListener('click', () => edit(blockOf(c.from, c.file), { c, keys: [k], was: c, held }).focus());
+    note.querySelector('[data-drop]').addEventListener('click', () => { words.drop([k]); show(); (blockOf(c.from, c.file) ?? document.getElementById('whole')).focus(); });
+    shownNotes.get(k)?.note.remove();
     notesOf(block).append(note);
+    shownNotes.set(k, { item, note });
+    kept.add(k);
+  }
+  for (const [k, { note }] of shownNotes) {
+    if (kept.has(k)) continue;
+    const holder = note.parentElement;
+    note.remove();
+    tidy(holder);
+    shownNotes.delete(k);
   }
   count();
 }
@@ -200,14 +213,16 @@ function count() {
     const marks = outline.querySelector(`a[href="#${s.id}"] .marks`);
     if (!marks) continue;
     const own = s.querySelectorAll('.note.own').length, good = s.querySelector('.ok[aria-pressed=true]');
+    const says = `${good ? '✓ ' : ''}${own || ''}`;
     let mark = marks.querySelector('.own');
-    if (!mark && (own || good)) {
+    if (says === (mark?.textContent ?? '')) continue;
+    if (!mark) {
       mark = document.createElement('span');
       mark.className = 'own mine';
       marks.append(mark);
     }
-    if (mark) mark.replaceChildren(good ? '✓ ' : '', ...(own ? [document.querySelector('#whole .icon').cloneNode(true), `${own}`] : []));
-    if (mark) mark.title = [good?.textContent.trim(), own && outline.dataset.own].filter(Boolean).join(', ');
+    mark.replaceChildren(good ? '✓ ' : '', ...(own ? [document.querySelector('#whole .icon').cloneNode(true), `${own}`] : []));
+    mark.title = [good?.textContent.trim(), own && outline.dataset.own].filter(Boolean).join(', ');
   }
 }
 
