@@ -32,8 +32,6 @@ type runPage struct {
 	Leave    leaving
 	Density  string
 	Timeline []step
-	// Age is the time since the begin.
-	Age time.Duration
 	// Means is the way in which several decisions came, said once.
 	Means string
 	// Work is the work without a host; nil if there was none.
@@ -74,7 +72,7 @@ func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
 	out.State = stateOf(a.lang, s, out.Work)
 	steps := s.Steps(found)
 	out.Rail = railOf(a.lang, p, s, out.Work, d.door.now())
-	out.Age, out.Leave = d.door.now().Sub(s.CreatedAt), waysToLeave(d, p, s)
+	out.Leave = waysToLeave(d, p, s)
 	out.Timeline = timeline(a, p, s, steps, out.Density)
 	out.Means = liftMeans(out.Timeline)
 	out.Timeline = mergeSteps(out.Timeline, out.Work.steps(a.lang, s.Definition().Stages, out.Density))

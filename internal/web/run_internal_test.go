@@ -154,3 +154,30 @@ func TestShowsEvent(t *testing.T) {
 		t.Error("why a run waits is said twice")
 	}
 }
+
+// TestDescribePlace: a comment that went with a decision names its lines, and the file of lines of code.
+func TestDescribePlace(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]workflow.Comment{
+		"":               {},
+		"line 40":        {From: 40, To: 40},
+		"lines 40-44":    {From: 40, To: 44},
+		"a/b.go:33":      {File: "a/b.go", From: 33, To: 33},
+		"a/b.go:33-35":   {File: "a/b.go", From: 33, To: 35},
+		"only/a/file.go": {File: "only/a/file.go"},
+	} {
+		if got := describePlace(lang.English, c); got != want {
+			t.Errorf("%+v: %q, want %q", c, got, want)
+		}
+	}
+}
+
+// TestDescribeFacts: a document below its gate by the form has both scores, so that the sentence beside them is no riddle.
+func TestDescribeFacts(t *testing.T) {
+	t.Parallel()
+	score, form := 93.0, 80.0
+	s := step{Step: workflow.Step{Transition: workflow.Transition{Iteration: 1, Score: &score, AuditScore: &form}}}
+	if got, want := describeFacts(lang.English, s), "round 1 · score 93 · form 80"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -98,6 +98,9 @@ func describeFacts(l lang.Language, s step) string {
 	if s.Score != nil {
 		facts = append(facts, l.Say("score %s", points(s.Score)))
 	}
+	if s.AuditScore != nil {
+		facts = append(facts, l.Say("form %s", points(s.AuditScore)))
+	}
 	if s.Verdict != "" {
 		facts = append(facts, story.Verdict(l, s.Verdict))
 	}
@@ -105,6 +108,18 @@ func describeFacts(l lang.Language, s step) string {
 		facts = append(facts, s.Decided)
 	}
 	return strings.Join(facts, " · ")
+}
+
+// describePlace names the lines of a comment, with the file if they are lines of code; "" for the whole document.
+func describePlace(l lang.Language, c workflow.Comment) string {
+	form := l.Say("line {}")
+	switch {
+	case c.File != "" || c.From == 0:
+		return c.Place()
+	case c.To > c.From:
+		form = l.Say("lines {}")
+	}
+	return strings.Replace(form, "{}", c.Lines(), 1)
 }
 
 // showsEvent reports whether an event of the work without a host is for the timeline in a density. The state says why
