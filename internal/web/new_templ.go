@@ -372,9 +372,9 @@ func newRunForm(l lang.Language, p newRunPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var23 string
-		templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("The run works in %s with your login or key, as bmad-mcp run does in a terminal. It stops at each gate for your decision.", p.Project.Path))
+		templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("The run works in the folder of the project with your login or key, as bmad-mcp run does in a terminal. It stops at each gate for your decision."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `new.templ`, Line: 54, Col: 166}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `new.templ`, Line: 54, Col: 173}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 		if templ_7745c5c3_Err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // serveGuarded serves the world behind the door, at an origin of its own.
-func (w *world) serveGuarded() *dashboard.Dashboard {
+func (w *world) serveGuarded(with ...func(*dashboard.Options)) *dashboard.Dashboard {
 	w.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(w.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,10 +34,14 @@ func (w *world) serveGuarded() *dashboard.Dashboard {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	d, err := dashboard.New(dashboard.Options{
+	o := dashboard.Options{
 		Version: "1.2.3", Engine: w.engine, Memory: w.memory, State: filepath.Join(state, "dashboard"),
 		Origin: origin, Pairing: state, Passkeys: keys,
-	})
+	}
+	for _, set := range with {
+		set(&o)
+	}
+	d, err := dashboard.New(o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

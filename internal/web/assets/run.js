@@ -69,7 +69,8 @@ for (const form of document.querySelectorAll('#steers, #begins')) {
   const at = form.querySelector('.answer');
   const button = form.querySelector('[data-act]');
   const { act } = button.dataset;
-  const words = act === 'start' && new Words(`${form.dataset.href} ${form.dataset.project}`);
+  const chosen = document.querySelector('select[name=p]'); // the project that is seen, also before it is shown
+  const words = act === 'start' && new Words(form.dataset.href);
   if (words) words.fields(form.querySelectorAll('textarea'));
   form.hidden = false;
   form.addEventListener('submit', (e) => e.preventDefault());
@@ -78,7 +79,7 @@ for (const form of document.querySelectorAll('#steers, #begins')) {
     button.disabled = true;
     if (form.dataset.begins) tell(at, [form.dataset.begins]);
     const body = Object.fromEntries([...form.elements].filter((field) => field.name).map((field) => [field.name, field.value.trim()]));
-    const said = await send(form, at, act === 'start' ? { ...body, project: form.dataset.project } : { ...body, act });
+    const said = await send(form, at, act === 'start' ? { ...body, project: chosen?.value ?? form.dataset.project } : { ...body, act });
     button.disabled = !!said;
     if (said && act === 'stop') tell(at, [form.dataset.asked]);
     else if (said) { if (words) words.sent(); location.href = said.href; }
