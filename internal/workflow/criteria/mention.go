@@ -33,6 +33,11 @@ type mention struct {
 	from, to      []int
 }
 
+// key tells different mentions apart.
+func (m mention) key() string {
+	return m.family + string(rune('0'+m.kind)) + m.story + " " + FormatNumber(m.from) + " " + FormatNumber(m.to)
+}
+
 // index finds the nodes that a text may name.
 type index struct {
 	doc *Document
@@ -131,8 +136,7 @@ func (d *Document) Named(in *markdown.Document, lines []int) []bool {
 	}
 	x.eachLine(in, lines, func(_ int, line string, all []mention) {
 		for _, m := range all {
-			key := m.family + string(rune('0'+m.kind)) + m.story + " " + FormatNumber(m.from) + " " + FormatNumber(m.to)
-			if !known[key] {
+			if key := m.key(); !known[key] {
 				known[key] = true
 				x.find(m, mark)
 			}
@@ -145,7 +149,7 @@ func (d *Document) Named(in *markdown.Document, lines []int) []bool {
 // EachMention calls found for each line of a document and each node that the line names by an id of its own, or by the
 // range that it is in, until found returns false. An id of several stories or requirements names none of them.
 func (d *Document) EachMention(in *markdown.Document, found func(line, node int) bool) {
-	x := d.newIndex()
+	x, known := d.newIndex(), map[string][]int{}
 	lines, goesOn := make([]int, len(in.Lines)), true
 	for i := range lines {
 		lines[i] = i
@@ -155,22 +159,35 @@ func (d *Document) EachMention(in *markdown.Document, found func(line, node int)
 			if !goesOn {
 				return
 			}
-			var nodes []int
-			same := 0
-			x.find(m, func(n name) {
-				nodes = append(nodes, n.node)
-				kind := d.Nodes[n.node].Kind
-				if m.to == nil && len(n.number) == len(m.from) && (kind == Story || kind == Requirement) {
-					same++
-				}
-			})
+			key := m.key()
+			nodes, isKnown := known[key]
+			if !isKnown {
+				nodes = x.nodesNamedBy(m)
+				known[key] = nodes
+			}
 			for _, node := range nodes {
-				if same < 2 && goesOn {
+				if goesOn {
 					goesOn = found(i, node)
 				}
 			}
 		}
 	})
+}
+
+// nodesNamedBy returns the nodes that a mention names, none if several stories or requirements have its id.
+func (x *index) nodesNamedBy(m mention) (nodes []int) {
+	same := 0
+	x.find(m, func(n name) {
+		nodes = append(nodes, n.node)
+		kind := x.doc.Nodes[n.node].Kind
+		if m.to == nil && len(n.number) == len(m.from) && (kind == Story || kind == Requirement) {
+			same++
+		}
+	})
+	if same > 1 {
+		return nil
+	}
+	return nodes
 }
 
 // eachLine calls found for the lines that say something, with the ids that they name.

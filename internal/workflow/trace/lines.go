@@ -87,12 +87,15 @@ func (m *liner) addCriterion(c Criterion) {
 
 // Lines returns the table of a trace, in the order of the documents.
 func (t *Trace) Lines() []Line {
-	m := newLiner(t)
+	m, wholes := newLiner(t), map[string]bool{}
 	for _, c := range t.Criteria {
 		m.addCriterion(c)
 	}
 	for _, r := range t.Requirements {
-		if isWhole := slices.ContainsFunc(t.Requirements, func(part Requirement) bool { return part.Whole == r.ID }); !m.shown["r"+r.ID] && !isWhole {
+		wholes[r.Whole] = true
+	}
+	for _, r := range t.Requirements {
+		if !m.shown["r"+r.ID] && !wholes[r.ID] {
 			m.add(Line{Requirements: []string{r.ID}, Stories: r.Stories, Text: r.Text, Place: r.Place})
 		}
 	}

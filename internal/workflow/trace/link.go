@@ -2,6 +2,7 @@ package trace
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/criteria"
@@ -58,8 +59,8 @@ type tracer struct {
 	epics []string
 	whole []int
 	links map[link]bool
-	// ids has the names in use for each kind.
-	ids map[string]bool
+	// ids counts the uses of each name of a kind.
+	ids map[string]int
 	// storyByKey has the stories by the canonical forms of their ids.
 	storyByKey map[string]int
 	tooMany    bool
@@ -94,16 +95,19 @@ func (t *tracer) hasLink(a, b entity) bool { return t.links[link{a, b}] }
 
 // uniqueID returns a name that no other entity of its kind has.
 func (t *tracer) uniqueID(kind criteria.Kind, id string) string {
-	for t.ids[string(rune('0'+kind))+id] {
-		id += "′"
+	key := string(rune('0'+kind)) + id
+	t.ids[key]++
+	if n := t.ids[key]; n > 2 {
+		return id + "′" + strconv.Itoa(n)
+	} else if n == 2 {
+		return id + "′"
 	}
-	t.ids[string(rune('0'+kind))+id] = true
 	return id
 }
 
 // addNodes adds the entities of the document that defines the criteria.
 func (t *tracer) addNodes() {
-	t.ids, t.storyByKey = map[string]bool{}, map[string]int{}
+	t.ids, t.storyByKey = map[string]int{}, map[string]int{}
 	t.defined, t.named = map[int][]int{}, map[int][]int{}
 	stage := t.facts.Documents[t.facts.Criteria.Defined].Stage
 	t.of = make([]owner, len(t.base.Nodes))
@@ -315,7 +319,12 @@ func (t *tracer) collect(from *criteria.Document, of []owner, doc *markdown.Docu
 
 // noteNamed notes the stories that a line of the plan names, by themselves or by their epic.
 func (t *tracer) noteNamed(line int, list []entity) {
+	seen := map[entity]bool{}
 	for _, e := range list {
+		if seen[e] {
+			continue
+		}
+		seen[e] = true
 		switch e.kind {
 		case criteria.Story:
 			t.named[line] = append(t.named[line], e.at)

@@ -3,6 +3,7 @@ package trace_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +267,41 @@ func TestLargeDocuments(t *testing.T) {
 			t.Errorf("%d requirements, %d stories", len(got.Requirements), len(got.Stories))
 		}
 		_ = got.Lines()
+	}
+}
+
+// TestWorkGrowsWithText: a document four times as long takes no more than about four times the memory, whatever its author
+// repeats in it.
+func TestWorkGrowsWithText(t *testing.T) { // not parallel: it counts the memory of the program
+	number := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i+1)
+		}
+		return b.String()
+	}
+	for name, write := range map[string]func(n int) (document, plan string){
+		"one id for all": func(n int) (string, string) { return "# PRD\n\n" + number(n, "- FR-1 Text %d.\n"), "" },
+		"one story's id for all": func(n int) (string, string) {
+			return "# PRD\n\n" + number(n, "- US-1: As a user, I want %d.\n  - AC-1.1 It works.\n"), ""
+		},
+		"an epic named again": func(n int) (string, string) {
+			return "# PRD\n\n## Epic 1: All\n\n" + number(n, "### Story 1.%d: One\n\nAcceptance criteria:\n1. It works.\n\n"),
+				"# Plan\n\n## Sprint 1: All\n\n- " + strings.Repeat("Epic 1, ", n) + "\n"
+		},
+	} {
+		used := func(n int) uint64 {
+			document, plan := write(n)
+			in := facts(plan, nil, document)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			trace.Link(in)
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		if a, b := used(1000), used(4000); b > 6*a {
+			t.Errorf("%s: %d bytes, and %d for four times the text", name, a, b)
+		}
 	}
 }
 
