@@ -331,11 +331,12 @@ func FoldOf(name, text string) Fold {
 	return ""
 }
 
-// looksAlike is the least part of common lines of two files that count as one renamed, and maxCompared bounds the files
-// compared with each other for it.
+// looksAlike is the least part of common lines of two files that count as one renamed. maxCompared bounds the files
+// compared with each other for it, and maxLooks the lines that are looked up.
 const (
 	looksAlike  = 0.5
 	maxCompared = 200
+	maxLooks    = 4_000_000
 )
 
 // joinRenames joins deleted and added files of equal or similar content.
@@ -401,6 +402,13 @@ func findSimilar(files []File, gone, made []int) (out [][2]int) {
 		if files[i].HasRows() && files[i].Content == Text {
 			lines[i] = countLines(files[i].before.Text + files[i].after.Text)
 		}
+	}
+	looks := 0
+	for _, old := range gone {
+		looks += len(lines[old]) * len(made)
+	}
+	if looks > maxLooks {
+		return nil
 	}
 	var all []likeness
 	for _, old := range gone {

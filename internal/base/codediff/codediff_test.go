@@ -2,6 +2,7 @@ package codediff
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -77,6 +78,25 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// TestManyAlike: files of many short lines are not compared each with each, and are shown as they are.
+func TestManyAlike(t *testing.T) {
+	lines := strings.Repeat("a\nb\n", 10) // and as many of its own as make the work too much
+	for i := range 2000 {
+		lines += strconv.Itoa(i) + "\n"
+	}
+	for n, want := range map[int]Kind{10: Renamed, 100: Added} {
+		var pairs []Pair
+		for i := range n {
+			name := strconv.Itoa(i)
+			pairs = append(pairs, Pair{Path: "old/" + name, Before: text("100644", "o"+name, lines+"old "+name+"\n")}, Pair{Path: "z/" + name, After: text("100644", "n"+name, lines+"new "+name+"\n")})
+		}
+		files := Of(pairs).Files
+		if got := files[len(files)-1].Kind; got != want {
+			t.Errorf("%d files: %s, want %s", n, got, want)
+		}
+	}
+}
+
 // TestPlace finds the lines of a comment again.
 func TestPlace(t *testing.T) {
 	const before = "package a\n\nfunc a() {\n\treturn\n}\n\nfunc b() {\n\treturn\n}\n"
@@ -100,6 +120,7 @@ func TestPlace(t *testing.T) {
 		"gone":             {7, 7, "package a\n", 0, false},
 		"changed":          {7, 7, strings.ReplaceAll(before, "func b", "func c"), 0, false},
 		"to an empty file": {7, 7, "", 0, false},
+		"the nearer one":   {8, 8, "\treturn\n" + strings.Repeat("\n", 9) + "\treturn\n", 11, true},
 	} {
 		f := Of([]Pair{{Path: "a", After: text("100644", "2", c.after)}}).Files[0]
 		if line, ok := f.Place(quoteOf(c.from, c.to), c.from); line != c.line || ok != c.ok {

@@ -24,31 +24,39 @@ func (f File) Quote(from, to int) (text string, ok bool) {
 // Place finds the lines of a quote, possibly cut off at its end, near to their former number. ok is false if they are
 // gone.
 func (f File) Place(quote string, from int) (line int, ok bool) {
-	want := strings.Split(quote, "\n")
-	lines := f.Lines()
+	want, lines := trimLines(strings.Split(quote, "\n")), trimLines(f.Lines())
 	for i := range lines {
-		if !startsWith(lines[i:], want) {
+		isNearer := !ok || distance(i+1, from) < distance(line, from)
+		if !isNearer || !startsWith(lines[i:], want) {
 			continue
 		}
-		if !ok || distance(i+1, from) < distance(line, from) {
-			line, ok = i+1, true
-		}
+		line, ok = i+1, true
 	}
 	return line, ok
 }
 
+// trimLines removes the white space around lines, once for all comparisons.
+func trimLines(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = strings.TrimSpace(line)
+	}
+	return out
+}
+
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// startsWith reports whether lines begin with the lines of a quote. White space around them may differ, and the last
-// one may be cut off.
+// startsWith reports whether lines begin with the lines of a quote, of which the last one may be cut off. They are trimmed.
 func startsWith(lines, quote []string) bool {
 	if len(quote) > len(lines) {
 		return false
 	}
 	for i, want := range quote {
-		have, want := strings.TrimSpace(lines[i]), strings.TrimSpace(want)
+		if lines[i] == want {
+			continue
+		}
 		cut, isCut := strings.CutSuffix(want, "…")
-		if have != want && (i+1 < len(quote) || !isCut || !strings.HasPrefix(have, strings.TrimSpace(cut))) {
+		if i+1 < len(quote) || !isCut || !strings.HasPrefix(lines[i], strings.TrimSpace(cut)) {
 			return false
 		}
 	}
