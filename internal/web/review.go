@@ -14,6 +14,8 @@ import (
 // review is the pending decision on a document; the zero value if there is none.
 type review struct {
 	Question *gate.Question
+	// Asks and Reasons are the two parts of the line of the question.
+	Asks, Reasons string
 	// Facts are the lines of the question's text.
 	Facts   []fact
 	Choices []choice
@@ -67,6 +69,7 @@ func (d *Dashboard) addReview(a *asked, out *documentPage, q gate.Question) erro
 	doc := p.Document(s.TaskName, out.Stage.ID)
 	// Drafts and Draft are set already.
 	out.Question, out.ReadOnly = &q, d.door.readOnly
+	out.Asks, out.Reasons = splitLead(q.Lead)
 	out.Decide, out.Sign, out.RunHref = doc+"/decide", doc+"/sign", p.Run(s.TaskName)
 	out.Source = doc + "/source?sha256=" + workflow.Hash([]byte(out.Round.Text))
 	out.Next = "/next?" + url.Values{"after": {p.ID + "/" + s.TaskName}}.Encode()
@@ -122,6 +125,7 @@ func (d *Dashboard) describeChoice(a *asked, out *documentPage, q gate.Question,
 	case c.Decision == workflow.DecisionOverride:
 		row.Effect = a.lang.Say("The work goes on to %s although it did not pass, on your word; comments go with it.", next)
 	default:
+		row.Label, _ = splitLead(row.Label) // the effect says the rest
 		row.Effect = a.lang.Say("The stage %s begins; comments go to it as notes.", next)
 	}
 	if c.Reason {

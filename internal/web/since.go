@@ -52,6 +52,14 @@ func (d *Dashboard) readApproval(a *asked, req request.Request, st workflow.Stag
 // isShown reports whether there is a view of the changes.
 func (s *since) isShown() bool { return s != nil && s.Compared && !s.Unknown }
 
+// count returns how many sections differ.
+func (s *since) count() int {
+	if !s.isShown() {
+		return 0
+	}
+	return len(s.Sections)
+}
+
 // compare compares the text with the approved one.
 func (s *since) compare(a *asked, text string) {
 	if s == nil {
@@ -66,12 +74,13 @@ func (s *since) compare(a *asked, text string) {
 	s.Says = engine.DescribeSince(a.lang, s.Since)
 }
 
-// Unfolded returns how many parts of the section stand open: all of one with a change or a note, else the heading.
+// Unfolded returns how many parts of the section stand open: all of one with a change or a note, else the title of the
+// document.
 func (s section) Unfolded() int {
 	if !s.Folds || s.hasNotes() {
 		return len(s.Parts)
 	}
-	if len(s.Parts) > 0 && s.Parts[0].Kind == "heading" {
+	if s.Level == 1 {
 		return 1
 	}
 	return 0
@@ -85,7 +94,10 @@ func (s section) hasNotes() bool {
 func countFolded(l lang.Language, s section) string {
 	var kinds, counts []string
 	n := map[string]int{}
-	for _, p := range s.Parts[s.Unfolded():] {
+	for i, p := range s.Parts[s.Unfolded():] {
+		if i == 0 && p.Kind == "heading" && s.Title != "" {
+			continue // it names the fold
+		}
 		if n[p.Kind]++; n[p.Kind] == 1 {
 			kinds = append(kinds, p.Kind)
 		}

@@ -415,8 +415,8 @@ function typeOver(e) {
 // A reader's ticks on sections: they are kept with the words, and go when the text of the section changes.
 function addTicks() {
   for (const s of paper.querySelectorAll('.s[data-sum]')) {
-    const head = s.querySelector(':scope > .b.title');
-    if (!head || head.matches('.removed') || head.querySelector('h2') || !s.querySelector(':scope > .b ~ .b')) continue; // the title has no text of its own
+    const head = s.querySelector(':scope > .b.title, :scope > .folded > .b.title');
+    if (!head || head.matches('.removed') || head.querySelector('h2') || !s.querySelector('.b ~ .b')) continue; // the title has no text of its own
     const button = template('looks-good'), sum = s.dataset.sum;
     const held = () => words.keys((item) => item.good === sum);
     const tick = () => button.setAttribute('aria-pressed', held().length > 0);
