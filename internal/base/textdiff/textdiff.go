@@ -111,29 +111,31 @@ func Fold(rows []Row, context int) []Hunk {
 
 // Stat counts the added and removed lines. A changed line is both, and a line without text neither.
 func Stat(before, after string) (added, removed int) {
-	a, b, ids := splitLines(before), splitLines(after), map[string]int{}
-	g := align(numberItems(ids, a), numberItems(ids, b))
-	for i, j := range g.to {
-		if j >= 0 {
-			a[i], b[j] = "", ""
-		}
-	}
-	written := func(lines []string) int {
+	a, b := differing(before, after)
+	count := func(lines []string) int {
 		return len(slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" }))
 	}
-	return written(b), written(a)
+	return count(b), count(a)
 }
 
 // CountLines counts the added and removed lines as git does: a changed line is both, and one without text counts too.
 func CountLines(before, after string) (added, removed int) {
-	a, b, ids := splitLines(before), splitLines(after), map[string]int{}
-	added, removed = len(b), len(a)
-	for _, j := range align(numberItems(ids, a), numberItems(ids, b)).to {
-		if j >= 0 {
-			added, removed = added-1, removed-1
+	a, b := differing(before, after)
+	return len(b), len(a)
+}
+
+// differing returns the lines of either text without an equal one in the other.
+func differing(before, after string) (removed, added []string) {
+	a, b := splitLines(before), splitLines(after)
+	rest := 0 // of b
+	for i, j := range Common(a, b) {
+		if j < 0 {
+			removed = append(removed, a[i])
+			continue
 		}
+		added, rest = append(added, b[rest:j]...), j+1
 	}
-	return added, removed
+	return removed, append(added, b[rest:]...)
 }
 
 // Place finds lines of the old text in the new one, from the first to the last surviving one, changed or

@@ -55,8 +55,7 @@ type side struct {
 func splitWords(lines []string) *side {
 	s := &side{lines: lines, start: []int{0}, solid: make([]int, len(lines))}
 	for n, line := range lines {
-		for line != "" {
-			word := line[:nextWord(line)]
+		for _, word := range Tokens(line) {
 			key := word
 			if strings.TrimSpace(word) == "" {
 				key = " "
@@ -64,7 +63,6 @@ func splitWords(lines []string) *side {
 				s.solid[n]++
 			}
 			s.words, s.keys, s.line = append(s.words, word), append(s.keys, key), append(s.line, n)
-			line = line[len(word):]
 		}
 		s.start = append(s.start, len(s.words))
 	}
@@ -197,4 +195,20 @@ func Words(text string) []string {
 func Common(before, after []string) []int {
 	ids := map[string]int{}
 	return align(numberItems(ids, before), numberItems(ids, after)).to
+}
+
+// CountCommon counts the items that two lists have in common, in any order.
+func CountCommon(a, b []string) int {
+	left := make(map[string]int, len(a))
+	for _, item := range a {
+		left[item]++
+	}
+	n := 0
+	for _, item := range b {
+		if left[item] > 0 {
+			left[item]--
+			n++
+		}
+	}
+	return n
 }

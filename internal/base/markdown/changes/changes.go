@@ -59,19 +59,19 @@ func Sections(before, after string) []Section {
 	addRemoved := func(until int) {
 		for ; next < until; next++ {
 			if !taken[next] {
-				out = append(out, compare(Removed, a[next], part{}, &left))
+				out = append(out, compare(Removed, &a[next], &part{}, &left))
 			}
 		}
 	}
 	for y, m := range from {
 		if m.at < 0 {
-			out = append(out, compare(Added, part{}, b[y], &left))
+			out = append(out, compare(Added, &part{}, &b[y], &left))
 			continue
 		}
 		if m.kind != Moved {
 			addRemoved(m.at)
 		}
-		out = append(out, compare(m.kind, a[m.at], b[y], &left))
+		out = append(out, compare(m.kind, &a[m.at], &b[y], &left))
 	}
 	addRemoved(len(a))
 	return out
@@ -93,7 +93,7 @@ func Words(all []Section) (added, removed int) {
 // workOfCounting bounds the pairs of words compared in order; beyond it, words count by their number.
 const workOfCounting = 1 << 24
 
-func compare(kind Kind, a, b part, left *int) Section {
+func compare(kind Kind, a, b *part, left *int) Section {
 	out := Section{Kind: kind, Title: b.title, From: b.from, To: b.to, OldFrom: a.from, OldTo: a.to}
 	switch kind {
 	case Same, Moved:
@@ -105,10 +105,10 @@ func compare(kind Kind, a, b part, left *int) Section {
 			out.Was = a.title
 		}
 	}
-	before, after := textdiff.Words(a.text()), textdiff.Words(b.text())
+	before, after := a.words(), b.words()
 	common := 0
 	if *left -= len(before) * len(after); *left < 0 {
-		common = countCommon(before, after)
+		common = textdiff.CountCommon(before, after)
 	} else {
 		for _, y := range textdiff.Common(before, after) {
 			if y >= 0 {
@@ -118,22 +118,6 @@ func compare(kind Kind, a, b part, left *int) Section {
 	}
 	out.Added, out.Removed = len(after)-common, len(before)-common
 	return out
-}
-
-// countCommon counts the words of both lists, in any order.
-func countCommon(a, b []string) int {
-	left := map[string]int{}
-	for _, word := range a {
-		left[word]++
-	}
-	n := 0
-	for _, word := range b {
-		if left[word] > 0 {
-			left[word]--
-			n++
-		}
-	}
-	return n
 }
 
 // origin is the section of the old version from which one of the new version comes; at is -1 for none.
@@ -154,7 +138,7 @@ func match(a, b []part) []origin {
 	keys := func(parts []part) []string {
 		out := make([]string, len(parts))
 		for i, p := range parts {
-			out[i] = p.name + "\x00" + p.body
+			out[i] = p.whole()
 		}
 		return out
 	}
@@ -167,7 +151,7 @@ func match(a, b []part) []origin {
 		kind Kind
 		key  func(part) string // "" for none
 	}{
-		{Moved, func(p part) string { return p.name + "\x00" + p.body }},
+		{Moved, part.whole},
 		{Changed, part.heading},
 		{Changed, func(p part) string { return p.body }},
 		{Changed, func(p part) string { return map[bool]string{true: "title"}[p.isTitle] }},
@@ -189,12 +173,19 @@ func match(a, b []part) []origin {
 	return from
 }
 
-// maxSimilar bounds the pairs of sections compared by their words.
-const maxSimilar = 1500
+// workOfMatching bounds the words read to match sections by them.
+const workOfMatching = 1 << 22
 
 // matchSimilar matches the sections that are left between two others with the ones left in the same place.
 func matchSimilar(a, b []part, from []origin, taken []bool, take func(x, y int, kind Kind)) {
-	next, tried := 0, 0
+	until, end := make([]int, len(b)), len(a) // the origin of the next matched section
+	for y, m := range slices.Backward(from) {
+		if m.at >= 0 {
+			end = m.at
+		}
+		until[y] = end
+	}
+	next, left := 0, workOfMatching
 	for y := range b {
 		if from[y].at >= 0 {
 			if from[y].kind != Moved {
@@ -203,16 +194,17 @@ func matchSimilar(a, b []part, from []origin, taken []bool, take func(x, y int, 
 			continue
 		}
 		best, most := -1, 0
-		for x := next; x < len(a) && tried < maxSimilar; x++ {
+		for x := next; x < len(a) && x != until[y] && left > 0; x++ {
+			left--
 			if taken[x] {
-				if isOrigin(from[y:], x) {
-					break
-				}
 				continue
 			}
-			tried++
-			before, after := textdiff.Words(a[x].text()), textdiff.Words(b[y].text())
-			if common := countCommon(before, after); common > most && 2*common >= max(len(before), len(after)) {
+			before, after := a[x].words(), b[y].words()
+			if 2*min(len(before), len(after)) < max(len(before), len(after)) {
+				continue
+			}
+			left -= len(before) + len(after)
+			if common := textdiff.CountCommon(before, after); common > most && 2*common >= max(len(before), len(after)) {
 				best, most = x, common
 			}
 		}
@@ -221,14 +213,4 @@ func matchSimilar(a, b []part, from []origin, taken []bool, take func(x, y int, 
 			next = best + 1
 		}
 	}
-}
-
-// isOrigin reports whether a section of the old version is the origin of the next matched one.
-func isOrigin(from []origin, x int) bool {
-	for _, m := range from {
-		if m.at >= 0 {
-			return m.at == x
-		}
-	}
-	return false
 }

@@ -102,11 +102,17 @@ func TestBounds(t *testing.T) {
 		}
 		return b.String()
 	}
+	moved, backward := "", ""
+	for i := range 3000 {
+		moved, backward = fmt.Sprintf("%s## %d\n\n", moved, i), fmt.Sprintf("## %d\n\n%s", i, backward)
+	}
 	for name, pair := range map[string][2]string{
 		"one line":      {strings.Repeat("word ", 80_000), strings.Repeat("other ", 66_000)},
 		"sections":      {many(5000, "## %d a\n\ntext %d\n\n"), many(5000, "## %d b\n\ntext x%d\n\n")},
 		"paragraphs":    {many(5000, "p%d q%d\n\n"), many(5000, "r%d s%d\n\n")},
 		"few words":     {strings.Repeat("## a\n"+strings.Repeat("a b ", 250)+"\n\n", 1000), strings.Repeat("## a\n"+strings.Repeat("b a a ", 170)+"\n\n", 1000)},
+		"one for many":  {"## a\n\n" + strings.Repeat("word ", 80_000), many(1400, "## b%d\n\nx%d\n\n")},
+		"moved":         {moved, many(3000, "## b%d\n\nx%d\n\n") + backward},
 		"empty heads":   {strings.Repeat("#\n", 50_000), strings.Repeat("##\n", 50_000)},
 		"long headings": {"# " + strings.Repeat("x", 400_000), "# " + strings.Repeat("y", 400_000)},
 	} {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
@@ -18,6 +19,8 @@ type part struct {
 	isParagraph bool
 	// isTitle is true for the first heading if it is of the first level.
 	isTitle bool
+	// known keeps the result of words.
+	known []string
 }
 
 // heading returns the key of a section, also of the one before the first heading; "" for a paragraph.
@@ -28,8 +31,16 @@ func (p part) heading() string {
 	return "#" + p.name
 }
 
-// text returns the words of a part.
-func (p part) text() string { return p.name + "\n" + p.body }
+// whole returns all of a part that counts.
+func (p part) whole() string { return p.name + "\x00" + p.body }
+
+// words returns the words of a part.
+func (p *part) words() []string {
+	if p.known == nil {
+		p.known = textdiff.Words(p.name + "\n" + p.body)
+	}
+	return p.known
+}
 
 // split cuts a document into parts, which together have all lines.
 func split(document string) []part {
