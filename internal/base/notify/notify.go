@@ -7,8 +7,8 @@
 //
 // # Invariants
 //
-//   - Names in a notice have only letters and digits of any script, dots, hyphens and underscores, and none begins like an
-//     option, so nothing that carries them on can take a part for markup, an option or code (TestPlain, FuzzPlain).
+//   - Names in a notice have only letters and digits of any script, hyphens and underscores, and none begins like an option,
+//     so nothing that carries them on can take a part for markup, an option, a link or code (TestPlain, FuzzPlain).
 //   - A command gets a fixed list of arguments, without a shell (TestCommand).
 //   - A secret of a target is never shown, not even in an error (TestParse, TestNothingSecretIsShown).
 //   - Redirects are not followed, answers not read, and plain HTTP goes to private addresses only (TestAnswers).
@@ -72,8 +72,8 @@ const (
 	maxMarks = 3
 )
 
-// PlainName returns a name in which nothing is an option, markup or code, wherever it is carried: the author of a
-// folder or of a run must not speak to the person's programs.
+// PlainName returns a name in which nothing is an option, markup, code or a link, wherever it is carried: the author of a
+// folder or of a run must not speak to the person's programs, and telephones make a link of each name with a dot.
 func PlainName(name string) string {
 	marks := maxMarks // of the letter before; at the beginning there is none
 	letters := []rune(strings.Map(func(r rune) rune {
@@ -86,12 +86,12 @@ func PlainName(name string) string {
 			return r
 		}
 		marks = maxMarks
-		if strings.ContainsRune("-_.", r) {
+		if r == '-' {
 			return r
 		}
 		return '_'
 	}, visible.Line(name)))
-	return strings.TrimLeft(string(letters[:min(len(letters), maxName)]), "-.")
+	return strings.TrimLeft(string(letters[:min(len(letters), maxName)]), "-")
 }
 
 // Text returns a plain notice in words: one line that begins with the name of this program.
