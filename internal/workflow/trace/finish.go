@@ -18,8 +18,8 @@ var aside = pattern.New(`(?i)^[^\pL]*(?:depend|prerequisite|blocked by|blocks\b|
 // isAside reports whether a line names what its story depends on, rather than what it does.
 func isAside(line string) bool { return aside.MatchString(line[:min(len(line), 80)]) }
 
-// linked returns the links between two kinds, by the places of the first and by those of the second, in order.
-func (t *tracer) linked(from, to criteria.Kind) (forth, back map[int][]int) {
+// linked returns the links between two kinds, by the places of the first kind and by the places of the second, in order.
+func (t *tracer) linked(from, to int) (forth, back map[int][]int) {
 	forth, back = map[int][]int{}, map[int][]int{}
 	for l := range t.links {
 		if l.from.kind == from && l.to.kind == to {
@@ -38,38 +38,37 @@ func (t *tracer) linked(from, to criteria.Kind) (forth, back map[int][]int) {
 // linkCriteria adds the links that others make: a part is linked with the stories of the whole, a requirement with the
 // stories of its criteria, and a leaf, which is its own criterion, as the leaf is.
 func (t *tracer) linkCriteria() {
-	stories, _ := t.linked(criteria.Requirement, criteria.Story)
+	stories, _ := t.linked(requirement, story)
 	for r, whole := range t.whole {
 		for _, s := range stories[whole] {
-			t.addLink(entity{criteria.Requirement, r}, entity{criteria.Story, s})
+			t.addLink(entity{requirement, r}, entity{story, s})
 		}
 	}
-	_, requirements := t.linked(criteria.Requirement, criteria.Criterion)
-	_, storiesOf := t.linked(criteria.Story, criteria.Criterion)
+	_, requirements := t.linked(requirement, criterion)
+	_, storiesOf := t.linked(story, criterion)
 	for c, list := range requirements {
 		for _, r := range list[:min(len(list), maxOfLine)] {
 			for _, s := range storiesOf[c][:min(len(storiesOf[c]), maxOfLine)] {
-				t.addLink(entity{criteria.Requirement, r}, entity{criteria.Story, s})
+				t.addLink(entity{requirement, r}, entity{story, s})
 			}
 		}
 	}
-	stories, back := t.linked(criteria.Requirement, criteria.Story)
+	stories, back := t.linked(requirement, story)
 	for i, c := range t.facts.Criteria.All {
 		leaf := t.of[c.Node]
-		for _, s := range stories[leaf.requirement] {
-			t.addLink(entity{criteria.Story, s}, entity{criteria.Criterion, i})
+		for _, s := range stories[leaf[requirement]] {
+			t.addLink(entity{story, s}, entity{criterion, i})
 		}
-		for _, r := range back[leaf.story] {
-			t.addLink(entity{criteria.Requirement, r}, entity{criteria.Criterion, i})
+		for _, r := range back[leaf[story]] {
+			t.addLink(entity{requirement, r}, entity{criterion, i})
 		}
 	}
 }
 
 // linkSprints adds the sprints, and puts the stories into them: a story is in the sprint in which the plan defines it,
-// else in those that name it, else in those of its criteria.
+// else where the plan names it or its epic, else where it names criteria of it.
 func (t *tracer) linkSprints() {
 	var stage workflow.StageID
-	lines := map[int]int{}
 	var sprints []markdown.Sprint
 	var omitted []bool
 	if last := t.facts.Documents[len(t.facts.Documents)-1]; last.IsPlan {
@@ -78,57 +77,72 @@ func (t *tracer) linkSprints() {
 		omitted = doc.LinesOf(doc.Sections(markdown.Omissions))
 		sprints, _ = doc.Sprints()
 	}
+	lines := map[int]int{}
 	for _, s := range sprints {
 		lines[s.Number] = s.Line + 1
 	}
 	for _, s := range t.facts.Sprints {
-		t.out.Sprints = append(t.out.Sprints, Sprint{Number: s.Number, Name: s.Name(), Title: s.Title, Status: s.Status, Place: Place{stage, lines[s.Number]}})
+		t.out.Sprints = append(t.out.Sprints, Sprint{
+			Number: s.Number, Name: s.Name(), Title: s.Title, Status: s.Status, Place: Place{stage, lines[s.Number]}, Stories: []string{}, Criteria: []string{},
+		})
 	}
-	for _, stories := range []map[int][]int{t.defined, t.named} {
+	t.ofEpic, _ = t.linked(epic, story)
+	for _, entities := range []map[int][]entity{t.defined, t.named} {
 		found := map[int][]int{}
 		for _, s := range sprints {
-			for _, line := range s.Lines() {
-				if omitted[line] {
-					continue
-				}
-				for _, at := range stories[line] {
-					found[at] = addOnce(found[at], s.Number)
-				}
+			lines := slices.DeleteFunc(s.Lines(), func(line int) bool { return omitted[line] })
+			for at := range t.storiesOn(lines, entities) {
+				found[at] = append(found[at], s.Number)
 			}
 		}
 		t.putInto(found)
 	}
-	of, _ := t.linked(criteria.Story, criteria.Criterion)
+	of, _ := t.linked(story, criterion)
 	found := map[int][]int{}
 	for at := range t.out.Stories {
 		for _, c := range of[at] {
-			found[at] = appendNew(found[at], t.out.Criteria[c].Sprints)
+			found[at] = append(found[at], t.out.Criteria[c].Sprints...)
 		}
 	}
 	t.putInto(found)
 }
 
-// putInto puts stories that are in no sprint yet into sprints.
-func (t *tracer) putInto(sprints map[int][]int) {
-	for at := range t.out.Stories {
-		if s := &t.out.Stories[at]; len(s.Sprints) == 0 {
-			s.Sprints = sprints[at]
-			slices.Sort(s.Sprints)
+// storiesOn returns the stories of the entities on lines, an epic's among them.
+func (t *tracer) storiesOn(lines []int, entities map[int][]entity) map[int]bool {
+	found := map[entity]bool{}
+	for _, line := range lines {
+		for _, e := range entities[line] {
+			found[e] = true
 		}
 	}
+	out := map[int]bool{}
+	for e := range found {
+		if e.kind == story {
+			out[e.at] = true
+		}
+		if e.kind == epic {
+			for _, at := range t.ofEpic[e.at] {
+				out[at] = true
+			}
+		}
+	}
+	return out
 }
 
-func addOnce[T comparable](list []T, one T) []T {
-	if slices.Contains(list, one) {
-		return list
+// putInto puts stories that are in no sprint yet into sprints.
+func (t *tracer) putInto(sprints map[int][]int) {
+	for at, numbers := range sprints {
+		if s := &t.out.Stories[at]; len(s.Sprints) == 0 && len(numbers) > 0 {
+			slices.Sort(numbers)
+			s.Sprints = slices.Compact(numbers)
+		}
 	}
-	return append(list, one)
 }
 
 // addRows adds the rows of the reports. A later report counts before an earlier one, and a stale one only where there
 // is no other.
 func (t *tracer) addRows() {
-	at := map[string]int{}
+	at, strange := map[string]int{}, map[string]bool{}
 	for i, c := range t.out.Criteria {
 		at[c.ID] = i
 	}
@@ -145,7 +159,8 @@ func (t *tracer) addRows() {
 					c.Row = makeRow(r, row, citer.Cite(row))
 					c.Row.Place = Place{r.Stage, lines[criteria.Key(row.ID)]}
 					c.State = stateOf(row.Result, stale)
-				} else if !stale {
+				} else if !stale && !strange[row.ID] {
+					strange[row.ID] = true
 					t.strangers = append(t.strangers, row.ID)
 				}
 			}
@@ -201,33 +216,23 @@ func stateOf(result string, stale bool) State {
 // write writes the links into the lists, by ids.
 func (t *tracer) write() {
 	out := &t.out
+	sprints := map[int]*Sprint{}
 	for i := range out.Sprints {
-		s := &out.Sprints[i]
-		s.Stories, s.Criteria = []string{}, []string{}
-		for _, story := range out.Stories {
-			if slices.Contains(story.Sprints, s.Number) {
-				s.Stories = append(s.Stories, story.ID)
-			}
-		}
-		for _, c := range out.Criteria {
-			if slices.Contains(c.Sprints, s.Number) {
-				s.Criteria = append(s.Criteria, c.ID)
-			}
-		}
+		sprints[out.Sprints[i].Number] = &out.Sprints[i]
 	}
 	storyID := func(i int) string { return out.Stories[i].ID }
 	criterionID := func(i int) string { return out.Criteria[i].ID }
 	requirementID := func(i int) string { return out.Requirements[i].ID }
-	stories, requirementsOf := t.linked(criteria.Requirement, criteria.Story)
-	answered, askedBy := t.linked(criteria.Requirement, criteria.Criterion)
-	epics, _ := t.linked(criteria.Requirement, criteria.Epic)
-	parts, storiesOf := t.linked(criteria.Story, criteria.Criterion)
-	_, epicOf := t.linked(criteria.Epic, criteria.Story)
+	stories, requirementsOf := t.linked(requirement, story)
+	answered, askedBy := t.linked(requirement, criterion)
+	epics, _ := t.linked(requirement, epic)
+	parts, storiesOf := t.linked(story, criterion)
+	_, epicOf := t.linked(epic, story)
 	for i := range out.Requirements {
 		r := &out.Requirements[i]
 		r.Stories, r.Criteria = idsOf(stories[i], storyID), idsOf(answered[i], criterionID)
 		for _, e := range epics[i] {
-			r.Epics = addOnce(r.Epics, t.epics[e])
+			r.Epics = append(r.Epics, t.epics[e])
 		}
 		if t.whole[i] != none {
 			r.Whole = requirementID(t.whole[i])
@@ -236,22 +241,24 @@ func (t *tracer) write() {
 	for i := range out.Stories {
 		s := &out.Stories[i]
 		s.Requirements, s.Criteria = idsOf(requirementsOf[i], requirementID), idsOf(parts[i], criterionID)
-		if s.Sprints = slices.Clip(s.Sprints); s.Sprints == nil {
-			s.Sprints = []int{}
-		}
 		if len(epicOf[i]) > 0 {
 			s.Epic = t.epics[epicOf[i][0]]
+		}
+		for _, number := range s.Sprints {
+			if sprint := sprints[number]; sprint != nil {
+				sprint.Stories = append(sprint.Stories, s.ID)
+			}
 		}
 	}
 	for i := range out.Criteria {
 		c := &out.Criteria[i]
 		c.Requirements, c.Stories = idsOf(askedBy[i], requirementID), idsOf(storiesOf[i], storyID)
-		if c.Sprints = slices.Clone(c.Sprints); c.Sprints == nil {
-			c.Sprints = []int{}
+		for _, number := range c.Sprints {
+			if sprint := sprints[number]; sprint != nil {
+				sprint.Criteria = append(sprint.Criteria, c.ID)
+			}
 		}
 	}
-	out.Requirements, out.Stories = orEmpty(out.Requirements), orEmpty(out.Stories)
-	out.Criteria, out.Sprints = orEmpty(out.Criteria), orEmpty(out.Sprints)
 }
 
 func idsOf(places []int, id func(int) string) []string {
@@ -260,12 +267,4 @@ func idsOf(places []int, id func(int) string) []string {
 		out[i] = id(at)
 	}
 	return out
-}
-
-// orEmpty returns a list that JSON writes as one.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

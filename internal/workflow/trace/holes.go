@@ -10,7 +10,6 @@ import (
 // only if the run has others of it.
 func (t *tracer) findHoles() {
 	out := &t.out
-	out.Holes, out.Unknown = []Hole{}, []Unknown{}
 	if t.tooMany {
 		out.Unknown = append(out.Unknown, TooMany)
 	}
@@ -48,21 +47,21 @@ func (t *tracer) findUntold() {
 		left[c.ID] = c.State == LeftOut
 	}
 	for i, r := range out.Requirements {
-		isLeft := len(r.Criteria) > 0 && !slices.ContainsFunc(r.Criteria, func(id string) bool { return !left[id] })
-		if !isTold(r) && !wholes[i] && !isLeft {
+		if !isTold(r) && !wholes[i] && !areIn(left, r.Criteria) {
 			t.addHole(WithoutStory, r.ID)
 		}
 	}
 }
 
+// areIn reports whether there are ids and all of them are in a set.
+func areIn(set map[string]bool, ids []string) bool {
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !set[id] })
+}
+
 // findUnplanned finds the stories and criteria in no sprint.
 func (t *tracer) findUnplanned() {
 	out := &t.out
-	planned := map[string]bool{}
-	for _, s := range out.Stories {
-		planned[s.ID] = len(s.Sprints) > 0
-	}
-	isPlanned := func(s Story) bool { return planned[s.ID] }
+	isPlanned := func(s Story) bool { return len(s.Sprints) > 0 }
 	switch {
 	case len(out.Sprints) == 0:
 		out.Unknown = append(out.Unknown, NoSprints)
@@ -76,8 +75,7 @@ func (t *tracer) findUnplanned() {
 		omitted[id] = true
 	}
 	for _, s := range out.Stories {
-		isLeft := len(s.Criteria) > 0 && !slices.ContainsFunc(s.Criteria, func(id string) bool { return !omitted[id] })
-		if !planned[s.ID] && !isLeft {
+		if !isPlanned(s) && !areIn(omitted, s.Criteria) {
 			t.addHole(InNoSprint, s.ID)
 		}
 	}

@@ -26,60 +26,47 @@ type Line struct {
 
 // liner makes the lines of a table.
 type liner struct {
-	stories map[string]*Story
+	stories map[string]Story
 	epics   map[string][]string
-	holes   map[HoleKind]map[string]bool
+	holes   map[Hole]bool
 	// shown has the requirements and stories of the lines, by r or s and the id.
 	shown map[string]bool
 	lines []Line
 }
 
-func newLiner(t *Trace) *liner {
-	holes := map[HoleKind]map[string]bool{}
-	for _, h := range t.Holes {
-		if holes[h.Kind] == nil {
-			holes[h.Kind] = map[string]bool{}
-		}
-		holes[h.Kind][h.ID] = true
-	}
-	stories, epics := map[string]*Story{}, map[string][]string{}
-	for i := range t.Stories {
-		stories[t.Stories[i].ID] = &t.Stories[i]
-	}
-	for _, r := range t.Requirements {
-		epics[r.ID] = r.Epics
-	}
-	return &liner{stories: stories, epics: epics, holes: holes, shown: map[string]bool{}}
-}
-
 func (m *liner) add(l Line) {
 	l.Missing = map[HoleKind]bool{}
+	note := func(kind HoleKind, id string) {
+		if m.holes[Hole{kind, id}] {
+			l.Missing[kind] = true
+		}
+	}
 	for _, id := range l.Requirements {
 		l.Epics = append(l.Epics, m.epics[id]...)
-		m.shown["r"+id], l.Missing[WithoutStory] = true, l.Missing[WithoutStory] || m.holes[WithoutStory][id]
+		m.shown["r"+id] = true
+		note(WithoutStory, id)
 	}
 	for _, id := range l.Stories {
-		m.shown["s"+id], l.Missing[InNoSprint] = true, l.Missing[InNoSprint] || m.holes[InNoSprint][id]
+		m.shown["s"+id] = true
+		note(InNoSprint, id)
 	}
 	for _, kind := range []HoleKind{CriterionNowhere, WithoutRow, WithoutEvidence, WithoutCriterion} {
-		l.Missing[kind] = m.holes[kind][l.Criterion]
+		note(kind, l.Criterion)
 	}
 	slices.Sort(l.Epics)
 	l.Epics = slices.Compact(l.Epics)
 	m.lines = append(m.lines, l)
 }
 
-// addCriterion adds the line of a criterion, with the requirements or sprints of its stories if it names none.
+// addCriterion adds the line of a criterion. Where it has no requirements or sprints, its stories give them.
 func (m *liner) addCriterion(c Criterion) {
 	l := Line{Requirements: c.Requirements, Stories: c.Stories, Criterion: c.ID, Text: c.Text, Place: c.Place, Sprints: c.Sprints, State: c.State, Row: c.Row}
 	for _, id := range c.Stories {
-		if len(l.Requirements) > 0 && len(l.Sprints) > 0 {
-			break
+		if len(l.Requirements) == 0 {
+			l.Requirements = m.stories[id].Requirements
 		}
-		if s := m.stories[id]; len(c.Requirements) == 0 {
-			l.Requirements = appendNew(l.Requirements, s.Requirements)
-		} else if len(c.Sprints) == 0 {
-			l.Sprints = appendNew(l.Sprints, s.Sprints)
+		if len(l.Sprints) == 0 {
+			l.Sprints = m.stories[id].Sprints
 		}
 	}
 	m.add(l)
@@ -87,15 +74,22 @@ func (m *liner) addCriterion(c Criterion) {
 
 // Lines returns the table of a trace, in the order of the documents.
 func (t *Trace) Lines() []Line {
-	m, wholes := newLiner(t), map[string]bool{}
+	m := liner{stories: map[string]Story{}, epics: map[string][]string{}, holes: map[Hole]bool{}, shown: map[string]bool{}}
+	hasParts := map[string]bool{}
+	for _, h := range t.Holes {
+		m.holes[h] = true
+	}
+	for _, s := range t.Stories {
+		m.stories[s.ID] = s
+	}
+	for _, r := range t.Requirements {
+		m.epics[r.ID], hasParts[r.Whole] = r.Epics, true
+	}
 	for _, c := range t.Criteria {
 		m.addCriterion(c)
 	}
 	for _, r := range t.Requirements {
-		wholes[r.Whole] = true
-	}
-	for _, r := range t.Requirements {
-		if !m.shown["r"+r.ID] && !wholes[r.ID] {
+		if !m.shown["r"+r.ID] && !hasParts[r.ID] {
 			m.add(Line{Requirements: []string{r.ID}, Stories: r.Stories, Text: r.Text, Place: r.Place})
 		}
 	}
@@ -110,14 +104,6 @@ func (t *Trace) Lines() []Line {
 		}
 	}
 	return m.lines
-}
-
-func appendNew[T comparable](list, more []T) []T {
-	out := slices.Clone(list)
-	for _, one := range more {
-		out = addOnce(out, one)
-	}
-	return out
 }
 
 // SprintNames returns the names of sprints.

@@ -213,6 +213,29 @@ FR-3 |  | FR-3 |  | open ! no story ! no sprint
 	}
 }
 
+// TestSprintOfStory: a criterion that no sprint names is shown in the sprint of its story.
+func TestSprintOfStory(t *testing.T) {
+	t.Parallel()
+	const document = "# PRD\n\n- US-1: As a user, I want in.\n  - AC-1.1 It works.\n  - AC-1.2 It stays.\n"
+	got := trace.Link(facts("# Plan\n\n## Sprint 1: In\n\n- AC-1.1\n", nil, document))
+	for _, l := range got.Lines() {
+		if fmt.Sprint(l.Sprints) != "[1]" {
+			t.Errorf("%s is in the sprints %v", l.Criterion, l.Sprints)
+		}
+	}
+}
+
+// TestStrangers: a row without a criterion is one hole, however many reports have it.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	f := facts("", reportOfPlain(), plain)
+	f.Reports = append(f.Reports, f.Reports[0])
+	got := trace.Link(f)
+	if s := fmt.Sprint(got.Holes); strings.Count(s, "FR-9") != 1 {
+		t.Errorf("holes: %s", s)
+	}
+}
+
 // TestJSON holds the keys of the contract.
 func TestJSON(t *testing.T) {
 	t.Parallel()
@@ -311,6 +334,7 @@ func FuzzLink(f *testing.F) {
 	f.Add("# 需求\n\n### 故事 1.1：登录\n\n验收标准：\n1. 一次。\n\n- FR-1：链接。\n", "## 冲刺 1\n- 故事 1.1\n", "1.1/AC1")
 	f.Add("| ID | Story |\n|---|---|\n| FR-1 | US-1 |\n| FR-2 | US-2 |\n", "| Sprint | Stories |\n|---|---|\n| 1 | US-1 |\n", "FR 1")
 	f.Add("### Story 1: a\n### Story 1: b\n- AC1 c\n- AC1 d\n", "# Sprint A\nStory 1\n", "")
+	f.Add("# Stories\n\n## Story: Log in\n\n- AC-1 a\n\n## Story: Log in′2\n\n- AC-2 b\n\n## Story: Log in\n\n- AC-3 c\n", "", "")
 	f.Fuzz(func(t *testing.T, document, plan, id string) {
 		report := &workflow.Record{Criteria: []workflow.Criterion{row(id, "pass", "C1 a.go:1", id)}, Checks: []workflow.Check{{ID: id}}}
 		in := facts(plan, report, document)
