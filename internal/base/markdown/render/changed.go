@@ -89,9 +89,15 @@ func (c *comparer) compareSections(compared []changes.Section, old []Part, now [
 // removeSections returns the sections of the old version that the new one lacks.
 func (c *comparer) removeSections(compared []changes.Section, old []Part) (out []Section) {
 	for _, s := range compared {
-		if s.From == 0 {
-			out = append(out, c.removeSection(s, old))
+		if s.From > 0 {
+			continue
 		}
+		gone := Section{Title: s.Title, Change: changes.Removed}
+		for _, p := range partsIn(old, s.OldFrom, s.OldTo) {
+			gone.Parts = append(gone.Parts, c.removePart(p))
+		}
+		gone.ID = fmt.Sprintf("gone%d", c.gone)
+		out = append(out, gone)
 	}
 	return out
 }
@@ -118,57 +124,45 @@ func partsIn(all []Part, from, to int) []Part {
 	return all[i:n]
 }
 
-// removeSection returns a section of the old version.
-func (c *comparer) removeSection(s changes.Section, old []Part) Section {
-	out := Section{Title: s.Title, Change: changes.Removed}
-	for _, p := range partsIn(old, s.OldFrom, s.OldTo) {
-		out.Parts = append(out.Parts, c.removePart(p))
-	}
-	out.ID = fmt.Sprintf("gone%d", c.gone)
-	return out
-}
-
 func (c *comparer) removePart(p Part) Part {
 	c.gone++
-	var b strings.Builder
-	for _, n := range readNodes(p.HTML) {
-		writeGone(&b, n)
-	}
-	return Part{ID: fmt.Sprintf("g%d", c.gone), Kind: p.Kind, HTML: HTML(b.String()), Change: changes.Removed}
+	return Part{ID: fmt.Sprintf("g%d", c.gone), Kind: p.Kind, HTML: writeAll(readNodes(p.HTML), writeGone), Change: changes.Removed}
 }
 
 // compareParts returns the new parts with the changes, and the removed ones between them.
 func (c *comparer) compareParts(old, now []Part) []Part {
-	before, after := make([]*node, len(old)), make([]*node, len(now))
-	for i, p := range old {
-		before[i] = &node{kids: readNodes(p.HTML)}
-	}
-	for i, p := range now {
-		after[i] = &node{kids: readNodes(p.HTML)}
-	}
+	before, after := nodesOf(old), nodesOf(now)
 	isPair := func(x, y int) bool {
-		isDrawn := strings.Contains(string(now[y].HTML), "<pre data-diagram") || strings.Contains(string(old[x].HTML), "<pre data-diagram")
-		return old[x].Kind == now[y].Kind && !isDrawn && c.isSimilar(before[x], after[y])
+		isDrawn := hasDiagram(old[x].HTML) || hasDiagram(now[y].HTML)
+		return old[x].Kind == now[y].Kind && !isDrawn && isSimilar(before[x], after[y])
 	}
 	var out []Part
-	for _, m := range c.matchNodes(before, after, isPair) {
-		switch {
-		case m.y < 0:
+	for _, m := range matchNodes(before, after, isPair) {
+		if m.y < 0 {
 			out = append(out, c.removePart(old[m.x]))
-			continue
-		case m.x < 0:
-			p := now[m.y]
-			p.Change, p.HTML = changes.Added, writeAll(after[m.y].kids, writeNew)
-			out = append(out, p)
 			continue
 		}
 		p := now[m.y]
-		if before[m.x].key() != after[m.y].key() {
+		switch {
+		case m.x < 0:
+			p.Change, p.HTML = changes.Added, writeAll(after[m.y].kids, writeNew)
+		case before[m.x].key() != after[m.y].key():
 			var b strings.Builder
 			c.writeKids(&b, before[m.x], after[m.y], false)
 			p.Change, p.HTML = changes.Changed, HTML(b.String())
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+func hasDiagram(source HTML) bool { return strings.Contains(string(source), "<pre data-diagram") }
+
+// nodesOf reads the parts, each into one node.
+func nodesOf(parts []Part) []*node {
+	out := make([]*node, len(parts))
+	for i, p := range parts {
+		out[i] = &node{kids: readNodes(p.HTML)}
 	}
 	return out
 }
@@ -185,24 +179,8 @@ func writeAll(nodes []*node, write func(*strings.Builder, *node)) HTML {
 type link struct{ x, y int }
 
 // matchNodes pairs equal nodes, and between them the ones for which isPair is true, in order.
-func (c *comparer) matchNodes(before, after []*node, isPair func(x, y int) bool) []link {
-	keys := func(nodes []*node) []string {
-		out := make([]string, len(nodes))
-		for i, n := range nodes {
-			out[i] = n.key()
-		}
-		return out
-	}
-	to := textdiff.Common(keys(before), keys(after))
-	from := make([]int, len(after))
-	for y := range from {
-		from[y] = -1
-	}
-	for x, y := range to {
-		if y >= 0 {
-			from[y] = x
-		}
-	}
+func matchNodes(before, after []*node, isPair func(x, y int) bool) []link {
+	from := textdiff.Common(keysOf(after), keysOf(before))
 	x, until := 0, nextOld(from, len(before))
 	for y := range after {
 		if from[y] >= 0 {
@@ -231,6 +209,14 @@ func (c *comparer) matchNodes(before, after []*node, isPair func(x, y int) bool)
 	return out
 }
 
+func keysOf(nodes []*node) []string {
+	out := make([]string, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.key()
+	}
+	return out
+}
+
 // nextOld returns for each new one the old one of the first pair from there on, or the number of all old ones.
 func nextOld(from []int, all int) []int {
 	out := make([]int, len(from))
@@ -247,20 +233,11 @@ func nextOld(from []int, all int) []int {
 const maxAhead = 12
 
 // isSimilar reports whether two nodes have enough words in common to show one as a change of the other.
-func (c *comparer) isSimilar(a, b *node) bool {
+func isSimilar(a, b *node) bool {
 	before, after := a.words(), b.words()
-	left := map[string]int{}
-	for _, word := range before {
-		left[word]++
-	}
-	common := 0
-	for _, word := range after {
-		if left[word] > 0 {
-			left[word]--
-			common++
-		}
-	}
-	return 2*common >= min(len(before), len(after)) && 4*common >= max(len(before), len(after))
+	shorter, longer := min(len(before), len(after)), max(len(before), len(after))
+	common := textdiff.CountCommon(before, after)
+	return 2*common >= shorter && 4*common >= longer
 }
 
 // writeKids writes the inside of a node with the changes from another one.
@@ -277,7 +254,7 @@ func (c *comparer) writeKids(b *strings.Builder, old, now *node, isCode bool) {
 		}
 		return
 	}
-	for _, m := range c.matchNodes(before, after, func(x, y int) bool { return c.isNodePair(before[x], after[y]) }) {
+	for _, m := range matchNodes(before, after, func(x, y int) bool { return isNodePair(before[x], after[y]) }) {
 		switch {
 		case m.y < 0:
 			writeGone(b, before[m.x])
@@ -289,14 +266,14 @@ func (c *comparer) writeKids(b *strings.Builder, old, now *node, isCode bool) {
 	}
 }
 
-func (c *comparer) isNodePair(a, b *node) bool {
+func isNodePair(a, b *node) bool {
 	switch {
 	case a.tag != b.tag:
 		return false
 	case slices.Contains([]string{"", "div", "table", "thead", "tbody", "pre"}, a.tag):
 		return true // one of each, or compared by the part
 	}
-	return c.isSimilar(a, b)
+	return isSimilar(a, b)
 }
 
 func (c *comparer) writePair(b *strings.Builder, old, now *node, isCode bool) {
@@ -317,48 +294,50 @@ func writeEnd(b *strings.Builder, n *node) {
 	}
 }
 
+// writeNode writes a node as it is.
 func writeNode(b *strings.Builder, n *node) {
-	b.WriteString(html.EscapeString(n.text))
-	b.WriteString(n.open)
+	b.WriteString(html.EscapeString(n.text) + n.open)
 	for _, k := range n.kids {
 		writeNode(b, k)
 	}
 	writeEnd(b, n)
 }
 
-// writeNew writes a node with marks around all words.
+// writeNew writes a node with marks around all words; the source of a diagram stays whole.
 func writeNew(b *strings.Builder, n *node) {
-	if strings.TrimSpace(n.text) != "" {
-		b.WriteString("<ins>" + html.EscapeString(n.text) + "</ins>")
-	} else {
-		b.WriteString(n.text)
-	}
+	writeText(b, n.text, "<ins>", "</ins>")
 	b.WriteString(n.open)
+	write := writeNew
+	if hasDiagram(HTML(n.open)) {
+		write = writeNode
+	}
 	for _, k := range n.kids {
-		if strings.HasPrefix(n.open, "<pre data-diagram") {
-			writeNode(b, k)
-			continue
-		}
-		writeNew(b, k)
+		write(b, k)
 	}
 	writeEnd(b, n)
 }
 
 // writeGone writes a node of the old version, without the attributes that lead to a place of this page.
 func writeGone(b *strings.Builder, n *node) {
-	if strings.TrimSpace(n.text) != "" {
-		b.WriteString(`<del class="gone">` + html.EscapeString(n.text) + "</del>")
-	} else {
-		b.WriteString(n.text)
-	}
-	open := withoutPlaces(n.open)
+	writeText(b, n.text, goneStart, "</del>")
 	switch n.tag {
 	case "tr", "td", "th", "li":
-		open = "<" + n.tag + ` class="gone">`
+		b.WriteString("<" + n.tag + ` class="gone">`)
+	default:
+		b.WriteString(withoutPlaces(n.open))
 	}
-	b.WriteString(open)
 	for _, k := range n.kids {
 		writeGone(b, k)
 	}
 	writeEnd(b, n)
+}
+
+const goneStart = `<del class="gone">`
+
+// writeText writes a text between marks; white space needs none.
+func writeText(b *strings.Builder, text, start, end string) {
+	if strings.TrimSpace(text) == "" {
+		start, end = "", ""
+	}
+	b.WriteString(start + html.EscapeString(text) + end)
 }

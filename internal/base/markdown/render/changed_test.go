@@ -83,6 +83,10 @@ func checkChanges(t *testing.T, before, after string, page Page) {
 	var whole, kept, gone strings.Builder
 	ids := map[string]bool{}
 	for _, s := range page.Sections {
+		if ids[s.ID] {
+			t.Errorf("two sections have the id %s", s.ID)
+		}
+		ids[s.ID] = true
 		for _, p := range s.Parts {
 			if ids[p.ID] {
 				t.Errorf("two blocks have the id %s", p.ID)
@@ -183,6 +187,7 @@ func TestChangesOfHostile(t *testing.T) {
 		}
 		return b.String()
 	}
+	longCode := "\n\n```\n" + strings.Repeat("a b ", 30_000) + "\n```\n"
 	for name, pair := range map[string][2]string{
 		"one line":       {strings.Repeat("word ", 25_000), strings.Repeat("other ", 20_000)},
 		"one word often": {strings.Repeat("a b ", 30_000), strings.Repeat("b a a ", 20_000)},
@@ -191,6 +196,7 @@ func TestChangesOfHostile(t *testing.T) {
 		"paragraphs":     {many(5000, "p%d q%d\n\n"), many(5000, "r%d s%d\n\n")},
 		"rows":           {"|a|b|\n|-|-|\n" + many(5000, "|a%d|b%d|\n"), "|a|b|\n|-|-|\n" + many(5000, "|c%d|d%d|\n")},
 		"lines of code":  {"```\n" + many(5000, "a%d(b%d)\n") + "```\n", "```\n" + many(5000, "c%d(d%d)\n") + "```\n"},
+		"long code":      {strings.Repeat(longCode, 8), strings.ReplaceAll(strings.Repeat(longCode, 8), "b \n", "c\n")},
 		"items":          {many(5000, "- a%d b %d\n"), many(5000, "- a%d c %d\n")},
 		"headings":       {strings.Repeat("# a\n", 5000), strings.Repeat("## a\n", 5000)},
 		"nothing":        {many(2000, "p%d q%d\n\n"), ""},

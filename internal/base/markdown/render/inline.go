@@ -89,7 +89,7 @@ func (w *runWriter) writeGoneUntil(until int, isFirst, beforeNew bool) {
 		return
 	}
 	w.endNew()
-	w.b.WriteString(`<del class="gone">` + html.EscapeString(text.String()) + "</del>")
+	w.b.WriteString(goneStart + html.EscapeString(text.String()) + "</del>")
 }
 
 // matchTokens returns for each new token the old one, or -1: in prose without the white space, in code line
@@ -104,47 +104,34 @@ func (c *comparer) matchTokens(before, after []token, isCode bool) []int {
 		unmatchChance(from, after)
 		return from
 	}
-	a, b := cutLines(before), cutLines(after)
-	keys := func(tokens []token, ends []int) []string {
-		out, at := make([]string, len(ends)), 0
-		for i, end := range ends {
-			for ; at < end; at++ {
-				out[i] += tokens[at].text
-			}
-		}
-		return out
-	}
+	a, oldLines := cutLines(before)
+	b, newLines := cutLines(after)
 	x, y := 0, 0
-	start := func(ends []int, line int) int {
-		if line == 0 {
-			return 0
-		}
-		return ends[line-1]
-	}
-	for i, j := range append(textdiff.Common(keys(before, a), keys(after, b)), len(b)) {
-		if j < 0 {
+	for j, i := range textdiff.Common(newLines, oldLines) {
+		if i < 0 {
 			continue
 		}
-		c.matchRange(from, before, after, start(a, x), start(a, i), start(b, y), start(b, j))
-		if i == len(a) {
-			break
+		c.matchRange(from, before, after, x, a[i], y, b[j])
+		for x, y = a[i], b[j]; x < a[i+1]; x, y = x+1, y+1 {
+			from[y] = x
 		}
-		for n := range a[i] - start(a, i) {
-			from[start(b, j)+n] = start(a, i) + n
-		}
-		x, y = i+1, j+1
 	}
+	c.matchRange(from, before, after, x, len(before), y, len(after))
 	return from
 }
 
-// cutLines returns the ends of the lines in tokens.
-func cutLines(tokens []token) (ends []int) {
+// cutLines returns the lines of tokens, and the first token of each with the end of all.
+func cutLines(tokens []token) (starts []int, lines []string) {
+	var line strings.Builder
+	starts = []int{0}
 	for i, t := range tokens {
+		line.WriteString(t.text)
 		if t.text == "\n" || i == len(tokens)-1 {
-			ends = append(ends, i+1)
+			starts, lines = append(starts, i+1), append(lines, line.String())
+			line.Reset()
 		}
 	}
-	return ends
+	return starts, lines
 }
 
 // matchRange matches the tokens of two ranges in order.
@@ -152,23 +139,23 @@ func (c *comparer) matchRange(from []int, before, after []token, x, n, y, m int)
 	if c.left -= (n - x) * (m - y); c.left < 0 {
 		return
 	}
-	var xs, ys []int
-	var a, b []string
-	for i := x; i < n; i++ {
-		if !before[i].isSpace {
-			xs, a = append(xs, i), append(a, before[i].key)
-		}
-	}
-	for i := y; i < m; i++ {
-		if !after[i].isSpace {
-			ys, b = append(ys, i), append(b, after[i].key)
-		}
-	}
-	for i, j := range textdiff.Common(a, b) {
-		if j >= 0 {
+	xs, a := solidTokens(before, x, n)
+	ys, b := solidTokens(after, y, m)
+	for j, i := range textdiff.Common(b, a) {
+		if i >= 0 {
 			from[ys[j]] = xs[i]
 		}
 	}
+}
+
+// solidTokens returns the places and the keys of the tokens of a range without the white space.
+func solidTokens(tokens []token, from, to int) (at []int, keys []string) {
+	for i := from; i < to; i++ {
+		if !tokens[i].isSpace {
+			at, keys = append(at, i), append(keys, tokens[i].key)
+		}
+	}
+	return at, keys
 }
 
 // unmatchChance takes back matches of a sign or a single word between longer changes: they are equal by chance, and the

@@ -60,12 +60,10 @@ func (n *node) isBlock() bool {
 
 // blocks returns the children of a node by blocks, with the inline ones between two blocks in one run; nil if there are
 // only inline ones. White space between blocks is left out.
-func (n *node) blocks() (out []*node) { return groupBlocks(n.kids) }
-
-func groupBlocks(kids []*node) (out []*node) {
+func (n *node) blocks() (out []*node) {
 	var run *node
 	hasBlock := false
-	for _, k := range kids {
+	for _, k := range n.kids {
 		switch {
 		case k.isBlock():
 			hasBlock = true
