@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -36,6 +37,8 @@ func hasCode(st workflow.Stage) bool {
 type codePage struct {
 	// Since names the version that the code is compared with; Missing tells why there is nothing to show.
 	Since, Missing string
+	// Unchanged is the file asked for if it is not among the changed ones.
+	Unchanged      string
 	Added, Removed int
 	// Count is the number of changed files, More of those left out.
 	Count, More int
@@ -87,7 +90,8 @@ type codeFile struct {
 // codeHunk is a run of lines. Folded is the number without a change, of which Rows has none if there are many;
 // From is the first one.
 type codeHunk struct {
-	Rows         []textdiff.Row
+	Rows         []codeRow
+	rows         []textdiff.Row
 	Folded, From int
 }
 
@@ -106,6 +110,14 @@ func (f *codeFile) Sum() string { return workflow.Hash([]byte(f.Path + f.File.ID
 // Anchor returns the id of a line's element.
 func (f *codeFile) Anchor(line int) string { return f.ID + "-" + itoa(line) }
 
+// codeID returns the id of the element of a file.
+func codeID(name string) string { return "f" + workflow.Hash([]byte(name))[:8] }
+
+// codeHref returns the address of a file in the code beside a report.
+func codeHref(document, name string) string {
+	return document + "?" + url.Values{"view": {viewCode}, "file": {name}}.Encode() + "#" + codeID(name)
+}
+
 // Marks counts the findings and comments on the file.
 func (f *codeFile) Marks() (findings, comments int) {
 	for _, notes := range f.notes {
@@ -118,22 +130,6 @@ func (f *codeFile) Marks() (findings, comments int) {
 		}
 	}
 	return findings, comments
-}
-
-// showLine cuts a line that is too long for a page, and returns the number of bytes left out. Words are marked beside
-// the line that they differ from: in a new line all are new.
-func showLine(kind textdiff.Kind, spans []textdiff.Span) (out []textdiff.Span, cut int) {
-	room := maxCodeLine
-	for _, s := range spans {
-		head := visible.Head(s.Text, room)
-		cut += len(s.Text) - len(head)
-		room -= len(head)
-		s.Changed = s.Changed && kind == textdiff.Changed
-		if s.Text = head; head != "" {
-			out = append(out, s)
-		}
-	}
-	return out, cut
 }
 
 // IsClosed reports whether the lines of the file are shown only on demand.
@@ -176,6 +172,9 @@ func (p *codePage) fill(a *asked, code *project.Code, remarks []note) {
 	query := a.r.URL.Query()
 	asked := query.Get("file")
 	p.Beside = query.Get("layout") == "beside"
+	if slices.ContainsFunc(code.Files, func(f codediff.File) bool { return f.Path == asked }) {
+		p.Unchanged = ""
+	}
 	query.Del("file")
 	query.Set("layout", "below")
 	p.BelowHref = "?" + query.Encode()
@@ -184,8 +183,8 @@ func (p *codePage) fill(a *asked, code *project.Code, remarks []note) {
 	if !p.Beside {
 		query.Del("layout")
 	}
-	for i, f := range code.Files {
-		row := &codeFile{File: f, ID: "f" + itoa(i+1), Name: path.Base(f.Path), Label: f.Label(a.lang), notes: map[int][]note{}}
+	for _, f := range code.Files {
+		row := &codeFile{File: f, ID: codeID(f.Path), Name: path.Base(f.Path), Label: f.Label(a.lang), notes: map[int][]note{}}
 		query.Set("file", f.Path)
 		row.Whole = "?" + query.Encode() + "#" + row.ID
 		p.Files = append(p.Files, row)
@@ -283,14 +282,18 @@ func (p *codePage) layLines(asked string) {
 			around = len(rows)
 		}
 		f.Hunks = []codeHunk{} // an empty file has none
+		colours := newPainter(f.Path, rows)
 		for _, h := range f.fold(rows, around) {
-			switch n := len(h.Rows); {
+			switch n := len(h.rows); {
 			case h.Folded == 0:
 				room -= n
 			case n > min(maxOpenable, hidden):
-				h.Rows = nil
+				h.rows = nil
 			default:
 				hidden -= n
+			}
+			for _, r := range h.rows {
+				h.Rows = append(h.Rows, colours.paint(r))
 			}
 			f.Hunks = append(f.Hunks, h)
 		}
@@ -313,7 +316,7 @@ func (f *codeFile) fold(rows []textdiff.Row, around int) (out []codeHunk) {
 		for to < len(rows) && near[to] == near[from] {
 			to++
 		}
-		h := codeHunk{Rows: rows[from:to], From: rows[from].After}
+		h := codeHunk{rows: rows[from:to], From: rows[from].After}
 		if !near[from] && to-from > 1 { // one line takes no more room than a link to it
 			h.Folded = to - from
 		}

@@ -77,6 +77,8 @@ func TestCodePage(t *testing.T) {
 		"the file":              `data-file="internal/signin/spend.go"`,
 		"a new line":            `data-l="14-14"`,
 		"a word":                `<mark>ctx context.Context, `,
+		"a keyword":             `<span class="k">return</span> `,
+		"a string":              `(<mark>ctx, </mark><span class="t">&#34;SELECT account FROM links</span><mark><span class="t"> WHERE`,
 		"markup of the code":    `&lt;script&gt;alert(1)&lt;/script&gt;`,
 		"folded lines":          `56 lines without a change`,
 		"a link to the finding": `>internal/signin/spend.go:14</a>`,
@@ -94,12 +96,12 @@ func TestCodePage(t *testing.T) {
 			t.Errorf("%s is missing: %s", what, part)
 		}
 	}
-	for _, part := range []string{"root:", "\u202e", "<script>alert", "line 100"} {
+	for _, part := range []string{"root:", "\u202e", "<script>alert", ">100</span>\n"} {
 		if strings.Contains(text, part) {
 			t.Errorf("%q is shown", part)
 		}
 	}
-	if whole := read("?view=code&file=internal%2Flimit%2Fbucket.go"); !strings.Contains(whole, "line 100") || strings.Contains(whole, "without a change</a></td></tr></tbody><tbody hidden") {
+	if whole := read("?view=code&file=internal%2Flimit%2Fbucket.go"); !strings.Contains(whole, ">100</span>\n") || strings.Contains(whole, "without a change</a></td></tr></tbody><tbody hidden") {
 		t.Error("a file that was asked for is not whole")
 	}
 	if beside := read("?view=code&layout=beside"); !strings.Contains(beside, "diff code split") {
@@ -108,7 +110,9 @@ func TestCodePage(t *testing.T) {
 	if vendored := read("?view=code&file=vendor%2Fx%2Fv.go"); !strings.Contains(vendored, `data-file="vendor/x/v.go"`) || !strings.Contains(vendored, `<ins>v`) {
 		t.Error("a folded file does not open")
 	}
-	read("?view=code&file=../../etc/passwd")
+	if text := read("?view=code&file=../../etc/passwd"); !strings.Contains(text, "../../etc/passwd is not among the changed files.") || !strings.Contains(text, `<b class="count" title="`) {
+		t.Error("the page does not say that a file is not of the change, or lacks the number of files")
+	}
 	if _, text, _ := w.get(page+"?view=code", "zh"); !strings.Contains(text, "二进制") {
 		t.Error("the page is not in Chinese")
 	}

@@ -451,7 +451,7 @@ func (out *documentPage) anchorFinder(blocks []render.Block) func(line int) stri
 
 // layCode reads the changed code for the page.
 func (out *documentPage) layCode(a *asked, e *engine.Engine, req request.Request) error {
-	out.Code = &codePage{}
+	out.Code = &codePage{Unchanged: a.r.URL.Query().Get("file")}
 	code, err := e.Code(a, req.Address)
 	if fault.Is(err, fault.NotAllowed) { // a repository that cannot be read safely
 		out.Code.Missing = fault.From(err).Translated(a.lang).Error()

@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/render"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/trace"
 )
@@ -82,7 +83,7 @@ func (d *Dashboard) showTrace(a *asked) (templ.Component, error) {
 	a.page.Title = a.lang.Say("Traceability")
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
-	t := tracer{lang: a.lang, Trace: &traced, hrefs: hrefsOf(p, s, facts)}
+	t := tracer{lang: a.lang, Trace: &traced, hrefs: hrefsOf(p, s, facts), code: func(stage workflow.StageID) string { return p.Document(s.TaskName, stage) }}
 	out := tracePage{Trace: traced, Run: p.Run(s.TaskName), Found: it.found.In(a.lang), Holes: traced.Sentences(a.lang)}
 	for _, u := range traced.Unknown {
 		out.Unknown = append(out.Unknown, u.Text(a.lang))
@@ -221,6 +222,10 @@ func (t *tracer) tableLine(l trace.Line) tracedLine {
 		case i == 4:
 			if cell.State = l.State; l.Row != nil {
 				cell.Links = []link{{t.hrefs(l.Row.Place), c.Text}}
+			}
+		case i == 6 && l.Row != nil:
+			for k, place := range l.Row.Places() {
+				cell.Links = append(cell.Links, link{codeHref(t.code(l.Row.Stage), l.Row.Files[k].Path), visible.Line(place)})
 			}
 		}
 		out.Cells = append(out.Cells, cell)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/trace"
 )
 
@@ -10,6 +11,8 @@ type tracer struct {
 	lang lang.Language
 	*trace.Trace
 	hrefs func(trace.Place) string
+	// code returns the address of a report with the code beside it.
+	code func(workflow.StageID) string
 	// places has the addresses of requirements, stories, criteria and sprints, by a letter and the id.
 	places map[string]string
 }

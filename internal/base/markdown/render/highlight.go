@@ -136,9 +136,9 @@ func syntaxOf(language string) *syntax {
 	return nil
 }
 
-// scanCode splits code into parts of the classes k (keyword), t (string or number), f (name), c (comment) and "". The
+// ScanCode splits code into parts of the classes k (keyword), t (string or number), f (name), c (comment) and "". The
 // parts put together are the code.
-func scanCode(language, code string, emit func(class, part string)) {
+func ScanCode(language, code string, emit func(class, part string)) {
 	s := syntaxOf(language)
 	if s == nil || len(code) > maxCode {
 		emit("", code)

@@ -117,7 +117,7 @@ func (w *writer) writeCode(n ast.Node, language string, from, to int) {
 	}
 	w.writeRaw("<pre" + attributes + w.addBlock("code", from, to) + "><code>")
 	at, lines := 0, n.Lines()
-	scanCode(language, source, func(class, part string) {
+	ScanCode(language, source, func(class, part string) {
 		if class != "" {
 			w.writeRaw(`<span class="` + class + `">`)
 		}

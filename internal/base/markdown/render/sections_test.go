@@ -47,7 +47,7 @@ func TestSections(t *testing.T) {
 func colours(language, code string) (string, error) {
 	var b, all strings.Builder
 	var err error
-	scanCode(language, code, func(class, part string) {
+	ScanCode(language, code, func(class, part string) {
 		all.WriteString(part)
 		if part == "" || !strings.Contains(" k t f c ", " "+class+" ") && class != "" {
 			err = fmt.Errorf("part %q of class %q", part, class)
