@@ -36,6 +36,8 @@ type runPage struct {
 	Means string
 	// Work is the work without a host; nil if there was none.
 	Work *hostless
+	// Troubles are errors in reading it.
+	Troubles []string
 }
 
 // tag is a state in a word, with the class of its colour.
@@ -60,8 +62,8 @@ func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
 	if given := a.r.URL.Query().Get("timeline"); slices.Contains(densities, given) {
 		out.Density = given
 	}
-	if out.Work, err = d.starter.readHostless(a, p, s); err != nil {
-		return nil, err
+	if out.Work, err = d.starter.readHostless(a, p, s); err != nil { // the rest of the page does not need it
+		out.Troubles = []string{lang.Of(err).In(a.lang)}
 	}
 	if out.Work != nil {
 		d.starter.offerSteering(p, s, out.Work)
