@@ -4,10 +4,11 @@ package codediff
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
 )
@@ -229,7 +230,8 @@ func pointsTo(pointer, content Side) bool {
 	}
 	_, after, _ := strings.Cut(pointer.Text, pointerHash)
 	hash, _, _ := strings.Cut(after, "\n")
-	return hash == hashOf(content.Text)
+	sum := sha256.Sum256([]byte(content.Text))
+	return hash == hex.EncodeToString(sum[:])
 }
 
 // HasRows reports whether the text of the file can be shown.
@@ -273,23 +275,13 @@ func (f File) Rows() []textdiff.Row {
 	return textdiff.Rows(before, after)
 }
 
-func validUTF8(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
-}
-
 // Lines returns the lines of the present version, without their ends.
 func (f File) Lines() []string {
-	if !f.HasRows() || f.Kind == Deleted {
+	if !f.HasRows() || f.after.Text == "" {
 		return nil
 	}
-	text := strings.TrimSuffix(validUTF8(f.after.Text), "\n")
-	if text == "" && f.after.Text == "" {
-		return nil
-	}
-	return strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	text := strings.ReplaceAll(strings.ToValidUTF8(f.after.Text, "\uFFFD"), "\r\n", "\n")
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // ID returns git's name for the present content, "" if there is none.
@@ -331,12 +323,11 @@ func FoldOf(name, text string) Fold {
 	return ""
 }
 
-// looksAlike is the least part of common lines of two files that count as one renamed. maxCompared bounds the files
-// compared with each other for it, and maxLooks the lines that are looked up.
+// looksAlike is the least part of common lines of two files that count as one renamed, and maxCompared bounds the files
+// compared with each other for it.
 const (
 	looksAlike  = 0.5
 	maxCompared = 200
-	maxLooks    = 4_000_000
 )
 
 // joinRenames joins deleted and added files of equal or similar content.
@@ -397,30 +388,25 @@ func findSimilar(files []File, gone, made []int) (out [][2]int) {
 		old, now int
 		part     float64
 	}
-	lines := map[int]map[string]int{}
+	numbers := map[string]int{}
+	lines := map[int][]int{}
 	for _, i := range slices.Concat(gone, made) {
 		if files[i].HasRows() && files[i].Content == Text {
-			lines[i] = countLines(files[i].before.Text + files[i].after.Text)
+			lines[i] = numberLines(numbers, files[i].before.Text+files[i].after.Text)
 		}
 	}
-	looks := 0
-	for _, old := range gone {
-		looks += len(lines[old]) * len(made)
-	}
-	if looks > maxLooks {
-		return nil
+	sizes := make([]int, len(numbers))
+	for line, n := range numbers {
+		sizes[n] = len(line)
 	}
 	var all []likeness
 	for _, old := range gone {
 		for _, now := range made {
-			a, b := int64(len(files[old].before.Text)), int64(len(files[now].after.Text))
+			a, b := len(files[old].before.Text), len(files[now].after.Text)
 			if lines[old] == nil || lines[now] == nil || min(a, b)*2 < max(a, b) {
 				continue
 			}
-			common := 0
-			for line, n := range lines[old] {
-				common += min(n, lines[now][line]) * len(line)
-			}
+			common := countCommon(lines[old], lines[now], sizes)
 			if part := float64(common) / float64(max(a, b, 1)); part >= looksAlike {
 				all = append(all, likeness{old, now, part})
 			}
@@ -437,10 +423,33 @@ func findSimilar(files []File, gone, made []int) (out [][2]int) {
 	return out
 }
 
-func countLines(text string) map[string]int {
-	out := map[string]int{}
+// numberLines returns the numbers of the lines of a text, sorted; equal lines of all texts have one number.
+func numberLines(numbers map[string]int, text string) []int {
+	out := []int{}
 	for line := range strings.Lines(text) {
-		out[line]++
+		n, known := numbers[line]
+		if !known {
+			n = len(numbers)
+			numbers[line] = n
+		}
+		out = append(out, n)
 	}
+	slices.Sort(out)
 	return out
+}
+
+// countCommon counts the bytes of the lines that two sorted lists have in common.
+func countCommon(a, b, sizes []int) (common int) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] < b[j]:
+			i++
+		case a[i] > b[j]:
+			j++
+		default:
+			common += sizes[a[i]]
+			i, j = i+1, j+1
+		}
+	}
+	return common
 }

@@ -78,25 +78,6 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestManyAlike: files of many short lines are not compared each with each, and are shown as they are.
-func TestManyAlike(t *testing.T) {
-	lines := strings.Repeat("a\nb\n", 10) // and as many of its own as make the work too much
-	for i := range 2000 {
-		lines += strconv.Itoa(i) + "\n"
-	}
-	for n, want := range map[int]Kind{10: Renamed, 100: Added} {
-		var pairs []Pair
-		for i := range n {
-			name := strconv.Itoa(i)
-			pairs = append(pairs, Pair{Path: "old/" + name, Before: text("100644", "o"+name, lines+"old "+name+"\n")}, Pair{Path: "z/" + name, After: text("100644", "n"+name, lines+"new "+name+"\n")})
-		}
-		files := Of(pairs).Files
-		if got := files[len(files)-1].Kind; got != want {
-			t.Errorf("%d files: %s, want %s", n, got, want)
-		}
-	}
-}
-
 // TestPlace finds the lines of a comment again.
 func TestPlace(t *testing.T) {
 	const before = "package a\n\nfunc a() {\n\treturn\n}\n\nfunc b() {\n\treturn\n}\n"
@@ -170,4 +151,26 @@ func FuzzOf(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestBounds looks for renames among files of very many lines. It would take minutes.
+func TestBounds(t *testing.T) {
+	var pairs []Pair
+	for i := range maxCompared {
+		from := i * 20_000
+		pairs = append(pairs, Pair{Path: fmt.Sprintf("a%d", i), Before: text("100644", fmt.Sprintf("a%d", i), short(from, 3000))},
+			Pair{Path: fmt.Sprintf("b%d", i), After: text("100644", fmt.Sprintf("b%d", i), short(from+10_000, 3000))})
+	}
+	if got := Of(pairs); len(got.Files) != len(pairs) {
+		t.Errorf("%d files of %d are left", len(got.Files), len(pairs))
+	}
+}
+
+// short returns lines of a few characters each.
+func short(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strconv.FormatInt(int64(from+i), 36) + "\n")
+	}
+	return b.String()
 }

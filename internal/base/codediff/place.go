@@ -1,15 +1,6 @@
 package codediff
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strings"
-)
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
+import "strings"
 
 // Quote returns the lines from a first to a last one, counted from 1, as a comment on them keeps them. ok is false if
 // the file does not have them.

@@ -110,23 +110,16 @@ func (f File) patch(l lang.Language) string {
 		if h.Folded {
 			continue
 		}
-		from, to := 0, 0
+		fmt.Fprintf(&b, "@@ -%d +%d @@\n", h.Rows[0].Before, h.Rows[0].After)
 		for _, r := range h.Rows {
-			if from == 0 && to == 0 {
-				from, to = r.Before, r.After
-			}
-		}
-		fmt.Fprintf(&b, "@@ -%d +%d @@\n", from, to)
-		for _, r := range h.Rows {
-			switch r.Kind {
-			case textdiff.Same:
+			switch {
+			case r.Kind == textdiff.Same:
 				writeLine(&b, " ", r.Right)
-			case textdiff.Removed:
+				continue
+			case r.Before > 0:
 				writeLine(&b, "-", r.Left)
-			case textdiff.Added:
-				writeLine(&b, "+", r.Right)
-			case textdiff.Changed:
-				writeLine(&b, "-", r.Left)
+			}
+			if r.After > 0 {
 				writeLine(&b, "+", r.Right)
 			}
 		}
