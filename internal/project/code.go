@@ -7,9 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/codediff"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -27,10 +27,10 @@ type Code struct {
 }
 
 // ReadCode compares the files of the project with a commit, else with the checked-out one. dirty has the contents from
-// before that the commit does not have. Git lists the candidates and
-// hands out the contents of the commit; the files themselves are read here, so that no program named by the repository
-// runs, and no link leads out. leave names files and folders, with a slash behind them, that do not count. The result is
-// nil without git, outside a repository, and before the first commit.
+// before that the commit does not have. Git lists the candidates and hands out the contents of the commit; the files
+// themselves are read here, so that no program named by the repository runs, and no link leads out. leave names files and
+// folders, with a slash behind them, that do not count. The result is nil without git, outside a repository, and before the
+// first commit.
 func (p *Project) ReadCode(ctx context.Context, commit string, dirty map[string]string, leave []string) (*Code, error) {
 	ctx, cancel := context.WithTimeout(ctx, contentsTime)
 	defer cancel()
@@ -52,7 +52,7 @@ func (p *Project) ReadCode(ctx context.Context, commit string, dirty map[string]
 	}
 	// What nobody reads by eye is last: it must not use up the room.
 	slices.SortStableFunc(found, func(a, b git.Delta) int { return cmp.Compare(codediff.FoldOf(a.Path, ""), codediff.FoldOf(b.Path, "")) })
-	r := &codeReader{tree: p.Dir.Tree(), folder: p.Dir, room: codediff.MaxBytes}
+	r := &codeReader{dir: p.Dir, room: codediff.MaxBytes}
 	var missing []string // contents of the commit to be read
 	for _, d := range found {
 		if isLeft(d.Path, leave) {
@@ -113,15 +113,6 @@ func isOwed(p codediff.Pair) bool {
 	return p.Before != nil && p.Before.Unread == "" && p.Before.Mode != git.Submodule && !isSame(p)
 }
 
-func isLeft(name string, leave []string) bool {
-	for _, l := range leave {
-		if name == l || strings.HasSuffix(l, "/") && strings.HasPrefix(name+"/", l) {
-			return true
-		}
-	}
-	return false
-}
-
 // judged has the last sets of changes: a page asks for the same ones again and again.
 var judged = recent.New[[sha256.Size]byte, codediff.Changes](8)
 
@@ -129,7 +120,7 @@ var judged = recent.New[[sha256.Size]byte, codediff.Changes](8)
 func changesOf(pairs []codediff.Pair) codediff.Changes {
 	sum := sha256.New()
 	for _, p := range pairs {
-		_, _ = fmt.Fprintf(sum, "%q%q", p.Path, p.Was)
+		_, _ = fmt.Fprintf(sum, "%q %q %t %t ", p.Path, p.Was, p.Before != nil, p.After != nil)
 		for _, side := range []*codediff.Side{p.Before, p.After} {
 			if side != nil {
 				_, _ = fmt.Fprintf(sum, "%s %s %s", side.Mode, side.ID, side.Unread)
@@ -147,10 +138,9 @@ func changesOf(pairs []codediff.Pair) codediff.Changes {
 
 // codeReader reads the present files, and bounds the texts of both sides together.
 type codeReader struct {
-	tree   fs.FS
-	folder *durable.Dir
-	room   int64
-	pairs  []codediff.Pair
+	dir   *durable.Dir
+	room  int64
+	pairs []codediff.Pair
 }
 
 // readPair reads the present side of a file that may have changed, and describes the side of the commit.
@@ -197,7 +187,7 @@ func (r *codeReader) readFile(ctx context.Context, d git.Delta) (*codediff.Side,
 		}
 		return &codediff.Side{Mode: cmp.Or(d.NewMode, "100644"), Unread: codediff.Unreadable}, nil
 	}
-	info, err := fs.Lstat(r.tree, d.Path)
+	info, err := r.dir.Lstat(d.Path)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is gone, or its folder is a link
 	}
@@ -207,7 +197,7 @@ func (r *codeReader) readFile(ctx context.Context, d git.Delta) (*codediff.Side,
 		return r.readSubmodule(d), nil
 	case mode&fs.ModeSymlink != 0:
 		side.Mode = "120000"
-		if side.Text, err = fs.ReadLink(r.tree, d.Path); err != nil {
+		if side.Text, err = fs.ReadLink(r.dir.Tree(), d.Path); err != nil {
 			side.Unread = codediff.Unreadable
 		}
 		side.ID = blobID([]byte(side.Text), d.ID)
@@ -225,8 +215,8 @@ func (r *codeReader) readFile(ctx context.Context, d git.Delta) (*codediff.Side,
 
 func (r *codeReader) readSubmodule(d git.Delta) *codediff.Side {
 	side := &codediff.Side{Mode: git.Submodule}
-	if _, err := fs.Lstat(r.tree, d.Path+"/.git"); err == nil {
-		side.ID, _ = git.Head(r.folder.Join(d.Path)) // a broken one has no commit to name
+	if _, err := r.dir.Lstat(d.Path + "/.git"); err == nil {
+		side.ID, _ = git.Head(r.dir.Join(d.Path)) // a broken one has no commit to name
 	}
 	side.ID = cmp.Or(side.ID, d.ID) // not checked out
 	side.Text = side.ID
@@ -237,15 +227,11 @@ func (r *codeReader) readSubmodule(d git.Delta) *codediff.Side {
 func (r *codeReader) readContent(ctx context.Context, d git.Delta, side *codediff.Side) (err error) {
 	if side.Unread = r.take(side.Size); side.Unread != "" {
 		if side.Size == int64(d.Size) { // it can be the same
-			hash := sha1.New() //nolint:gosec // as git names contents
-			if len(d.ID) == 2*sha256.Size {
-				hash = sha256.New()
-			}
-			side.ID, err = contentID(ctx, r.tree, d.Path, hash)
+			side.ID, err = contentID(ctx, r.dir.Tree(), d.Path, hashLike(d.ID))
 		}
 		return err
 	}
-	data, err := durable.ReadFile(r.tree, d.Path, codediff.MaxFile)
+	data, err := r.dir.ReadFile(d.Path, codediff.MaxFile)
 	if err != nil {
 		side.Unread = codediff.Unreadable
 		return nil //nolint:nilerr // the page says so
@@ -259,11 +245,16 @@ func (r *codeReader) readContent(ctx context.Context, d git.Delta, side *codedif
 
 // blobID returns git's name for a content, in the form of another name.
 func blobID(data []byte, like string) string {
-	content := append(fmt.Appendf(nil, "blob %d\x00", len(data)), data...)
-	if len(like) == 2*sha256.Size {
-		sum := sha256.Sum256(content)
-		return hex.EncodeToString(sum[:])
+	sum := hashLike(like)
+	_, _ = fmt.Fprintf(sum, "blob %d\x00", len(data))
+	_, _ = sum.Write(data)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// hashLike returns the hash with which git made a name.
+func hashLike(name string) hash.Hash {
+	if len(name) == 2*sha256.Size {
+		return sha256.New()
 	}
-	sum := sha1.Sum(content) //nolint:gosec // as git names contents
-	return hex.EncodeToString(sum[:])
+	return sha1.New() //nolint:gosec // as git names contents
 }

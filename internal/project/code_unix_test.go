@@ -208,6 +208,22 @@ func TestReadCodeWithoutABase(t *testing.T) {
 	}
 }
 
+// TestReadCodeOfOpposites: a file that was deleted is not one that came with the same content.
+func TestReadCodeOfOpposites(t *testing.T) {
+	p, sh := newRepository(t, "echo opposite >a; echo b >b")
+	full := sh("git rev-parse HEAD")
+	for _, c := range []struct{ script, base, want string }{
+		{"git rm -q a; git commit -qm two", full, `deleted text "a" +0 -1`},
+		{"echo opposite >a", "", `added text "a" +1 -0`},
+	} {
+		sh(c.script)
+		got, err := p.ReadCode(t.Context(), c.base, nil, nil)
+		if err != nil || showCode(got) != c.want {
+			t.Errorf("after %s: %s, %v, want %s", c.script, showCode(got), err, c.want)
+		}
+	}
+}
+
 // TestReadCodeOfManyFiles: beyond the bound only names are listed, and then only counted.
 func TestReadCodeOfManyFiles(t *testing.T) {
 	p, sh := newRepository(t, "echo a >a")

@@ -110,15 +110,18 @@ func (m mark) matches(was []byte, from, to int, documents []mark) bool {
 func (p *Project) ReadTree(ctx context.Context, before string, leave, documents []string) (*Tree, error) {
 	limited, cancel := context.WithTimeout(ctx, contentsTime)
 	defer cancel()
-	leaves := func(name string) bool {
-		return slices.ContainsFunc(leave, func(l string) bool { return name == l || strings.HasSuffix(l, "/") && strings.HasPrefix(name, l) })
-	}
+	leaves := func(name string) bool { return isLeft(name, leave) }
 	t := &Tree{documents: map[string]mark{}}
 	err := p.addFiles(limited, t, before, leaves, documents)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return nil, fault.New(fault.Storage, "reading its files took longer than %s", contentsTime).WithHint("let git ignore the files that are not work")
 	}
 	return t, err
+}
+
+// isLeft reports whether a file or folder is one of the names, or below one with a slash behind it.
+func isLeft(name string, leave []string) bool {
+	return slices.ContainsFunc(leave, func(l string) bool { return name == l || strings.HasSuffix(l, "/") && strings.HasPrefix(name+"/", l) })
 }
 
 func (p *Project) addFiles(ctx context.Context, t *Tree, before string, leaves func(string) bool, documents []string) error {

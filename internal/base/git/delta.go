@@ -49,47 +49,44 @@ func (h *History) Deltas(ctx context.Context, commit string) (all []Delta, ok bo
 	if err != nil {
 		return nil, false, err
 	}
-	found := map[string]Delta{}
 	tree := map[string]entry{}
 	for text := range strings.SplitSeq(list, "\x00") {
-		if e := readEntry(text); strings.HasPrefix(e.name, h.inside) && e.name != "" {
-			tree[e.name[len(h.inside):]] = e
+		e := readEntry(text)
+		if name, isInside := strings.CutPrefix(e.name, h.inside); isInside {
+			tree[name] = e
 		}
 	}
+	found := map[string]Delta{}
 	add := func(name, mode string) {
-		d := Delta{Path: strings.TrimSuffix(name, "/"), Nested: strings.HasSuffix(name, "/"), NewMode: mode}
-		e := tree[d.Path]
-		d.Mode, d.ID, d.Size = e.mode, e.id, e.size
-		d.NewMode = cmp.Or(mode, found[d.Path].NewMode)
-		if d.Path != "" && filepath.IsLocal(filepath.FromSlash(d.Path)) {
-			found[d.Path] = d
+		name, isFolder := strings.CutSuffix(name, "/")
+		if e := tree[name]; name != "" && filepath.IsLocal(filepath.FromSlash(name)) {
+			found[name] = Delta{Path: name, Nested: isFolder, Mode: e.mode, ID: e.id, Size: e.size, NewMode: cmp.Or(mode, found[name].NewMode)}
 		}
 	}
-	raw, err := c.runForOutput(ctx, "diff-index", "--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", commit, "--", ".")
-	if err != nil {
-		return nil, false, h.explainFailure(err)
+	run := func(args ...string) []string {
+		if err != nil {
+			return nil
+		}
+		var out string
+		out, err = c.runForOutput(ctx, append(args, "--", ".")...)
+		return strings.Split(out, "\x00")
 	}
-	for parts := strings.Split(raw, "\x00"); len(parts) > 1; parts = parts[2:] {
+	for parts := run("diff-index", "--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", commit); len(parts) > 1; parts = parts[2:] {
 		about := strings.Fields(parts[0]) // both modes, both hashes, the kind of change
 		if len(about) == 5 {
 			add(strings.TrimPrefix(parts[1], h.inside), strings.TrimLeft(about[1], "0"))
 		}
 	}
-	others, err := c.runForOutput(ctx, "ls-files", "--others", "--exclude-standard", "-z", "--", ".")
-	if err != nil {
-		return nil, false, h.explainFailure(err)
-	}
-	for name := range strings.SplitSeq(others, "\x00") {
+	for _, name := range run("ls-files", "--others", "--exclude-standard", "-z") {
 		add(name, "")
 	}
-	tracked, err := c.runForOutput(ctx, "ls-files", "-v", "-z", "--", ".")
-	if err != nil {
-		return nil, false, h.explainFailure(err)
-	}
-	for text := range strings.SplitSeq(tracked, "\x00") {
+	for _, text := range run("ls-files", "-v", "-z") {
 		if name := readUnwatched(c.Dir, text); name != "" {
 			add(name, tree[name].mode)
 		}
+	}
+	if err != nil {
+		return nil, false, h.explainFailure(err)
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b Delta) int { return strings.Compare(a.Path, b.Path) }), true, nil
 }
