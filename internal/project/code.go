@@ -39,6 +39,9 @@ func (p *Project) ReadCode(ctx context.Context, commit string, dirty map[string]
 		return nil, err
 	}
 	defer h.Close()
+	if err := h.CheckOwn(); err != nil {
+		return nil, err
+	}
 	out := &Code{Base: commit}
 	found, ok, err := h.Deltas(ctx, commit)
 	if err == nil && !ok {

@@ -73,6 +73,8 @@ func showCode(c *project.Code) string {
 const (
 	pointer   = `printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 6\n' $(printf 'secret' | sha256sum | cut -c-64) >a`
 	submodule = `git init -q $ROOT/s; cd $ROOT/s; git commit -q --allow-empty -m x; cd $ROOT/p; git -c protocol.file.allow=always submodule add -q $ROOT/s s`
+	// other is a repository of other files.
+	other = `git init -q $ROOT/s; git -C $ROOT/s commit -q --allow-empty -m x; `
 	// collide has two branches change one line.
 	collide = `git checkout -qb x; echo b >a; git commit -qam b; git checkout -q main; echo c >a; git commit -qam c; `
 )
@@ -184,6 +186,14 @@ func TestReadCodeWithoutABase(t *testing.T) {
 		"a broken index":       {"echo rubbish >.git/index", "", "error"},
 		"borrowed objects":     {"mkdir -p .git/objects/info; echo /tmp/x >.git/objects/info/alternates", "", "error"},
 		"a broken .git":        {"rm -rf .git; echo rubbish >.git", "", "error"},
+		"another's by a file":  {other + `rm -rf .git; echo "gitdir: $ROOT/s/.git" >.git`, "", "error"},
+		"another's by a link":  {other + `rm -rf .git; ln -s $ROOT/s/.git .git`, "", "error"},
+		"another's in common":  {other + `echo $ROOT/s/.git >.git/commondir`, "", "error"},
+		"another's objects":    {other + `rm -rf .git/objects; ln -s $ROOT/s/.git/objects .git/objects`, "", "error"},
+		"another's pack":       {other + `rm -rf .git/objects/pack; ln -s $ROOT/s/.git/objects/pack .git/objects/pack`, "", "error"},
+		"another's object":     {other + `cd .git/objects; ln -s $ROOT/s/.git/objects/a?* . || ln -s $ROOT/s/.git/objects/* .`, "", "error"},
+		"apart, unnamed":       {`mv .git $ROOT/g; echo "gitdir: $ROOT/g" >.git; echo b >a`, "BASE", "error"},
+		"apart":                {`mv .git $ROOT/g; echo "gitdir: $ROOT/g" >.git; git config core.worktree $ROOT/p; echo b >a`, "BASE", `modified text "a" +1 -1`},
 		"settings of nonsense": {"echo '[' >.git/config", "", "error"},
 	} {
 		t.Run(name, func(t *testing.T) {

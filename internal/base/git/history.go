@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +66,30 @@ func OpenHistory(ctx context.Context, folder string) (*History, error) {
 		h.inside = filepath.ToSlash(inside) + "/"
 	}
 	return h, nil
+}
+
+// CheckOwn returns an error if the contents of the commits may be somebody else's: anybody can write a .git that leads to
+// another repository. One outside of the work tree has to name it, as the ones of submodules and linked work trees do.
+func (h *History) CheckOwn() error {
+	r := h.repository
+	objects := filepath.Join(r.common, "objects")
+	for _, folder := range []string{objects, filepath.Join(objects, "pack")} {
+		entries, err := os.ReadDir(folder)
+		isLink := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 })
+		if info, errInfo := os.Lstat(folder); isLink || errors.Join(err, errInfo) == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return refusalOf(lang.T("a link leads from its objects elsewhere"), folder)
+		}
+	}
+	common, err := filepath.EvalSymlinks(r.common)
+	if err != nil {
+		return refusalOf(lang.T("its .git cannot be read"), r.common)
+	}
+	inside, err := filepath.Rel(r.tree, common)
+	isInside := err == nil && filepath.IsLocal(inside)
+	if isInside || r.isNamed || r.homeFolder() == common {
+		return nil
+	}
+	return refusalOf(lang.T("it does not name this folder, so it may be of other files; if it is of these, set core.worktree in it"), r.common)
 }
 
 // Close removes the git directory of the history.

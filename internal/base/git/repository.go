@@ -35,6 +35,8 @@ type repository struct {
 	tree   string // the top of the work tree
 	dir    string // the git directory
 	common string // the common git directory of all work trees
+	// isNamed reports whether the settings name the work tree.
+	isNamed bool
 }
 
 // findRepository returns the repository of a folder, or nil if there is none. As git does, it takes the nearest .git,
@@ -203,6 +205,7 @@ func (r *repository) safeSettings(ctx context.Context) (string, error) {
 			if r.dir == r.common && !isSameFolder(resolvePath(r.dir, value), r.tree) {
 				return "", refusalOf(lang.T("it belongs to the files of another folder, core.worktree = %s", value), name)
 			}
+			r.isNamed = r.dir == r.common
 		case key != "" && describes.MatchString(value):
 			config += "\t" + key + " = " + value + "\n"
 		}
