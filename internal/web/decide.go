@@ -54,6 +54,8 @@ type outcome struct {
 	Message  string `json:"message"`
 	Place    string `json:"place"`
 	Revision int    `json:"revision"`
+	// Next names the next run that waits; empty if none does.
+	Next string `json:"next,omitempty"`
 }
 
 // decide takes the person's decision on a document.
@@ -214,7 +216,11 @@ func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	}
 	s := done.Standing
 	l, at := it.a.lang, story.Place(it.a.lang, labelOf(s.Session.Definition().Stages, s.Session.CurrentStage), s.Session.CurrentState)
-	return outcome{l.Say("Recorded. Now: %s.", at), at, done.Revision}, nil
+	out = outcome{Message: l.Say("Recorded. Now: %s.", at), Place: at, Revision: done.Revision}
+	if next := waitingAfter(d.projects.waiting(it.a), it.project.ID, s.Session.TaskName); len(next) > 0 {
+		out.Next = l.Say("Next: %s (%d waiting)", next[0].Title(), len(next))
+	}
+	return out, nil
 }
 
 // statement returns the decision in the form for a passkey to sign.

@@ -336,12 +336,8 @@ func (d *Dashboard) board(a *asked, p folder) (engine.Board, error) {
 // inbox if no other waits.
 func (d *Dashboard) redirectNext(w http.ResponseWriter, r *http.Request) {
 	project, task, _ := strings.Cut(r.URL.Query().Get("after"), "/")
-	all := d.projects.waiting(&asked{Context: r.Context(), r: r})
-	is := func(w waiting) bool { return w.ID == project && (w.TaskName == task || w.SessionID == task) }
-	at := slices.IndexFunc(all, is)
-	next := slices.DeleteFunc(slices.Concat(all[at+1:], all[:max(at, 0)]), is)
 	to := "/"
-	if len(next) > 0 {
+	if next := waitingAfter(d.projects.waiting(&asked{Context: r.Context(), r: r}), project, task); len(next) > 0 {
 		to = next[0].Place()
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)

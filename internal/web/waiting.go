@@ -3,8 +3,10 @@ package web
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -117,3 +119,18 @@ func (p projects) waiting(a *asked) (all []waiting) {
 	slices.SortStableFunc(all, func(a, b waiting) int { return compareWaits(a.Kind, b.Kind, a.UpdatedAt, b.UpdatedAt) })
 	return all
 }
+
+// waitingAfter returns the other runs that wait, from the one after a run, once around.
+func waitingAfter(all []waiting, project, task string) []waiting {
+	is := func(w waiting) bool { return w.ID == project && (w.TaskName == task || w.SessionID == task) }
+	at := slices.IndexFunc(all, is)
+	return slices.DeleteFunc(slices.Concat(all[at+1:], all[:max(at, 0)]), is)
+}
+
+// Title returns the objective of the run, or else the name.
+func (w waiting) Title() string {
+	return visible.Shorten(cmp.Or(strings.TrimSpace(visible.Line(w.Objective)), w.TaskName), maxNext, "…")
+}
+
+// maxNext bounds the title of the next run, in columns.
+const maxNext = 60

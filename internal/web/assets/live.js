@@ -40,7 +40,7 @@ function changed(event) {
   if (document.hidden) channel.postMessage({ waiting: now.waiting });
   count({ ...now, listens: true });
   document.dispatchEvent(new CustomEvent('state', { detail: now }));
-  if (follow === 'waits' || document.hidden) return;
+  if (follow === 'waits' || document.hidden || 'decided' in document.body.dataset) return; // a decision on the page is no news to its person
   first ??= now.print;
   if (now.print !== first) say(bar.dataset.changed, () => location.reload(), bar.dataset.show);
   else bar.replaceChildren();
@@ -106,7 +106,7 @@ if (refused) {
 if (/[#&][kp]=/.test(location.hash)) import('./door.js');
 
 // Times are those of the browser's own zone, also in what the server answers.
-export const local = (text) => text.replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, (at) => new Date(at).toLocaleString(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' }));
+export const local = (text) => text.replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, (at) => new Date(at).toLocaleString(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' }));
 for (const time of document.querySelectorAll('time[datetime]')) {
   if (time.dataset.age) time.title = local(time.dateTime);
   else time.textContent = local(time.dateTime);

@@ -537,10 +537,11 @@ async function decide(button) {
     }
     const answer = await send(form.dataset.decide, body);
     decided = true;
+    document.body.dataset.decided = '';
     await words.sent(shown);
     document.querySelectorAll('.editor').forEach(closeEditor);
     more.open = false;
-    told(answer.message, form.dataset.goeson, { href: result.dataset.to, textContent: result.dataset.next, id: 'to-next' }, toRun);
+    told(answer.message, form.dataset.goeson, { href: result.dataset.to, textContent: answer.next ?? result.dataset.next, id: 'to-next' }, toRun);
     form.closest('.decide').classList.add('over');
   } catch (problem) {
     const way = problem.pair ? { href: pairing, textContent: form.dataset.pair } : problem.late ? toRun : null;
