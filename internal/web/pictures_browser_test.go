@@ -62,7 +62,7 @@ func (w *world) shown(p photo) string {
 		w.t.Fatalf("%s is of %s: %d", p.file, p.path, status)
 	}
 	parts := [][]byte{[]byte(w.steady(page)), []byte(p.comment + p.scheme)}
-	for _, name := range []string{"style.css", "review.js"} {
+	for _, name := range []string{"style.css", "review.css", "run.css", "review.js"} {
 		data, err := os.ReadFile(filepath.Join("assets", name))
 		if err != nil {
 			w.t.Fatal(err)
@@ -145,7 +145,7 @@ func TestPicturesInABrowser(t *testing.T) {
 			look[bool](b, `(scrollTo(0, 150), document.activeElement.blur(), true)`)
 		}
 		if p.path == "/" { // the folders of the test say nothing to a reader
-			look[bool](b, `(document.querySelectorAll('td code').forEach((c) => { c.textContent = c.textContent.replace(/.*\//, '/home/you/src/'); }), true)`)
+			look[bool](b, `(document.querySelectorAll('.side .mono').forEach((c) => { c.textContent = c.textContent.replace(/.*\//, '/home/you/src/'); }), true)`)
 		}
 		data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 		b.do(err)
