@@ -247,7 +247,7 @@ func TestTemplatesNameTheirOwn(t *testing.T) {
 	own := []string{
 		`"note", n.Kind, n.Look()`, `c.Weight()`, `s.ID`, `b.ID`, `look`, `"diff", p.View`, `"became", n.Fate`, `n.Look()`, `string(r.Kind)`, `row.Mark`, `string(kind.Kind)`,
 		`"of-" + string(group.Type)`, `"l" + itoa(r.After)`, `class`, `"icon", classes`, `"tag state", p.State.Kind`, `"tag", f.Tag()`, `"tag", colourOf(m.State)`, `colourOf(c.State)`, `colour`,
-		`f.ID`, `f.ID + "h"`, `f.Anchor(r.After)`, `"tag", f.Severity`,
+		`f.ID`, `f.ID + "h"`, `codeID(p.Unchanged)`, `f.Anchor(r.After)`, `"tag", f.Severity`,
 	}
 	marks := regexp.MustCompile(`^("[a-z]+", )*templ\.KV\("[a-z]+", .*\)$`)
 	all, err := filepath.Glob("*.templ")
