@@ -55,7 +55,7 @@ const (
 // draw draws the lines of a trace; of too many, those with a hole or a failure first.
 func (t *tracer) draw(lines []trace.Line) drawing {
 	drawn := chooseDrawn(lines)
-	s := sketch{tracer: t, at: map[string]int{}}
+	s := sketch{tracer: t, at: map[spot]int{}}
 	for i, name := range []string{t.lang.Say("Requirement"), t.lang.Say("Story"), t.lang.Say("Criterion"), t.lang.Say("Evidence")} {
 		s.out.Columns = append(s.out.Columns, drawnColumn{i * (boxWidth + columnGap), name})
 	}
@@ -76,7 +76,7 @@ func chooseDrawn(lines []trace.Line) (out []trace.Line) {
 	var chosen []int
 	for _, urgent := range []bool{true, false} {
 		for i, l := range lines {
-			if isUrgent := l.State == trace.Failed || hasHole(l); isUrgent == urgent && len(chosen) < maxDrawn {
+			if isUrgent := l.State == trace.Failed || len(l.Missing) > 0; isUrgent == urgent && len(chosen) < maxDrawn {
 				chosen = append(chosen, i)
 			}
 		}
@@ -88,22 +88,19 @@ func chooseDrawn(lines []trace.Line) (out []trace.Line) {
 	return out
 }
 
-func hasHole(l trace.Line) bool {
-	for _, missing := range l.Missing {
-		if missing {
-			return true
-		}
-	}
-	return false
-}
-
-// sketch collects the boxes of a drawing. at has the boxes by column and text, links the pairs of boxes.
+// sketch collects the boxes of a drawing. at has the places of the boxes, links the pairs of boxes.
 type sketch struct {
 	*tracer
 	out   drawing
-	at    map[string]int
+	at    map[spot]int
 	links [][2]int
 	row   int
+}
+
+// spot tells boxes apart; row is 0 for all but holes.
+type spot struct {
+	column, row int
+	text        string
 }
 
 // addLine adds the boxes of a line, and the links from each column to the next one with a box.
@@ -132,17 +129,17 @@ func (s *sketch) addLine(l trace.Line) {
 func (s *sketch) boxesOf(l trace.Line) (out [4][]box) {
 	cells := s.Cells(s.lang, l)
 	for _, id := range l.Requirements {
-		out[0] = append(out[0], box{Text: id, Href: s.hrefOf("r", id)})
+		out[0] = append(out[0], box{Text: id, Href: s.places["r"+id]})
 	}
 	noSprint := l.Missing[trace.InNoSprint] || l.Missing[trace.CriterionNowhere]
 	switch {
 	case l.Missing[trace.WithoutStory]:
 		out[1] = []box{{Text: cells[1].Text, IsHole: true}}
 	case len(l.Stories) > 0:
-		out[1] = []box{{Text: l.Stories[0], Href: s.hrefOf("s", l.Stories[0])}}
+		out[1] = []box{{Text: l.Stories[0], Href: s.places["s"+l.Stories[0]]}}
 	}
 	if l.Criterion != "" {
-		one := box{Text: l.Criterion, Href: s.hrefOf("c", l.Criterion), State: l.State, IsHole: noSprint || l.Missing[trace.WithoutCriterion]}
+		one := box{Text: l.Criterion, Href: s.places["c"+l.Criterion], State: l.State, IsHole: noSprint || l.Missing[trace.WithoutCriterion]}
 		switch {
 		case l.Missing[trace.WithoutCriterion]:
 			one.Text += " · " + cells[0].Text
@@ -168,9 +165,9 @@ func (s *sketch) boxesOf(l trace.Line) (out [4][]box) {
 
 // add adds a box once, and returns its place. Each hole is a box of its own.
 func (s *sketch) add(b box) int {
-	key := fmt.Sprint(b.column, b.Text)
+	key := spot{column: b.column, text: b.Text}
 	if b.IsHole {
-		key = fmt.Sprint(key, s.row)
+		key.row = s.row
 	}
 	at, known := s.at[key]
 	if !known {

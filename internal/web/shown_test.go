@@ -246,7 +246,7 @@ func TestTemplatesNameTheirOwn(t *testing.T) {
 	// Constants of the server: kinds of notes and of rows, views, marks of stages, kinds of items, types of notes.
 	own := []string{
 		`"note", n.Kind, n.Look()`, `c.Weight()`, `s.ID`, `b.ID`, `look`, `"diff", p.View`, `"became", n.Fate`, `n.Look()`, `string(r.Kind)`, `row.Mark`, `string(kind.Kind)`,
-		`"of-" + string(group.Type)`, `"l" + itoa(r.After)`, `class`, `"icon", classes`, `"tag state", p.State.Kind`, `"tag", f.Tag()`, `"tag", colourOf(m.State)`, `colourOf(c.State)`, `colour`,
+		`"of-" + string(group.Type)`, `"l" + itoa(r.After)`, `class`, `"icon", classes`, `"tag state", p.State.Kind`, `"tag", f.Tag()`, `"tag", stateLookOf(m.State).Colour`, `stateLookOf(c.State).Colour`, `colour`,
 		`f.ID`, `f.ID + "h"`, `codeID(p.Unchanged)`, `f.Anchor(r.After)`, `"tag", f.Severity`,
 	}
 	marks := regexp.MustCompile(`^("[a-z]+", )*templ\.KV\("[a-z]+", .*\)$`)

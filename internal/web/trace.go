@@ -83,7 +83,7 @@ func (d *Dashboard) showTrace(a *asked) (templ.Component, error) {
 	a.page.Title = a.lang.Say("Traceability")
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
-	t := tracer{lang: a.lang, Trace: &traced, hrefs: hrefsOf(p, s, facts), code: func(stage workflow.StageID) string { return p.Document(s.TaskName, stage) }}
+	t := newTracer(a.lang, &traced, hrefsOf(p, s, facts), func(stage workflow.StageID) string { return p.Document(s.TaskName, stage) })
 	out := tracePage{Trace: traced, Run: p.Run(s.TaskName), Found: it.found.In(a.lang), Holes: traced.Sentences(a.lang)}
 	for _, u := range traced.Unknown {
 		out.Unknown = append(out.Unknown, u.Text(a.lang))
@@ -119,52 +119,54 @@ func hrefsOf(p folder, s *workflow.Session, facts trace.Facts) func(trace.Place)
 	}
 }
 
-// layLanes lays the stories out by their sprints. Where the plan has entries of its own they are the stories of the
-// sprint, and those of the requirements are in the table.
+// layLanes lays the stories and criteria out by their sprints; the last lane has the ones in none.
 func (t *tracer) layLanes() (out []lane) {
-	criteria := map[string]trace.Criterion{}
-	for _, c := range t.Criteria {
-		criteria[c.ID] = c
-	}
-	lay := func(l lane, of workflow.StageID, isIn func(sprints []int) bool) {
-		stories := slices.DeleteFunc(slices.Clone(t.Stories), func(s trace.Story) bool { return !isIn(s.Sprints) })
-		if slices.ContainsFunc(stories, func(s trace.Story) bool { return s.Stage == of }) {
-			stories = slices.DeleteFunc(stories, func(s trace.Story) bool { return s.Stage != of })
-		}
-		shown := map[string]bool{}
-		for _, s := range stories {
-			l.add(t.layCard(s.ID, s.Title, t.hrefs(s.Place), s.Criteria, criteria))
-			for _, id := range s.Criteria {
-				shown[id] = true
-			}
-		}
-		var alone []string
-		for _, c := range t.Criteria {
-			inNone := len(c.Sprints) == 0 && len(c.Stories) > 0 // the card of the story has it
-			if isIn(c.Sprints) && !shown[c.ID] && !inNone {
-				alone = append(alone, c.ID)
-			}
-		}
-		if len(alone) > 0 {
-			l.add(t.layCard("", t.lang.Say("Other criteria"), "", alone, criteria))
-		}
-		if len(l.Cards) > 0 || l.Href != "" {
-			out = append(out, l)
-		}
-	}
 	for _, s := range t.Sprints {
 		title := t.lang.Say("Sprint %s", s.Name)
 		if s.Title != "Sprint "+s.Name && s.Title != "" {
-			title = t.lang.Say("Sprint %s: %s", s.Name, s.Title)
+			title = visible.Line(t.lang.Say("Sprint %s: %s", s.Name, s.Title))
 		}
-		lay(lane{Title: title, Status: s.Status, Href: t.hrefs(s.Place)}, s.Stage, func(in []int) bool { return slices.Contains(in, s.Number) })
+		out = append(out, t.fill(lane{Title: title, Status: s.Status, Href: t.hrefs(s.Place)}, s.Stage, s.Stories, s.Criteria))
+	}
+	var stories, criteria []string
+	for _, s := range t.Stories {
+		if len(s.Sprints) == 0 {
+			stories = append(stories, s.ID)
+		}
+	}
+	for _, c := range t.Criteria {
+		if len(c.Sprints)+len(c.Stories) == 0 { // else the card of its story has it
+			criteria = append(criteria, c.ID)
+		}
 	}
 	last := lane{Title: t.lang.Say("In no sprint"), IsHole: true}
 	if len(t.Sprints) == 0 {
 		last = lane{Title: t.lang.Say("Stories")}
 	}
-	lay(last, "", func(in []int) bool { return len(in) == 0 })
-	return out
+	out = append(out, t.fill(last, "", stories, criteria))
+	return slices.DeleteFunc(out, func(l lane) bool { return len(l.Cards) == 0 && l.Href == "" })
+}
+
+// fill fills a lane with stories and criteria. Where the plan has entries of its own they are the stories of the sprint,
+// and the stories of the requirements are in the table.
+func (t *tracer) fill(l lane, plan workflow.StageID, stories, criteria []string) lane {
+	isOther := func(id string) bool { return t.stories[id].Stage != plan }
+	if own := slices.DeleteFunc(slices.Clone(stories), isOther); len(own) > 0 {
+		stories = own
+	}
+	shown := map[string]bool{}
+	for _, id := range stories {
+		s := t.stories[id]
+		l.add(t.layCard(s.ID, s.Title, t.hrefs(s.Place), s.Criteria))
+		for _, id := range s.Criteria {
+			shown[id] = true
+		}
+	}
+	alone := slices.DeleteFunc(slices.Clone(criteria), func(id string) bool { return shown[id] })
+	if len(alone) > 0 {
+		l.add(t.layCard("", t.lang.Say("Other criteria"), "", alone))
+	}
+	return l
 }
 
 // add adds a card if there is room.
@@ -179,14 +181,14 @@ func (l *lane) add(c storyCard) {
 // maxMarks is how many criteria a card names.
 const maxMarks = 60
 
-func (t *tracer) layCard(id, title, href string, ids []string, criteria map[string]trace.Criterion) storyCard {
+func (t *tracer) layCard(id, title, href string, ids []string) storyCard {
 	out := storyCard{ID: id, Title: title, Href: href}
 	counts := map[trace.State]int{}
 	for _, one := range ids {
-		c := criteria[one]
-		counts[c.State]++
+		state := t.criteria[one].State
+		counts[state]++
 		if len(out.Marks) < maxMarks {
-			out.Marks = append(out.Marks, cardMark{ID: one, Href: t.hrefOf("c", one), State: c.State})
+			out.Marks = append(out.Marks, cardMark{ID: one, Href: t.places["c"+one], State: state})
 		}
 	}
 	var said []string
@@ -201,31 +203,23 @@ func (t *tracer) layCard(id, title, href string, ids []string, criteria map[stri
 
 // tableLine returns a line of the table with links.
 func (t *tracer) tableLine(l trace.Line) tracedLine {
-	out := tracedLine{Text: l.Text}
-	for i, c := range t.Cells(t.lang, l) {
-		cell := tracedCell{Cell: c}
-		addLinks := func(kind string, ids ...string) {
-			for _, id := range ids {
-				cell.Links = append(cell.Links, link{t.hrefOf(kind, id), id})
-			}
+	out, cells := tracedLine{Text: l.Text}, t.Cells(t.lang, l)
+	links := [][]link{t.linksTo("r", l.Requirements...), t.linksTo("s", l.Stories...), nil, t.linksTo("p", t.SprintNames(l.Sprints)...), nil, nil, nil}
+	if l.State != "" {
+		links[2] = t.linksTo("c", l.Criterion)
+	}
+	if l.Row != nil {
+		links[4] = []link{{t.hrefs(l.Row.Place), cells[4].Text}}
+		for i, place := range l.Row.Places() {
+			links[6] = append(links[6], link{codeHref(t.code(l.Row.Stage), l.Row.Files[i].Path), visible.Line(place)})
 		}
-		switch {
-		case c.IsHole:
-		case i == 0:
-			addLinks("r", l.Requirements...)
-		case i == 1 && len(l.Stories) > 0:
-			addLinks("s", l.Stories...)
-		case i == 2 && l.State != "":
-			addLinks("c", l.Criterion)
-		case i == 3:
-			addLinks("p", t.SprintNames(l.Sprints)...)
-		case i == 4:
-			if cell.State = l.State; l.Row != nil {
-				cell.Links = []link{{t.hrefs(l.Row.Place), c.Text}}
-			}
-		case i == 6 && l.Row != nil:
-			for k, place := range l.Row.Places() {
-				cell.Links = append(cell.Links, link{codeHref(t.code(l.Row.Stage), l.Row.Files[k].Path), visible.Line(place)})
+	}
+	for i, c := range cells {
+		cell := tracedCell{Cell: c}
+		if !c.IsHole {
+			cell.Links = links[i]
+			if i == 4 {
+				cell.State = l.State
 			}
 		}
 		out.Cells = append(out.Cells, cell)
@@ -233,37 +227,29 @@ func (t *tracer) tableLine(l trace.Line) tracedLine {
 	return out
 }
 
-// iconOf returns the icon of a state of a criterion.
-func iconOf(s trace.State) string {
+// stateLook is the icon, the class and the sign of a state of a criterion. A sign is there without colours, too.
+type stateLook struct{ Icon, Colour, Sign string }
+
+func stateLookOf(s trace.State) stateLook {
 	switch s {
 	case trace.Met:
-		return "done"
+		return stateLook{"done", "good", "✓ "}
 	case trace.Failed:
-		return "failed"
+		return stateLook{"failed", "bad", "✗ "}
 	case trace.NotRun:
-		return "warn"
+		return stateLook{"warn", "warn", "! "}
 	case trace.LeftOut:
-		return "close"
+		return stateLook{"close", "", "○ "}
+	case trace.Open:
+		return stateLook{"ring", "", "○ "}
 	}
-	return "ring"
+	return stateLook{}
 }
 
-// colourOf returns the class of a state of a criterion.
-func colourOf(s trace.State) string {
-	return map[trace.State]string{trace.Met: "good", trace.Failed: "bad", trace.NotRun: "warn"}[s]
-}
-
-// signOf returns the sign of a box, which is there without colours, too.
-func signOf(b box) string {
-	switch {
-	case b.IsHole, b.State == trace.Failed:
-		return "✗ "
-	case b.State == trace.Met:
-		return "✓ "
-	case b.State == trace.NotRun:
-		return "! "
-	case b.State != "":
-		return "○ "
+// Sign returns the sign of a box.
+func (b box) Sign() string {
+	if b.IsHole {
+		return stateLookOf(trace.Failed).Sign
 	}
-	return ""
+	return stateLookOf(b.State).Sign
 }
