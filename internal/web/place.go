@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,13 +12,13 @@ import (
 // findLine returns the line of a document that a remark is about: the heading with the number or the title that it
 // names, else the line with the identifier, a heading before the text. It is 0 if the remark names none.
 func findLine(remark string, outline []render.Heading, lines []string) int {
-	best, longest := 0, 0
+	best, longest, lower := 0, 0, strings.ToLower(remark)
 	for _, h := range outline {
 		number, title := cutNumber(h.Text)
-		if n := len(title); n > longest && isDistinct(title) && containsWord(strings.ToLower(remark), strings.ToLower(title)) {
+		if n := len(title); n > longest && isDistinct(title) && containsWord(lower, strings.ToLower(title)) {
 			best, longest = h.Line, n
 		}
-		if number != "" && namesSection(remark, number) {
+		if number != "" && namesSection(lower, number) {
 			return h.Line
 		}
 	}
@@ -54,33 +55,11 @@ func isDistinct(title string) bool {
 }
 
 // sectionWords stand before the number of a section.
-var sectionWords = []string{"section ", "sections ", "chapter ", "§", "§ ", "第 ", "第"}
+var sectionWords = []string{"section ", "sections ", "subsection ", "chapter ", "§", "§ ", "第 ", "第"}
 
-// namesSection reports whether a remark names a section by its number.
+// namesSection reports whether a remark, in lower case, names a section by its number.
 func namesSection(remark, number string) bool {
-	remark = strings.ToLower(remark)
-	for _, word := range sectionWords {
-		for at := strings.Index(remark, word+number); at >= 0; {
-			rest := remark[at+len(word)+len(number):]
-			if rest == "" || !isNumberGoingOn(rest) {
-				return true
-			}
-			next := strings.Index(rest, word+number)
-			if next < 0 {
-				break
-			}
-			at = len(remark) - len(rest) + next
-		}
-	}
-	return false
-}
-
-// isNumberGoingOn reports whether a text continues the number before it.
-func isNumberGoingOn(rest string) bool {
-	if rest[0] == '.' && len(rest) > 1 {
-		rest = rest[1:]
-	}
-	return rest[0] >= '0' && rest[0] <= '9'
+	return slices.ContainsFunc(sectionWords, func(word string) bool { return containsWord(remark, word+number) })
 }
 
 // identifiersIn returns the identifiers of a remark, such as FR-7, AC-2.1 or R3.

@@ -18,6 +18,8 @@ var findings = []struct {
 	{"section of a longer number", "section 5 is thin", 7},
 	{"a number that goes on", "section 5.21 is unknown", 0},
 	{"at the end of a sentence", "It contradicts section 5.", 7},
+	{"subsection", "Subsection 5.2 is empty", 9},
+	{"a number in a list", "sections 5, 7 and 9", 7},
 	{"sign", "see §1, which lacks a drawing", 3},
 	{"Chinese number", "第 5 节没有说明顺序", 7},
 	{"title", "“How order is kept” repeats the overview", 7},

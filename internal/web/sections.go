@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -35,12 +36,7 @@ type hunk struct {
 }
 
 // notesOf returns the notes on a line.
-func (h hunk) notesOf(line int) []note {
-	if line == 0 {
-		return nil
-	}
-	return h.notes[line]
-}
+func (h hunk) notesOf(line int) []note { return h.notes[line] }
 
 // foldedNotes returns the notes on the lines of a folded hunk.
 func (h hunk) foldedNotes() []note {
@@ -51,40 +47,39 @@ func (h hunk) foldedNotes() []note {
 	return out
 }
 
-// sectionsOf puts notes and changes to the blocks of a page.
+// sectionsOf puts notes and changes to the blocks of a page. The lines between two blocks are of the one before.
 func sectionsOf(page render.Page, lines []string, notes map[int][]note, rows []textdiff.Row) []section {
 	changed := map[int]bool{}
 	for _, r := range rows {
 		changed[r.After] = r.Kind != textdiff.Same && !isBlank(r)
 	}
+	var starts []int // of the blocks
+	for _, s := range page.Sections {
+		for _, p := range s.Parts {
+			if p.From > 0 { // the removed ones have no lines
+				starts = append(starts, p.From)
+			}
+		}
+	}
+	starts = append(starts, len(lines)+1)
+	line := 1
 	var out []section
-	for i, s := range page.Sections {
+	for _, s := range page.Sections {
 		row := section{Section: s}
-		next := len(lines) + 1
-		for _, later := range page.Sections[i+1:] {
-			if later.From > 0 { // the removed ones have no lines
-				next = later.From
-				break
-			}
-		}
-		if s.From > 0 {
-			row.Sum = workflow.Hash([]byte(strings.Join(lines[s.From-1:max(s.From-1, min(next-1, len(lines)))], "\n")))[:12]
-		}
-		for k, p := range s.Parts {
-			to := next
-			for _, later := range s.Parts[k+1:] {
-				if later.From > 0 {
-					to = later.From
-					break
-				}
-			}
+		for _, p := range s.Parts {
 			one := part{Part: p, Changed: p.Change != ""}
-			for line := p.From; p.From > 0 && line < max(to, p.From+1); line++ {
-				one.Notes = append(one.Notes, notes[line]...)
-				one.Changed = one.Changed || line <= p.To && changed[line]
+			if p.From > 0 {
+				starts = starts[1:]
+				for ; line < starts[0]; line++ {
+					one.Notes = append(one.Notes, notes[line]...)
+					one.Changed = one.Changed || line <= p.To && changed[line]
+				}
 			}
 			row.Marks.add(one)
 			row.Parts = append(row.Parts, one)
+		}
+		if s.From > 0 {
+			row.Sum = workflow.Hash([]byte(strings.Join(lines[s.From-1:max(s.From, line)-1], "\n")))[:12]
 		}
 		out = append(out, row)
 	}
@@ -92,14 +87,7 @@ func sectionsOf(page render.Page, lines []string, notes map[int][]note, rows []t
 }
 
 func isBlank(r textdiff.Row) bool {
-	for _, spans := range [][]textdiff.Span{r.Left, r.Right} {
-		for _, s := range spans {
-			if strings.TrimSpace(s.Text) != "" {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Concat(r.Left, r.Right), func(s textdiff.Span) bool { return strings.TrimSpace(s.Text) != "" })
 }
 
 func (m *sectionMarks) add(p part) {
