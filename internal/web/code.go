@@ -17,12 +17,11 @@ import (
 )
 
 // The bounds of a page of code: the lines of all files that are shown, and the folded ones among them, the lines of one
-// folded part, and the bytes of one line.
+// folded part.
 const (
 	maxCodeLines  = 6000
 	maxHiddenCode = 1000
 	maxOpenable   = 40
-	maxCodeLine   = 2000
 )
 
 // viewCode is the view of the changed code beside a report.

@@ -13,6 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
+// maxCodeLine bounds one line on a page of code, in bytes.
+const maxCodeLine = 2000
+
 // codeRow is a row of two versions with the colours of the language.
 type codeRow struct {
 	Kind          textdiff.Kind

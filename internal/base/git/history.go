@@ -73,11 +73,18 @@ func OpenHistory(ctx context.Context, folder string) (*History, error) {
 func (h *History) CheckOwn() error {
 	r := h.repository
 	objects := filepath.Join(r.common, "objects")
-	for _, folder := range []string{objects, filepath.Join(objects, "pack")} {
-		entries, err := os.ReadDir(folder)
-		isLink := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 })
-		if info, errInfo := os.Lstat(folder); isLink || errors.Join(err, errInfo) == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return refusalOf(lang.T("a link leads from its objects elsewhere"), folder)
+	dir, err := durable.OpenDirIn(r.common, "objects", objects)
+	for _, folder := range []string{".", "pack"} {
+		var entries []fs.DirEntry
+		if err == nil {
+			entries, err = dir.ReadDir(folder)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		isLink := func(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 }
+		if err != nil || slices.ContainsFunc(entries, isLink) {
+			return refusalOf(lang.T("a link leads from its objects elsewhere"), objects)
 		}
 	}
 	common, err := filepath.EvalSymlinks(r.common)
