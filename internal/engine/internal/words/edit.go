@@ -121,13 +121,9 @@ func describeChanges(s *standing.Standing) string {
 	case len(c.Sections) == 0:
 		return s.Say("Changed since round %d: %s added, %d removed.", c.Round, s.Count(c.Added, "line"), c.Removed)
 	}
-	const most = 3
-	names, more := make([]string, min(len(c.Sections), most)), ""
-	for i := range names {
-		names[i] = "“" + visible.Cut(plainMarks.Replace(visible.Line(c.Sections[i])), 32, "…") + "”"
+	var names []string
+	for _, title := range c.Sections[:min(len(c.Sections), 3)] {
+		names = append(names, "“"+headline(title)+"”")
 	}
-	if n := len(c.Sections) - most; n > 0 {
-		more = s.Say(" and %d more", n)
-	}
-	return s.Say("Changed since round %d: %s added, %d removed, in %s.", c.Round, s.Count(c.Added, "line"), c.Removed, strings.Join(names, s.Say(", "))+more)
+	return s.Say("Changed since round %d: %s added, %d removed, in %s.", c.Round, s.Count(c.Added, "line"), c.Removed, joinFirst(s.Language, names, len(c.Sections)))
 }

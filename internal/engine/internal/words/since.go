@@ -52,10 +52,16 @@ func sectionNames(l lang.Language, all []changes.Section) string {
 	for _, s := range all[:min(len(all), namedSections)] {
 		names = append(names, sectionName(l, s))
 	}
-	if n := len(all) - len(names); n > 0 {
-		return strings.Join(names, l.Say(", ")) + l.Say(" and %d more", n)
+	return joinFirst(l, names, len(all))
+}
+
+// joinFirst joins the first names of all, and counts the others.
+func joinFirst(l lang.Language, names []string, all int) string {
+	text := strings.Join(names, l.Say(", "))
+	if n := all - len(names); n > 0 {
+		text += l.Say(" and %d more", n)
 	}
-	return strings.Join(names, l.Say(", "))
+	return text
 }
 
 func sectionName(l lang.Language, s changes.Section) string {
@@ -92,10 +98,7 @@ func CodeMoved(l lang.Language, st workflow.Stage, c standing.Since) string {
 	for _, f := range c.Moved[:min(len(c.Moved), namedFiles)] {
 		files = append(files, movedFile(l, f))
 	}
-	list := strings.Join(files, l.Say(", "))
-	if n := len(c.Moved) - len(files); n > 0 {
-		list += l.Say(" and %d more", n)
-	}
+	list := joinFirst(l, files, len(c.Moved))
 	if c.Commit == "" {
 		return l.Say("The code moved on since round %d of the %s was approved: %s.", c.Round, st.DocumentIn(l), list)
 	}
