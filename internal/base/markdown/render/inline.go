@@ -2,6 +2,7 @@ package render
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
@@ -161,40 +162,28 @@ func solidTokens(tokens []token, from, to int) (at []int, keys []string) {
 // unmatchChance takes back matches of a sign or a single word between longer changes: they are equal by chance, and the
 // change reads better as a whole.
 func unmatchChance(from []int, after []token) {
-	last, lastWords := -1, 0 // the old token and the new words before a run of matches
-	for k := 0; k < len(after); {
-		if from[k] < 0 {
+	// count returns the end of a run of tokens, matched or new, and the words in it.
+	count := func(k int, isMatched bool) (end, words int) {
+		for ; k < len(after) && ((from[k] >= 0) == isMatched || after[k].isSpace); k++ {
 			if textdiff.IsWord(after[k].text) {
-				lastWords++
-			}
-			k++
-			continue
-		}
-		end, words := k, 0
-		for end < len(after) && (from[end] >= 0 || after[end].isSpace) {
-			if textdiff.IsWord(after[end].text) {
 				words++
 			}
-			end++
 		}
-		later := 0
-		for i := end; i < len(after) && (from[i] < 0 || after[i].isSpace); i++ {
-			if textdiff.IsWord(after[i].text) {
-				later++
-			}
-		}
-		isInside := lastWords > 1 && later > 1 && from[k] > last+1
-		if isInside && words < 2 {
+		return k, words
+	}
+	last := -1 // the old token before a run of matches
+	k, earlier := count(0, false)
+	for k < len(after) {
+		end, words := count(k, true)
+		next, later := count(end, false)
+		if isInside := earlier > 1 && later > 1 && from[k] > last+1; isInside && words < 2 {
 			for i := k; i < end; i++ {
 				from[i] = -1
 			}
-			lastWords += words
+			earlier += words + later
 		} else {
-			for i := k; i < end; i++ {
-				last = max(last, from[i])
-			}
-			lastWords = 0
+			last, earlier = max(last, slices.Max(from[k:end])), later
 		}
-		k = end
+		k = next
 	}
 }
