@@ -118,7 +118,9 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 }
 
 // isWithin reports whether the lines of a comment are among those of a text.
-func isWithin(c workflow.Comment, lines int) bool { return c.From >= 0 && c.To >= c.From && c.To <= lines }
+func isWithin(c workflow.Comment, lines int) bool {
+	return c.From >= 0 && c.To >= c.From && c.To <= lines
+}
 
 // findMistake returns the reason why a comment cannot be found again by its id and lines, or asks for nothing.
 func findMistake(c workflow.Comment, lines int) (problem, hint lang.Text) {
