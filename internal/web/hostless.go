@@ -81,20 +81,15 @@ func (t *starter) offerSteering(p folder, s *workflow.Session, w *hostless) {
 
 // describeLive describes the work on a run.
 func describeLive(l lang.Language, s *workflow.Session, kept *headless.Kept, p headless.Progress) liveFacts {
-	out := liveFacts{Working: kept.Working && p.End == nil, Spent: kept.Cost.Spent.Short(), Model: visible.Line(p.Model)}
-	tokens := kept.Cost.Usage.Prompt() + kept.Cost.Usage.Output
-	if spent := p.Cost.Spent; spent != nil && out.Working {
-		out.Spent, tokens = spent.Short(), p.Cost.Tokens
-		if kept.Cost.Limit > 0 {
-			out.Percent = int(min(100**spent/kept.Cost.Limit, 100))
-		}
-	} else if kept.Cost.Limit > 0 {
-		out.Percent = int(min(100*kept.Cost.Spent/kept.Cost.Limit, 100))
+	out := liveFacts{Working: kept.Working && p.End == nil, Model: visible.Line(p.Model)}
+	spent, tokens := kept.Cost.Spent, kept.Cost.Usage.Prompt()+kept.Cost.Usage.Output
+	if p.Cost.Spent != nil && out.Working {
+		spent, tokens = *p.Cost.Spent, p.Cost.Tokens
 	}
-	if kept.Cost.Limit > 0 {
-		out.Of = l.Say("of %s", kept.Cost.Limit.Short())
+	out.Spent, out.Tokens = spent.Short(), strconv.FormatInt(tokens, 10)
+	if limit := kept.Cost.Limit; limit > 0 {
+		out.Of, out.Percent = l.Say("of %s", limit.Short()), int(min(100*spent/limit, 100))
 	}
-	out.Tokens = strconv.FormatInt(tokens, 10)
 	switch {
 	case out.Working && len(p.Acts) > 0:
 		out.Doing = visible.Line(p.Acts[len(p.Acts)-1].Text)

@@ -280,8 +280,9 @@ func waysToLeave(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
 
 // sprintTitle returns the title of a sprint behind the number of the list; other names come with it.
 func sprintTitle(l lang.Language, s workflow.Sprint) string {
+	title := visible.Line(s.Title)
 	if s.Label == "" || !s.Titled() {
-		return s.Title
+		return title
 	}
-	return l.Say("Sprint %s: %s", s.Label, s.Title)
+	return l.Say("Sprint %s: %s", visible.Line(s.Label), title)
 }

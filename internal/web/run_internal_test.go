@@ -181,3 +181,19 @@ func TestDescribeFacts(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestSprintTitle names sprints; the author of a plan hides nothing in them.
+func TestSprintTitle(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]workflow.Sprint{
+		"In":                          {Number: 1, Title: "In"},
+		"Sprint A":                    {Number: 1, Label: "A", Title: "Sprint A"},
+		"Sprint A: In":                {Number: 1, Label: "A", Title: "In"},
+		`In\u202eruo`:                 {Number: 1, Title: "In\u202eruo"},
+		`Sprint A\u202e: In\u202eruo`: {Number: 1, Label: "A\u202e", Title: "In\u202eruo"},
+	} {
+		if got := sprintTitle(lang.English, s); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

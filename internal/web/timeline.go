@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -31,17 +32,12 @@ const longGap = time.Hour
 func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, density string) []step {
 	var out []step
 	teller := story.Teller{Language: a.lang, Definition: s.Definition()}
-	for i := len(steps) - 1; i >= 0; i-- {
-		e := steps[i]
+	for i, e := range slices.Backward(steps) {
 		if density == "decisions" && e.Grant == nil && i > 0 {
 			continue
 		}
-		from := e.FromStage()
-		if from == "" {
-			from = e.ToStage()
-		}
 		row := step{
-			Step: e, Stage: labelOf(s.Definition().Stages, from), Text: teller.Sentence(&e.Transition, e.Unvouched),
+			Step: e, Stage: labelOf(s.Definition().Stages, cmp.Or(e.FromStage(), e.ToStage())), Text: teller.Sentence(&e.Transition, e.Unvouched),
 			Decided: describeDecision(a.lang, withoutTook(e.Grant, density), e.Unvouched),
 		}
 		row.Icon, row.Kind = drawStep(&e.Transition)
@@ -159,7 +155,7 @@ func liftMeans(steps []step) (means string) {
 
 // mergeSteps adds steps to a timeline; both have the newest first.
 func mergeSteps(steps, more []step) []step {
-	out := append(slices.Clip(steps), more...)
+	out := slices.Concat(steps, more)
 	slices.SortStableFunc(out, func(a, b step) int { return b.At.Compare(a.At) })
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -28,8 +27,8 @@ type launcher struct {
 	// program is the file of this program, found as it was at the begin.
 	program string
 	found   os.FileInfo
-	// logs is the folder of the outputs.
-	logs string
+	// state is the person's state folder, which has the outputs.
+	state string
 
 	mu sync.Mutex
 	// asked are the processes that were asked to end: a second signal would end them at once.
@@ -56,7 +55,7 @@ func newLauncher(state string) (web.Runs, error) {
 		return nil, err
 	}
 	found, err := os.Stat(program)
-	return &launcher{program: program, found: found, logs: filepath.Join(state, "dashboard", "runs"), asked: map[process.Mark]bool{}}, err
+	return &launcher{program: program, found: found, state: state, asked: map[process.Mark]bool{}}, err
 }
 
 // argumentsOf returns the arguments of the program for a wish. No text of it can become a flag.
@@ -106,7 +105,7 @@ func (l *launcher) Start(ctx context.Context, folder string, w web.Wish) (task s
 
 // createLog makes the file for the output of a run.
 func (l *launcher) createLog() (*os.File, error) {
-	dir, err := durable.OpenDir(filepath.Dir(filepath.Dir(l.logs)))
+	dir, err := durable.OpenDir(l.state)
 	if err != nil {
 		return nil, err
 	}
