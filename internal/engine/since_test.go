@@ -100,7 +100,7 @@ func TestSinceEdited(t *testing.T) {
 	b := newBench(t)
 	put(t, filepath.Join(b.dir, "a.go"), "package a\n")
 	b.do(start("build a thing"))
-	b.do(requirements("## 1. Goal\n\nShip a.go soon.\n"))
+	b.do(requirements("## 1. Goal\n\nShip a.go soon.\n\n## 2. More\n\nSee data.go, too.\n"))
 	b.at("architect/generating", confirm(true))
 	saved := b.stored().Record(workflow.PO).Artifact.Path
 	text, err := os.ReadFile(filepath.Join(b.dir, filepath.FromSlash(saved)))

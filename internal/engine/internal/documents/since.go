@@ -31,17 +31,26 @@ func (d *Disk) NamedIn(ctx context.Context, e workflow.Transition) map[string]st
 		return nil // nothing is said about it later
 	}
 	out, total := map[string]string{}, 0
-	for _, name := range verdict.NamedFiles(text) {
-		name = filepath.ToSlash(filepath.Clean(strings.TrimPrefix(name, d.project.Dir.Path()+"/")))
-		if !isNamed(name) || out[name] != "" {
-			continue
-		}
+	for _, name := range namesIn(d.project.Dir.Path(), text) {
 		if hash, n := d.hashNamed(name); hash != "" {
 			out[name] = hash
 			total += n
 		}
 		if len(out) == maxNamed || total > maxNamedTotal {
 			break
+		}
+	}
+	return out
+}
+
+// namesIn returns the files of a folder that a text names, each once.
+func namesIn(folder, text string) (out []string) {
+	seen := map[string]bool{}
+	for _, name := range verdict.NamedFiles(text) {
+		name = filepath.ToSlash(filepath.Clean(strings.TrimPrefix(name, folder+"/")))
+		if isNamed(name) && !seen[name] {
+			seen[name] = true
+			out = append(out, name)
 		}
 	}
 	return out
@@ -87,7 +96,7 @@ func (d *Disk) Since(ctx context.Context, s *standing.Standing) (out []standing.
 			if !isLater {
 				after, _ = d.readText(ctx, approved) // without it the sections are left out
 			}
-			nameSections(since.Moved, after)
+			nameSections(since.Moved, d.project.Dir.Path(), after)
 		}
 		out = append(out, since)
 	}
@@ -126,12 +135,15 @@ func (d *Disk) movedFiles(then map[string]string) (out []standing.MovedFile) {
 }
 
 // nameSections adds the sections of a text that name the files.
-func nameSections(files []standing.MovedFile, text string) {
+func nameSections(files []standing.MovedFile, folder, text string) {
 	lines := strings.Split(text, "\n")
 	for _, section := range changes.Sections("", text) {
-		named := strings.Join(lines[section.From-1:min(section.To, len(lines))], "\n")
+		if section.Title == "" {
+			continue
+		}
+		named := namesIn(folder, strings.Join(lines[section.From-1:min(section.To, len(lines))], "\n"))
 		for i, f := range files {
-			if section.Title != "" && strings.Contains(named, f.Path) && len(f.Sections) < maxNaming {
+			if len(f.Sections) < maxNaming && slices.Contains(named, f.Path) {
 				files[i].Sections = append(f.Sections, section.Title)
 			}
 		}
