@@ -174,7 +174,7 @@ func TestCriticalInABrowser(t *testing.T) {
 	k.w.do(k.folder, request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: at.SessionID}, Decision: request.Decision{Yes: &yes}})
 	k.open(k.d.Address(dashboard.PageOf(k.folder, at.SessionID, "") + "?lang=en"))
 	k.await(`document.body.dataset.screen === 'run'`)
-	if row := look[string](k.browser, `document.querySelector('.rail .done').innerText`); !strings.Contains(row, "critical") || !look[bool](k.browser, `!!document.querySelector('.rail .done > .icon.bad')`) {
+	if row := look[string](k.browser, `document.querySelector('.rail .done').innerText`); !strings.Contains(row, "critical") || !look[bool](k.browser, `!!document.querySelector('.rail .done .bad')`) {
 		t.Errorf("the stage says %q", row)
 	}
 }
