@@ -109,7 +109,7 @@ func (d *runDesk) git(args ...string) {
 // serve starts the dashboard with flags, enters it, and pairs if it can.
 func (d *runDesk) serve(flags ...string) {
 	d.t.Helper()
-	d.program = exec.Command(d.copy, append([]string{"--cwd", d.project, "dashboard", "--no-open", "--root", d.project}, flags...)...) //nolint:noctx // ended by end
+	d.program = exec.Command(d.copy, append([]string{"--cwd", d.project, "dashboard", "--no-open", "--root", d.project}, flags...)...)
 	d.program.Env, d.program.Stderr = d.env, os.Stderr
 	out, err := d.program.StdoutPipe()
 	if err == nil {

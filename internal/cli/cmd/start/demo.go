@@ -146,7 +146,7 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask, board bool) erro
 // serveDemo serves the dashboard of the demo's folder until its person ends it.
 func serveDemo(ctx context.Context, term *terminal.Terminal, self, dir string, env []string) error {
 	term.Say("\nThe run waits for you on the dashboard. To pair a browser by its code, set in that\nterminal: XDG_STATE_HOME=%s\n", filepath.Join(dir, ".state"))
-	cmd := exec.CommandContext(ctx, self, "dashboard", "--root", dir)
+	cmd := exec.CommandContext(ctx, self, "dashboard", "--root", dir) //nolint:gosec // this program
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = term.In, term.Raw, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
