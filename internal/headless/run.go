@@ -174,7 +174,7 @@ type machineRecord struct {
 // the project could name any process.
 func ProcessOf(ctx context.Context, kept sdk.Rights, sessionID string) process.Mark {
 	var found machineRecord
-	_ = json.Unmarshal(kept.Kept(ctx, sessionID), &found) // without a record there is no process
+	_ = json.Unmarshal(kept.Kept(ctx, sessionID), &found) // a missing record names no process
 	return found.Process
 }
 

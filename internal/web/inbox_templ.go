@@ -782,7 +782,7 @@ func rowOf(l lang.Language, c *card) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = aged(l, c.UpdatedAt, c.Age).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = timeWithAge(l, c.UpdatedAt, c.Age).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -68,8 +68,8 @@ func when(t time.Time) templ.Component {
 	})
 }
 
-// aged shows how long ago something was; the script keeps it right, and adds the time.
-func aged(l lang.Language, t time.Time, age time.Duration) templ.Component {
+// timeWithAge shows how long ago something was; the script keeps it right, and adds the time.
+func timeWithAge(l lang.Language, t time.Time, age time.Duration) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -172,7 +172,7 @@ func TestDescribePlace(t *testing.T) {
 	}
 }
 
-// TestDescribeFacts: a document below its gate by the form has both scores, so that the sentence beside them is no riddle.
+// TestDescribeFacts: a document below its gate by the form has both scores, which explain the sentence beside them.
 func TestDescribeFacts(t *testing.T) {
 	t.Parallel()
 	score, form := 93.0, 80.0

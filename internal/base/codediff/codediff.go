@@ -29,7 +29,7 @@ type Side struct {
 	Size int64
 	// Text is the content, the target of a link, or the commit of a repository.
 	Text string
-	// Unread is the reason why there is no text.
+	// Unread is the reason for a missing text.
 	Unread Unread
 }
 
@@ -195,7 +195,7 @@ func (f *File) describe() {
 	if f.Kind == Deleted {
 		now = f.before
 	}
-	isText := func(s Side) bool { return s.Mode == "" || strings.HasPrefix(s.Mode, "100") }
+	isBinaryFile := func(s Side) bool { return (s.Mode == "" || strings.HasPrefix(s.Mode, "100")) && isBinary(s.Text) }
 	f.Content = Text
 	switch f.Unread = cmp.Or(f.after.Unread, f.before.Unread); {
 	case now.Mode == "160000":
@@ -204,7 +204,7 @@ func (f *File) describe() {
 		f.Content = Link
 	case isPointer(f.before.Text) || isPointer(f.after.Text):
 		f.Content = Large
-	case isText(f.before) && isBinary(f.before.Text) || isText(f.after) && isBinary(f.after.Text):
+	case isBinaryFile(f.before) || isBinaryFile(f.after):
 		f.Content = Binary
 	}
 	f.Fold = FoldOf(f.Path, now.Text)

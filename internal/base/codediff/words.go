@@ -78,7 +78,11 @@ func (c Changes) Patch(l lang.Language, one string, room int) (text string, more
 		}
 	}
 	for _, f := range c.Files {
-		if one != "" && f.Path != one || !f.HasRows() || one == "" && f.Fold != "" {
+		isAsked := f.Path == one
+		if one == "" {
+			isAsked = f.Fold == ""
+		}
+		if !isAsked || !f.HasRows() {
 			continue
 		}
 		if part := f.patch(l); one != "" || b.Len()+len(part) <= room {

@@ -99,7 +99,7 @@ func (d *Dir) Names(name string) (names []string, err error) {
 	return names, err
 }
 
-// RemoveOldest removes the oldest files of a folder over a number. One that cannot be removed stays until the next time.
+// RemoveOldest removes the oldest files of a folder over a number. A file that cannot be removed stays until the next time.
 func (d *Dir) RemoveOldest(folder string, most int) error {
 	entries, err := d.ReadDir(folder)
 	var files []fs.FileInfo

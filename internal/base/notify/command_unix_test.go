@@ -91,7 +91,7 @@ func TestHand(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ folder, want string }{
-		"short": {"/work/clock", "dark_mode /work/clock <nil>"},
+		"short": {"/srv/clock", "dark_mode /srv/clock <nil>"},
 		"long":  {"/" + strings.Repeat("x", 1<<20), "dark_mode  <nil>"},
 	} {
 		out := filepath.Join(dir, name)

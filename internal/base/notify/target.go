@@ -85,7 +85,7 @@ func parseCommand(words []string) (Target, error) {
 	if below, isHome := strings.CutPrefix(program, "~/"); isHome {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return Target{}, lang.Errorf("notify: there is no home folder: %w", err)
+			return Target{}, lang.Errorf("notify: the home folder is not known: %w", err)
 		}
 		program = filepath.Join(home, below)
 	}

@@ -18,8 +18,8 @@ var aside = pattern.New(`(?i)^[^\pL]*(?:depend|prerequisite|blocked by|blocks\b|
 // isAside reports whether a line names what its story depends on, rather than what it does.
 func isAside(line string) bool { return aside.MatchString(line[:min(len(line), 80)]) }
 
-// linked returns the links between two kinds, by the places of the first kind and by the places of the second, in order.
-func (t *tracer) linked(from, to int) (forth, back map[int][]int) {
+// listLinks returns the links between two kinds, by the places of the first kind and by the places of the second, in order.
+func (t *tracer) listLinks(from, to int) (forth, back map[int][]int) {
 	forth, back = map[int][]int{}, map[int][]int{}
 	for l := range t.links {
 		if l.from.kind == from && l.to.kind == to {
@@ -38,14 +38,14 @@ func (t *tracer) linked(from, to int) (forth, back map[int][]int) {
 // linkCriteria adds the links that others make: a part is linked with the stories of the whole, a requirement with the
 // stories of its criteria, and a leaf, which is its own criterion, as the leaf is.
 func (t *tracer) linkCriteria() {
-	stories, _ := t.linked(requirement, story)
+	stories, _ := t.listLinks(requirement, story)
 	for r, whole := range t.whole {
 		for _, s := range stories[whole] {
 			t.addLink(entity{requirement, r}, entity{story, s})
 		}
 	}
-	_, requirements := t.linked(requirement, criterion)
-	_, storiesOf := t.linked(story, criterion)
+	_, requirements := t.listLinks(requirement, criterion)
+	_, storiesOf := t.listLinks(story, criterion)
 	for c, list := range requirements {
 		for _, r := range list[:min(len(list), maxOfLine)] {
 			for _, s := range storiesOf[c][:min(len(storiesOf[c]), maxOfLine)] {
@@ -53,7 +53,7 @@ func (t *tracer) linkCriteria() {
 			}
 		}
 	}
-	stories, back := t.linked(requirement, story)
+	stories, back := t.listLinks(requirement, story)
 	for i, c := range t.facts.Criteria.All {
 		leaf := t.of[c.Node]
 		for _, s := range stories[leaf[requirement]] {
@@ -86,7 +86,7 @@ func (t *tracer) linkSprints() {
 			Number: s.Number, Name: s.Name(), Title: s.Title, Status: s.Status, Place: Place{stage, lines[s.Number]}, Stories: []string{}, Criteria: []string{},
 		})
 	}
-	t.ofEpic, _ = t.linked(epic, story)
+	t.ofEpic, _ = t.listLinks(epic, story)
 	for _, entities := range []map[int][]entity{t.defined, t.named} {
 		found := map[int][]int{}
 		for _, s := range sprints {
@@ -97,7 +97,7 @@ func (t *tracer) linkSprints() {
 		}
 		t.putInto(found)
 	}
-	of, _ := t.linked(story, criterion)
+	of, _ := t.listLinks(story, criterion)
 	found := map[int][]int{}
 	for at := range t.out.Stories {
 		for _, c := range of[at] {
@@ -223,11 +223,11 @@ func (t *tracer) write() {
 	storyID := func(i int) string { return out.Stories[i].ID }
 	criterionID := func(i int) string { return out.Criteria[i].ID }
 	requirementID := func(i int) string { return out.Requirements[i].ID }
-	stories, requirementsOf := t.linked(requirement, story)
-	answered, askedBy := t.linked(requirement, criterion)
-	epics, _ := t.linked(requirement, epic)
-	parts, storiesOf := t.linked(story, criterion)
-	_, epicOf := t.linked(epic, story)
+	stories, requirementsOf := t.listLinks(requirement, story)
+	answered, askedBy := t.listLinks(requirement, criterion)
+	epics, _ := t.listLinks(requirement, epic)
+	parts, storiesOf := t.listLinks(story, criterion)
+	_, epicOf := t.listLinks(epic, story)
 	for i := range out.Requirements {
 		r := &out.Requirements[i]
 		r.Stories, r.Criteria = idsOf(stories[i], storyID), idsOf(answered[i], criterionID)

@@ -10,8 +10,8 @@ import (
 
 // writeRun writes inline nodes with the words changed from others: removed words before the ones in their place.
 func (c *comparer) writeRun(b *strings.Builder, old, now *node, isCode bool) {
-	items, after := flatten(now.kids, isCode)
-	_, before := flatten(old.kids, isCode)
+	items, after := flattenNodes(now.kids, isCode)
+	_, before := flattenNodes(old.kids, isCode)
 	from := c.matchTokens(before, after, isCode)
 	w := runWriter{b: b, before: before, after: after, from: from, until: nextOld(from, len(before))}
 	for i, it := range items {

@@ -163,8 +163,8 @@ type item struct {
 	token int
 }
 
-// flatten returns the tokens of inline nodes, and the tags between them.
-func flatten(kids []*node, isCode bool) (items []item, tokens []token) {
+// flattenNodes returns the tokens of inline nodes, and the tags between them.
+func flattenNodes(kids []*node, isCode bool) (items []item, tokens []token) {
 	var add func(n *node, around string)
 	add = func(n *node, around string) {
 		for _, text := range cutText(n.text, isCode) {
