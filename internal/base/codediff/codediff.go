@@ -138,7 +138,7 @@ func Of(pairs []Pair) (out Changes) {
 	}
 	for i := range out.Files {
 		f := &out.Files[i]
-		f.count()
+		f.countLines()
 		out.Added, out.Removed = out.Added+f.Added, out.Removed+f.Removed
 	}
 	return out
@@ -178,7 +178,7 @@ func newFile(p Pair) (f File, changed bool) {
 			f.Kind = ModeOnly
 		}
 	}
-	f.describe()
+	f.describeContent()
 	return f, true
 }
 
@@ -189,8 +189,8 @@ func (f *File) noteMode() {
 	}
 }
 
-// describe names the content of a file, and the reason to fold it.
-func (f *File) describe() {
+// describeContent names the content of a file, and the reason to fold it.
+func (f *File) describeContent() {
 	now := f.after
 	if f.Kind == Deleted {
 		now = f.before
@@ -239,17 +239,17 @@ func (f File) HasRows() bool {
 	return f.Unread == "" && f.Content != Binary && f.Content != Large && f.Kind != ModeOnly
 }
 
-// count counts the lines.
-func (f *File) count() {
+// countLines counts the lines.
+func (f *File) countLines() {
 	if !f.HasRows() {
 		return
 	}
-	before, after := f.texts()
+	before, after := f.alignTexts()
 	f.Added, f.Removed = textdiff.CountLines(before, after)
 }
 
-// texts returns the texts to compare. Ends of lines that differ everywhere are made alike.
-func (f *File) texts() (before, after string) {
+// alignTexts returns the texts to compare. Ends of lines that differ everywhere are made alike.
+func (f *File) alignTexts() (before, after string) {
 	before, after = f.before.Text, f.after.Text
 	if f.Kind == Added || f.Kind == Deleted || f.Content != Text {
 		return before, after
@@ -271,7 +271,7 @@ func (f File) Rows() []textdiff.Row {
 	if !f.HasRows() {
 		return nil
 	}
-	before, after := f.texts()
+	before, after := f.alignTexts()
 	return textdiff.Rows(before, after)
 }
 
@@ -348,7 +348,7 @@ func joinRenames(files []File) []File {
 		f.From, f.Kind, f.before = a.Path, Renamed, a.before
 		f.Unread = cmp.Or(f.Unread, a.Unread)
 		f.noteMode()
-		f.describe()
+		f.describeContent()
 		drop[old] = true
 	}
 	byID := map[string][]int{}

@@ -99,10 +99,10 @@ func splitParagraphs(d *markdown.Document, lines []string) []part {
 	var out []part
 	for from := 0; from < len(lines); {
 		to := from
-		for to < len(lines) && (d.Code[to] || strings.TrimSpace(lines[to]) != "") {
+		for to < len(lines) && !isGap(d, lines, to) {
 			to++
 		}
-		for to < len(lines) && !d.Code[to] && strings.TrimSpace(lines[to]) == "" {
+		for to < len(lines) && isGap(d, lines, to) {
 			to++
 		}
 		if body := bodyOf(d, lines, from, to); body != "" {
@@ -114,6 +114,11 @@ func splitParagraphs(d *markdown.Document, lines []string) []part {
 	return out
 }
 
+// isGap reports whether a line is empty and no part of code.
+func isGap(d *markdown.Document, lines []string, at int) bool {
+	return !d.Code[at] && strings.TrimSpace(lines[at]) == ""
+}
+
 // bodyOf returns lines in the form in which they are compared: the lines of a paragraph are one, and empty lines
 // between blocks are left out. Code stays as it is.
 func bodyOf(d *markdown.Document, lines []string, from, to int) string {
@@ -122,7 +127,8 @@ func bodyOf(d *markdown.Document, lines []string, from, to int) string {
 	for i := from; i < to; i++ {
 		line := strings.TrimRight(lines[i], " \t\r")
 		words := strings.TrimLeft(line, " \t")
-		switch isOwn := i < len(d.Code) && d.Code[i] || opensBlock(words); {
+		isCode := i < len(d.Code) && d.Code[i]
+		switch isOwn := isCode || opensBlock(words); {
 		case words == "":
 			begins = true
 			continue
@@ -135,7 +141,7 @@ func bodyOf(d *markdown.Document, lines []string, from, to int) string {
 		default:
 			b.WriteString(" " + strings.Join(strings.Fields(words), " "))
 		}
-		begins = i < len(d.Code) && d.Code[i] || strings.ContainsAny(words[:1], "#|<")
+		begins = isCode || strings.ContainsAny(words[:1], "#|<")
 	}
 	return b.String()
 }
