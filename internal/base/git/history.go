@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,34 +69,7 @@ func OpenHistory(ctx context.Context, folder string) (*History, error) {
 
 // CheckOwn returns an error if the contents of the commits may be somebody else's: anybody can write a .git that leads to
 // another repository. One outside of the work tree has to name it, as the ones of submodules and linked work trees do.
-func (h *History) CheckOwn() error {
-	r := h.repository
-	objects := filepath.Join(r.common, "objects")
-	dir, err := durable.OpenDirIn(r.common, "objects", objects)
-	for _, folder := range []string{".", "pack"} {
-		var entries []fs.DirEntry
-		if err == nil {
-			entries, err = dir.ReadDir(folder)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		isLink := func(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 }
-		if err != nil || slices.ContainsFunc(entries, isLink) {
-			return refusalOf(lang.T("a link leads from its objects elsewhere"), objects)
-		}
-	}
-	common, err := filepath.EvalSymlinks(r.common)
-	if err != nil {
-		return refusalOf(lang.T("its .git cannot be read"), r.common)
-	}
-	inside, err := filepath.Rel(r.tree, common)
-	isInside := err == nil && filepath.IsLocal(inside)
-	if isInside || r.isNamed || r.homeFolder() == common {
-		return nil
-	}
-	return refusalOf(lang.T("it does not name this folder, so it may be of other files; if it is of these, set core.worktree in it"), r.common)
-}
+func (h *History) CheckOwn() error { return h.repository.checkOwn() }
 
 // Close removes the git directory of the history.
 func (h *History) Close() {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -78,6 +80,38 @@ func (r *repository) homeFolder() string {
 		return common
 	}
 	return r.tree
+}
+
+// checkOwn returns an error if the git directory may be of other files than the work tree's.
+func (r *repository) checkOwn() error {
+	objects := filepath.Join(r.common, "objects")
+	dir, err := durable.OpenDirIn(r.common, "objects", objects)
+	if err == nil {
+		defer func() { _ = dir.Close() }()
+	}
+	for _, folder := range []string{".", "pack"} {
+		var entries []fs.DirEntry
+		if err == nil {
+			entries, err = dir.ReadDir(folder)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		isLink := func(e fs.DirEntry) bool { return e.Type()&fs.ModeSymlink != 0 }
+		if err != nil || slices.ContainsFunc(entries, isLink) {
+			return refusalOf(lang.T("a link leads from its objects elsewhere"), objects)
+		}
+	}
+	common, err := filepath.EvalSymlinks(r.common)
+	if err != nil {
+		return refusalOf(lang.T("its .git cannot be read"), r.common)
+	}
+	inside, err := filepath.Rel(r.tree, common)
+	isInside := err == nil && filepath.IsLocal(inside)
+	if isInside || r.isNamed || r.homeFolder() == common {
+		return nil
+	}
+	return refusalOf(lang.T("it does not name this folder, so it may be of other files; if it is of these, set core.worktree in it"), r.common)
 }
 
 // chooseRemote returns the address of origin, else that of the only remote, from git's list.
