@@ -1,0 +1,315 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// Commit is a commit to be made.
+type Commit struct {
+	// Files are the files to commit: paths from the folder, with slashes. Each is changed, new or deleted.
+	Files []string
+	// Message is the text of the commit, and Author whom it names as author and committer, as [Identity] returns it;
+	// for "" that is this program.
+	Message, Author string
+	// At is the time of the commit; the zero time is now.
+	At time.Time
+}
+
+// CommitFiles commits files of a folder on the checked-out branch, and nothing else: other changes, staged or not, stay
+// as they are. Ignored files are left out. hash is "" if none of the files differs from the last commit. It is not
+// signed, also if the person's settings of git want that: signing could ask for a password. Hooks do not run, nor does
+// a filter that the repository's settings name; a filter of the person does. If somebody moves the branch meanwhile,
+// the error is a [fault.Conflict]. With an error the hash is "", unless the commit is made and only the index could not be written.
+func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+	defer cancel()
+	d, err := openDesk(ctx, folder)
+	if err != nil {
+		return "", err
+	}
+	defer d.close()
+	branch := d.branch()
+	if branch == "" {
+		return "", fault.New(fault.NotAllowed, "%s has no branch checked out", d.tree).WithHint("check out the branch that the commit is for: git switch")
+	}
+	if err := checkBranch(branch); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+		if _, err := os.Lstat(filepath.Join(d.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return "", fault.New(fault.NotAllowed, "a merge, a cherry-pick or a revert is not finished in %s", d.tree).
+				WithHint("finish it there, or abort it, then repeat the call")
+		}
+	}
+	names, err := d.namesFromTop(ctx, folder, c.Files)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	staged := d.view // with an index of our own, which has the last commit and then the files
+	staged.Env = append(slices.Clip(staged.Env), "GIT_INDEX_FILE="+d.file("staged"))
+	tree, changes, err := d.stage(ctx, staged, names)
+	if err != nil || changes == "" {
+		return "", err
+	}
+	var parents []string
+	if d.head != "" {
+		parents = []string{d.head}
+	}
+	if hash, err = d.writeCommit(ctx, tree, parents, c.Message, c.Author, c.At); err != nil {
+		return "", err
+	}
+	isMade := false
+	err = d.withIndex(ctx, changes, func() error {
+		err := d.moveBranch(ctx, branch, hash, d.head, "commit: "+firstLine(c.Message))
+		isMade = err == nil
+		return err
+	})
+	if !isMade {
+		return "", err
+	}
+	return hash, err
+}
+
+func firstLine(message string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	return sayShort(first)
+}
+
+// maxArgs bounds the names in the arguments of one git, in bytes: Windows takes 32,000 characters.
+const maxArgs = 16 << 10
+
+// namesFromTop returns the files of a commit by their paths from the top of the work tree, without the ignored ones and
+// those that a sparse checkout leaves out.
+func (d *desk) namesFromTop(ctx context.Context, folder string, files []string) ([]string, error) {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := filepath.Rel(d.tree, real)
+	if err != nil {
+		return nil, err
+	}
+	var names, there, gone []string
+	for _, file := range files {
+		name := filepath.ToSlash(filepath.Join(inside, filepath.FromSlash(file)))
+		isThere, err := d.checkFile(file, name)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+		if isThere {
+			there = append(there, name)
+		} else {
+			gone = append(gone, name)
+		}
+	}
+	leave := map[string]bool{}
+	ignored, err := d.listFiles(ctx, there, "--others", "--ignored", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range ignored {
+		leave[name] = true
+	}
+	tagged, err := d.listFiles(ctx, gone, "-t")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range tagged {
+		if name, isSkipped := strings.CutPrefix(entry, "S "); isSkipped {
+			leave[name] = true
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return leave[name] })
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// checkFile refuses a path that is none of a file of this repository, and reports whether the file is there. file is the
+// path in the caller's words, name that from the top.
+func (d *desk) checkFile(file, name string) (isThere bool, err error) {
+	said := sayShort(file)
+	refuse := func(err *fault.Error) (bool, error) {
+		return false, err.WithHint("name files that git may have, with slashes; one of another repository is committed there")
+	}
+	isGit := func(part string) bool {
+		part = strings.ToLower(strings.TrimRight(part, " ."))
+		return part == ".git" || part == "git~1" || strings.HasPrefix(part, ".git:")
+	}
+	parts := strings.Split(name, "/")
+	isOdd := file == "" || !filepath.IsLocal(filepath.FromSlash(file)) || strings.ContainsRune(file, 0) || slices.ContainsFunc(parts, isGit)
+	if isOdd || strings.HasSuffix(file, "/") || slices.Contains(strings.Split(file, "/"), "..") {
+		return refuse(fault.New(fault.InvalidArgument, "this is no path of a file to commit: %s", said))
+	}
+	for i := range parts {
+		at := filepath.Join(d.tree, filepath.Join(parts[:i+1]...))
+		info, err := os.Lstat(at)
+		isLast := i == len(parts)-1
+		switch {
+		case err != nil: // also if a file is where a folder was
+			return false, nil //nolint:nilerr // it is deleted
+		case isLast && !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink:
+			return refuse(fault.New(fault.InvalidArgument, "this is not a file, so it cannot be committed: %s", said))
+		case isLast:
+			return true, nil
+		case info.Mode().Type() == fs.ModeSymlink:
+			return refuse(fault.New(fault.InvalidArgument, "the path of this file goes through a link: %s", said))
+		case !info.IsDir():
+			return false, nil
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return refuse(fault.New(fault.InvalidArgument, "this file is in another repository: %s", said))
+		}
+	}
+	return true, nil
+}
+
+// listFiles lists files of the index, or of the disk, among names from the top, which are no patterns.
+func (d *desk) listFiles(ctx context.Context, names []string, options ...string) ([]string, error) {
+	var out []string
+	for len(names) > 0 {
+		size, n := 0, 0
+		for n < len(names) && (n == 0 || size+len(names[n]) < maxArgs) {
+			size += len(names[n]) + 1
+			n++
+		}
+		list, err := d.ask(ctx, slices.Concat([]string{"ls-files", "-z"}, options, []string{"--"}, names[:n])...)
+		if err != nil {
+			return nil, err
+		}
+		names = names[n:]
+		for entry := range strings.SplitSeq(list, "\x00") {
+			if entry != "" {
+				out = append(out, entry)
+			}
+		}
+	}
+	return out, nil
+}
+
+// stage makes the tree of the last commit with some files as they are on the disk, in an index. changes is what differs
+// from the last commit, in the form of git update-index --index-info.
+func (d *desk) stage(ctx context.Context, c Call, names []string) (tree, changes string, err error) {
+	run := func(args ...string) string {
+		if err != nil {
+			return ""
+		}
+		var out string
+		out, err = c.runForOutput(ctx, args...)
+		err = d.explain(err, args[0])
+		c.In = nil
+		return out
+	}
+	before := d.head
+	if before == "" {
+		run("read-tree", "--empty")
+		before = strings.TrimSpace(run("hash-object", "-t", "tree", "--stdin"))
+	} else {
+		run("read-tree", before)
+	}
+	c.In = strings.NewReader(strings.Join(names, "\x00") + "\x00")
+	run("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	tree = strings.TrimSpace(run("write-tree", "--missing-ok"))
+	list := run("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-abbrev", before)
+	if err != nil {
+		return "", "", err
+	}
+	parts := strings.Split(list, "\x00")
+	for ; len(parts) > 1; parts = parts[2:] {
+		about := strings.Fields(parts[0]) // both modes, both hashes, the kind of change
+		if len(about) != 5 {
+			return "", "", fault.New(fault.Storage, "git diff-index printed something unknown in %s", d.tree).WithHint("see that the program is git")
+		}
+		changes += about[1] + " " + about[3] + "\t" + parts[1] + "\x00"
+	}
+	return tree, changes, nil
+}
+
+// writeCommit writes a commit and returns its hash.
+func (d *desk) writeCommit(ctx context.Context, tree string, parents []string, message, author string, at time.Time) (string, error) {
+	message = strings.TrimSpace(visible.Text(message))
+	if message == "" {
+		return "", fault.New(fault.InvalidArgument, "the commit has no message").WithHint("say in one line what it does")
+	}
+	name, address := splitAuthor(author)
+	c := d.view
+	c.In = strings.NewReader(message + "\n")
+	c.Settings = append(slices.Clip(c.Settings), "i18n.commitEncoding=UTF-8")
+	c.Env = append(slices.Clip(c.Env), "GIT_AUTHOR_NAME="+name, "GIT_AUTHOR_EMAIL="+address, "GIT_COMMITTER_NAME="+name, "GIT_COMMITTER_EMAIL="+address)
+	if at.Unix() > 0 {
+		date := fmt.Sprintf("@%d %s", at.Unix(), at.Format("-0700"))
+		c.Env = append(c.Env, "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
+	}
+	args := []string{"commit-tree", "--no-gpg-sign"}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	out, err := c.runForOutput(ctx, append(args, tree)...)
+	hash := strings.TrimSpace(out)
+	if err == nil && !commitForm.MatchString(hash) {
+		err = fault.New(fault.Storage, "git commit-tree printed no commit in %s", d.tree).WithHint("see that the program is git")
+	}
+	return hash, d.explain(err, "commit-tree")
+}
+
+// withIndex changes entries of the repository's index, in the form of git update-index --index-info, if do succeeds. As
+// git does, it holds the lock of the index while it does so.
+func (d *desk) withIndex(ctx context.Context, changes string, do func() error) error {
+	index := filepath.Join(d.dir, "index")
+	lock, err := os.OpenFile(index+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // as git does, for all whom the umask lets
+	if errors.Is(err, fs.ErrExist) {
+		return fault.New(fault.Conflict, "another git is at work in %s, and holds %s", d.tree, index+".lock").
+			WithHint("repeat the call when it is done; if none is at work, an ended one left the file, which can go")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(index + ".lock") }() // after success it has another name
+	defer func() { _ = lock.Close() }()
+	text, err := durable.ReadPath(index, maxIndex)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return err
+	}
+	own := d.file("index")
+	if !isNew {
+		if err := os.WriteFile(own, text, 0o600); err != nil {
+			return err
+		}
+	}
+	c := d.view
+	c.Env = append(slices.Clip(c.Env), "GIT_INDEX_FILE="+own)
+	c.In = strings.NewReader(changes)
+	if _, err := c.runForOutput(ctx, "update-index", "-z", "--index-info"); err != nil {
+		return d.explain(err, "update-index")
+	}
+	c.In = nil
+	if _, err := c.runForOutput(ctx, "update-index", "-q", "--refresh"); err != nil && exitOf(err) != 1 { // as of other changed files
+		return d.explain(err, "update-index")
+	}
+	if text, err = durable.ReadPath(own, maxIndex); err == nil {
+		_, err = lock.Write(text)
+	}
+	if err = errors.Join(err, lock.Sync(), lock.Close()); err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return os.Rename(index+".lock", index)
+}
+
+// maxIndex bounds an index, in bytes.
+const maxIndex = 512 << 20
