@@ -78,7 +78,7 @@ func TestCommitFiles(t *testing.T) {
 		"linked": {
 			prepare: `git worktree add -q ../other; mv ../project ../moved; mv ../other ../project
 				cd ../project; git -C ../moved worktree repair ../project; echo x >>a.txt; touch z`,
-			files:   []string{"a.txt"}, committed: "M a.txt", left: "?? z",
+			files: []string{"a.txt"}, committed: "M a.txt", left: "?? z",
 		},
 		"submodule": {
 			prepare: `git clone -q . ../other; git submodule --quiet add ../other lib; echo x >>lib/a.txt`,
@@ -111,7 +111,7 @@ func TestCommitFiles(t *testing.T) {
 		"partial clone": {
 			prepare: `git config uploadpack.allowFilter true; cd ..
 				git clone -q --filter=blob:none file://$PWD/project other; rm -rf project; mv other project; echo x >>project/a.txt`,
-			files:   []string{"a.txt"}, committed: "M a.txt",
+			files: []string{"a.txt"}, committed: "M a.txt",
 		},
 		"packed branch": {prepare: `git switch -qc feature/x; git pack-refs --all`, files: []string{"a.txt"}, committed: "M a.txt", left: "?? sub/new.txt"},
 	} {
@@ -172,7 +172,7 @@ func TestCommitIsRefused(t *testing.T) {
 	}{
 		"no message":         {message: " \n", code: fault.InvalidArgument},
 		"no branch":          {prepare: "git checkout -q --detach", code: fault.NotAllowed},
-		"in a merge":         {prepare: "git commit -qam two; git checkout -qb x HEAD^; echo y >a.txt; git commit -qam three; ! git merge -q main >/dev/null", code: fault.NotAllowed},
+		"in a merge":         {prepare: "git commit -qam two; git checkout -qb x HEAD^; echo y >a.txt; git commit -qam x; ! git merge -q main >/dev/null", code: fault.NotAllowed},
 		"locked":             {prepare: "touch .git/index.lock", code: fault.Conflict},
 		"branch locked":      {prepare: "touch .git/refs/heads/main.lock", code: fault.Storage},
 		"upward":             {file: "../a.txt", code: fault.InvalidArgument},

@@ -134,11 +134,11 @@ func (d *desk) hasCommit(ctx context.Context, commit string) (bool, error) {
 	if !commitForm.MatchString(commit) {
 		return false, nil
 	}
-	_, err := d.view.runForOutput(ctx, "rev-list", "-n1", commit, "--")
+	out, err := d.view.runForOutput(ctx, "rev-list", "-n1", commit, "--")
 	if exitOf(err) > 0 {
 		return false, nil
 	}
-	return err == nil, d.explain(err, "rev-list")
+	return strings.TrimSpace(out) == commit, d.explain(err, "rev-list")
 }
 
 // needCommit returns an error if the clone lacks a commit.
