@@ -31,6 +31,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -48,8 +49,8 @@ type Database struct {
 
 	mu   sync.Mutex
 	pool *pgxpool.Pool // once it was needed
-	// fits reports whether the schema has been found usable.
-	fits bool
+	// schema is the version of the schema, as it was found last; 0 before.
+	schema int64
 	// role is the role of the connections then, "" for that of the owner of the tables, which a team shares.
 	role string
 	// projects has the ids of the projects in use.
@@ -59,6 +60,8 @@ type Database struct {
 	// untold are the changed projects without a notice yet.
 	untold  map[int64]bool
 	telling sync.WaitGroup
+	// held are the numbers of the leases under which this process changes sessions, by session.
+	held map[string]int64
 }
 
 // Open returns the database at an address, which is not reached before something is asked of it.
@@ -68,7 +71,7 @@ func Open(address string) (*Database, error) {
 		return nil, fault.New(fault.InvalidArgument, "the address of the store cannot be used: %s", withoutAddress(err)).
 			WithHint("correct store in your settings, or BMAD_STORE")
 	}
-	d := &Database{config: config, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{}}
+	d := &Database{config: config, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{}, held: map[string]int64{}}
 	params := config.ConnConfig.RuntimeParams
 	if text, ok := params[tenantSetting]; ok {
 		if d.tenant, err = strconv.ParseInt(text, 10, 64); err != nil {
@@ -111,6 +114,8 @@ type Store struct {
 	db  *Database
 	key string
 	dir *durable.Dir // for the lock timeout
+	// order is how new sessions are queued; nil if they are not.
+	order *queue.Order
 }
 
 // HasPassword reports whether an address holds a password itself.
@@ -215,7 +220,7 @@ func (d *Database) poolConn(ctx context.Context) (*pgxpool.Conn, error) {
 // checkConn checks, once, that the schema is usable, and learns the role.
 func (d *Database) checkConn(ctx context.Context, conn *pgx.Conn) error {
 	d.mu.Lock()
-	fits := d.fits
+	fits := d.schema > 0
 	d.mu.Unlock()
 	if fits {
 		return nil
@@ -232,7 +237,7 @@ func (d *Database) checkConn(ctx context.Context, conn *pgx.Conn) error {
 		return d.explainError(err)
 	}
 	d.mu.Lock()
-	d.fits, d.role = true, role
+	d.schema, d.role = have, role
 	d.mu.Unlock()
 	return nil
 }
@@ -257,7 +262,12 @@ func roleOf(ctx context.Context, conn *pgx.Conn) (role string, err error) {
 // readableColumn returns the expression for a column, with an empty value in place of one too large for this
 // program to read. Anyone able to write to the table can store a value of a gigabyte, in a few megabytes.
 func readableColumn(column string) string {
-	return "case when octet_length(" + column + ") <= " + strconv.Itoa(durable.MaxText) + " then " + column + " else '' end"
+	return boundedColumn(column, durable.MaxText)
+}
+
+// boundedColumn is readableColumn with a limit in bytes.
+func boundedColumn(column string, limit int) string {
+	return "case when octet_length(" + column + ") <= " + strconv.Itoa(limit) + " then " + column + " else '' end"
 }
 
 // readBody is the column of a session or text.

@@ -200,7 +200,7 @@ func TestTenantsAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	tables := []string{"session", "content", "project"}
+	tables := []string{"session", "content", "project", "queue_entry", "queue_worker", "queue_limit", "queue_day"}
 	for _, table := range tables {
 		n := -1
 		if err := conn.QueryRow(ctx, `select count(*) from `+table).Scan(&n); err != nil || n != 0 {
@@ -242,7 +242,7 @@ func TestSchemas(t *testing.T) {
 	create(t, open(t, address).Store(at))
 	for version, hint := range map[int64]string{
 		pgstore.NewestSchema - 2: "bmad-mcp store migrate",
-		pgstore.NewestSchema - 1: "bmad-mcp store migrate", // there is none before the first
+		pgstore.NewestSchema - 1: "",
 		pgstore.NewestSchema:     "",
 		pgstore.NewestSchema + 1: "newer bmad-mcp",
 		pgstore.NewestSchema + 2: "newer bmad-mcp",

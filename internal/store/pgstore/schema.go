@@ -10,7 +10,10 @@ import (
 
 // newestSchema is the version of the last migration. A program uses this schema and the one before: the members of a
 // team change to the next program one by one, and then it migrates.
-const newestSchema = 1
+const newestSchema = 2
+
+// queueSchema is the first schema with the queue.
+const queueSchema = 2
 
 // checkSchema refuses a schema made for an incompatible program.
 func checkSchema(have, newest int64) error {
@@ -30,11 +33,51 @@ func withMigrateHint(e *fault.Error) error {
 	return e.WithHint("its owner runs: bmad-mcp store migrate; nothing was changed")
 }
 
+const readSchema = `select coalesce(max(version_id), 0) from goose_db_version where is_applied`
+
 // schemaOf returns the version of a database's schema; 0 if it has none.
 func schemaOf(ctx context.Context, conn *pgx.Conn) (version int64, err error) {
-	err = conn.QueryRow(ctx, `select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Scan(&version)
+	err = conn.QueryRow(ctx, readSchema).Scan(&version)
 	if codeOf(err) == missingTable {
 		return 0, nil
 	}
 	return version, err
+}
+
+// hasQueue reports whether the schema, as it was found last, has the queue.
+func (d *Database) hasQueue() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.schema >= queueSchema
+}
+
+// queueSchemaCheck looks, in a batch, whether the owner of a database without a queue has migrated it meanwhile.
+func (d *Database) queueSchemaCheck(b *pgx.Batch) {
+	if d.hasQueue() {
+		return
+	}
+	b.Queue(readSchema).QueryRow(func(row pgx.Row) error {
+		var have int64
+		err := row.Scan(&have)
+		if err == nil {
+			d.mu.Lock()
+			d.schema = have
+			d.mu.Unlock()
+		}
+		return err
+	})
+}
+
+// requireQueue refuses a database without a queue.
+func (d *Database) requireQueue(ctx context.Context, conn *pgx.Conn) error {
+	b := &pgx.Batch{}
+	if d.queueSchemaCheck(b); b.Len() > 0 {
+		if err := conn.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+	}
+	if d.hasQueue() {
+		return nil
+	}
+	return withMigrateHint(fault.New(fault.Storage, "the store has no queue of runs yet: that needs schema %d", queueSchema))
 }

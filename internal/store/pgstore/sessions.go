@@ -3,6 +3,7 @@ package pgstore
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"io/fs"
 	"strings"
@@ -26,6 +27,9 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	id, ok := store.ParseID(session.SessionID)
 	if !ok {
 		return fault.New(fault.InvalidArgument, "%q is not a session id", session.SessionID)
+	}
+	if err := s.checkOrder(ctx); err != nil {
+		return err
 	}
 	project, err := s.projectID(ctx, true)
 	for err == nil {
@@ -55,6 +59,8 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 			continue
 		case "session_pkey":
 			return fault.New(fault.Conflict, "run %q exists already", id)
+		case "queue_entry_pkey":
+			return queuedElsewhere(id)
 		}
 		if err == nil {
 			s.db.sendNoticeSoon(project)
@@ -64,13 +70,19 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	return s.db.explainError(err)
 }
 
-// insertSession stores a new session. If the connection is lost, it is inserted again, unless it is there.
+// insertSession stores a new session, with its entry in the queue if there is an order. If the connection is lost, it is inserted again, unless it is there.
 func (s *Store) insertSession(ctx context.Context, project int64, id string, session *workflow.Session, data []byte) error {
-	sent := false
+	sent, call := false, rand.Text()
 	err := s.db.onConn(ctx, false, func(conn *pgx.Conn) error {
 		again := sent
 		sent = true
-		err := s.db.runStatementOn(ctx, conn, nil, insertSession, s.columnValues(project, id, session, data)...)
+		b := &pgx.Batch{}
+		s.db.beginTransaction(b)
+		b.Queue(insertSession, s.columnValues(project, id, session, data)...)
+		if s.order != nil {
+			b.Queue(insertEntry, s.db.orderValues(project, id, call, *s.order)...)
+		}
+		err := conn.SendBatch(ctx, b).Close()
 		if again && constraintOf(err) != "" {
 			var have []byte
 			if found := s.db.runStatementOn(ctx, conn, func(row pgx.Row) error { return row.Scan(&have) },
