@@ -56,7 +56,7 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 	attempts := 0
 	err = s.db.onConn(ctx, false, func(conn *pgx.Conn) error {
 		attempts++
-		t := &tx{Store: s, conn: conn, project: project, id: p.ID}
+		t := &tx{Store: s, conn: conn, project: project, id: p.ID, fence: s.db.heldLease(p.ID)}
 		have, err := t.lockSession(ctx)
 		now := hashOf(have)
 		if err == nil && now == over {
@@ -80,6 +80,10 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 
 // bring stores a session that is locked, or new, with its texts.
 func (t *tx) bring(ctx context.Context, session *workflow.Session, p store.Parcel, isNew bool) error {
+	if err := t.checkLease(ctx, ` for share`); err != nil {
+		rollBack(ctx, t.conn)
+		return err
+	}
 	b, statement := &pgx.Batch{}, updateSession
 	if isNew {
 		statement = insertSession
@@ -90,6 +94,7 @@ func (t *tx) bring(ctx context.Context, session *workflow.Session, p store.Parce
 			t.db.queueText(b, t.project, p.ID, kept{path, sha256.Sum256(p.Texts[path]), string(p.Texts[path])})
 		}
 	}
+	t.queueFollow(b, session)
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil {

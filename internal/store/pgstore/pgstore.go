@@ -11,6 +11,8 @@
 //   - If the answer to a commit is lost, the row is read under the commit's lock, before anyone is
 //     answered. A change found there is done (TestEveryCut).
 //   - Each query names tenant and project. Row-level security is a second barrier (TestTenantsAreApart).
+//   - Of the workers that a lease of the queue was given to, only the last can change the entry, and the session while
+//     it holds it; a lost answer makes no exception (TestLateWorkersAreRefused, TestLostInTheMiddle).
 //   - Nothing falls back to files, and only [Migrate] changes the schema (TestSchemas).
 package pgstore
 

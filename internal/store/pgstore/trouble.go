@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 )
 
 // The codes of PostgreSQL with a meaning of their own here.
@@ -100,6 +101,9 @@ func constraintOf(err error) string {
 	}
 	return ""
 }
+
+// isRefusal reports whether an error after a sent commit means that the transaction was not stored.
+func isRefusal(err error) bool { return isDefinite(err) || errors.Is(err, queue.ErrLeaseLost) }
 
 // isDefinite reports whether an error after a sent commit means that the transaction was not stored: the
 // server has answered, and not because it was being shut down.

@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -31,6 +32,8 @@ type tx struct {
 	conn    *pgx.Conn
 	project int64
 	id      string
+	// fence is the lease that the change depends on.
+	fence lease
 	// stored are the paths of the existing texts, put the texts of the change, in order.
 	stored []string
 	put    []kept
@@ -56,12 +59,12 @@ func (s *Store) Update(ctx context.Context, id string, change store.Change) (*wo
 	if err != nil {
 		return nil, err
 	}
-	c := &changing{Store: s, project: project, id: canonical}
+	c := &changing{Store: s, project: project, id: canonical, fence: s.db.heldLease(canonical)}
 	err = s.db.onConn(ctx, false, func(conn *pgx.Conn) error { return c.runTransaction(ctx, conn, change) })
 	if c.refused != nil {
 		return nil, c.refused
 	}
-	if c.data != nil && err != nil && !isDefinite(err) {
+	if c.data != nil && err != nil && !isRefusal(err) {
 		err = c.resolveCommit(ctx, err)
 	}
 	if constraintOf(err) == "session_name" { // the row was changed by hand, and so was the other one
@@ -79,6 +82,7 @@ type changing struct {
 	*Store
 	project int64
 	id      string
+	fence   lease
 	// base is the state before, data the one afterwards; nil until the change has run, which it does once.
 	base, data []byte
 	session    *workflow.Session
@@ -88,10 +92,13 @@ type changing struct {
 
 // runTransaction changes the session in one transaction.
 func (c *changing) runTransaction(ctx context.Context, conn *pgx.Conn, change store.Change) error {
-	t := &tx{Store: c.Store, conn: conn, project: c.project, id: c.id}
+	t := &tx{Store: c.Store, conn: conn, project: c.project, id: c.id, fence: c.fence}
 	have, err := t.lockSession(ctx)
 	if err == nil && have == nil {
 		err = store.NotFound(c.id)
+	}
+	if err == nil {
+		err = t.checkLease(ctx, ``)
 	}
 	if err == nil {
 		c.session, err = decodeSession(c.id, have)
@@ -132,7 +139,7 @@ func (c *changing) resolveCommit(ctx context.Context, lost error) error {
 	defer cancel()
 	outcome := unknownOutcome(c.db, lost)
 	err := c.db.onConn(ctx, true, func(conn *pgx.Conn) error {
-		t := &tx{Store: c.Store, conn: conn, project: c.project, id: c.id, put: c.put}
+		t := &tx{Store: c.Store, conn: conn, project: c.project, id: c.id, fence: c.fence, put: c.put}
 		have, err := t.lockSession(ctx)
 		if err == nil && bytes.Equal(have, c.base) {
 			outcome = unknownOutcome(c.db, lost)
@@ -148,7 +155,7 @@ func (c *changing) resolveCommit(ctx context.Context, lost error) error {
 		}
 		return err
 	})
-	if err != nil && constraintOf(err) == "" {
+	if err != nil && constraintOf(err) == "" && !errors.Is(err, queue.ErrLeaseLost) {
 		return outcome
 	}
 	return err
@@ -181,6 +188,7 @@ func (t *tx) lockSession(ctx context.Context) (data []byte, err error) {
 			}
 			return rows.Err()
 		})
+	t.db.queueSchemaCheck(b)
 	b.Queue(`select path from content where tenant_id = $1 and project_id = $2 and session_id = $3`, t.db.tenant, t.project, t.id).
 		Query(func(rows pgx.Rows) (err error) {
 			t.stored, err = pgx.CollectRows(rows, pgx.RowTo[string])
@@ -189,13 +197,18 @@ func (t *tx) lockSession(ctx context.Context) (data []byte, err error) {
 	return data, t.conn.SendBatch(ctx, b).Close()
 }
 
-// commitChange stores the texts and the session.
+// commitChange stores the texts and the session, if the lease counts.
 func (t *tx) commitChange(ctx context.Context, session *workflow.Session, data []byte) error {
+	if err := t.checkLease(ctx, ` for share`); err != nil {
+		rollBack(ctx, t.conn)
+		return err
+	}
 	b := &pgx.Batch{}
 	for _, text := range t.put {
 		t.db.queueText(b, t.project, t.id, text)
 	}
 	b.Queue(updateSession, t.columnValues(t.project, t.id, session, data)...)
+	t.queueFollow(b, session)
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil && isDefinite(err) {

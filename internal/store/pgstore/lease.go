@@ -1,0 +1,281 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+const (
+	// heldBy is the condition for the lease of a worker at work.
+	heldBy = `tenant_id = $1 and session_id = $2 and lease_no = $3 and state = 'working'`
+	// leaseCount is the number of leases that have not ended.
+	leaseCount = `(select count(*) from queue_entry n where n.tenant_id = $1 and n.state = 'working' and n.lease_until > ` + serverTime + `)`
+	// lockLimits holds up other claims until the transaction ends; where it does so follows.
+	lockLimits = `select pg_advisory_xact_lock(hashtextextended('bmad-mcp queue ' || $1::bigint, 0)) `
+)
+
+// The statements of a claim. An attempt after one whose answer was lost first looks for the entry that it may have.
+var (
+	claimNext     = claimStatement(``)
+	claimNextOnce = claimStatement(` and not exists (select from queue_entry n where n.tenant_id = $1 and n.state = 'working' and n.worker = $5 and n.call = $6)`)
+	// claimAgain sets the end of that entry's lease, which has to be known here.
+	claimAgain = `update queue_entry e set lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond' from session s, project p
+		where e.tenant_id = $1 and e.state = 'working' and e.worker = $2 and e.call = $3
+		and s.tenant_id = $1 and s.project_id = e.project_id and s.session_id = e.session_id and p.tenant_id = $1 and p.project_id = e.project_id returning ` + claimColumns
+)
+
+// claimStatement returns a statement which claims the next entry, with one more condition.
+func claimStatement(condition string) string {
+	return `with most as (
+		select least(nullif($7::bigint, 0), nullif(greatest(max(max_workers), 0), 0)) as workers,
+			least(nullif($8::bigint, 0), nullif(greatest(max(max_cost_per_day), 0), 0)) as cost
+		from queue_limit where tenant_id = $1
+	), picked as (
+		select e.session_id, e.worker, e.state from queue_entry e join project p on p.tenant_id = e.tenant_id and p.project_id = e.project_id, most
+		where e.tenant_id = $1 and e.state in ('ready', 'working') and p.key = any($2) and e.labels <@ $3
+		and case when e.state = 'ready' then e.not_before else e.lease_until end <= ` + serverTime + `
+		and ` + readable + `
+		and (most.workers is null or most.workers > ` + leaseCount + `)
+		and (most.cost is null or most.cost > coalesce((select d.spent from queue_day d where d.tenant_id = $1 and d.day = ` + serverDay + `), 0))` + condition + `
+		order by e.queued_at, e.session_id limit 1 for update of e skip locked
+	) update queue_entry e set state = 'working', worker = $5, worker_before = picked.worker, call = $6, lease_no = e.lease_no + 1, changed_at = clock_timestamp(),
+		lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond', why = '',
+		workers_lost = e.workers_lost + case when picked.state = 'working' and e.workers_lost < 1000000 then 1 else 0 end
+		from picked, session s, project p where e.tenant_id = $1 and e.session_id = picked.session_id
+		and s.tenant_id = $1 and s.project_id = e.project_id and s.session_id = e.session_id and p.tenant_id = $1 and p.project_id = e.project_id returning ` + claimColumns
+}
+
+// readClock returns the time of this machine, from which the local end of a lease follows.
+func readClock() time.Time {
+	return time.Now() //nolint:forbidigo // a deadline, by the monotonic clock
+}
+
+// Claim gives a worker the oldest entry which is Ready, or whose worker is lost, of the worker's projects, and with no
+// label that the worker does not have. It returns nil if there is none, or if a limit is reached: l or that of the team,
+// the stricter one. The worker counts as seen. The lease lasts until the claim's Until.
+func (q *Queue) Claim(ctx context.Context, w queue.Worker, lease time.Duration, l queue.Limits) (*queue.Claim, error) {
+	for _, err := range []error{w.Check(), queue.CheckLease(lease), l.Check()} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	call, length := rand.Text(), lease.Microseconds()
+	var out *queue.Claim
+	err := q.sendBatch(ctx, func(b *pgx.Batch, again bool) {
+		out = nil
+		until := readClock().Add(lease)
+		read := func(rows pgx.Rows) error {
+			for rows.Next() {
+				c, err := scanClaim(rows)
+				if err != nil {
+					return err
+				}
+				c.Until = until
+				out = &c
+			}
+			return rows.Err()
+		}
+		b.Queue(lockLimits+`where $2 or exists (select from queue_limit where tenant_id = $1 and max_workers > 0)`, q.db.tenant, l.MaxWorkers > 0)
+		statement := claimNext
+		if again {
+			b.Queue(claimAgain, q.db.tenant, w.ID, call, length).Query(read)
+			statement = claimNextOnce
+		}
+		b.Queue(statement, q.db.tenant, listOf(w.Projects), listOf(w.Labels), length, w.ID, call, l.MaxWorkers, l.MaxCostPerDay).Query(read)
+		q.queueSeen(b, w, `10 seconds`)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// refuseUnless returns the error for a lease that does not count any more.
+func (row *entryRow) refuseUnless(id string, no int64) error {
+	switch {
+	case !row.found:
+		return notQueued(id)
+	case row.no == no && row.state == queue.Cancelled:
+		return queue.CancelledError(id)
+	case row.no != no || row.state != queue.Working:
+		return queue.LeaseLost(id, no)
+	}
+	return nil
+}
+
+// Renew prolongs a lease, and returns its end by this machine's monotonic clock. It refuses with an error that matches
+// [queue.ErrLeaseLost], and [queue.ErrCancelled] if somebody has cancelled the entry. A lease that has ended begins
+// again if no other worker has the entry yet, and the team's limit of workers allows it.
+func (q *Queue) Renew(ctx context.Context, sessionID string, no int64, lease time.Duration) (until time.Time, err error) {
+	id, ok := store.ParseID(sessionID)
+	if !ok {
+		return time.Time{}, notQueued(sessionID)
+	}
+	if err := queue.CheckLease(lease); err != nil {
+		return time.Time{}, err
+	}
+	var row entryRow
+	var renewed bool
+	err = q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
+		until, renewed = readClock().Add(lease), false
+		b.Queue(lockLimits+`from queue_entry where `+heldBy+` and lease_until <= clock_timestamp()
+			and exists (select from queue_limit m where m.tenant_id = $1 and m.max_workers > 0)`, q.db.tenant, id, no)
+		q.queueLock(b, id, &row)
+		b.Queue(`update queue_entry set lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond' where `+heldBy+`
+			and (lease_until > clock_timestamp() or not exists (select from queue_limit m where m.tenant_id = $1 and m.max_workers between 1 and `+leaseCount+`)) returning 1`,
+			q.db.tenant, id, no, lease.Microseconds()).Query(isFilled(&renewed))
+		b.Queue(`update queue_worker w set seen_at = clock_timestamp() from queue_entry e where e.tenant_id = $1 and e.session_id = $2 and e.lease_no = $3
+			and w.tenant_id = $1 and w.worker_id = e.worker and w.seen_at < clock_timestamp() - interval '10 seconds'`, q.db.tenant, id, no)
+	})
+	if err == nil && !renewed {
+		if err = row.refuseUnless(id, no); err == nil {
+			err = queue.LeaseLost(id, no)
+		}
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return until, nil
+}
+
+// Save stores how far the worker with a lease has come. What the run has cost more than before counts for the day. The
+// errors are those of Renew.
+func (q *Queue) Save(ctx context.Context, sessionID string, no int64, p queue.Progress) error {
+	id, ok := store.ParseID(sessionID)
+	if !ok {
+		return notQueued(sessionID)
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	var row entryRow
+	err := q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
+		q.queueLock(b, id, &row)
+		b.Queue(`insert into queue_day (tenant_id, day, spent) select $1, `+serverDay+`, $4::bigint - greatest(spent, 0)
+			from queue_entry where `+heldBy+` and greatest(spent, 0) < $4::bigint
+			on conflict (tenant_id, day) do update set spent = queue_day.spent + excluded.spent`, q.db.tenant, id, no, p.Spent)
+		b.Queue(`update queue_entry set kept = coalesce($4, kept), asking = $5, calls = $6, repeated = $7, spent = greatest(spent, $8),
+			head = coalesce(nullif($9, ''), head), work = coalesce($10, work) where `+heldBy,
+			q.db.tenant, id, no, p.Kept, p.Asking, p.Calls, p.Repeated, p.Spent, p.Head, p.Work)
+	})
+	if err != nil {
+		return err
+	}
+	return row.refuseUnless(id, no)
+}
+
+// Release gives an entry back. If it is to be Waiting, and the session has been changed meanwhile, it becomes Ready: the
+// session's row is locked first, so that no decision is missed. The errors are those of Renew; a release whose answer
+// was lost can be repeated.
+func (q *Queue) Release(ctx context.Context, sessionID string, no int64, r queue.Release) error {
+	id, ok := store.ParseID(sessionID)
+	if !ok {
+		return notQueued(sessionID)
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	var row entryRow
+	err := q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
+		const ofSession = `session s where s.tenant_id = $1 and s.session_id = $2
+			and s.project_id = (select n.project_id from queue_entry n where n.tenant_id = $1 and n.session_id = $2)`
+		b.Queue(`select 1 from `+ofSession+` for no key update of s`, q.db.tenant, id)
+		q.queueLock(b, id, &row)
+		b.Queue(`with changed as (select $4 = 'waiting' and exists (select from `+ofSession+` and s.revision <> $5) as meanwhile)
+			update queue_entry set state = case when meanwhile then 'ready' else $4 end, why = case when meanwhile then '' else $6 end,
+			not_before = case when meanwhile then '-infinity' else clock_timestamp() + $7::bigint * interval '1 microsecond' end,
+			worker = '', worker_before = '', lease_until = '-infinity', released_no = lease_no, changed_at = clock_timestamp() from changed where `+heldBy,
+			q.db.tenant, id, no, string(r.To), r.Revision, queue.CutWords(r.Why), r.NotBefore.Microseconds())
+	})
+	if isRepeated := no > 0 && row.givenUp == no; err != nil || isRepeated {
+		return err
+	}
+	return row.refuseUnless(id, no)
+}
+
+// Hold has every change of a session by this process depend on a lease, until Drop: if it does not count any more,
+// nothing is stored, and the error matches [queue.ErrLeaseLost].
+func (d *Database) Hold(sessionID string, no int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held[keyOf(sessionID)] = no
+}
+
+// Drop ends Hold.
+func (d *Database) Drop(sessionID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.held, keyOf(sessionID))
+}
+
+// keyOf returns the one form of an id.
+func keyOf(sessionID string) string {
+	if id, ok := store.ParseID(sessionID); ok {
+		return id
+	}
+	return sessionID
+}
+
+// lease is a lease under which a session is changed.
+type lease struct {
+	isHeld bool
+	no     int64
+}
+
+// heldLease returns the lease that changes of a session depend on.
+func (d *Database) heldLease(sessionID string) lease {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	no, ok := d.held[keyOf(sessionID)]
+	return lease{ok, no}
+}
+
+// checkLease refuses a change under a lease that does not count any more. The lock follows: with one, the lease counts
+// until the transaction ends.
+func (t *tx) checkLease(ctx context.Context, lock string) error {
+	if !t.fence.isHeld {
+		return nil
+	}
+	var row entryRow
+	if !t.db.hasQueue() {
+		return queue.LeaseLost(t.id, t.fence.no)
+	}
+	rows, err := t.conn.Query(ctx, `select lease_no, `+boundedColumn("state", queue.MaxName)+` from queue_entry
+		where tenant_id = $1 and project_id = $2 and session_id = $3`+lock,
+		t.db.tenant, t.project, t.id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row.found = true
+		if err := rows.Scan(&row.no, &row.state); err != nil {
+			return err
+		}
+	}
+	if rows.Err() != nil {
+		return rows.Err()
+	}
+	if !row.found {
+		return queue.LeaseLost(t.id, t.fence.no)
+	}
+	return row.refuseUnless(t.id, t.fence.no)
+}
+
+// queueFollow has the entry of a session follow a change of it: one that has stopped is Ready, and that of a cancelled
+// run is Cancelled.
+func (t *tx) queueFollow(b *pgx.Batch, session *workflow.Session) {
+	if !t.db.hasQueue() {
+		return
+	}
+	b.Queue(`update queue_entry set state = case when $4 then 'cancelled' else 'ready' end, changed_at = clock_timestamp(), not_before = '-infinity', why = ''
+		where tenant_id = $1 and project_id = $2 and session_id = $3 and case when $4 then state not in ('done', 'cancelled') else state in ('waiting', 'spent') end`,
+		t.db.tenant, t.project, t.id, session.CurrentState == workflow.Cancelled)
+}
