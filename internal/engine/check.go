@@ -229,7 +229,7 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 	if recorded != nil && s.Revision <= recorded.Revision {
 		return out, nil
 	}
-	for _, e := range k.records.Elsewhere(signer, p.Place(), p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
+	for _, e := range k.records.Elsewhere(signer, p.Place(), p.Home.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
 		ofClone := p.IsShared() && s.Project() == p.ID() && !e.Holds // noted for a clone, by an older program
 		switch {
 		case e.Same || ofClone: // by another path, for example through a bind mount, or in other letters
@@ -273,7 +273,7 @@ func (k *keeper) allowedSigners(p *project.Project, s *workflow.Session, signer 
 // allowedMembers returns the members whose keys the person has allowed in a project.
 func (k *keeper) allowedMembers(p *project.Project, members []workflow.Member) (out []workflow.Member) {
 	for _, m := range members {
-		if k.records != nil && k.records.Allowed(permission.MemberOf(p.Dir.Path(), m)) {
+		if k.records != nil && k.records.Allowed(permission.MemberOf(p.AllowedAs(), m)) {
 			out = append(out, m)
 		}
 	}

@@ -83,7 +83,7 @@ func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workf
 	}
 	id, err := p.EnsureID(context.WithoutCancel(ctx), known)
 	if err != nil {
-		k.log.Warn("the project has no id, so its histories do not name it", "project", p.Dir.Path(), "error", err)
+		k.log.Warn("the project has no id, so its histories do not name it", "project", p.Home.Path(), "error", err)
 	}
 	return id
 }

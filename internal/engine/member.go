@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -40,6 +42,24 @@ func (e *Engine) Person(folder string) (workflow.Person, error) {
 	}
 	defer p.Close()
 	return e.personOf(p), nil
+}
+
+// Vouches reports what a key has to say in a session: began is true if it has signed the start, and counts if its steps count
+// here, as those of this machine and of the signers whom the person has allowed in the project.
+func (e *Engine) Vouches(ctx context.Context, at project.Address, key signature.Key) (began, counts bool, err error) {
+	p, id, err := e.Projects().Find(ctx, at)
+	if err != nil {
+		return false, false, err
+	}
+	defer p.Close()
+	s, err := p.Backend.Get(ctx, id)
+	if err != nil || key == "" || len(s.History) == 0 {
+		return false, false, err
+	}
+	signer := e.keeper.readSigner()
+	first, _ := signature.MadeBy(s.History[0].Signature) // an unsigned start is by nobody
+	counts = keyOf(signer) == key || slices.ContainsFunc(e.keeper.allowedSigners(p, s, signer), func(m workflow.Member) bool { return m.Key == key })
+	return first == key, counts, nil
 }
 
 // canSign reports whether steps are signed, as far as that shows before the first one.

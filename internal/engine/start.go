@@ -59,9 +59,14 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 		},
 		// Documents of an earlier run whose sessions are gone must not be written over.
 		Taken: func(name string) bool {
-			return p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name))
+			return p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name)) || req.Apart && p.HasBranch(name)
 		},
-		Named: func(s *workflow.Session) error { return s.SignNew(signer, projectID) },
+		Named: func(s *workflow.Session) error {
+			if req.Apart {
+				s.Branch = workflow.BranchFor(s.TaskName)
+			}
+			return s.SignNew(signer, projectID)
+		},
 	}
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return Outcome{}, err

@@ -98,6 +98,7 @@ type Book struct {
 
 // Of returns the notes of a project, which stays the caller's to close.
 func (m *Memory) Of(p *project.Project) *Book {
+	p = p.AtHome()
 	b := &Book{m: m, p: p, notes: &notes.Folder{Dir: p.Dir, Path: path.Join(Folder(p), Subfolder), Now: m.Now}}
 	m.opened.Change(p.Dir.Join(b.notes.Path), func(known *kept, ok bool) *kept {
 		if !ok {

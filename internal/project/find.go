@@ -106,9 +106,18 @@ func (f *Finder) Ready(a Address) error {
 	return p.check()
 }
 
-// Find opens the project of the session that a call is for. The id is empty if the call
-// names no session, can do without one, and none of the active ones is the one meant.
+// Find opens the project of the session that a call is for, in the worktree of its run if it has one. The id is empty if
+// the call names no session, can do without one, and none of the active ones is the one meant.
 func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) {
+	p, id, err := f.find(ctx, a)
+	if err != nil {
+		return nil, "", err
+	}
+	return f.follow(ctx, p, id)
+}
+
+// find is Find without the worktree.
+func (f *Finder) find(ctx context.Context, a Address) (*Project, string, error) {
 	if a.Session == "" {
 		return f.only(ctx, a)
 	}
@@ -247,6 +256,9 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 	}
 	if page.Total == 1 {
 		return p, page.Sessions[0].SessionID, nil
+	}
+	if i := slices.IndexFunc(page.Sessions, p.isWorktreeOf); i >= 0 {
+		return p, page.Sessions[i].SessionID, nil
 	}
 	own, err := f.ownOf(ctx, p, page)
 	switch {

@@ -96,17 +96,23 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 // read reads the settings of the project in an open folder, which it closes if there is an error.
 func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 	dir.KeepFolders()
-	cfg, err := f.settings.Load(dir)
+	home, err := f.openHome(dir)
 	if err != nil {
 		_ = dir.Close()
 		return nil, err
 	}
-	place, backend, err := Locate(dir, cfg, f.state, f.backend)
+	out := &Project{Dir: dir, Home: home}
+	cfg, err := f.settings.Load(home) // those of a worktree are within reach of its engine
 	if err != nil {
-		_ = dir.Close()
+		out.Close()
 		return nil, err
 	}
-	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, key: place.Key,
+	place, backend, err := Locate(home, cfg, f.state, f.backend)
+	if err != nil {
+		out.Close()
+		return nil, err
+	}
+	return &Project{Dir: dir, Home: home, allowed: allowedAs(dir, home), Backend: backend, Texts: backend, Config: cfg, key: place.Key,
 		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{},
 		language: f.language}, nil
 }
@@ -121,7 +127,7 @@ func (f *Finder) Remember(ctx context.Context, p *Project) error {
 	if f.known == nil {
 		return nil
 	}
-	return f.known.Add(ctx, p.Dir.Path())
+	return f.known.Add(ctx, p.Home.Path())
 }
 
 // listKnown returns the known projects.

@@ -32,7 +32,7 @@ func (p *Project) ID() string {
 	if known := p.id.Load(); known != nil {
 		return *known
 	}
-	id := readID(p.Dir)
+	id := readID(p.Home)
 	if id != "" {
 		p.id.Store(&id)
 	}
@@ -45,7 +45,7 @@ func (p *Project) Place() string {
 	if p.IsShared() {
 		return "store:" + p.key
 	}
-	return p.Dir.Path()
+	return p.Home.Path()
 }
 
 // IsShared reports whether the sessions are in a store that clones share.
@@ -70,7 +70,7 @@ func (p *Project) EnsureID(ctx context.Context, known string) (string, error) {
 	if id := p.ID(); id != "" {
 		return id, nil
 	}
-	return ensureID(ctx, p.Dir, known)
+	return ensureID(ctx, p.Home, known)
 }
 
 func ensureID(ctx context.Context, dir *durable.Dir, known string) (string, error) {

@@ -42,7 +42,7 @@ func (p *Project) CheckPrompts(w *workflow.Definition) error {
 // Generic lists the stages of a workflow for which there is no prompt and no rubric of their own, built in or
 // in the project: they use those for the stage's kind.
 func (p *Project) Generic(w *workflow.Definition) (byPrompt, byRubric []workflow.Stage) {
-	has := func(folder, name string) bool { return p.Dir.Exists(folder + "/" + name) }
+	has := func(folder, name string) bool { return p.Home.Exists(folder + "/" + name) }
 	for _, st := range w.Stages {
 		if !prompts.Builtin(st) && !has(config.PromptFolder, st.PromptName()+".md") {
 			byPrompt = append(byPrompt, st)
@@ -75,7 +75,7 @@ func (p *Project) Rubric(st workflow.Stage) (*Rubric, error) {
 	if err != nil || text == nil {
 		return nil, err
 	}
-	return &Rubric{stage: st, Path: p.Dir.Join(config.RubricFolder + "/" + audit.FileName(st)), Text: text}, nil
+	return &Rubric{stage: st, Path: p.Home.Join(config.RubricFolder + "/" + audit.FileName(st)), Text: text}, nil
 }
 
 // Parse returns the rules of the rubric, for a workflow.
@@ -112,11 +112,11 @@ func (p *Project) check() error {
 // link leads out of it.
 func (p *Project) ownFolder(name string) (fs.FS, error) {
 	if !p.absent[name] {
-		_, err := p.Dir.Stat(name)
+		_, err := p.Home.Stat(name)
 		p.absent[name] = errors.Is(err, fs.ErrNotExist)
 	}
 	if p.absent[name] {
 		return nil, nil
 	}
-	return fs.Sub(p.Dir.Tree(), name)
+	return fs.Sub(p.Home.Tree(), name)
 }

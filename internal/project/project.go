@@ -13,8 +13,10 @@ import (
 
 // Project is one open project folder.
 type Project struct {
-	Dir     *durable.Dir
-	Backend store.Backend
+	// Dir is the folder with the files that are worked on. Home has the sessions, the records and the settings: mostly it is
+	// Dir too, and for the worktree of a run the main tree.
+	Dir, Home *durable.Dir
+	Backend   store.Backend
 	// Texts reads the rounds: it is the backend, or the update that is under way.
 	Texts   store.Contents
 	Config  config.Config
@@ -27,6 +29,8 @@ type Project struct {
 	language lang.Language
 	id       atomic.Pointer[string] // once it was read
 	key      string                 // in a shared store, else ""
+	// allowed is the folder under which the person's permissions are recorded.
+	allowed string
 }
 
 // Language returns the language for a person who has written a text, for example the objective of a run.
@@ -64,4 +68,9 @@ func (p *Project) page(ctx context.Context, q store.Query) (store.Page, error) {
 }
 
 // Close closes the folder.
-func (p *Project) Close() { _ = p.Dir.Close() }
+func (p *Project) Close() {
+	_ = p.Dir.Close()
+	if p.Home != p.Dir {
+		_ = p.Home.Close()
+	}
+}

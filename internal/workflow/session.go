@@ -27,6 +27,8 @@ type Session struct {
 	// Workflow is the definition at the session's start; nil in a session of an older server, which
 	// runs by the default one.
 	Workflow *Definition `json:"workflow,omitempty"`
+	// Branch is the branch of git on which the run works, in a worktree of its own; "" for a run in the main tree.
+	Branch string `json:"branch,omitempty"`
 	// Stages has an entry for every stage of the workflow.
 	Stages map[StageID]*Record `json:"stages"`
 	// Artifacts are the paths of saved deliverables, relative to Cwd, in order of stages.
@@ -164,6 +166,9 @@ func (s *Session) Note(t Transition) {
 	t.From, t.To = s.Place(), s.Place()
 	s.Append(t)
 }
+
+// BranchFor returns the branch of the run of a task with a worktree of its own.
+func BranchFor(task string) string { return "bmad/" + task }
 
 // Record returns the record of a stage. If the stored session has none, Record adds an empty one.
 func (s *Session) Record(id StageID) *Record {

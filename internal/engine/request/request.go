@@ -94,6 +94,8 @@ type Start struct {
 	Workflow string
 	// TaskName names the task; it is made from the objective if empty.
 	TaskName string
+	// Apart is true if the run works on a branch of its own, in a worktree that the caller makes.
+	Apart bool
 }
 
 // Status has the arguments of a status: the view to add, and the time to wait.

@@ -276,7 +276,7 @@ func TestSubmitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &project.Project{Dir: dir}
+	p := &project.Project{Dir: dir, Home: dir}
 	t.Cleanup(p.Close)
 	for name, tt := range map[string]struct {
 		action    workflow.Action

@@ -25,6 +25,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 const (
@@ -68,6 +69,10 @@ type Config struct {
 	SignWith signature.Key
 	// CheckAssurance is the least assurance of a decision that a check of the repository takes.
 	CheckAssurance string
+	// MaxWorkers bounds the runs at work at a time on the team's queue, as a worker of this person sees it, and
+	// MaxCostPerDay what all of them cost on a day; 0 sets no limit.
+	MaxWorkers    int
+	MaxCostPerDay price.Money
 	// Notify is the place for notices to the person.
 	Notify notify.Target
 	// ToolServers are the MCP servers that agents without a host can be given.

@@ -22,7 +22,9 @@ var settings = []setting{
 	setting{key: "host_confirm", set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }}.
 		personOnly(lang.T("only the person decides whether their host asks them")), // neither value is the tighter one everywhere
 	{key: "language", guard: PersonFirst, set: setLanguage, value: func(c *Config) any { return c.Language }},
+	setting{key: "max_cost_per_day", set: setMaxCostPerDay, value: maxCostPerDay}.personOnly(fleetIsTheirs),
 	{key: "max_rounds", guard: Tighten, set: setMaxRounds, value: maxRounds},
+	setting{key: "max_workers", set: setMaxWorkers, value: maxWorkers}.personOnly(fleetIsTheirs),
 	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
 	setting{key: "memory_embeddings", set: setEmbeddings, value: embeddings}.personOnly(memoryIsTheirs),
 	setting{key: "model", set: setModel, value: func(c *Config) any { return c.Model.Name }}.personOnly(modelIsTheirs),

@@ -42,7 +42,7 @@ func open(t *testing.T, stage workflow.StageID, state workflow.State) *bench {
 		t.Fatal(err)
 	}
 	files := storetest.Files(dir)
-	b := &bench{t: t, p: &project.Project{Dir: dir, Backend: files, Texts: files}}
+	b := &bench{t: t, p: &project.Project{Dir: dir, Home: dir, Backend: files, Texts: files}}
 	t.Cleanup(b.p.Close)
 	w := workflowtest.Six()
 	session := w.NewSession(id, "Build a clock", dir.Path(), "test", noon)

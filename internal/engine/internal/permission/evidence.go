@@ -136,7 +136,7 @@ func (g *Guard) notAllowed(kept workflow.VerifyCommand) lang.Text {
 	switch {
 	case known == nil:
 		return words.NotAllowed(g.Names)
-	case known.Project == trust.PathOf(g.project.Dir.Path()):
+	case known.Project == trust.PathOf(g.project.AllowedAs()):
 		return lang.T("%s (what you allowed at this path was for another project, or its run state was cleared since)", words.NotAllowed(g.Names))
 	}
 	// The other project is not named: the client may have no access to the folder.

@@ -53,7 +53,7 @@ func (p *Person) In(folder *project.Project) *Guard {
 		if p.Consent == nil {
 			return nil
 		}
-		return p.Consent.InForce(folder.Dir.Path())
+		return p.Consent.InForce(folder.AllowedAs())
 	})}
 }
 
@@ -74,7 +74,7 @@ type Guard struct {
 // newAllowance returns the record of a person's consent to a thing of the project; hash is the content's, "" if
 // the text says everything.
 func (g *Guard) newAllowance(kind, text, hash string) trust.Allowance {
-	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text, SHA256: hash}
+	return trust.Allowance{Project: g.project.AllowedAs(), Kind: kind, Text: text, SHA256: hash}
 }
 
 // Chosen returns the definition named by a start, if it may be used: the configured one for an empty name.

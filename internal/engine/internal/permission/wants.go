@@ -80,7 +80,7 @@ func (w *wanted) addMembers() {
 		}
 		for _, m := range s.Signers() {
 			if m.Key != own && m.Subject != "" {
-				want := w.add(MemberOf(w.project.Dir.Path(), m), "")
+				want := w.add(MemberOf(w.project.AllowedAs(), m), "")
 				want.Note = w.language().Say("their steps of runs count for you then; compare the key with what `bmad-mcp signer` shows them")
 				if m.Name != "" { // their own choice, but it says whom to ask
 					want.Note = m.Name + ": " + want.Note
