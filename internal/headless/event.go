@@ -26,6 +26,7 @@ const (
 	Rework       Type = "rework"
 	Retry        Type = "retry"
 	Noticed      Type = "notice"
+	Committed    Type = "committed"
 	Stopped      Type = "stopped"
 	Completed    Type = "completed"
 )
@@ -43,6 +44,8 @@ const (
 	Spent Reason = "spent"
 	// Failed: the engine did not do the work.
 	Failed Reason = "engine_failed"
+	// Yielded: the program that runs it ends; the run goes on elsewhere.
+	Yielded Reason = "yielded"
 )
 
 // Event is something that happened in a run. The JSON form is a contract: keys are added, never changed.
@@ -95,6 +98,8 @@ type Event struct {
 	Reason Reason `json:"reason,omitempty"`
 	// Command is the command to decide with, if the run waits for a person.
 	Command string `json:"command,omitempty"`
+	// Commit is the commit with work of the run.
+	Commit string `json:"commit,omitempty"`
 }
 
 // Line returns the event as a line for people, "" if it is not for them.
@@ -110,6 +115,8 @@ func (e Event) Line(l lang.Language) string {
 		return text
 	case Noticed:
 		return l.Say("Note: %s.", e.Why)
+	case Committed:
+		return l.Say("%s: committed as %s", e.Stage, (&Tree{Head: e.Commit}).commitName())
 	case Retry:
 		return l.Say("%s: once more, because %s", e.Stage, e.Why)
 	case Submitted:

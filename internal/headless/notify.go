@@ -17,6 +17,8 @@ func endOf(why Reason, state workflow.State, wait notify.Event) notify.Event {
 		return notify.Budget
 	case Failed:
 		return notify.Failed
+	case Yielded:
+		return ""
 	}
 	if state == workflow.Cancelled {
 		return ""

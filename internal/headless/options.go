@@ -97,6 +97,12 @@ type Options struct {
 	Own []string
 	// Wait waits, until the context ends; nil stands for the time of this machine.
 	Wait func(context.Context, time.Duration) error
+	// Base is the commit from which a new worktree begins, "" for the one that is checked out.
+	Base string
+	// Lease, if not nil, is that of a worker on a shared store: the record of the run is kept there.
+	Lease Lease
+	// Yield, if not nil, is closed for the run to end after the step under way.
+	Yield <-chan struct{}
 	// By names the program in the history.
 	By string
 	// Tell, if not nil, is called with every event, in order, from several goroutines but one at a
@@ -128,6 +134,10 @@ type Flags struct {
 	Open []string `json:"-"`
 	// ToolServers are the names of MCP servers for the engines with an API. They are not kept either.
 	ToolServers []string `json:"-"`
+	// Worktree is true for a run in a worktree of its own, on a branch to which it commits.
+	Worktree bool `json:"worktree,omitempty"`
+	// Sprints are the numbers of the sprints to build, of a plan that is approved in the run From; empty for all.
+	Sprints []int `json:"sprints,omitempty"`
 	// Docs are documents of the person for stages outside of the run, From is a task whose documents are taken.
 	Docs byStage `json:"docs,omitempty"`
 	From string  `json:"from,omitempty"`
@@ -153,7 +163,10 @@ func (f Flags) withDefaults(earlier Flags) Flags {
 	if len(f.Commands) == 0 {
 		f.Commands = earlier.Commands
 	}
-	f.Dirty = f.Dirty || earlier.Dirty
+	f.Dirty, f.Worktree = f.Dirty || earlier.Dirty, f.Worktree || earlier.Worktree
+	if len(f.Sprints) == 0 {
+		f.Sprints = earlier.Sprints
+	}
 	return f
 }
 

@@ -65,13 +65,54 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.Flags.Dirty && slices.ContainsFunc(plan.Stages, func(s PlanStage) bool { return s.Writes }) {
+	if r.Flags.Worktree {
+		if err := checkWorktree(p); err != nil {
+			return nil, err
+		}
+	}
+	if !r.Flags.Dirty && !r.Flags.Worktree && slices.ContainsFunc(plan.Stages, func(s PlanStage) bool { return s.Writes }) {
 		tree, err := r.lookAtTree(ctx, p.Dir.Path())
 		if plan.refused = cmp.Or(err, r.admitTree(tree, p.Dir.Path())); plan.refused != nil {
 			plan.Refused = lang.Of(plan.refused).In(l)
 		}
 	}
 	return plan, ctx.Err()
+}
+
+// CheckFlags refuses flags that no run of a workflow could have, whatever engines a machine has.
+func CheckFlags(d *workflow.Definition, f Flags, g Gates) error {
+	from, to, err := parseSpan(d, f.Stages)
+	if err != nil {
+		return err
+	}
+	for _, named := range []byStage{f.EngineFor, f.ModelFor, f.Docs} {
+		for id := range named {
+			if d.Index(id) < 0 {
+				return unknownStage(d, string(id))
+			}
+		}
+	}
+	for i, st := range d.Stages[:to+1] {
+		switch {
+		case g == Yes && st.Policy().Gate == workflow.GateStrict && d.Gated(st):
+			return strictGate(st)
+		case i < from && f.Docs[st.ID] == "" && f.From == "":
+			return missingDocument(d.Stages[from], st)
+		}
+	}
+	return nil
+}
+
+// strictGate refuses a yes beforehand at a strict gate.
+func strictGate(st workflow.Stage) error {
+	return fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st.ID).
+		WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp decide")
+}
+
+// missingDocument refuses a run that begins at a stage, if one before it has no document.
+func missingDocument(first, st workflow.Stage) error {
+	return fault.New(fault.InvalidArgument, "the run begins at %q, and %q before it has no document", first.ID, st.ID).
+		WithHint("name one with --doc %s=PATH, or a run that has them with --from RUN", st.ID)
 }
 
 // planFor makes the plan of a workflow, under the settings in force, for a session with some stages behind it.
@@ -98,13 +139,11 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 			Stage: st.ID, Gate: st.Gate, Policy: policy.Gate, Score: policy.GateScore, Scoring: string(policy.Scoring),
 		}
 		if o.Gates == Yes && policy.Gate == workflow.GateStrict && d.Gated(st) {
-			return nil, fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st.ID).
-				WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp decide")
+			return nil, strictGate(st)
 		}
 		if i < from {
 			if s.Document = f.Docs[st.ID]; s.Document == "" && f.From == "" && i >= passed {
-				return nil, fault.New(fault.InvalidArgument, "the run begins at %q, and %q before it has no document", d.Stages[from].ID, st.ID).
-					WithHint("name one with --doc %s=PATH, or a run that has them with --from RUN", st.ID)
+				return nil, missingDocument(d.Stages[from], st)
 			}
 			plan.Stages = append(plan.Stages, s)
 			continue

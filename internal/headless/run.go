@@ -71,6 +71,11 @@ type Result struct {
 	// commits of Before and After.
 	Moved     string   `json:"moved,omitempty"`
 	Committed []string `json:"committed,omitempty"`
+	// Branch is the run's own branch of git, "" for a run in the main tree; Commit its newest commit with work, Worktree the
+	// folder of the worktree.
+	Branch   string `json:"branch,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	Worktree string `json:"worktree,omitempty"`
 	// Session describes the session.
 	Session *engine.Outcome `json:"session,omitempty"`
 }
@@ -122,7 +127,13 @@ func (r *run) setState(ctx context.Context, kept *state) error {
 		r.state, file = kept, &kept.rights
 	}
 	r.state.SessionID, r.state.TaskName = r.session.SessionID, r.session.TaskName
-	if r.record != nil {
+	if r.project.Home != r.project.Dir {
+		r.state.Worktree = r.project.Dir.Path()
+	}
+	switch {
+	case r.Lease != nil: // the store is out of reach of engines
+		record = file
+	case r.record != nil:
 		if found := (rights{}); json.Unmarshal(r.record.Kept(ctx, r.session.SessionID), &found) == nil {
 			record = &found
 		}
@@ -142,8 +153,14 @@ func (r *run) setState(ctx context.Context, kept *state) error {
 	return nil
 }
 
-// save saves the state, and before it the rights, so that the record is never the older of the two.
-func (r *run) save() error { return errors.Join(r.keepRights(), r.files.saveState(r.state)) }
+// save saves the state: first with the lease, without which the run is another worker's, then the rights, so that the
+// record is never older than the file.
+func (r *run) save(ctx context.Context) error {
+	if err := r.keepLease(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	return errors.Join(r.keepRights(), r.files.saveState(r.state))
+}
 
 // keepRights keeps the rights outside of the project, if they have changed.
 func (r *run) keepRights() error {

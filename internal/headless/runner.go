@@ -50,7 +50,7 @@ func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, er
 	}
 	begun, err := r.Engine.Do(ctx, request.Request{
 		Action:  workflow.ActionStart,
-		Start:   request.Start{Objective: objective, Workflow: r.Flags.Workflow, TaskName: name},
+		Start:   request.Start{Objective: objective, Workflow: r.Flags.Workflow, TaskName: name, Apart: r.Flags.Worktree},
 		Address: project.Address{Cwd: r.Folder},
 		Caller:  request.Caller{By: r.By},
 	})
@@ -70,6 +70,9 @@ func (r *Runner) Resume(ctx context.Context, task string) (_ *Result, err error)
 	defer func() { err = errors.Join(err, run.close()) }()
 	run.tellStart()
 	for {
+		if run.isYielding() {
+			return run.finishRun(ctx, &Result{Reason: Yielded, Why: run.language.Say("the worker ends, and the run goes back to the queue")})
+		}
 		out, err := run.takeStep(ctx)
 		if err != nil {
 			return run.reportInterrupt(ctx, err), err
@@ -96,10 +99,14 @@ func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if p, err = r.enterWorktree(ctx, s, p); err != nil {
+		p.Close()
+		return nil, err
+	}
 	out := &run{Options: r.Options, project: p, session: s}
 	out.language, out.started = p.Language(s.Objective), r.Engine.Clock()
 	var kept *state
-	if out.files, kept, err = openFiles(ctx, p.Dir, s); err != nil {
+	if out.files, kept, err = openFiles(ctx, p.Home, s); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -108,11 +115,16 @@ func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
 			err = errors.Join(err, out.close())
 		}
 	}()
-	if kept, err := out.files.readEvents(); err == nil && len(kept) > 0 { // else they count from the beginning
-		out.seq = kept[len(kept)-1].Seq
+	if events, err := out.files.readEvents(); err == nil && len(events) > 0 { // else they count from the beginning
+		out.seq = events[len(events)-1].Seq
 	}
-	if r.Rights != nil {
-		out.record = r.Rights(p.Dir.Path())
+	switch {
+	case r.Lease != nil:
+		if kept, err = r.readLease(); err != nil {
+			return nil, err
+		}
+	case r.Rights != nil:
+		out.record = r.Rights(p.Home.Path())
 	}
 	if err := out.setState(ctx, kept); err != nil {
 		return nil, err
@@ -125,7 +137,7 @@ func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
 	if err := out.checkGiven(ctx, p, out.plan.Stages[min(at, len(out.plan.Stages)):], out.state.Given); err != nil {
 		return nil, err
 	}
-	return out, out.save()
+	return out, out.save(ctx)
 }
 
 // gatherFacts gathers the facts behind the next step.
@@ -137,6 +149,9 @@ func (r *run) gatherFacts() facts {
 		ordinary: !s.Overrides() && !s.Blocked(), edited: s.Session.CurrentState.Gated() && s.Draft.Edited,
 		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
 		barred: s.IsBarred(), pauses: s.WaitsForStart(), worked: r.worked, spent: r.state.Given[id],
+	}
+	if f.given && len(r.Flags.Sprints) > 0 { // the person has approved this very text
+		f.gates = Yes
 	}
 	f.kept = r.state.Answer != nil && r.state.Answer.point == r.currentPoint()
 	open := s.Session.Current().OpenQuestions()
@@ -237,6 +252,14 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 		}
 		r.state.After, out.After = tree, tree
 	}
+	if out.Reason == Done {
+		if err := r.commitWork(ctx, r.language.Say("%s: documents", clipLine(r.session.Objective, maxSubject/2)), ""); err != nil {
+			return nil, err
+		}
+	}
+	if r.session.Branch != "" {
+		out.Branch, out.Commit, out.Worktree = r.session.Branch, r.state.Commit, r.state.Worktree
+	}
 	if out.Reason == Person && r.session.CurrentState.WaitsForHuman() {
 		r.tellEvent(r.waitingEvent())
 	}
@@ -249,7 +272,7 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 	}
 	r.tellEvent(last)
 	r.notifyPerson(endOf(out.Reason, r.session.CurrentState, r.now.Wait()))
-	return out, r.save()
+	return out, r.save(ctx)
 }
 
 // committedFiles returns the files that differ between two commits, as far as they are known.
@@ -288,7 +311,8 @@ func (r *run) tellStart() {
 	if !r.notice.Empty() {
 		r.tellEvent(Event{Type: Noticed, Why: r.notice.In(r.language)})
 	}
-	if main := git.MainTree(r.project.Dir.Path()); main != "" && !r.project.IsShared() {
+	isOwn := r.project.Home != r.project.Dir // its sessions are in the main tree
+	if main := git.MainTree(r.project.Dir.Path()); main != "" && !r.project.IsShared() && !isOwn {
 		r.tellEvent(Event{Type: Noticed, Why: r.language.Say("this is a linked worktree of %s: git worktree remove takes the run with it, and does not ask", main)})
 	}
 	r.tellOthers()
@@ -296,12 +320,12 @@ func (r *run) tellStart() {
 
 // tellOthers reports the other runs at work in the project, each once.
 func (r *run) tellOthers() {
-	ids, _ := AtWork(r.project.Dir) // what cannot be read does not work
+	ids, _ := AtWork(r.project.Home) // what cannot be read does not work
 	for _, id := range ids {
 		if id == r.state.SessionID || slices.Contains(r.others, id) {
 			continue
 		}
-		if other, err := filesOf(r.project.Dir, id).readState(); err == nil && other != nil {
+		if other, err := filesOf(r.project.Home, id).readState(); err == nil && other != nil && other.Worktree == r.state.Worktree {
 			r.others = append(r.others, id)
 			why := r.language.Say("the run %s works in this folder too, and nobody can tell the changes of the two apart; a worktree for each keeps them apart", other.TaskName)
 			r.tellEvent(Event{Type: Noticed, Why: why})

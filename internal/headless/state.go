@@ -37,6 +37,14 @@ type state struct {
 	Submission *submission `json:"submission,omitempty"`
 	// Given has the stages whose document the person has named, if it was submitted.
 	Given map[workflow.StageID]bool `json:"given,omitempty"`
+	// Wrote has the files that engines have changed and that are not committed, Commit the latest commit of the run. Both are
+	// only of a run with a branch of its own.
+	Wrote  []string `json:"wrote,omitempty"`
+	Commit string   `json:"commit,omitempty"`
+	// Repeated counts the calls whose end nobody has seen, so that they were made again.
+	Repeated int `json:"repeated,omitempty"`
+	// Worktree is the folder of the run's worktree.
+	Worktree string `json:"worktree,omitempty"`
 	// Before is the project's repository before the first change, After the one seen last.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
@@ -54,6 +62,8 @@ type attempt struct {
 	point
 	// Files is the fingerprint of the project's files before the first attempt of the point.
 	Files string `json:"files,omitempty"`
+	// Before has the hashes of the files that were not committed then, for a run with a branch of its own.
+	Before map[string]string `json:"before,omitempty"`
 	// Call is the number of the call under way, 0 after it has ended, with the engine, the conversation that it
 	// continues, and the files before it that other programs obey.
 	Call    int            `json:"call,omitempty"`

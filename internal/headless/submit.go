@@ -2,6 +2,7 @@ package headless
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -16,10 +17,18 @@ import (
 // is not kept then either.
 func (r *run) submitAnswer(ctx context.Context) (problem lang.Text, err error) {
 	a := r.state.Answer
+	if len(r.state.Wrote) > 0 { // the commit has failed then
+		t := r.newTask()
+		if t.Engine = a.Engine; t.Writes {
+			if err := r.commitCall(ctx, t); err != nil {
+				return problem, err
+			}
+		}
+	}
 	problem, err = r.handIn(ctx, request.Result{Engine: workflow.Engine(a.Engine), Text: a.Text})
 	if err == nil {
 		r.state.Answer, r.state.Attempt = nil, nil
-		err = r.save()
+		err = r.save(ctx)
 	}
 	return problem, err
 }
@@ -43,7 +52,7 @@ func (r *run) submitGiven(ctx context.Context) error {
 		r.state.Given = map[workflow.StageID]bool{}
 	}
 	r.state.Given[stage] = true
-	return r.save()
+	return r.save(ctx)
 }
 
 // givenText reads the person's document for a stage: a file of the project, or the stage's deliverable in
@@ -81,6 +90,9 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
 	req := r.newRequest(workflow.ActionSubmit)
 	req.Stage, req.Revision, req.Results = string(at.Stage), &at.Revision, []request.Result{result}
+	if r.now.Standing.Stage.Kind == workflow.KindBuild && len(r.Flags.Sprints) > 0 {
+		req.Sprints = r.Flags.Sprints
+	}
 	out, err := r.Engine.Do(ctx, req)
 	if fault.Is(err, fault.InvalidArgument) {
 		return lang.Of(err), nil
@@ -103,6 +115,9 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 // yesWords are the words of a decision taken beforehand on the command line.
 const yesWords = "--yes of the command line"
 
+// sprintWords are the words of the person who has a plan built that they have approved.
+const sprintWords = "approved in the run %s, whose sprints --each-sprint builds"
+
 // askPerson takes a person's step: it asks them, or uses their words of before.
 func (r *run) askPerson(ctx context.Context, s step) (*Result, error) {
 	yes, at := true, r.currentPoint()
@@ -117,6 +132,9 @@ func (r *run) askPerson(ctx context.Context, s step) (*Result, error) {
 		}
 	case sayYes:
 		req.Via, req.Yes, req.Feedback = workflow.ChannelScript, &yes, yesWords
+		if r.Gates != Yes {
+			req.Feedback = fmt.Sprintf(sprintWords, r.Flags.From)
+		}
 	default:
 		req.Ask = r.Person
 		r.notifyPerson(r.now.Wait())

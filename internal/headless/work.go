@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"path/filepath"
@@ -35,6 +36,8 @@ type task struct {
 	// builds is true if the work is to change the project.
 	builds bool
 	before string // the files of the project, if it builds
+	// dirty has the hashes of the files that were not committed before, of a run with a branch of its own.
+	dirty map[string]string
 	// spent is true once the engine has stopped because the rest of the budget allows it no more.
 	spent bool
 	// after is the time that the model's server wants to pass before another call.
@@ -115,7 +118,7 @@ func (r *run) newTask() *task {
 	t.Writes = t.Writes && !scoping
 	t.builds = t.stage.Kind == workflow.KindBuild && !scoping
 	if a := r.state.Attempt; a != nil && a.point == r.currentPoint() {
-		t.before = a.Files
+		t.before, t.dirty = a.Files, a.Before
 	}
 	return t
 }
@@ -139,8 +142,11 @@ func (r *run) prepareTask(ctx context.Context) (*task, error) {
 		r.state.Before = cmp.Or(r.state.Before, r.state.After)
 	}
 	// After a crash the work may be half done: the files before the first attempt count.
-	if a := r.state.Attempt; t.builds && (a == nil || a.point != r.currentPoint()) {
+	if t.builds && t.before == "" {
 		t.before = r.hashWorktree(tree)
+	}
+	if t.Writes && t.dirty == nil {
+		t.dirty = r.hashChanged(tree)
 	}
 	if begun := (point{t.Stage, r.now.Iteration + 1}); r.begun != begun {
 		r.begun = begun
@@ -155,7 +161,7 @@ func (r *run) prepareTask(ctx context.Context) (*task, error) {
 // callEngine makes one call of an engine, and keeps the answer and the cost. problem is the reason why there is
 // no answer to submit; final is true if another try cannot bring one.
 func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) (problem lang.Text, final bool, err error) {
-	prompt, err := promptFor(r.now, t.builds, last)
+	prompt, err := promptFor(r.now, t.builds, last, r.Flags.Sprints)
 	if err != nil {
 		return problem, false, err
 	}
@@ -181,9 +187,9 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 		before = r.lookAtObeyed()
 	}
 	r.state.Calls++
-	r.state.Attempt = &attempt{point: r.currentPoint(), Files: t.before, Call: r.state.Calls, Engine: t.Engine, Session: job.Session, Obeyed: before}
+	r.state.Attempt = &attempt{point: r.currentPoint(), Files: t.before, Before: t.dirty, Call: r.state.Calls, Engine: t.Engine, Session: job.Session, Obeyed: before}
 	r.state.Answer = nil
-	if err := r.save(); err != nil {
+	if err := r.save(ctx); err != nil {
 		return problem, false, err
 	}
 	raw, err := r.files.createRaw(t.Stage, r.state.Calls)
@@ -210,7 +216,10 @@ func (r *run) recallCall(ctx context.Context) (*Result, error) {
 	if a.point != r.currentPoint() { // others have taken the session on
 		err = errors.New("it came too late")
 	}
-	prompt, _ := promptFor(r.now, t.builds, lang.Text{}) // it is only measured
+	if err != nil {
+		r.state.Repeated++
+	}
+	prompt, _ := promptFor(r.now, t.builds, lang.Text{}, r.Flags.Sprints) // it is only measured
 	problem, final, err := r.settleCall(ctx, t, prompt, outcome, err)
 	if err != nil || !final {
 		return nil, err
@@ -241,6 +250,9 @@ func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *h
 	default: // paid for, even if the person has given up meanwhile
 		problem = r.keepAnswer(t, outcome, tree)
 	}
+	if t.Writes {
+		r.noteWritten(tree)
+	}
 	if a.Obeyed != nil { // no tool could refuse the writes of a command
 		if written := r.describeObeyed(a.Obeyed, r.lookAtObeyed()); !written.Empty() {
 			problem, final = written, true
@@ -250,7 +262,11 @@ func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *h
 		r.tellEvent(Event{Type: Noticed, Why: problem.In(r.language)}) // nobody asks for the result
 	}
 	a.Call, a.Obeyed = 0, nil
-	return problem, final, errors.Join(ctx.Err(), r.save())
+	var uncommitted error
+	if r.state.Answer != nil && problem.Empty() {
+		uncommitted = r.commitCall(ctx, t)
+	}
+	return problem, final, errors.Join(ctx.Err(), r.save(ctx), uncommitted)
 }
 
 // lookAtObeyed returns the files that other programs obey, as they are: those of the project, and those of repositories.
@@ -405,8 +421,8 @@ func (r *run) reportActivity(t *task, a hostcli.Activity) {
 }
 
 // promptFor returns the prompt of an engine for a stage. problem is the reason why the last answer was not
-// submitted.
-func promptFor(r engine.Outcome, writes bool, problem lang.Text) (string, error) {
+// submitted; sprints are the numbers of the sprints to build, empty for all open ones.
+func promptFor(r engine.Outcome, writes bool, problem lang.Text, sprints []int) (string, error) {
 	data, err := r.Material(writes)
 	if err != nil {
 		return "", err
@@ -421,8 +437,11 @@ func promptFor(r engine.Outcome, writes bool, problem lang.Text) (string, error)
 		"Your final answer is the document itself, in the form above, from its first line to the block at its end, " +
 		"with nothing before or after it; this is how you submit. Questions for the human go into the block, and nowhere else.\n")
 	if writes {
-		b.WriteString("The human has started the work: build every sprint that is open (`build`, where there is a " +
-			"plan). Change the files of the project as your role asks, and report on it in the answer. If you cannot " +
+		which := "build every sprint that is open (`build`, where there is a plan)"
+		if len(sprints) > 0 {
+			which = fmt.Sprintf("build exactly these sprints of the plan, by their numbers: %v. The others are built elsewhere", sprints)
+		}
+		b.WriteString("The human has started the work: " + which + ". Change the files of the project as your role asks, and report on it in the answer. If you cannot " +
 			"do the work, begin the answer with a line \"" + blockedLine + " …\" that says why.\n")
 	} else {
 		b.WriteString("Change no file of the project.\n")
