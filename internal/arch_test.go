@@ -47,7 +47,7 @@ var only = map[string][]string{
 		"prompts", "internal/workflow/delivery", "sdk/template",
 	},
 	"github.com/spf13/cobra": {
-		"internal/cli", "internal/cli/cmd/agents", "internal/cli/cmd/decide", "internal/cli/cmd/look", "internal/cli/cmd/method",
+		"internal/cli", "internal/cli/cmd/agents", "internal/cli/cmd/decide", "internal/cli/cmd/fleet", "internal/cli/cmd/look", "internal/cli/cmd/method",
 		"internal/cli/cmd/remember", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/setup",
 		"internal/cli/cmd/start", "internal/cli/app", "internal/cli/terminal",
 	},
@@ -61,7 +61,7 @@ var only = map[string][]string{
 	"gocloud.dev":                      {"sdk/vfs/blob"}, // a module of its own, which the program does not carry
 	"os/exec": {
 		"internal/hosts", "internal/mcp/mcpserver", "internal/hosts/doctor", "internal/trust/verify", "internal/base/git",
-		"internal/base/notify", "internal/base/process", "internal/headless/hostcli", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start",
+		"internal/base/notify", "internal/base/process", "internal/headless/hostcli", "internal/fleet", "internal/cli/cmd/run", "internal/cli/cmd/serve", "internal/cli/cmd/start",
 		"internal/store/pgstore/pgtest", "internal/cli/terminal", "sdk/toolserver", "sdk/pandoc",
 	},
 }
@@ -89,6 +89,7 @@ var pure = map[string]bool{
 	"internal/workflow/delivery":          true,
 	"internal/workflow/intake":            true,
 	"internal/workflow/lesson":            true,
+	"internal/store/queue":                true,
 	"internal/workflow/trace":             true,
 	"internal/workflow/verdict":           true,
 	"internal/method/format":              false,

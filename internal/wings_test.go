@@ -27,7 +27,7 @@ var wings = map[string]wing{
 	"base":     {doors: "codediff csvtable durable fault feed git httpguard lang lang/zh markdown markdown/changes markdown/render notify obeyed pattern process recall recent signature textdiff visible"},
 	"workflow": {doors: ". audit delivery intake lesson story trace verdict", below: "base"},
 	"method":   {doors: ". catalog gitsource", below: "base"},
-	"store":    {doors: ". artifact filestore pgstore transfer", below: "base workflow"},
+	"store":    {doors: ". artifact filestore pgstore queue transfer", below: "base workflow"},
 	"trust":    {doors: ". reach verify", below: "base workflow"},
 	"sdk":      {doors: ". pandoc price provider provider/anthropic provider/openai template toolserver vfs", below: "base method"},
 	"prompts":  {doors: ".", below: "base workflow"},
@@ -36,11 +36,12 @@ var wings = map[string]wing{
 	"engine":   {doors: ". gate reply request", below: "base workflow store trust project prompts proof"},
 	"memory":   {doors: ". embedding notes queue", below: "base workflow store project"},
 	"headless": {doors: ". hostcli remote sdkhttp", below: "base workflow sdk project engine"},
+	"fleet":    {doors: ".", below: "base workflow store project engine headless"},
 	"hosts":    {doors: ". doctor hook mention", below: "base workflow store engine"},
 	"docs":     {doors: "."},
 	"mcp":      {doors: "mcpserver", below: "base workflow method project engine memory"},
 	"web":      {doors: ". pairing passkey report", below: "base workflow store project engine memory headless docs"},
-	"cli":      {doors: ".", below: "base workflow method store trust proof sdk project engine memory headless hosts docs mcp web"},
+	"cli":      {doors: ".", below: "base workflow method store trust proof sdk project engine memory headless fleet hosts docs mcp web"},
 	"cmd":      {below: "cli hosts"},
 }
 

@@ -1,0 +1,142 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+)
+
+// Leases are the part of a queue for a run that a worker has.
+type Leases interface {
+	// Renew prolongs a lease, and returns its end by this machine's clock.
+	Renew(ctx context.Context, sessionID string, no int64, lease time.Duration) (time.Time, error)
+	// Save keeps how far the run has come.
+	Save(ctx context.Context, sessionID string, no int64, p queue.Progress) error
+	// Release gives the run back.
+	Release(ctx context.Context, sessionID string, no int64, r queue.Release) error
+}
+
+// errUnreachable ends a run whose store was not reached before the end of its lease.
+var errUnreachable = errors.New("the store was not reached before the lease ended")
+
+const (
+	// beat is the longest time between two renewals: a cancelled run is seen as fast.
+	beat = time.Second
+	// leeway is the time in which an engine that is asked to end is killed.
+	leeway = 6 * time.Second
+)
+
+// lease is the lease of a claimed run. It implements [headless.Lease].
+type lease struct {
+	queue  Leases
+	claim  *queue.Claim
+	length time.Duration
+	// folder is the top of the worktree, fresh whether the worker before had another one.
+	folder string
+	branch string
+	fresh  bool
+
+	mu    sync.Mutex
+	until time.Time
+	// head is the newest commit whose work is in the store.
+	head string
+}
+
+func newLease(q Leases, c *queue.Claim, length time.Duration) *lease {
+	return &lease{queue: q, claim: c, length: length, until: c.Until, head: c.Head}
+}
+
+// Number implements [headless.Lease].
+func (l *lease) Number() int64 { return l.claim.LeaseNo }
+
+// Branch implements [headless.Lease].
+func (l *lease) Branch() string { return l.branch }
+
+// Kept implements [headless.Lease].
+func (l *lease) Kept() []byte { return l.claim.Kept }
+
+// IsFresh implements [headless.Lease].
+func (l *lease) IsFresh() bool { return l.fresh }
+
+// Keep implements [headless.Lease]. The commits go with the record that knows of them.
+func (l *lease) Keep(ctx context.Context, r headless.Record) error {
+	p := queue.Progress{Kept: r.Data, Asking: r.Asking, Calls: r.Calls, Repeated: r.Repeated, Spent: int64(r.Spent)}
+	if r.Commit != "" && r.Commit != l.head {
+		work, err := git.Bundle(ctx, l.folder, l.claim.Commit, r.Commit)
+		if err != nil {
+			return err
+		}
+		p.Head, p.Work = r.Commit, work
+	}
+	err := l.persist(ctx, func(ctx context.Context) error { return l.queue.Save(ctx, l.claim.SessionID, l.Number(), p) })
+	if err == nil && p.Head != "" {
+		l.head = p.Head
+	}
+	return err
+}
+
+// persist does something until it succeeds, or the lease has ended: an answer that is lost here is paid for again.
+func (l *lease) persist(ctx context.Context, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		if err == nil || errors.Is(err, queue.ErrLeaseLost) || ctx.Err() != nil || l.left() <= 0 {
+			return err
+		}
+		if err := pause(ctx, min(beat, l.length/10)); err != nil {
+			return err
+		}
+	}
+}
+
+// left returns the time until the end of the lease.
+func (l *lease) left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.until) //nolint:forbidigo // a lease is of real time, by the monotonic clock
+}
+
+// margin is the time before the end of the lease at which the work ends.
+func (l *lease) margin() time.Duration { return min(leeway, l.length/3) }
+
+// hold renews the lease until the context ends, and ends the work by end if the lease is lost, or about to end.
+func (l *lease) hold(ctx context.Context, end context.CancelCauseFunc) {
+	for pause(ctx, min(beat, l.length/3)) == nil {
+		until, err := l.renew(ctx)
+		switch {
+		case err == nil:
+			l.mu.Lock()
+			l.until = until
+			l.mu.Unlock()
+		case errors.Is(err, queue.ErrLeaseLost):
+			end(err)
+			return
+		case l.left() <= l.margin():
+			end(errors.Join(errUnreachable, err))
+			return
+		}
+	}
+}
+
+// renew renews the lease, in the time that is left to end the work.
+func (l *lease) renew(ctx context.Context) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(l.left()-l.margin(), time.Millisecond))
+	defer cancel()
+	return l.queue.Renew(ctx, l.claim.SessionID, l.Number(), l.length)
+}
+
+// pause waits for a time, or until the context ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

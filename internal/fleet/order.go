@@ -1,0 +1,83 @@
+package fleet
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Order says how a queued run is to be worked on: what the person has allowed it.
+type Order struct {
+	Flags headless.Flags `json:"flags"`
+	// Gates is stop or yes.
+	Gates headless.Gates `json:"gates"`
+	// Answers are the person's, by question id.
+	Answers map[string]string `json:"answers,omitempty"`
+	// Publish is true if the finished work is to be offered for review.
+	Publish bool `json:"publish,omitempty"`
+}
+
+// signedOrder is an order as the store has it.
+type signedOrder struct {
+	Order json.RawMessage `json:"order"`
+	// Signature is over the order and the id of the session, in the form of package signature.
+	Signature string `json:"signature,omitempty"`
+}
+
+// orderDomain keeps the signature from being valid for anything else, or another run.
+func orderText(sessionID string, order []byte) []byte {
+	return append([]byte("bmad-mcp: order of the queued run "+sessionID+"\n"), order...)
+}
+
+// Encode returns the order for a session, signed; a nil signer signs nothing.
+func (o Order) Encode(sessionID string, signer workflow.Signer) ([]byte, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	out := signedOrder{Order: data}
+	if signer != nil {
+		if out.Signature, err = signer.Sign(orderText(sessionID, data)); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(out)
+}
+
+// ReadOrder returns the order of a session, and the key that has signed it, "" if none has.
+func ReadOrder(sessionID string, data []byte) (o Order, by signature.Key, err error) {
+	var signed signedOrder
+	if err = json.Unmarshal(data, &signed); err == nil {
+		err = json.Unmarshal(signed.Order, &o)
+	}
+	if err != nil {
+		return o, "", fault.New(fault.Storage, "the order of the run cannot be read: %w", err).
+			WithHint("queue the run again: bmad-mcp run --queue --resume RUN")
+	}
+	by, err = signature.Verify(orderText(sessionID, signed.Order), signed.Signature)
+	if err != nil {
+		by = ""
+	}
+	return o, by, nil
+}
+
+// admit refuses an order that this worker must not follow. It counts if the key that has signed it has begun the run, or
+// counts here. allowed are the commands that this worker lets every run have; others need a key that counts, since they run
+// with the rights of the worker's account.
+func (o Order) admit(began, counts bool, allowed []string) error {
+	if !began && !counts {
+		return fault.New(fault.NotAllowed, "the order of the run is signed neither by the one who has begun it nor by anybody whose key counts on this worker").
+			WithHint("somebody may have changed it in the database. Queue the run again: bmad-mcp run --queue --resume RUN")
+	}
+	for _, command := range o.Flags.Commands {
+		if !counts && !slices.Contains(allowed, command) {
+			return fault.New(fault.NotAllowed, "the run asks for the command %q, and the key of the one who asks does not count on this worker", command).
+				WithHint("type bmad-mcp allow in the worker's clone, or start it with --allow-command %q; then bmad-mcp queue retry", command)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package fleet
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+)
+
+// pushWork brings a commit to a branch of the remote, from the commit that the branch has: only if that is a part of the
+// work, so that nothing of others is lost.
+func pushWork(ctx context.Context, folder, branch, commit string) error {
+	have, err := git.RemoteBranch(ctx, folder, branch)
+	if err != nil || have == commit {
+		return err
+	}
+	if have != "" {
+		known, err := git.HasCommit(ctx, folder, have)
+		if err == nil && known {
+			known, err = git.IsMerged(ctx, folder, have, commit)
+		}
+		if err != nil {
+			return err
+		}
+		if !known {
+			return fault.New(fault.Conflict, "the branch %s of the remote has the commit %s, which the run does not know", branch, have).
+				WithHint("see whose it is: git fetch, git log; then merge it, or delete the branch, and bmad-mcp queue retry")
+		}
+	}
+	return git.Push(ctx, folder, branch, commit, have)
+}
+
+// commands are the ones with which the person offers a branch for review.
+func commands(p Proposal) string {
+	return "git push -u origin " + p.Branch + " && gh pr create --head " + p.Branch
+}

@@ -1,0 +1,265 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Queue is a team's queue, as a worker sees it.
+type Queue interface {
+	Leases
+	// Claim takes a run under a lease, nil if there is none for the worker.
+	Claim(ctx context.Context, w queue.Worker, lease time.Duration, l queue.Limits) (*queue.Claim, error)
+	// Hold has every write of this process to a session carry the number of the lease.
+	Hold(sessionID string, no int64)
+}
+
+// Clone is a clone in which a worker works.
+type Clone struct {
+	// Folder is the project's, Key its name in the store.
+	Folder, Key string
+}
+
+// Worker takes runs from a queue, one at a time.
+type Worker struct {
+	Queue  Queue
+	As     queue.Worker
+	Clones []Clone
+	Lease  time.Duration
+	Limits queue.Limits
+	// Allow has the commands that every run may have an engine run here, of anybody.
+	Allow []string
+	// Open returns the options of a runner in a folder, and the function that closes what they need.
+	Open func(ctx context.Context, folder string, o Order) (headless.Options, func(), error)
+	// Vouches reports whether a key has signed the start of a run of the project in a folder, and whether its word counts here.
+	Vouches func(ctx context.Context, folder, sessionID string, by signature.Key) (began, counts bool, err error)
+	// Publish offers a finished branch for review, and returns what became of that.
+	Publish func(ctx context.Context, folder string, s *workflow.Session) lang.Text
+	// Tell, if not nil, is called with what becomes of runs.
+	Tell func(task string, what lang.Text)
+	// Yield is closed for the worker to end after the call under way.
+	Yield <-chan struct{}
+}
+
+// Outcome is what became of a run in the hands of a worker.
+type Outcome struct {
+	Task  string
+	State queue.State
+	// Lost is true if the lease was lost, so that another worker has the run.
+	Lost bool
+	Why  string
+}
+
+const (
+	// poll is the time between two looks at an empty queue.
+	poll = 500 * time.Millisecond
+	// maxRest bounds the time between two attempts to reach the store.
+	maxRest = 10 * time.Second
+	// setback is the time after which a run that could not be worked on here is offered again.
+	setback = time.Minute
+)
+
+// Work takes runs until the context ends or the worker yields; with once, at most one, which it returns. An unreachable store
+// is waited for, unless once is set.
+func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
+	for rest := poll; ; {
+		if w.isYielding() {
+			return nil, nil
+		}
+		claim, err := w.Queue.Claim(ctx, w.As, w.Lease, w.Limits)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && (once || !fault.Is(err, fault.Storage)):
+			return nil, err
+		case err != nil:
+			if rest == poll {
+				w.tell("", lang.T("the store is not reached: %w; it is tried again", err))
+			}
+			rest = min(2*rest, maxRest)
+		case claim != nil:
+			rest = poll
+			out := w.workOn(ctx, claim)
+			w.tell(out.Task, lang.T("%s: %s", out.State, cmp.Or(out.Why, "–")))
+			if once {
+				return &out, ctx.Err()
+			}
+			continue
+		case once:
+			return nil, nil
+		default:
+			rest = poll
+		}
+		if w.rest(ctx, rest) != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// rest waits, unless the worker yields before.
+func (w *Worker) rest(ctx context.Context, d time.Duration) error {
+	ctx, stop := context.WithTimeout(ctx, d)
+	defer stop()
+	select {
+	case <-w.Yield:
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (w *Worker) isYielding() bool {
+	select {
+	case <-w.Yield:
+		return true
+	default:
+		return false
+	}
+}
+
+func (w *Worker) tell(task string, what lang.Text) {
+	if w.Tell != nil {
+		w.Tell(task, what)
+	}
+}
+
+// workOn works on a claimed run, and gives it back.
+func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
+	w.Queue.Hold(c.SessionID, c.LeaseNo) // for good: a late write of this process is another worker's loss
+	w.tell(c.TaskName, lang.T("taken under lease %d", c.LeaseNo))
+	l := newLease(w.Queue, c, w.Lease)
+	working, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // a worker that was asked to end gives the run back
+	defer stop()
+	go l.hold(beating, end)
+
+	r, why := w.runUnder(working, l)
+	out := Outcome{Task: c.TaskName, State: r.To, Why: r.Why}
+	cause := context.Cause(working)
+	switch {
+	case errors.Is(why, queue.ErrCancelled), errors.Is(cause, queue.ErrCancelled):
+		out.State, out.Why = queue.Cancelled, lang.Of(cmp.Or(why, cause)).String()
+		w.leave(l)
+		return out
+	case errors.Is(why, queue.ErrLeaseLost), errors.Is(cause, queue.ErrLeaseLost), errors.Is(cause, errUnreachable):
+		out.Lost, out.State, out.Why = true, queue.Working, lang.Of(cmp.Or(cause, why)).String()
+		return out
+	}
+	err := l.persist(beating, func(ctx context.Context) error { return w.Queue.Release(ctx, c.SessionID, l.Number(), r) })
+	switch {
+	case errors.Is(err, queue.ErrCancelled):
+		out.State = queue.Cancelled
+	case err != nil:
+		out.Lost, out.State, out.Why = true, queue.Working, lang.Of(err).String()
+		return out
+	}
+	w.leave(l)
+	return out
+}
+
+// runUnder has the run worked on under a lease, and returns how it is given back. The error is that of a lost lease.
+func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) {
+	c := l.claim
+	i := slices.IndexFunc(w.Clones, func(clone Clone) bool { return clone.Key == c.Project })
+	if i < 0 { // the queue has asked for these projects
+		return setBack(fault.New(fault.NotFound, "this worker has no clone of %s", c.Project)), nil
+	}
+	folder, err := l.enter(ctx, w.Clones[i])
+	if err != nil {
+		return w.giveUp(ctx, err)
+	}
+	order, by, err := ReadOrder(c.SessionID, c.Run)
+	var began, counts bool
+	if err == nil {
+		began, counts, err = w.Vouches(ctx, folder, c.SessionID, by)
+	}
+	if err == nil {
+		err = order.admit(began, counts, w.Allow)
+	}
+	if err != nil {
+		return w.giveUp(ctx, err)
+	}
+	o, done, err := w.Open(ctx, folder, order)
+	if err != nil {
+		return w.giveUp(ctx, err)
+	}
+	defer done()
+	o.Folder, o.Lease, o.Yield = folder, l, w.Yield
+	result, err := headless.New(o).Resume(ctx, c.SessionID)
+	if err != nil {
+		return w.giveUp(ctx, err)
+	}
+	r := releaseFor(result)
+	if s := result.Session.Standing.Session; r.To != queue.Ready {
+		r.Why = l.push(ctx, s, r.Why)
+		if r.To == queue.Done && order.Publish && w.Publish != nil {
+			r.Why = join(r.Why, w.Publish(ctx, folder, s).String())
+		}
+	}
+	return r, nil
+}
+
+// releaseFor returns how a run is given back after a result.
+func releaseFor(r *headless.Result) queue.Release {
+	out := queue.Release{Why: r.Why, Revision: r.Session.Standing.Session.Revision}
+	switch r.Reason {
+	case headless.Done:
+		out.To = queue.Done
+	case headless.Person:
+		out.To = queue.Waiting
+		if r.Session.Standing.Session.CurrentState == workflow.Cancelled {
+			out.To = queue.Cancelled
+		}
+	case headless.Spent:
+		out.To = queue.Spent
+	case headless.Yielded:
+		out.To = queue.Ready
+	default:
+		out.To = queue.Failed
+	}
+	return out
+}
+
+// giveUp returns how a run is given back after an error, or the error of a lost lease. What this machine lacks, another may
+// have: the run is offered again.
+func (w *Worker) giveUp(ctx context.Context, err error) (queue.Release, error) {
+	switch {
+	case errors.Is(err, queue.ErrLeaseLost), errors.Is(err, errUnreachable):
+		return queue.Release{To: queue.Ready}, err
+	case ctx.Err() != nil:
+		return queue.Release{To: queue.Ready, Why: "the worker was ended"}, nil
+	case fault.Is(err, fault.InvalidArgument), fault.Is(err, fault.NotAllowed):
+		return queue.Release{To: queue.Failed, Why: words(err)}, nil
+	}
+	return setBack(err), nil
+}
+
+func setBack(err error) queue.Release {
+	return queue.Release{To: queue.Ready, Why: words(err), NotBefore: setback}
+}
+
+// words returns an error with its remedy, for the queue.
+func words(err error) string {
+	f := fault.From(err)
+	return join(f.Error(), f.Hint)
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
