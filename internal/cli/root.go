@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/agents"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/decide"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/fleet"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/look"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/remember"
@@ -121,6 +122,16 @@ func newServer(a *app.App) serve.Server {
 	}
 }
 
+// newFleet returns the parts of the program for the queue of a team and its workers.
+func newFleet(a *app.App) fleet.Program {
+	return fleet.Program{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, For: func(folder string) *app.App {
+		there := a.For(folder, a.Terminal.Lang)
+		there.ReadSettings()
+		there.UseAudits()
+		return there
+	}}
+}
+
 // newUpkeep returns the parts of the program for the upkeep of a project.
 func newUpkeep(a *app.App) setup.Upkeep {
 	return setup.Upkeep{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, Parts: a.Parts, WithBook: a.WithBook, Judge: judgeServer}
@@ -164,7 +175,9 @@ func groups(a *app.App) []group {
 			look.Log(term, tasks),
 			look.Report(term, tasks),
 			dashboard,
-			run.Command(term, tasks, a.UseAudits),
+			run.Command(term, tasks, run.Program{UseAudits: a.UseAudits, UseQueue: a.UseQueue, Queue: a.Databases.Queue}),
+			fleet.Queue(newFleet(a)),
+			fleet.Worker(newFleet(a)),
 			agents.Command(term, tasks, a),
 			setup.Doctor(upkeep),
 			setup.Settings(term, tasks.Workspace),

@@ -43,6 +43,8 @@ type App struct {
 	log      *logQueue
 	// reach bounds an assistant on stdio; nil for a person at a terminal.
 	reach *reach.Reach
+	// order, if not nil, puts each new session into the queue.
+	order NewOrder
 	// built builds the parts once they are needed; nil before SetUp.
 	built *lazyParts
 }

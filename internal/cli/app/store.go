@@ -85,6 +85,9 @@ func (a *App) openStore(at store.Place, files *filestore.Summaries) (store.Backe
 	if err != nil {
 		return nil, err
 	}
+	if a.order != nil {
+		return ordering{d.Store(at), a.order}, nil
+	}
 	return d.Store(at), nil
 }
 

@@ -27,6 +27,11 @@ var (
 	// ErrSpent and ErrEngine are the ends of a model's work.
 	ErrSpent  = &Exit{8, "spent"}
 	ErrEngine = &Exit{9, "engine"}
+	// ErrCancelled, ErrLost and ErrQueued are the states of a queued run: taken from the queue, without its worker, and
+	// in the hands of the workers.
+	ErrCancelled = &Exit{10, "cancelled"}
+	ErrLost      = &Exit{11, "lost"}
+	ErrQueued    = &Exit{12, "queued"}
 	// ErrStopped: the person stopped the work, and the remaining work was printed. Shells use this code for
 	// SIGINT.
 	ErrStopped = &Exit{130, "stopped"}

@@ -42,11 +42,11 @@ type options struct {
 	yes, dryRun               bool
 	answers, resume, events   string
 	name                      string
+	apart                     apart
 }
 
-// Command returns the command that runs all stages. useAudits has the engine ask for a second opinion on the
-// scores.
-func Command(term *terminal.Terminal, tasks *app.Tasks, useAudits func()) *cobra.Command {
+// Command returns the command that runs all stages.
+func Command(term *terminal.Terminal, tasks *app.Tasks, program Program) *cobra.Command {
 	var o options
 	prices := false
 	cmd := &cobra.Command{
@@ -76,7 +76,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 			if o.resume == onlyRun && len(args) == 1 {
 				o.resume, args = args[0], nil
 			}
-			return o.startOrResume(cmd.Context(), term, tasks, useAudits, strings.Join(args, " "))
+			return o.startOrResume(cmd.Context(), term, tasks, program, strings.Join(args, " "))
 		},
 	}
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -103,6 +103,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	flags.BoolVar(&o.yes, "yes", false, "say yes beforehand to every document that reaches its gate; never to failed work")
 	flags.StringVar(&o.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
 	flags.StringArrayVar(&o.kept.Commands, "allow-command", nil, "a command that the worker may run while it builds and tests, such as \"go test\"")
+	o.apart.addFlags(cmd, &o)
 	OpenFlag(cmd, &o.kept.Open)
 	ToolFlag(cmd, &o.kept.ToolServers)
 	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
@@ -136,7 +137,10 @@ func onlyTask(ctx context.Context, tasks *app.Tasks) (string, error) {
 }
 
 // startOrResume starts or resumes a run, and shows the progress.
-func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, useAudits func(), objective string) (err error) {
+func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, program Program, objective string) (err error) {
+	if o.apart.clean {
+		return cleanWorktrees(ctx, term, tasks)
+	}
 	if err := o.checkFlags(term.JSON, tasks.Config.ToolServers, objective); err != nil {
 		return err
 	}
@@ -150,7 +154,10 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	if err != nil {
 		return err
 	}
-	useAudits()
+	if o.apart.queue {
+		return o.enqueue(ctx, term, tasks, program, objective)
+	}
+	program.UseAudits()
 	opts, err := o.runnerOptions(ctx, term, tasks)
 	if err != nil {
 		return err
@@ -160,8 +167,11 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	} else if s, _, err := tasks.Engine().Session(ctx, project.Address{Cwd: opts.Folder, Session: o.resume}); err == nil {
 		term.SpeakOf(s)
 	}
-	if o.dryRun {
+	switch {
+	case o.dryRun:
 		return dryRun(ctx, term, opts, objective)
+	case o.apart.eachSprint:
+		return o.buildSprints(ctx, term, opts)
 	}
 	out, task, err := Show(term, opts, o.events, func(r *headless.Runner) (*headless.Result, error) {
 		if o.resume != "" {
@@ -176,7 +186,15 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	case err != nil:
 		return err
 	}
-	switch out.Reason {
+	if o.apart.publish && out.Reason == headless.Done && out.Branch != "" {
+		publishRun(ctx, term, opts.Folder, out)
+	}
+	return exitFor(out.Reason)
+}
+
+// exitFor returns the end of the command for the end of a run.
+func exitFor(why headless.Reason) error {
+	switch why {
 	case headless.Person:
 		return terminal.ErrPending
 	case headless.Spent:
@@ -191,7 +209,7 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 // checkFlags refuses contradictory flags, and parses the others.
 func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective string) (err error) {
 	switch {
-	case o.resume == "" && objective == "":
+	case o.resume == "" && objective == "" && !o.apart.eachSprint:
 		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a run").WithHint("say in one or two sentences what is to be built")
 	case o.resume != "" && objective != "":
 		return fault.New(fault.InvalidArgument, "a run that is resumed has its objective already").WithHint("leave out the words after the flags, or --resume")
@@ -207,6 +225,9 @@ func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective
 		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
 	case o.kept.Minutes < 0:
 		return fault.New(fault.InvalidArgument, "--max-minutes %d is not a time", o.kept.Minutes).WithHint("name whole minutes, 1 or more")
+	}
+	if err := o.apart.checkFlags(o, objective); err != nil {
+		return err
 	}
 	if o.yes {
 		o.gates = string(headless.Yes)

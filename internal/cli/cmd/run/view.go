@@ -137,6 +137,8 @@ func (v *view) printResult(r *headless.Result) error {
 	}
 	switch {
 	case r.After == nil:
+	case r.Branch != "":
+		term.Say("  branch:  %s, in %s", r.Branch, r.Worktree)
 	case r.Moved != "":
 		files := append(r.After.Files(), r.Committed...)
 		slices.Sort(files)

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/fleet"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// apart are the flags for runs beside the main tree, here or on other machines.
+type apart struct {
+	eachSprint, clean, publish, queue bool
+	parallel                          int
+	labels                            []string
+}
+
+func (a *apart) addFlags(cmd *cobra.Command, o *options) {
+	flags := cmd.Flags()
+	flags.BoolVar(&o.kept.Worktree, "worktree", false, "work in a worktree beside the repository, on a branch of its own, and commit there")
+	flags.BoolVar(&a.publish, "pr", false, "push the branch once the run is complete, and open a pull request by gh or glab")
+	flags.BoolVar(&a.eachSprint, "each-sprint", false, "with --from RUN: build each open sprint of its approved plan in a worktree of its own")
+	flags.IntVar(&a.parallel, "parallel", 1, "with --each-sprint: build so many sprints at a time, at most one for each processor")
+	flags.BoolVar(&a.clean, "clean", false, "remove the worktrees of runs that have ended, if all in them is committed; start nothing")
+	flags.BoolVar(&a.queue, "queue", false, "leave the run to the workers of the team (bmad-mcp worker); needs a store")
+	flags.StringArrayVar(&a.labels, "label", nil, "with --queue: only for workers with this label")
+}
+
+// checkFlags refuses flags that do not go together.
+func (a *apart) checkFlags(o *options, objective string) error {
+	alone := objective == "" && o.resume == ""
+	switch {
+	case a.parallel != 1 && !a.eachSprint:
+		return fault.New(fault.InvalidArgument, "--parallel is for --each-sprint").WithHint("start several runs with --worktree, each in a terminal; or leave them to workers with --queue")
+	case a.parallel < 1 || a.parallel > runtime.NumCPU():
+		return fault.New(fault.InvalidArgument, "--parallel %d is not between 1 and %d, the number of processors", a.parallel, runtime.NumCPU()).WithHint("leave it out for one run at a time")
+	case len(a.labels) > 0 && !a.queue:
+		return fault.New(fault.InvalidArgument, "--label is for --queue").WithHint("add --queue, or leave it out")
+	case a.eachSprint && (o.kept.From == "" || !alone):
+		return fault.New(fault.InvalidArgument, "--each-sprint builds the plan of a run").WithHint("name the run alone: bmad-mcp run --from RUN --each-sprint")
+	case a.eachSprint && a.queue, a.eachSprint && o.kept.Stages != "", a.eachSprint && o.events == "-":
+		return fault.New(fault.InvalidArgument, "--each-sprint goes with none of --queue, --stages and --events -").WithHint("leave the other flag out")
+	case a.publish && !o.kept.Worktree && !a.eachSprint && !a.queue && o.resume == "":
+		return fault.New(fault.InvalidArgument, "--pr is for a run with a branch of its own").WithHint("add --worktree")
+	case a.queue && (o.dryRun || o.events != "" || o.gates == string(headless.Ask)):
+		return fault.New(fault.InvalidArgument, "--queue goes with none of --dry-run, --events and --gates ask").WithHint("at its gates a queued run waits for bmad-mcp decide; leave the other flag out")
+	case a.queue && len(o.kept.Open)+len(o.kept.ToolServers) > 0:
+		return fault.New(fault.InvalidArgument, "--allow-path and --tool-server are rights on one machine, and --queue is for others").WithHint("leave them out, or run it here with --worktree")
+	}
+	return nil
+}
+
+// cleanWorktrees removes the worktrees of runs that have ended.
+func cleanWorktrees(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) error {
+	folder, err := tasks.Project()
+	if err != nil {
+		return err
+	}
+	p, err := tasks.Engine().Projects().Open(folder)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	all, err := fleet.Clean(ctx, p)
+	rows := [][]string{}
+	for i, c := range all {
+		all[i] = c.In(term.Lang)
+		fate := all[i].Why
+		if c.Removed {
+			fate = term.Lang.Say("removed")
+		}
+		rows = append(rows, []string{c.Task, c.Folder, fate})
+	}
+	if err != nil {
+		return err
+	}
+	if all == nil {
+		all = []fleet.Cleaned{}
+	}
+	return term.List(term.JSON, all, lang.T("No run of this project has a worktree."), term.Header("RUN\tWORKTREE\tFATE"), rows)
+}
+
+// buildSprints builds the sprints of a plan.
+func (o *options) buildSprints(ctx context.Context, term *terminal.Terminal, opts headless.Options) error {
+	show := func(task string, e headless.Event) {
+		if text := e.Line(term.Lang); text != "" && !term.JSON {
+			term.Printf("%s  %s\n", task, text)
+		}
+	}
+	from := o.kept.From
+	opts.Flags.From = ""
+	opts.Person, opts.Gates = nil, cmp.Or(without(opts.Gates, headless.Ask), headless.Stop)
+	built, err := fleet.Sprints{Options: opts, From: from, Parallel: o.apart.parallel, Tell: show}.Build(ctx)
+	if built == nil {
+		return err
+	}
+	if term.JSON {
+		if err := term.PrintJSON(built); err != nil {
+			return err
+		}
+	} else if err := printSprints(term, built); err != nil {
+		return err
+	}
+	switch {
+	case err != nil:
+		return err
+	case !built.Done():
+		return exitOf(built)
+	case o.apart.publish:
+		sayPublished(ctx, term, fleet.Proposal{Folder: built.Folder, Branch: built.Branch, Commit: fleet.CommitOf(built.Folder, built.Branch), Title: firstLine(built.Session.Objective)}, built.Session)
+	}
+	return nil
+}
+
+// without returns a value unless it is another.
+func without(g, other headless.Gates) headless.Gates {
+	if g == other {
+		return ""
+	}
+	return g
+}
+
+// exitOf returns the exit of a build with open ends: a person's first, since the others may wait for it.
+func exitOf(b *fleet.Built) error {
+	out := error(terminal.ErrPending)
+	for _, s := range b.Sprints {
+		switch s.Reason {
+		case headless.Person:
+			return terminal.ErrPending
+		case headless.Spent:
+			out = terminal.ErrSpent
+		case headless.Failed:
+			out = terminal.ErrEngine
+		}
+	}
+	return out
+}
+
+func printSprints(term *terminal.Terminal, b *fleet.Built) error {
+	rows := [][]string{}
+	for _, s := range b.Sprints {
+		fate := s.Why
+		if s.Merged {
+			fate = term.Lang.Say("merged into %s", b.Branch)
+		}
+		rows = append(rows, []string{fmt.Sprint(s.Number), s.Task, fate, s.Command})
+	}
+	for _, w := range b.Warnings {
+		term.Warnf("%s", w)
+	}
+	if len(rows) == 0 {
+		term.Say("All sprints of the plan are done.")
+		return nil
+	}
+	return term.Columns(term.Header("SPRINT\tRUN\tSTANDS\tNEXT"), rows)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// publishRun offers the branch of a complete run for review.
+func publishRun(ctx context.Context, term *terminal.Terminal, folder string, r *headless.Result) {
+	s := r.Session.Standing.Session
+	sayPublished(ctx, term, fleet.Proposal{Folder: cmp.Or(r.Worktree, folder), Branch: r.Branch, Commit: fleet.CommitOf(folder, r.Branch), Title: firstLine(s.Objective)}, s)
+}
+
+func sayPublished(ctx context.Context, term *terminal.Terminal, p fleet.Proposal, s *workflow.Session) {
+	fmt.Fprintln(outOf(term), term.Lang.Say("  review:  %s", Propose(ctx, p, s)))
+}
+
+// outOf returns the output for people: not the one of JSON.
+func outOf(term *terminal.Terminal) io.Writer {
+	if term.JSON {
+		return term.Err
+	}
+	return term.Out
+}
+
+// Propose offers a branch of a run for review, and returns what became of it.
+func Propose(ctx context.Context, p fleet.Proposal, s *workflow.Session) lang.Text {
+	p.Environ = os.Environ()
+	p.Body = s.Objective + "\n\nBmad-Run: " + s.SessionID + "\n"
+	return fleet.Publish(ctx, p)
+}
