@@ -40,6 +40,7 @@ func Orders(folder string) map[string]string {
 			case err != nil: // it cannot be read, or has just gone
 			case d.IsDir() && slices.Contains(dataFolders, d.Name()):
 				return fs.SkipDir
+			case r.isOrdinaryRecord(dir, rel):
 			case !d.IsDir() && isOrder:
 				addFile(found, name)
 			}
@@ -47,6 +48,20 @@ func Orders(folder string) map[string]string {
 		})
 	}
 	return found
+}
+
+// isOrdinaryRecord reports whether a file in a git directory is one of those that each linked work tree has, and not of the
+// repository's own work tree: others come, move and go meanwhile. A commondir elsewhere would give that work tree other settings.
+func (r *repository) isOrdinaryRecord(dir, rel string) bool {
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	if len(parts) != 3 || parts[0] != "worktrees" || parts[1] == filepath.Base(r.dir) {
+		return false
+	}
+	if parts[2] != "commondir" {
+		return parts[2] == "gitdir"
+	}
+	text, err := durable.ReadPath(filepath.Join(dir, rel), maxPointer)
+	return err == nil && strings.TrimSpace(string(text)) == "../.."
 }
 
 func addFile(found map[string]string, name string) {

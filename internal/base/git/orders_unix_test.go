@@ -32,6 +32,11 @@ func TestOrders(t *testing.T) {
 		"a file that nobody names": {"echo > watch", "echo x > watch", ""},
 		"a submodule":              {"git init -q ../o; git -C ../o commit -q --allow-empty -m o; git submodule --quiet add ../o other; mkdir -p .git/modules/other/hooks", "echo x > .git/modules/other/hooks/post-checkout; git -C other config core.pager evil", ".git/modules/other/config .git/modules/other/hooks/post-checkout"},
 		"a link to the directory":  {"mv .git ../away; ln -s ../away .git", "git config core.pager evil", "../away/config"},
+		"a linked tree that comes": {"", "git worktree add -q ../linked", ""},
+		"one that moves":           {"git worktree add -q ../linked", "git worktree move ../linked ../moved", ""},
+		"one that goes":            {"git worktree add -q ../linked", "git worktree remove ../linked", ""},
+		"one led elsewhere":        {"git worktree add -q ../linked", "echo ../../../evil > .git/worktrees/linked/commondir", ".git/worktrees/linked/commondir"},
+		"a setting of another one": {"git config extensions.worktreeConfig true; git worktree add -q ../linked", "git -C ../linked config --worktree core.pager x", ".git/worktrees/linked/config.worktree"},
 		"a linked tree":            {"git worktree add -q ../linked", "git -C ../linked config core.pager evil", ".git/config"},
 	} {
 		t.Run(name, func(t *testing.T) {
