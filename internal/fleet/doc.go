@@ -16,8 +16,8 @@
 //
 //   - Under a lease that another has followed nothing is written: neither the session, nor the record, nor a branch of
 //     the remote (TestLateWorker).
-//   - A worker that cannot reach the store ends the call under way before its lease ends (TestCutOff).
-//   - An answer that the store has is not asked for again (TestKilledWorkers).
+//   - A worker that cannot reach the store ends the call under way before its lease ends (TestNetworkCut).
+//   - An answer that the store has is not asked for again (TestManyKills).
 //   - An order opens no gate and allows no command unless somebody whose key counts here has signed it for this very
 //     run (TestForgedOrders).
 package fleet

@@ -69,7 +69,7 @@ func (l *lease) Keep(ctx context.Context, r headless.Record) error {
 	if r.Commit != "" && r.Commit != l.head {
 		work, err := git.Bundle(ctx, l.folder, l.claim.Commit, r.Commit)
 		if err != nil {
-			return err
+			return errors.Join(err, headless.ErrUncommitted)
 		}
 		p.Head, p.Work = r.Commit, work
 	}
@@ -102,6 +102,9 @@ func (l *lease) left() time.Duration {
 
 // margin is the time before the end of the lease at which the work ends.
 func (l *lease) margin() time.Duration { return min(leeway, l.length/3) }
+
+// Grace implements [headless.Lease].
+func (l *lease) Grace() time.Duration { return l.margin() / 2 }
 
 // hold renews the lease until the context ends, and ends the work by end if the lease is lost, or about to end.
 func (l *lease) hold(ctx context.Context, end context.CancelCauseFunc) {

@@ -241,7 +241,7 @@ func (w *Worker) giveUp(ctx context.Context, err error) (queue.Release, error) {
 		return queue.Release{To: queue.Ready}, err
 	case ctx.Err() != nil:
 		return queue.Release{To: queue.Ready, Why: "the worker was ended"}, nil
-	case fault.Is(err, fault.InvalidArgument), fault.Is(err, fault.NotAllowed):
+	case errors.Is(err, headless.ErrUncommitted), fault.Is(err, fault.InvalidArgument), fault.Is(err, fault.NotAllowed): // another try could cost as much again
 		return queue.Release{To: queue.Failed, Why: words(err)}, nil
 	}
 	return setBack(err), nil

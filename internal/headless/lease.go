@@ -2,6 +2,8 @@ package headless
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -18,6 +20,8 @@ type Lease interface {
 	Kept() []byte
 	// IsFresh reports whether the folder has only what the record knows of: what another worker had not committed is not here.
 	IsFresh() bool
+	// Grace is the time of an engine to end once it is asked to: before the end of the lease.
+	Grace() time.Duration
 	// Keep keeps the record, durably. After an error the run does nothing more.
 	Keep(ctx context.Context, r Record) error
 }
@@ -31,6 +35,9 @@ type Record struct {
 	// Commit is the newest commit of the run's branch, "" before the first.
 	Commit string
 }
+
+// ErrUncommitted is the error of a run whose work could not be committed. The answer that reports the work is kept.
+var ErrUncommitted = errors.New("the work of the run is not committed")
 
 // readLease returns the state in the record of a lease, nil if there is none. On a fresh folder it forgets what only the
 // folder of the other worker had.

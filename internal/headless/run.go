@@ -159,7 +159,12 @@ func (r *run) save(ctx context.Context) error {
 	if err := r.keepLease(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	return errors.Join(r.keepRights(), r.files.saveState(r.state))
+	err := r.files.saveState(r.state)
+	if r.Lease != nil && err != nil { // the lease has it
+		r.Log.Warn("the file of the run was not written", "error", err)
+		err = nil
+	}
+	return errors.Join(r.keepRights(), err)
 }
 
 // keepRights keeps the rights outside of the project, if they have changed.

@@ -170,6 +170,9 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 		Allow: r.Flags.Commands, Open: r.Flags.Open, ToolServers: r.Flags.ToolServers,
 		Tell: func(a hostcli.Activity) { r.reportActivity(t, a) },
 	}
+	if r.Lease != nil {
+		job.Grace = r.Lease.Grace()
+	}
 	job.Left, _ = r.budget.Left()
 	working := ctx
 	if r.Flags.Minutes > 0 {

@@ -140,13 +140,13 @@ func (r *run) commitWork(ctx context.Context, subject, body string) error {
 	}
 	documents := artifact.TaskFolder(r.session.TaskName) + "/"
 	files := slices.DeleteFunc(tree.Files(), func(name string) bool {
-		return !strings.HasPrefix(name, documents) && !slices.Contains(r.state.Wrote, name)
+		return !strings.HasPrefix(name, documents) && !slices.Contains(r.state.Wrote, name) && !r.isNote(name)
 	})
 	commit, err := git.CommitFiles(ctx, folder, git.Commit{
 		Files: files, Message: r.commitMessage(subject, body), Author: git.Identity(folder), At: r.Engine.Clock(),
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, ErrUncommitted)
 	}
 	if r.state.Wrote = nil; commit == "" { // a killed process may have committed it
 		commit = tree.Head
@@ -157,6 +157,14 @@ func (r *run) commitWork(ctx context.Context, subject, body string) error {
 		r.tellEvent(Event{Type: Committed, Commit: commit, Text: subject})
 	}
 	return nil
+}
+
+// isNote reports whether a file is of the project's memory, in a worktree that goes with the lease.
+func (r *run) isNote(name string) bool {
+	if r.Lease == nil || strings.HasPrefix(name, store.Folder+"/") || strings.HasPrefix(name, artifact.Folder+"/") {
+		return false
+	}
+	return r.isOwn(name)
 }
 
 // maxSubject is the usual greatest length of the first line of a commit, in columns.

@@ -47,6 +47,8 @@ type Job struct {
 	Open []string
 	// ToolServers are the names of MCP servers whose tools an engine of this program may use.
 	ToolServers []string
+	// Grace is the time of a program to end once it is asked to; 0 stands for 5 seconds.
+	Grace time.Duration
 	// Raw, if not nil, gets the engine's own output, line by line.
 	Raw io.Writer
 	// Tell, if not nil, is called with the engine's activities, in order.

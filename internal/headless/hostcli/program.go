@@ -100,7 +100,7 @@ func (p program) run(ctx context.Context, j Job) error {
 		}
 	}}
 	cmd.Stdout, cmd.Stderr = out, words
-	group := process.Own(cmd, grace)
+	group := process.Own(cmd, cmp.Or(j.Grace, grace))
 	if err := group.Start(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -1,0 +1,116 @@
+package fleet
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+)
+
+// machine is a signer as this program has it.
+type machine struct{ signature.Signer }
+
+func (machine) MAC(string) string { return "" }
+
+func newMachine(t *testing.T, seed string) machine {
+	t.Helper()
+	s, err := signature.NewSigner(ed25519.NewKeyFromSeed([]byte(strings.Repeat(seed, ed25519.SeedSize))[:ed25519.SeedSize]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine{s}
+}
+
+const (
+	session = "8f47de7c-70bb-4c68-b1c4-ade8be52a576"
+	other   = "aa10d388-fc16-4c94-8242-bfce7eed6bb4"
+)
+
+// TestForgedOrders: an order counts by the signature of one who has a say in this very run.
+func TestForgedOrders(t *testing.T) {
+	ann, eve := newMachine(t, "a"), newMachine(t, "e")
+	order := Order{Gates: headless.Yes, Flags: headless.Flags{Commands: []string{"go test"}}}
+	encode := func(id string, by machine) []byte {
+		data, err := order.Encode(id, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	changed := func(text string) []byte {
+		return []byte(strings.Replace(string(encode(session, ann)), "go test", text, 1))
+	}
+	unsigned, err := order.Encode(session, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		data    []byte
+		counts  []machine // besides ann, who has begun the run
+		allowed []string
+		want    fault.Code
+	}{
+		"her own, allowed":                   {encode(session, ann), []machine{ann}, nil, ""},
+		"her own, with a worker's commands":  {encode(session, ann), nil, []string{"go vet", "go test"}, ""},
+		"her own, with other commands":       {encode(session, ann), nil, []string{"go"}, fault.NotAllowed},
+		"a stranger's":                       {encode(session, eve), []machine{ann}, []string{"go test"}, fault.NotAllowed},
+		"a colleague's, whose key counts":    {encode(session, eve), []machine{eve}, nil, ""},
+		"of another run":                     {encode(other, ann), []machine{ann}, []string{"go test"}, fault.NotAllowed},
+		"with another command":               {changed("rm -rf"), []machine{ann}, nil, fault.NotAllowed},
+		"without a signature":                {unsigned, []machine{ann}, []string{"go test"}, fault.NotAllowed},
+		"with a signature that is none":      {[]byte(`{"order": {"gates": "yes"}, "signature": "x"}`), []machine{ann}, nil, fault.NotAllowed},
+		"that is no order":                   {[]byte(`[]`), []machine{ann}, nil, fault.Storage},
+		"that is empty":                      {nil, []machine{ann}, nil, fault.Storage},
+		"with another order behind the same": {append(encode(session, ann), `{"order": {"gates": "yes"}}`...), []machine{ann}, nil, fault.Storage},
+	} {
+		o, by, err := ReadOrder(session, c.data)
+		if err == nil {
+			counts := false
+			for _, m := range c.counts {
+				counts = counts || by == m.Public()
+			}
+			err = o.admit(by == ann.Public(), counts, c.allowed)
+		}
+		if got := codeOf(err); got != c.want {
+			t.Errorf("%s: %q, want %q (%v)", name, got, c.want, err)
+		}
+		if c.want != "" && fault.From(err).Hint == "" {
+			t.Errorf("%s: no way to go on: %v", name, err)
+		}
+	}
+}
+
+func codeOf(err error) fault.Code {
+	if err == nil {
+		return ""
+	}
+	return fault.From(err).Code
+}
+
+// FuzzReadOrder: whatever is in the database, an order that is read can be written and read again, as the same.
+func FuzzReadOrder(f *testing.F) {
+	f.Add([]byte(`{"order": {"gates": "yes", "flags": {"budget_nano_usd": 1}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, by, err := ReadOrder(session, data)
+		if err != nil {
+			return
+		}
+		if by != "" {
+			t.Fatalf("somebody has signed %q", data)
+		}
+		again, err := o.Encode(session, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, _, err := ReadOrder(session, again)
+		a, _ := json.Marshal(o)
+		b, _ := json.Marshal(same)
+		if err != nil || string(a) != string(b) {
+			t.Errorf("%s became %s: %v", a, b, err)
+		}
+	})
+}
