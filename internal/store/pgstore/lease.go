@@ -17,6 +17,12 @@ const (
 	heldBy = `tenant_id = $1 and session_id = $2 and lease_no = $3 and state = 'working'`
 	// leaseCount is the number of leases that have not ended.
 	leaseCount = `(select count(*) from queue_entry n where n.tenant_id = $1 and n.state = 'working' and n.lease_until > ` + serverTime + `)`
+	// inOrder has the entries read in their order, by the index, until one fits. The planner would sort them all, as it
+	// takes the conditions for rare.
+	inOrder = `select set_config('enable_sort', 'off', true)`
+	// lockWorker holds up other claims of a worker until the transaction ends: the server may still be at work on one
+	// whose connection was lost.
+	lockWorker = `select pg_advisory_xact_lock(hashtextextended('bmad-mcp worker ' || $1::bigint || ' ' || $2::text, 0))`
 	// lockLimits holds up other claims until the transaction ends; where it does so follows.
 	lockLimits = `select pg_advisory_xact_lock(hashtextextended('bmad-mcp queue ' || $1::bigint, 0)) `
 )
@@ -35,15 +41,13 @@ var (
 func claimStatement(condition string) string {
 	return `with most as (
 		select least(nullif($7::bigint, 0), nullif(greatest(max(max_workers), 0), 0)) as workers,
-			least(nullif($8::bigint, 0), nullif(greatest(max(max_cost_per_day), 0), 0)) as cost
-		from queue_limit where tenant_id = $1
+			least(nullif($8::bigint, 0), nullif(greatest(max(max_cost_per_day), 0), 0)) as cost from queue_limit where tenant_id = $1
 	), picked as (
-		select e.session_id, e.worker, e.state from queue_entry e join project p on p.tenant_id = e.tenant_id and p.project_id = e.project_id, most
-		where e.tenant_id = $1 and e.state in ('ready', 'working') and p.key = any($2) and e.labels <@ $3
+		select e.session_id, e.worker, e.state from queue_entry e where e.tenant_id = $1 and e.state in ('ready', 'working')
 		and case when e.state = 'ready' then e.not_before else e.lease_until end <= ` + serverTime + `
-		and ` + readable + `
-		and (most.workers is null or most.workers > ` + leaseCount + `)
-		and (most.cost is null or most.cost > coalesce((select d.spent from queue_day d where d.tenant_id = $1 and d.day = ` + serverDay + `), 0))` + condition + `
+		and e.project_id = any(array(select p.project_id from project p where p.tenant_id = $1 and p.key = any($2))) and e.labels <@ $3 and ` + readable + `
+		and (select (workers is null or workers > ` + leaseCount + `)
+			and (cost is null or cost > coalesce((select d.spent from queue_day d where d.tenant_id = $1 and d.day = ` + serverDay + `), 0)) from most)` + condition + `
 		order by e.queued_at, e.session_id limit 1 for update of e skip locked
 	) update queue_entry e set state = 'working', worker = $5, worker_before = picked.worker, call = $6, lease_no = e.lease_no + 1, changed_at = clock_timestamp(),
 		lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond', why = '',
@@ -82,6 +86,8 @@ func (q *Queue) Claim(ctx context.Context, w queue.Worker, lease time.Duration, 
 			}
 			return rows.Err()
 		}
+		b.Queue(inOrder)
+		b.Queue(lockWorker, q.db.tenant, w.ID)
 		b.Queue(lockLimits+`where $2 or exists (select from queue_limit where tenant_id = $1 and max_workers > 0)`, q.db.tenant, l.MaxWorkers > 0)
 		statement := claimNext
 		if again {

@@ -38,6 +38,7 @@ create table queue_entry (
 ) with (fillfactor = 70);
 alter table queue_entry alter column work set storage external;
 create index queue_entry_open on queue_entry (tenant_id, queued_at, session_id) where state in ('ready', 'working');
+create index queue_entry_working on queue_entry (tenant_id) where state = 'working';
 
 create table queue_worker (
   tenant_id bigint not null,
