@@ -12,7 +12,10 @@
 //     answered. A change found there is done (TestEveryCut).
 //   - Each query names tenant and project. Row-level security is a second barrier (TestTenantsAreApart).
 //   - Of the workers that a lease of the queue was given to, only the last can change the entry, and the session while
-//     it holds it; a lost answer makes no exception (TestLateWorkersAreRefused, TestLostInTheMiddle).
+//     it holds it; a lost answer makes no exception (TestLateWorkersAreRefused, TestEveryCutOfTheQueue).
+//   - An entry is given to one worker at a time, and none is lost (TestManyWorkers, TestKilledServersLoseNoEntry). A
+//     change of a session by a person wakes the entry in the same transaction (TestDecisionsAreNotMissed). Locks are
+//     taken in one order: those of claims, the session, the entry, the day.
 //   - Nothing falls back to files, and only [Migrate] changes the schema (TestSchemas).
 package pgstore
 

@@ -310,6 +310,12 @@ func (s *Server) Kill(t testing.TB) {
 	s.stop = nil
 }
 
+// StopAtOnce stops the server as its owner can: without waiting for anybody, and without the end of its log on the disk.
+func (s *Server) StopAtOnce() {
+	_ = s.stop() // the shell reports how it has ended
+	s.stop = nil
+}
+
 // Close ends the server, and removes the files.
 func (s *Server) Close() {
 	if s.stop != nil {
