@@ -2,7 +2,9 @@ package pgstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -48,6 +50,45 @@ func TestDecisionsAreNotMissed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNothingIsStoredAfterATakeover has an entry taken over while the worker before it stores a change: whatever the next
+// one finds is what stays.
+func TestNothingIsStoredAfterATakeover(t *testing.T) {
+	ctx := context.Background()
+	address := migrated(t)
+	late, next := open(t, address), open(t, address)
+	s := enqueue(t, late, queue.Order{})
+	text := strings.Repeat("a line of a document\n", 5000)
+	stored := 0
+	for range 200 {
+		c := claim(t, late.Queue(), worker, whole)
+		late.Hold(s.SessionID, c.LeaseNo)
+		var work sync.WaitGroup
+		work.Go(func() {
+			_, err := late.Store(at).Update(ctx, s.SessionID, step(text))
+			if err == nil {
+				stored++
+			} else if !errors.Is(err, queue.ErrLeaseLost) {
+				t.Error(err)
+			}
+		})
+		endLease(t, address, s.SessionID)
+		var taken *queue.Claim
+		for taken == nil {
+			var err error
+			taken, err = next.Queue().Claim(ctx, worker, whole, queue.Limits{})
+			must(t, err)
+		}
+		found, err := next.Store(at).Get(ctx, s.SessionID)
+		must(t, err)
+		work.Wait()
+		if left, err := next.Store(at).Get(ctx, s.SessionID); err != nil || left.Revision != found.Revision {
+			t.Fatalf("revision %d came after the takeover at %d, %v", left.Revision, found.Revision, err)
+		}
+		must(t, next.Queue().Release(ctx, s.SessionID, taken.LeaseNo, queue.Release{To: queue.Ready}))
+	}
+	t.Logf("%d changes were in time", stored)
 }
 
 // TestEntriesFollowSessions: a change of a session wakes an entry that has stopped, and the end of a run by a person that

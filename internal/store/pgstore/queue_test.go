@@ -294,22 +294,33 @@ func TestLateWorkersAreRefused(t *testing.T) {
 	}
 }
 
-// TestLostInTheMiddle has a lease lost between the begin of a change and its end: nothing of it is stored.
+// TestLostInTheMiddle has a lease lost between the begin of a change and its end: nothing of it is stored, also if the
+// connection breaks then, and the commit is sent again.
 func TestLostInTheMiddle(t *testing.T) {
 	ctx := context.Background()
 	address := migrated(t)
-	d, other := open(t, address), open(t, address)
-	s := enqueue(t, d, queue.Order{})
-	c := claim(t, d.Queue(), worker, whole)
-	d.Hold(s.SessionID, c.LeaseNo)
-	_, err := d.Store(at).Update(ctx, s.SessionID, func(tx store.Tx, s *workflow.Session) error {
-		endLease(t, address, s.SessionID)
-		claim(t, other.Queue(), worker, whole)
-		return step("late")(tx, s)
-	})
-	isLost(t, "the change", err)
-	if got, err := other.Store(at).Get(ctx, s.SessionID); err != nil || got.Revision != s.Revision {
-		t.Errorf("revision %d, %v", got.Revision, err)
+	p, proxied := through(t, address)
+	d, other := open(t, proxied), open(t, address)
+	for _, isCut := range []bool{false, true} {
+		s := enqueue(t, d, queue.Order{})
+		c := claim(t, d.Queue(), worker, whole)
+		d.Hold(s.SessionID, c.LeaseNo)
+		_, err := d.Store(at).Update(ctx, s.SessionID, func(tx store.Tx, s *workflow.Session) error {
+			endLease(t, address, s.SessionID)
+			claim(t, other.Queue(), worker, whole)
+			err := step("late")(tx, s)
+			if isCut {
+				p.up.Store(0)
+			}
+			return err
+		})
+		isLost(t, "the change", err)
+		if got, err := other.Store(at).Get(ctx, s.SessionID); err != nil || got.Revision != s.Revision {
+			t.Errorf("cut %v: revision %d, %v", isCut, got.Revision, err)
+		}
+		if left := p.up.Load(); left >= 0 {
+			t.Error("nothing was cut")
+		}
 	}
 }
 

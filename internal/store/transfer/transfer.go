@@ -5,6 +5,9 @@
 //
 // Two forms of a session, one in each store, are never merged. If the history of one continues the other's,
 // the longer one stays; else both stay, the second under a new id and task name.
+//
+// The queue of runs is not carried: an entry is about the workers of one team. A run that comes to another store is
+// queued there by a person, and one that replaces a shorter state wakes its entry, as every change does.
 package transfer
 
 import (
