@@ -76,7 +76,7 @@ func readBundle(data []byte) (b bundle, err error) {
 	first, rest, _ := strings.Cut(string(header), "\n")
 	isKnown := first == "# v2 git bundle" || first == "# v3 git bundle"
 	if !ok || !isKnown || !bytes.HasPrefix(pack, []byte("PACK")) {
-		return refuse(fault.New(fault.InvalidArgument, "this is no bundle of git"))
+		return refuse(fault.New(fault.InvalidArgument, "this is not a bundle of git"))
 	}
 	b.pack = pack
 	for line := range strings.SplitSeq(rest, "\n") {

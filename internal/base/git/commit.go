@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func (d *desk) checkFile(file, name string) (isThere bool, err error) {
 	parts := strings.Split(name, "/")
 	isOdd := file == "" || !filepath.IsLocal(filepath.FromSlash(file)) || strings.ContainsRune(file, 0) || slices.ContainsFunc(parts, isGit)
 	if isOdd || strings.HasSuffix(file, "/") || slices.Contains(strings.Split(file, "/"), "..") {
-		return refuse(fault.New(fault.InvalidArgument, "this is no path of a file to commit: %s", said))
+		return refuse(fault.New(fault.InvalidArgument, "this is not a path of a file to commit: %s", said))
 	}
 	for i := range parts {
 		at := filepath.Join(d.tree, filepath.Join(parts[:i+1]...))
@@ -176,7 +177,7 @@ func (d *desk) checkFile(file, name string) (isThere bool, err error) {
 	return true, nil
 }
 
-// listFiles lists files of the index, or of the disk, among names from the top, which are no patterns.
+// listFiles lists files of the index, or of the disk, among names from the top, taken as they are.
 func (d *desk) listFiles(ctx context.Context, names []string, options ...string) ([]string, error) {
 	var out []string
 	for len(names) > 0 {
@@ -265,27 +266,20 @@ func (d *desk) writeCommit(ctx context.Context, tree string, parents []string, m
 }
 
 // withIndex changes entries of the repository's index, in the form of git update-index --index-info, if do succeeds. As
-// git does, it holds the lock of the index while it does so.
+// git does, it holds the lock of the index while do runs.
 func (d *desk) withIndex(ctx context.Context, changes string, do func() error) error {
-	index := filepath.Join(d.dir, "index")
-	lock, err := os.OpenFile(index+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // as git does, for all whom the umask lets
-	if errors.Is(err, fs.ErrExist) {
-		return fault.New(fault.Conflict, "another git is at work in %s, and holds %s", d.tree, index+".lock").
-			WithHint("repeat the call when it is done; if none is at work, an ended one left the file, which can go")
-	}
+	dir, err := durable.OpenDir(d.dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(index + ".lock") }() // after success it has another name
-	defer func() { _ = lock.Close() }()
-	text, err := durable.ReadPath(index, maxIndex)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !isNew {
+	defer func() { _ = dir.Close() }()
+	before, err := d.readIndex()
+	if err != nil {
 		return err
 	}
 	own := d.file("index")
-	if !isNew {
-		if err := os.WriteFile(own, text, 0o600); err != nil {
+	if before != nil {
+		if err := os.WriteFile(own, before, 0o600); err != nil {
 			return err
 		}
 	}
@@ -299,16 +293,46 @@ func (d *desk) withIndex(ctx context.Context, changes string, do func() error) e
 	if _, err := c.runForOutput(ctx, "update-index", "-q", "--refresh"); err != nil && exitOf(err) != 1 { // as of other changed files
 		return d.explain(err, "update-index")
 	}
-	if text, err = durable.ReadPath(own, maxIndex); err == nil {
-		_, err = lock.Write(text)
-	}
-	if err = errors.Join(err, lock.Sync(), lock.Close()); err != nil {
+	after, err := durable.ReadPath(own, maxIndex)
+	if err != nil {
 		return err
+	}
+	const lock = "index.lock"
+	busy := fault.New(fault.Conflict, "another git is at work in %s, and holds or has just written %s", d.tree, filepath.Join(d.dir, "index")).
+		WithHint("repeat the call when it is done; if none is at work, an ended one left %s, which can go", dir.Join(lock))
+	if err := dir.CreateUnsynced(lock, after); errors.Is(err, fs.ErrExist) {
+		return busy
+	} else if err != nil {
+		return err
+	}
+	isHeld := true
+	defer func() {
+		if isHeld {
+			_ = os.Remove(dir.Join(lock))
+		}
+	}()
+	now, err := d.readIndex()
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, before) {
+		return busy
 	}
 	if err := do(); err != nil {
 		return err
 	}
-	return os.Rename(index+".lock", index)
+	err = os.Rename(dir.Join(lock), filepath.Join(d.dir, "index"))
+	isHeld = err != nil // else the name may be of another git by now
+	return err
+}
+
+// readIndex returns the repository's index, nil if there is none yet.
+func (d *desk) readIndex() ([]byte, error) {
+	text, err := durable.ReadPath(filepath.Join(d.dir, "index"), maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
 }
 
 // maxIndex bounds an index, in bytes.

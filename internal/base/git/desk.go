@@ -201,7 +201,7 @@ func checkBranch(name string) error {
 	isBroken := name == "" || len(name) > maxBranch || !utf8.ValidString(name) || strings.ContainsFunc(name, isOdd) || slices.ContainsFunc(strings.Split(name, "/"), isOddPart)
 	isSpecial := name == "@" || name == "HEAD" || strings.HasPrefix(name, "-") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{")
 	if isBroken || isSpecial {
-		return fault.New(fault.InvalidArgument, "this is no name of a branch: %s", sayShort(name)).WithHint("use letters, digits and . _ / -, such as feature/login")
+		return fault.New(fault.InvalidArgument, "this is not a name of a branch: %s", sayShort(name)).WithHint("use letters, digits and . _ / -, such as feature/login")
 	}
 	return nil
 }
@@ -212,8 +212,8 @@ const (
 	neutralAddress = "bmad-mcp@localhost"
 )
 
-// splitAuthor returns name and address of an author in the form of [Identity], without the characters that git takes
-// away; those of this program if nothing stays of the name.
+// splitAuthor returns name and address of an author in the form of [Identity], without the characters that git
+// removes; those of this program if nothing stays of the name.
 func splitAuthor(author string) (name, address string) {
 	const crud = ".,:;<>\"\\'"
 	clean := func(text string) string {

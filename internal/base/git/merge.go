@@ -126,7 +126,7 @@ func SetBranch(ctx context.Context, folder, branch, commit, old string) error {
 		return err
 	}
 	if old != "" && !commitForm.MatchString(old) {
-		return fault.New(fault.InvalidArgument, "this is no hash of a commit: %s", sayShort(old)).WithHint("name it in full, as git rev-parse prints it")
+		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(old)).WithHint("name it in full, as git rev-parse prints it")
 	}
 	d, err := openDesk(ctx, folder)
 	if err != nil {

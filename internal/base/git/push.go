@@ -309,7 +309,7 @@ func Push(ctx context.Context, folder, branch, commit, expected string) error {
 		return err
 	}
 	if expected != "" && !commitForm.MatchString(expected) {
-		return fault.New(fault.InvalidArgument, "this is no hash of a commit: %s", sayShort(expected)).WithHint("name it in full, as git rev-parse prints it")
+		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(expected)).WithHint("name it in full, as git rev-parse prints it")
 	}
 	return withRemote(ctx, folder, func(ctx context.Context, r *remote) error {
 		if err := r.needCommit(ctx, commit); err != nil {
@@ -343,7 +343,7 @@ func Push(ctx context.Context, folder, branch, commit, expected string) error {
 // password. git may remove the commit after two weeks, unless a branch has it by then.
 func Fetch(ctx context.Context, folder, commit, branch string) error {
 	if !commitForm.MatchString(commit) {
-		return fault.New(fault.InvalidArgument, "this is no hash of a commit: %s", sayShort(commit)).WithHint("name it in full, as git rev-parse prints it")
+		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(commit)).WithHint("name it in full, as git rev-parse prints it")
 	}
 	if branch != "" {
 		if err := checkBranch(branch); err != nil {

@@ -113,7 +113,7 @@ func makeAbove(folder string) (made []string, err error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil { //nolint:gosec // as git makes them
 		return made, err
 	}
-	entries, err := os.ReadDir(parent)
+	entries, err := listFolder(parent)
 	if err != nil || len(entries) > 0 {
 		return made, err
 	}
@@ -138,7 +138,7 @@ func RemoveWorktree(ctx context.Context, main, folder string) error {
 	defer d.close()
 	record := d.recordOf(folder)
 	if record == "" {
-		return fault.New(fault.NotFound, "%s is no linked work tree of %s", folder, d.tree).WithHint("git worktree list names them")
+		return fault.New(fault.NotFound, "%s is not a linked work tree of %s", folder, d.tree).WithHint("git worktree list names them")
 	}
 	keep := func(err *fault.Error) error {
 		return err.WithHint("see to it there, then repeat the call; git worktree remove --force removes it all the same")
@@ -157,7 +157,7 @@ func RemoveWorktree(ctx context.Context, main, folder string) error {
 		if linked.branch() == "" {
 			return keep(fault.New(fault.NotAllowed, "the work tree %s has no branch checked out, so its commits could be lost", folder))
 		}
-		if modules, _ := os.ReadDir(filepath.Join(record, "modules")); len(modules) > 0 { // if there is no such folder, there are none
+		if modules, _ := listFolder(filepath.Join(record, "modules")); len(modules) > 0 { // if there is no such folder, there are none
 			return keep(fault.New(fault.NotAllowed, "the work tree %s has submodules, whose commits could be lost", folder))
 		}
 		look, err := Look(ctx, folder)
@@ -219,7 +219,7 @@ func BranchCommit(folder, branch string) (string, error) {
 func (r *repository) records() map[string]string {
 	out := map[string]string{}
 	all := filepath.Join(r.common, "worktrees")
-	entries, _ := os.ReadDir(all) // without it there are none
+	entries, _ := listFolder(all) // without it there are none
 	for _, e := range entries {
 		record := filepath.Join(all, e.Name())
 		text, err := durable.ReadPath(filepath.Join(record, "gitdir"), maxPointer)
@@ -228,6 +228,16 @@ func (r *repository) records() map[string]string {
 		}
 	}
 	return out
+}
+
+// listFolder lists what is in a folder.
+func listFolder(name string) ([]fs.DirEntry, error) {
+	dir, err := durable.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	return dir.ReadDir(".")
 }
 
 // recordOf returns the folder of git's record of a linked work tree, "" if there is none.
