@@ -50,18 +50,26 @@ func Orders(folder string) map[string]string {
 	return found
 }
 
-// isOrdinaryRecord reports whether a file in a git directory is one of those that each linked work tree has, and not of the
-// repository's own work tree: others come, move and go meanwhile. A commondir elsewhere would give that work tree other settings.
+// isOrdinaryRecord reports whether a file in a git directory is in the record of a linked work tree, and as it has to be: work
+// trees come, move and go meanwhile. A commondir elsewhere would give a work tree other settings.
 func (r *repository) isOrdinaryRecord(dir, rel string) bool {
-	parts := strings.Split(filepath.ToSlash(rel), "/")
-	if len(parts) != 3 || parts[0] != "worktrees" || parts[1] == filepath.Base(r.dir) {
+	common, err := filepath.EvalSymlinks(r.common)
+	if err != nil {
 		return false
 	}
-	if parts[2] != "commondir" {
-		return parts[2] == "gitdir"
+	inside, err := filepath.Rel(common, filepath.Join(dir, rel))
+	parts := strings.Split(filepath.ToSlash(inside), "/")
+	if err != nil || len(parts) != 3 || parts[0] != "worktrees" {
+		return false
 	}
 	text, err := durable.ReadPath(filepath.Join(dir, rel), maxPointer)
-	return err == nil && strings.TrimSpace(string(text)) == "../.."
+	switch value := strings.TrimSpace(string(text)); parts[2] {
+	case "commondir":
+		return err == nil && value == "../.."
+	case "gitdir":
+		return parts[1] != filepath.Base(r.dir) || value == filepath.Join(r.tree, ".git")
+	}
+	return false
 }
 
 func addFile(found map[string]string, name string) {

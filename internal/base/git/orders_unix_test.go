@@ -61,6 +61,25 @@ func TestOrders(t *testing.T) {
 	}
 }
 
+// TestOrdersOfMoved looks from a linked tree that has moved, and from one that was led elsewhere.
+func TestOrdersOfMoved(t *testing.T) {
+	p := newPlace(t)
+	p.sh("cd project; git worktree add -q ../linked")
+	before := git.Orders(filepath.Join(p.project, "../linked"))
+	p.sh("cd project; git worktree move ../linked ../moved")
+	moved := filepath.Join(p.project, "../moved")
+	if after := git.Orders(moved); !maps.Equal(before, after) || len(after) == 0 {
+		t.Errorf("before %v, after %v", before, after)
+	}
+	for _, name := range []string{"commondir", "gitdir"} {
+		p.sh("cd project; cp .git/worktrees/linked/" + name + " keep; echo /elsewhere > .git/worktrees/linked/" + name)
+		if after := git.Orders(moved); name == "gitdir" && maps.Equal(before, after) {
+			t.Errorf("%s was led elsewhere: %v", name, after)
+		}
+		p.sh("cd project; cp keep .git/worktrees/linked/" + name)
+	}
+}
+
 // TestOrdersFromWithin looks from a folder below, from a linked tree and from a submodule.
 func TestOrdersFromWithin(t *testing.T) {
 	p := newPlace(t)
