@@ -61,7 +61,7 @@ func TestNothingIsStoredAfterATakeover(t *testing.T) {
 	s := enqueue(t, late, queue.Order{})
 	text := strings.Repeat("a line of a document\n", 5000)
 	stored := 0
-	for range 200 {
+	for range 100 {
 		c := claim(t, late.Queue(), worker, whole)
 		late.Hold(s.SessionID, c.LeaseNo)
 		var work sync.WaitGroup
