@@ -132,7 +132,7 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 	if err != nil {
 		return out, err
 	}
-	out.Remote = origin.Address
+	out.Remote = project.RemoteKey(origin.Address, ".") // an address may have a password
 	if there, err := git.IsOnRemote(ctx, folder, out.Commit); err == nil && !there {
 		term.Warnf("the commit %s is on no branch of the remote, as far as this clone knows: only workers on this machine have it; git push brings it to the others", out.Commit[:9])
 	}
