@@ -119,6 +119,9 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 			Waits: r.req.Hold != nil, Chat: r.req.Chat,
 		},
 	}
+	if r.project.Home != r.project.Dir {
+		st.Worktree, st.SessionFile = st.Folder, r.project.Home.Join(st.SessionFile)
+	}
 	if elsewhere, ok := r.project.Backend.(store.Named); ok {
 		st.SessionFile = elsewhere.Name()
 	}

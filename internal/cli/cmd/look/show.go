@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 				return term.PrintJSON(inspected{s, v, signed, since})
 			}
 			where := store.SessionPath(s.SessionID)
+			if s.Branch != "" { // the worktree has no sessions
+				where = filepath.Join(s.Cwd, filepath.FromSlash(where))
+			}
 			if d, err := databases.TeamStore(); err == nil {
 				where = s.SessionID + " · " + d.String()
 			}

@@ -28,7 +28,9 @@ type Standing struct {
 	Policy workflow.Policy
 	// Folder is the project's folder.
 	Folder string
-	// SessionFile is the session's file, relative to Folder, like every path here.
+	// Worktree is Folder too for a run in a worktree of its own, else "".
+	Worktree string
+	// SessionFile is the session's file, relative to Folder, like every path here; absolute for a run in a worktree.
 	SessionFile string
 	// Draft is the current stage's document.
 	Draft Draft
