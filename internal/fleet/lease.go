@@ -106,8 +106,11 @@ func (l *lease) margin() time.Duration { return min(leeway, l.length/3) }
 // Grace implements [headless.Lease].
 func (l *lease) Grace() time.Duration { return l.margin() / 2 }
 
-// hold renews the lease until the context ends, and ends the work by end if the lease is lost, or about to end.
+// hold renews the lease until the context ends, and ends the work by end if the lease is lost, or about to end. The alarm
+// waits for no call of the store: one may be under way for longer than the lease.
 func (l *lease) hold(ctx context.Context, end context.CancelCauseFunc) {
+	alarm := time.AfterFunc(l.left()-l.margin(), func() { end(errUnreachable) })
+	defer alarm.Stop()
 	for pause(ctx, min(beat, l.length/3)) == nil {
 		until, err := l.renew(ctx)
 		switch {
@@ -115,11 +118,9 @@ func (l *lease) hold(ctx context.Context, end context.CancelCauseFunc) {
 			l.mu.Lock()
 			l.until = until
 			l.mu.Unlock()
+			alarm.Reset(l.left() - l.margin())
 		case errors.Is(err, queue.ErrLeaseLost):
 			end(err)
-			return
-		case l.left() <= l.margin():
-			end(errors.Join(errUnreachable, err))
 			return
 		}
 	}

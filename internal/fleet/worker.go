@@ -66,7 +66,7 @@ const (
 	// maxRest bounds the time between two attempts to reach the store.
 	maxRest = 10 * time.Second
 	// setback is the time after which a run that could not be worked on here is offered again.
-	setback = time.Minute
+	setback = 15 * time.Second
 )
 
 // Work takes runs until the context ends or the worker yields; with once, at most one, which it returns. An unreachable store
@@ -178,6 +178,9 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 		return setBack(fault.New(fault.NotFound, "this worker has no clone of %s", c.Project)), nil
 	}
 	folder, err := l.enter(ctx, w.Clones[i])
+	if err != nil && ctx.Err() == nil { // the clone or the disk of this machine: another one may do it
+		return setBack(err), nil
+	}
 	if err != nil {
 		return w.giveUp(ctx, err)
 	}
