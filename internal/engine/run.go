@@ -120,7 +120,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 		},
 	}
 	if r.project.Home != r.project.Dir {
-		st.Worktree, st.SessionFile = st.Folder, r.project.Home.Join(st.SessionFile)
+		st.Draft.Worktree, st.SessionFile = st.Folder, r.project.Home.Join(st.SessionFile)
 	}
 	if elsewhere, ok := r.project.Backend.(store.Named); ok {
 		st.SessionFile = elsewhere.Name()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -379,4 +380,21 @@ func (o *Options) isOwn(name string) bool {
 	return slices.ContainsFunc(slices.Concat(o.Own, []string{".bmad-task/", ".claude/specs/"}), func(own string) bool {
 		return name == own || strings.HasSuffix(own, "/") && strings.HasPrefix(name, own)
 	})
+}
+
+// checkWorktree refuses a project in which no worktree for a run can be made.
+func checkWorktree(p *project.Project) error {
+	folder := p.Dir.Path()
+	head, err := git.Head(folder)
+	switch {
+	case err != nil:
+		return err
+	case head == "":
+		return fault.New(fault.NotAllowed, "%s has no commit of git, from which a worktree could be made", folder).
+			WithHint("git init, and commit the files")
+	case git.MainTree(folder) != "":
+		return fault.New(fault.NotAllowed, "%s is a linked worktree itself", folder).
+			WithHint("start the run in the main tree, %s; or leave out --worktree", git.MainTree(folder))
+	}
+	return nil
 }

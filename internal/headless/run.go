@@ -214,3 +214,29 @@ func (r *run) tellEvent(e Event) {
 		r.Tell(e)
 	}
 }
+
+// keepLease keeps the state with the lease, if there is one.
+func (r *run) keepLease(ctx context.Context) error {
+	if r.Lease == nil {
+		return nil
+	}
+	data, err := workflow.Marshal(r.state)
+	if err != nil {
+		return err
+	}
+	out := Record{Data: data, Calls: r.state.Calls, Repeated: r.state.Repeated, Spent: r.budget.Report().Spent, Commit: r.state.Commit}
+	if a := r.state.Attempt; a != nil {
+		out.Asking = a.Call
+	}
+	return r.Lease.Keep(ctx, out)
+}
+
+// isYielding reports whether the program that runs this ends.
+func (r *run) isYielding() bool {
+	select {
+	case <-r.Yield: // nil blocks
+		return true
+	default:
+		return false
+	}
+}

@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/notify"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -120,7 +125,7 @@ func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
 	}
 	switch {
 	case r.Lease != nil:
-		if kept, err = r.readLease(); err != nil {
+		if kept, err = readLease(r.Lease); err != nil {
 			return nil, err
 		}
 	case r.Rights != nil:
@@ -331,4 +336,49 @@ func (r *run) tellOthers() {
 			r.tellEvent(Event{Type: Noticed, Why: why})
 		}
 	}
+}
+
+// enterWorktree returns the project in the worktree of the run of a session, in place of p, which it closes then. It makes
+// the worktree if it is not there: of the run's branch, so that only what was not committed is lost with a removed one.
+func (r *Runner) enterWorktree(ctx context.Context, s *workflow.Session, p *project.Project) (*project.Project, error) {
+	if s.Branch == "" || r.Lease != nil || git.CheckedOut(p.Dir.Path()) == s.Branch {
+		return p, nil
+	}
+	folder, top := p.Worktree(s.TaskName)
+	switch {
+	case p.Home != p.Dir:
+		return p, fault.New(fault.Conflict, "the worktree %s of the run is on another branch than %s", top, s.Branch).
+			WithHint("git -C %s switch %s", top, s.Branch)
+	case top == "":
+		return p, fault.New(fault.NotAllowed, "the run works on the branch %s of git, and %s is in no repository", s.Branch, p.Dir.Path()).
+			WithHint("run it in the repository that it was started in")
+	}
+	main, base := project.Top(p.Home.Path()), r.Base
+	if base == "" {
+		var err error
+		if base, err = git.Head(p.Home.Path()); err != nil {
+			return p, err
+		}
+	}
+	if _, err := os.Lstat(top); errors.Is(err, fs.ErrNotExist) && slices.Contains(git.RecordedWorktrees(main), top) {
+		if err := git.RemoveWorktree(ctx, main, top); err != nil { // git's record of the one that was removed
+			return p, err
+		}
+	}
+	err := git.AddWorktree(ctx, main, top, s.Branch, base)
+	if err != nil {
+		return p, err
+	}
+	if dir, err := durable.OpenDir(folder); err == nil { // the records of the run hide themselves from git
+		_, err = dir.MkdirAll(store.Folder)
+		err = errors.Join(err, dir.Ignore(store.Folder), dir.Close())
+		if err != nil {
+			return p, fault.From(err)
+		}
+	}
+	there, err := r.Engine.Projects().Follow(p, s)
+	if err == nil && there == p {
+		err = fault.New(fault.Storage, "the worktree %s was made, and is none of %s", top, p.Home.Path()).WithHint("see git worktree list")
+	}
+	return there, err
 }

@@ -328,3 +328,32 @@ func Ran(dir *durable.Dir) ([]string, error) {
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(at[b].Compare(at[a]), cmp.Compare(a, b)) })
 	return out, err
 }
+
+// readLease returns the state in the record of a lease, nil if there is none. On a fresh folder it forgets what only the
+// folder of the other worker had.
+func readLease(l Lease) (*state, error) {
+	data := l.Kept()
+	if len(data) == 0 {
+		return nil, nil
+	}
+	s := &state{}
+	if err := workflow.Unmarshal(data, s); err != nil {
+		return nil, fault.New(fault.Storage, "the record of the run in the store cannot be read: %w", err).
+			WithHint("bmad-mcp queue cancel takes the run from the queue; bmad-mcp run --resume goes on with it here")
+	}
+	if s.Version > stateVersion {
+		return nil, fault.New(fault.Storage, "the record of the run in the store has version %d, and this program reads %d", s.Version, stateVersion).
+			WithHint("use the newer bmad-mcp that has written it")
+	}
+	if !l.IsFresh() {
+		return s, nil
+	}
+	if s.Answer != nil && len(s.Wrote) > 0 { // it reports work that is not here
+		s.Answer, s.Repeated = nil, s.Repeated+1
+	}
+	s.Before, s.After, s.Wrote, s.Worktree = nil, nil, nil, ""
+	if a := s.Attempt; a != nil {
+		a.Files, a.Before, a.Obeyed = "", nil, nil
+	}
+	return s, nil
+}

@@ -187,3 +187,15 @@ func (r *run) tellDecision(from workflow.StageID) {
 	}
 	r.tellEvent(e)
 }
+
+// commitCall commits the work of a call that has brought an answer.
+func (r *run) commitCall(ctx context.Context, t *task) error {
+	if !t.Writes {
+		return nil
+	}
+	subject, round := r.session.Objective, r.now.Iteration+1
+	if t.stage.Kind != workflow.KindBuild || round > 1 {
+		subject = r.language.Say("%s: %s, round %d", clipLine(subject, maxSubject/2), t.Stage, round)
+	}
+	return r.commitWork(ctx, subject, r.language.Say("%s, round %d, by %s.", t.Stage, round, t.Engine))
+}

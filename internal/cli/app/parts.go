@@ -254,3 +254,9 @@ func (m meaning) Likeness(ctx context.Context, p *project.Project, query string,
 	}
 	return m.finder.Likeness(ctx, at, query, texts)
 }
+
+// UseQueue builds new parts, which put each new session into the queue of the team in the step that stores it.
+func (a *App) UseQueue(order NewOrder) {
+	a.order = order
+	a.built = &lazyParts{}
+}

@@ -11,6 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Databases are the open shared stores of a workspace, by address.
@@ -98,4 +100,35 @@ func (a *App) watchStore(ctx context.Context, changed func()) {
 			d.Watch(ctx, changed)
 		}
 	}
+}
+
+// NewOrder returns the order of a queued session.
+type NewOrder func(sessionID string) (queue.Order, error)
+
+// ordering is a store that puts each new session into the queue.
+type ordering struct {
+	*pgstore.Store
+	order NewOrder
+}
+
+// Create implements [store.Sessions].
+func (o ordering) Create(ctx context.Context, s *workflow.Session, names store.Names) error {
+	order, err := o.order(s.SessionID)
+	if err != nil {
+		return err
+	}
+	return o.Enqueuing(order).Create(ctx, s, names)
+}
+
+// Queue returns the queue of the team, in the database of the person's settings.
+func (d *Databases) Queue() (*pgstore.Queue, error) {
+	if d.workspace.Unread == nil && d.workspace.Config.Store.Address == "" {
+		return nil, fault.New(fault.NotAllowed, "a queue of runs needs the store of a team, and the runs here are files").
+			WithHint("set store in your own settings, or BMAD_STORE, to postgres://host/database, as docs/team.md shows; run --worktree runs it here, beside your work")
+	}
+	database, err := d.TeamStore()
+	if err != nil {
+		return nil, err
+	}
+	return database.Queue(), nil
 }

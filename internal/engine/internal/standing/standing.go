@@ -28,8 +28,6 @@ type Standing struct {
 	Policy workflow.Policy
 	// Folder is the project's folder.
 	Folder string
-	// Worktree is Folder too for a run in a worktree of its own, else "".
-	Worktree string
 	// SessionFile is the session's file, relative to Folder, like every path here; absolute for a run in a worktree.
 	SessionFile string
 	// Draft is the current stage's document.
@@ -85,6 +83,8 @@ type Draft struct {
 	// Path is the file shown to people: the working copy, or the record of the last round if an older version made
 	// no copy. Work is the path of the working copy.
 	Path, Work string
+	// Worktree is the folder with the paths for a run in a worktree of its own, else "".
+	Worktree string
 	// Missing is true if the file is gone, Edited if it was changed after it was scored.
 	Missing, Edited bool
 	// Pending is true if no file here has the text: the next step writes the working copy.

@@ -37,8 +37,8 @@ func Headline(s *standing.Standing) string { return TaskLine(s) + Pipeline(s.Wor
 
 // TaskLine returns the first line of a headline.
 func TaskLine(s *standing.Standing) string {
-	if s.Worktree != "" {
-		return fmt.Sprintf("**%s** · %s · %s\n", s.Session.TaskName, Place(s), s.Say("in `%s`", s.Worktree))
+	if s.Draft.Worktree != "" {
+		return fmt.Sprintf("**%s** · %s · %s\n", s.Session.TaskName, Place(s), s.Say("in `%s`", s.Draft.Worktree))
 	}
 	return fmt.Sprintf("**%s** · %s\n", s.Session.TaskName, Place(s))
 }
