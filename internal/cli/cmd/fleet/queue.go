@@ -151,7 +151,10 @@ func (p Program) list(ctx context.Context, states []string) error {
 			continue
 		}
 		runs = append(runs, r)
-		rows = append(rows, []string{r.TaskName, r.State, r.Stage, sayAge(e.InState), cmp.Or(r.Worker, "–"), cmp.Or(strings.Join(r.Labels, ","), "–"), price.Money(r.Spent).Short(), cmp.Or(r.Note, r.Why)})
+		rows = append(rows, []string{
+			r.TaskName, r.State, r.Stage, sayAge(e.InState), cmp.Or(r.Worker, "–"), cmp.Or(strings.Join(r.Labels, ","), "–"),
+			price.Money(r.Spent).Short(), cmp.Or(r.Note, r.Why),
+		})
 	}
 	return p.Term.List(p.Term.JSON, map[string]any{"runs": runs}, lang.T("The queue is empty. bmad-mcp run --queue \"what is to be built\" puts a run into it."),
 		p.Term.Header("RUN\tSTATE\tSTAGE\tFOR\tWORKER\tLABELS\tCOST\tWHY"), rows)
@@ -376,5 +379,6 @@ func (p Program) workers(ctx context.Context) error {
 			"version": w.Version, "seen_seconds_ago": int64(w.SeenAgo.Seconds()), "session_id": w.SessionID, "task_name": w.TaskName})
 		rows = append(rows, []string{w.ID, does, cmp.Or(strings.Join(w.Labels, ","), "–"), strings.Join(w.Projects, ", "), w.Version})
 	}
-	return p.Term.List(p.Term.JSON, map[string]any{"workers": out}, lang.T("No worker has asked for runs yet: bmad-mcp worker starts one."), p.Term.Header("WORKER\tDOES\tLABELS\tPROJECTS\tVERSION"), rows)
+	none := lang.T("No worker has asked for runs yet: bmad-mcp worker starts one.")
+	return p.Term.List(p.Term.JSON, map[string]any{"workers": out}, none, p.Term.Header("WORKER\tDOES\tLABELS\tPROJECTS\tVERSION"), rows)
 }

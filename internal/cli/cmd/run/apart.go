@@ -43,9 +43,11 @@ func (a *apart) checkFlags(o *options, objective string) error {
 	alone := objective == "" && o.resume == ""
 	switch {
 	case a.parallel != 1 && !a.eachSprint:
-		return fault.New(fault.InvalidArgument, "--parallel is for --each-sprint").WithHint("start several runs with --worktree, each in a terminal; or leave them to workers with --queue")
+		return fault.New(fault.InvalidArgument, "--parallel is for --each-sprint").
+			WithHint("start several runs with --worktree, each in a terminal; or leave them to workers with --queue")
 	case a.parallel < 1 || a.parallel > runtime.NumCPU():
-		return fault.New(fault.InvalidArgument, "--parallel %d is not between 1 and %d, the number of processors", a.parallel, runtime.NumCPU()).WithHint("leave it out for one run at a time")
+		return fault.New(fault.InvalidArgument, "--parallel %d is not between 1 and %d, the number of processors", a.parallel, runtime.NumCPU()).
+			WithHint("leave it out for one run at a time")
 	case len(a.labels) > 0 && !a.queue:
 		return fault.New(fault.InvalidArgument, "--label is for --queue").WithHint("add --queue, or leave it out")
 	case a.eachSprint && (o.kept.From == "" || !alone):
@@ -55,9 +57,11 @@ func (a *apart) checkFlags(o *options, objective string) error {
 	case a.publish && !o.kept.Worktree && !a.eachSprint && !a.queue && o.resume == "":
 		return fault.New(fault.InvalidArgument, "--pr is for a run with a branch of its own").WithHint("add --worktree")
 	case a.queue && (o.dryRun || o.events != "" || o.gates == string(headless.Ask)):
-		return fault.New(fault.InvalidArgument, "--queue goes with none of --dry-run, --events and --gates ask").WithHint("at its gates a queued run waits for bmad-mcp decide; leave the other flag out")
+		return fault.New(fault.InvalidArgument, "--queue goes with none of --dry-run, --events and --gates ask").
+			WithHint("at its gates a queued run waits for bmad-mcp decide; leave the other flag out")
 	case a.queue && len(o.kept.Open)+len(o.kept.ToolServers) > 0:
-		return fault.New(fault.InvalidArgument, "--allow-path and --tool-server are rights on one machine, and --queue is for others").WithHint("leave them out, or run it here with --worktree")
+		return fault.New(fault.InvalidArgument, "--allow-path and --tool-server are rights on one machine, and --queue is for others").
+			WithHint("leave them out, or run it here with --worktree")
 	}
 	return nil
 }
@@ -119,7 +123,8 @@ func (o *options) buildSprints(ctx context.Context, term *terminal.Terminal, opt
 	case !built.Done():
 		return exitOf(built)
 	case o.apart.publish:
-		sayPublished(ctx, term, fleet.Proposal{Folder: built.Folder, Branch: built.Branch, Commit: fleet.CommitOf(built.Folder, built.Branch), Title: firstLine(built.Session.Objective)}, built.Session)
+		commit := fleet.CommitOf(built.Folder, built.Branch)
+		sayPublished(ctx, term, fleet.Proposal{Folder: built.Folder, Branch: built.Branch, Commit: commit, Title: firstLine(built.Session.Objective)}, built.Session)
 	}
 	return nil
 }
