@@ -44,22 +44,36 @@ func (e *Engine) Person(folder string) (workflow.Person, error) {
 	return e.personOf(p), nil
 }
 
-// Vouches reports what a key has to say in a session: began is true if it has signed the start, and counts if its steps count
-// here, as those of this machine and of the signers whom the person has allowed in the project.
-func (e *Engine) Vouches(ctx context.Context, at project.Address, key signature.Key) (began, counts bool, err error) {
+// Voucher is the say of a key in a session.
+type Voucher struct {
+	// Began is true if the key has signed the start of the session, which nobody has changed since.
+	Began bool
+	// Counts is true if its steps count here, as those of this machine and of the signers whom the person has allowed.
+	Counts bool
+	// Strict is true if only the own act of a person opens a gate of the session.
+	Strict bool
+}
+
+// Vouch returns the say of a key in a session, that of nobody for "".
+func (e *Engine) Vouch(ctx context.Context, at project.Address, key signature.Key) (v Voucher, err error) {
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
-		return false, false, err
+		return v, err
 	}
 	defer p.Close()
-	s, err := p.Backend.Get(ctx, id)
-	if err != nil || key == "" || len(s.History) == 0 {
-		return false, false, err
+	check := e.keeper.newCheck(p, id)
+	s, err := check.readSession(ctx)
+	if err != nil {
+		return v, err
+	}
+	v.Strict = check.needsPerson(s)
+	if key == "" {
+		return v, nil
 	}
 	signer := e.keeper.readSigner()
-	first, _ := signature.MadeBy(s.History[0].Signature) // an unsigned start is by nobody
-	counts = keyOf(signer) == key || slices.ContainsFunc(e.keeper.allowedSigners(p, s, signer), func(m workflow.Member) bool { return m.Key == key })
-	return first == key, counts, nil
+	v.Began = workflow.BegunUnder(s) == key && !check.found.Changed()
+	v.Counts = keyOf(signer) == key || slices.ContainsFunc(e.keeper.allowedSigners(p, s, signer), func(m workflow.Member) bool { return m.Key == key })
+	return v, nil
 }
 
 // canSign reports whether steps are signed, as far as that shows before the first one.

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Leases are the part of a queue for a run that a worker has.
@@ -40,15 +41,18 @@ type lease struct {
 	folder string
 	branch string
 	fresh  bool
+	// order is what the person has allowed the run.
+	order  Order
+	signer workflow.Signer
 
 	mu    sync.Mutex
 	until time.Time
-	// head is the newest commit whose work is in the store.
-	head string
+	// head is the newest commit whose work is in the store, work the hash of that.
+	head, work string
 }
 
 func newLease(q Leases, c *queue.Claim, length time.Duration) *lease {
-	return &lease{queue: q, claim: c, length: length, until: c.Until, head: c.Head}
+	return &lease{queue: q, claim: c, length: length, until: c.Until}
 }
 
 // Number implements [headless.Lease].
@@ -65,17 +69,23 @@ func (l *lease) IsFresh() bool { return l.fresh }
 
 // Keep implements [headless.Lease]. The commits go with the record that knows of them.
 func (l *lease) Keep(ctx context.Context, r headless.Record) error {
-	p := queue.Progress{Kept: r.Data, Asking: r.Asking, Calls: r.Calls, Repeated: r.Repeated, Spent: int64(r.Spent)}
+	p := queue.Progress{Asking: r.Asking, Calls: r.Calls, Repeated: r.Repeated, Spent: int64(r.Spent)}
+	head, sum := l.head, l.work
 	if r.Commit != "" && r.Commit != l.head {
 		work, err := git.Bundle(ctx, l.folder, l.claim.Commit, r.Commit)
 		if err != nil {
 			return errors.Join(err, headless.ErrUncommitted)
 		}
 		p.Head, p.Work = r.Commit, work
+		head, sum = r.Commit, workflow.Hash(work)
 	}
-	err := l.persist(ctx, func(ctx context.Context) error { return l.queue.Save(ctx, l.claim.SessionID, l.Number(), p) })
-	if err == nil && p.Head != "" {
-		l.head = p.Head
+	var err error
+	if p.Kept, err = writeRecord(record{l.claim.SessionID, l.Number(), head, sum, r.Data}, l.signer); err != nil {
+		return err
+	}
+	err = l.persist(ctx, func(ctx context.Context) error { return l.queue.Save(ctx, l.claim.SessionID, l.Number(), p) })
+	if err == nil {
+		l.head, l.work = head, sum
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -17,6 +18,8 @@ type Order struct {
 	Gates headless.Gates `json:"gates"`
 	// Answers are the person's, by question id.
 	Answers map[string]string `json:"answers,omitempty"`
+	// Commit is the commit from which the work begins.
+	Commit string `json:"commit"`
 	// Publish is true if the finished work is to be offered for review.
 	Publish bool `json:"publish,omitempty"`
 }
@@ -65,16 +68,20 @@ func ReadOrder(sessionID string, data []byte) (o Order, by signature.Key, err er
 	return o, by, nil
 }
 
-// admit refuses an order that this worker must not follow. It counts if the key that has signed it has begun the run, or
-// counts here. allowed are the commands that this worker lets every run have; others need a key that counts, since they run
-// with the rights of the worker's account.
-func (o Order) admit(began, counts bool, allowed []string) error {
-	if !began && !counts {
+// admit refuses an order that this worker must not follow, by the say of the key that has signed it. base is the commit in the
+// row, from which the work is to begin. allowed are the commands that this worker lets every run have; others need a key that
+// counts, since they run with the rights of the worker's account.
+func (o Order) admit(v engine.Voucher, base string, allowed []string) error {
+	if !v.Began && !v.Counts {
 		return fault.New(fault.NotAllowed, "the order of the run is signed neither by the one who has begun it nor by anybody whose key counts on this worker").
 			WithHint("somebody may have changed it in the database. Queue the run again: bmad-mcp run --queue --resume RUN")
 	}
+	if o.Commit != base {
+		return fault.New(fault.NotAllowed, "the order of the run is for the commit %s, and its row in the database names another", o.Commit).
+			WithHint("somebody has changed the row. Queue the run again: bmad-mcp run --queue --resume RUN")
+	}
 	for _, command := range o.Flags.Commands {
-		if !counts && !slices.Contains(allowed, command) {
+		if !v.Counts && !slices.Contains(allowed, command) {
 			return fault.New(fault.NotAllowed, "the run asks for the command %q, and the key of the one who asks does not count on this worker", command).
 				WithHint("type bmad-mcp allow in the worker's clone, or start it with --allow-command %q; then bmad-mcp queue retry", command)
 		}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/json"
 	"strings"
@@ -8,7 +9,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // machine is a signer as this program has it.
@@ -33,7 +37,7 @@ const (
 // TestForgedOrders: an order counts by the signature of one who has a say in this very run.
 func TestForgedOrders(t *testing.T) {
 	ann, eve := newMachine(t, "a"), newMachine(t, "e")
-	order := Order{Gates: headless.Yes, Flags: headless.Flags{Commands: []string{"go test"}}}
+	order := Order{Gates: headless.Yes, Commit: "abc", Flags: headless.Flags{Commands: []string{"go test"}}}
 	encode := func(id string, by machine) []byte {
 		data, err := order.Encode(id, by)
 		if err != nil {
@@ -44,13 +48,19 @@ func TestForgedOrders(t *testing.T) {
 	changed := func(text string) []byte {
 		return []byte(strings.Replace(string(encode(session, ann)), "go test", text, 1))
 	}
+	moved := order
+	moved.Commit = "def"
+	elsewhere, err := moved.Encode(session, ann)
+	if err != nil {
+		t.Fatal(err)
+	}
 	unsigned, err := order.Encode(session, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		data    []byte
-		counts  []machine // besides ann, who has begun the run
+		counts  []machine // ann has begun the run
 		allowed []string
 		want    fault.Code
 	}{
@@ -64,6 +74,7 @@ func TestForgedOrders(t *testing.T) {
 		"without a signature":                {unsigned, []machine{ann}, []string{"go test"}, fault.NotAllowed},
 		"with a signature that is none":      {[]byte(`{"order": {"gates": "yes"}, "signature": "x"}`), []machine{ann}, nil, fault.NotAllowed},
 		"that is no order":                   {[]byte(`[]`), []machine{ann}, nil, fault.Storage},
+		"for another commit":                 {elsewhere, []machine{ann}, []string{"go test"}, fault.NotAllowed},
 		"that is empty":                      {nil, []machine{ann}, nil, fault.Storage},
 		"with another order behind the same": {append(encode(session, ann), `{"order": {"gates": "yes"}}`...), []machine{ann}, nil, fault.Storage},
 	} {
@@ -73,7 +84,7 @@ func TestForgedOrders(t *testing.T) {
 			for _, m := range c.counts {
 				counts = counts || by == m.Public()
 			}
-			err = o.admit(by == ann.Public(), counts, c.allowed)
+			err = o.admit(engine.Voucher{Began: by == ann.Public(), Counts: counts}, "abc", c.allowed)
 		}
 		if got := codeOf(err); got != c.want {
 			t.Errorf("%s: %q, want %q (%v)", name, got, c.want, err)
@@ -113,4 +124,45 @@ func FuzzReadOrder(f *testing.F) {
 			t.Errorf("%s became %s: %v", a, b, err)
 		}
 	})
+}
+
+// TestRecords: a record counts with the commits and under the lease that it was written for.
+func TestRecords(t *testing.T) {
+	ann := newMachine(t, "a")
+	claim := func() *queue.Claim {
+		c := &queue.Claim{Head: "abc", Work: []byte("bundle")}
+		c.SessionID, c.LeaseNo = session, 4
+		data, err := writeRecord(record{session, 3, "abc", workflow.Hash([]byte("bundle")), []byte(`{"calls": 2}`)}, ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Kept = data
+		return c
+	}
+	if data, by, err := readRecord(claim()); string(data) != `{"calls": 2}` || by != ann.Public() || err != nil {
+		t.Fatalf("%s by %q: %v", data, by, err)
+	}
+	if data, by, err := readRecord(&queue.Claim{}); data != nil || by != "" || err != nil {
+		t.Fatalf("without a record: %s by %q: %v", data, by, err)
+	}
+	for name, change := range map[string]func(c *queue.Claim){
+		"another head":          func(c *queue.Claim) { c.Head = "def" },
+		"other work":            func(c *queue.Claim) { c.Work = []byte("evil") },
+		"no work":               func(c *queue.Claim) { c.Work = nil },
+		"work alone":            func(c *queue.Claim) { c.Kept = nil },
+		"other data":            func(c *queue.Claim) { c.Kept = bytes.Replace(c.Kept, []byte("2"), []byte("3"), 1) },
+		"another run":           func(c *queue.Claim) { c.SessionID = other },
+		"a lease that is to be": func(c *queue.Claim) { c.LeaseNo = 3 },
+		"no signature":          func(c *queue.Claim) { c.Kept = []byte("3 \n{}") },
+		"no number":             func(c *queue.Claim) { c.Kept = []byte("x y\n{}") },
+		"no line":               func(c *queue.Claim) { c.Kept = []byte("{}") },
+	} {
+		c := claim()
+		if change(c); bytes.Equal(c.Kept, claim().Kept) && c.Head == "abc" && c.LeaseNo == 4 && c.SessionID == session && string(c.Work) == "bundle" {
+			t.Errorf("%s: nothing was changed", name)
+		}
+		if _, by, err := readRecord(c); !fault.Is(err, fault.NotAllowed) || by != "" {
+			t.Errorf("%s: by %q, %v", name, by, err)
+		}
+	}
 }

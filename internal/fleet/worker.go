@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -41,8 +42,10 @@ type Worker struct {
 	Allow []string
 	// Open returns the options of a runner in a folder, and the function that closes what they need.
 	Open func(ctx context.Context, folder string, o Order) (headless.Options, func(), error)
-	// Vouches reports whether a key has signed the start of a run of the project in a folder, and whether its word counts here.
-	Vouches func(ctx context.Context, folder, sessionID string, by signature.Key) (began, counts bool, err error)
+	// Vouch returns the say of a key in a run of the project in a folder.
+	Vouch func(ctx context.Context, folder, sessionID string, by signature.Key) (engine.Voucher, error)
+	// Signer signs the records of runs.
+	Signer workflow.Signer
 	// Publish offers a finished branch for review, and returns what became of that.
 	Publish func(ctx context.Context, folder string, s *workflow.Session) lang.Text
 	// Tell, if not nil, is called with what becomes of runs.
@@ -140,6 +143,7 @@ func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
 	w.Queue.Hold(c.SessionID, c.LeaseNo) // for good: a late write of this process is another worker's loss
 	w.tell(c.TaskName, lang.T("taken under lease %d", c.LeaseNo))
 	l := newLease(w.Queue, c, w.Lease)
+	l.signer = w.Signer
 	working, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // a worker that was asked to end gives the run back
@@ -177,6 +181,9 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 	if i < 0 { // the queue has asked for these projects
 		return setBack(fault.New(fault.NotFound, "this worker has no clone of %s", c.Project)), nil
 	}
+	if err := w.admitClaim(ctx, w.Clones[i].Folder, l); err != nil {
+		return w.giveUp(ctx, err)
+	}
 	folder, err := l.enter(ctx, w.Clones[i])
 	if err != nil && ctx.Err() == nil { // the clone or the disk of this machine: another one may do it
 		return setBack(err), nil
@@ -184,18 +191,7 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 	if err != nil {
 		return w.giveUp(ctx, err)
 	}
-	order, by, err := ReadOrder(c.SessionID, c.Run)
-	var began, counts bool
-	if err == nil {
-		began, counts, err = w.Vouches(ctx, folder, c.SessionID, by)
-	}
-	if err == nil {
-		err = order.admit(began, counts, w.Allow)
-	}
-	if err != nil {
-		return w.giveUp(ctx, err)
-	}
-	o, done, err := w.Open(ctx, folder, order)
+	o, done, err := w.Open(ctx, folder, l.order)
 	if err != nil {
 		return w.giveUp(ctx, err)
 	}
@@ -208,11 +204,46 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 	r := releaseFor(result)
 	if s := result.Session.Standing.Session; r.To != queue.Ready {
 		r.Why = l.push(ctx, s, r.Why)
-		if r.To == queue.Done && order.Publish && w.Publish != nil {
+		if r.To == queue.Done && l.order.Publish && w.Publish != nil {
 			r.Why = join(r.Why, w.Publish(ctx, folder, s).String())
 		}
 	}
 	return r, nil
+}
+
+// admitClaim refuses the order, the record and the work of a run that this worker must not follow. Everything in the database
+// can be written by all who have its password; signatures show by whom it is.
+func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error {
+	c := l.claim
+	order, by, err := ReadOrder(c.SessionID, c.Run)
+	if err != nil {
+		return err
+	}
+	vouch := func(key signature.Key) (engine.Voucher, error) { return w.Vouch(ctx, folder, c.SessionID, key) }
+	v, err := vouch(by)
+	if err == nil {
+		err = order.admit(v, c.Commit, w.Allow)
+	}
+	if err != nil {
+		return err
+	}
+	l.order = order
+	kept, by, err := readRecord(c)
+	if err != nil || kept == nil {
+		return err
+	}
+	if v, err = vouch(by); err != nil {
+		return err
+	}
+	if v.Strict && !v.Counts {
+		return fault.New(fault.NotAllowed, "the record of the run is by a worker whose key does not count here, and a gate of the run is strict").
+			WithHint("type bmad-mcp allow in the worker's clone; then bmad-mcp queue retry")
+	}
+	c.Kept, l.head = kept, c.Head
+	if len(c.Work) > 0 {
+		l.work = workflow.Hash(c.Work)
+	}
+	return nil
 }
 
 // releaseFor returns how a run is given back after a result.

@@ -247,6 +247,16 @@ func combineRights(invocation Flags, file, record *rights) (now rights, proven b
 	return now, file == nil || newest || now.Flags.Budget != 0 || now.Flags.NoBudget, notice
 }
 
+// rightsUnder returns the rights of a run under a lease: the flags of the order, and the counts of the record. Engines have
+// their conversations on one machine alone.
+func rightsUnder(order Flags, kept *rights, isFresh bool) rights {
+	now := rights{Seq: kept.Seq, Flags: order, Spent: price.Most(kept.Spent, nil), Calls: kept.Calls, Reported: kept.Reported, Admitted: true}
+	if !isFresh {
+		now.Conversations = kept.Conversations
+	}
+	return now
+}
+
 // describeDifference describes how a file differs from the rights that count.
 func describeDifference(said, now rights, newest bool) lang.Text {
 	says, has := said.Flags.commandWords(), now.Flags.commandWords()

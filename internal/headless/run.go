@@ -130,15 +130,15 @@ func (r *run) setState(ctx context.Context, kept *state) error {
 	if r.project.Home != r.project.Dir {
 		r.state.Worktree = r.project.Dir.Path()
 	}
-	switch {
-	case r.Lease != nil: // the store is out of reach of engines
-		record = file
-	case r.record != nil:
+	if r.record != nil {
 		if found := (rights{}); json.Unmarshal(r.record.Kept(ctx, r.session.SessionID), &found) == nil {
 			record = &found
 		}
 	}
 	now, proven, notice := combineRights(r.Flags, file, record)
+	if r.Lease != nil { // the signed order alone gives rights, and the record counts the costs
+		now, proven, notice = rightsUnder(r.Flags, cmp.Or(file, &rights{}), r.Lease.IsFresh()), true, lang.Text{}
+	}
 	for _, name := range r.Own { // the files of events
 		if !strings.HasSuffix(name, "/") && !slices.Contains(now.Events, name) {
 			now.Events = append(now.Events, name)

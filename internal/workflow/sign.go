@@ -93,6 +93,18 @@ func (s *Session) signedMessage(i int) []byte {
 	return append(fmt.Appendf(nil, "entry %d of %s\n", i+1, s.SessionID), text...)
 }
 
+// BegunUnder returns the key of the valid signature over the start of a session; "" if it has none.
+func BegunUnder(s *Session) signature.Key {
+	if len(s.History) == 0 {
+		return ""
+	}
+	key, err := signature.Verify(s.signedMessage(0), s.History[0].Signature)
+	if err != nil {
+		return ""
+	}
+	return key
+}
+
 // newKeys returns the keys that count here by the word of this machine's person and that the history does not name
 // yet.
 func newKeys(history []Transition, used []Member) (out []Member) {

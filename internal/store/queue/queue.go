@@ -159,7 +159,7 @@ type Release struct {
 // The limits of what an entry keeps, in bytes, and of lists.
 const (
 	MaxRun  = 1 << 20
-	MaxKept = 64 << 20
+	MaxKept = 8 << 20
 	MaxWork = 32 << 20
 	// MaxName bounds a label, a name, an id and a key.
 	MaxName = 500

@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fleet"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -95,8 +96,11 @@ func (o *options) work(ctx context.Context, p Program) error {
 		opts.Tell = func(e headless.Event) { o.tellEvent(p.Term, e) }
 		return opts, func() {}, err
 	}
-	w.Vouches = func(ctx context.Context, folder, sessionID string, by signature.Key) (began, counts bool, err error) {
-		return p.For(folder).Engine().Vouches(ctx, project.Address{Cwd: folder, Session: sessionID}, by)
+	if w.Signer, err = app.Trust().Signer(ctx); err != nil {
+		return err
+	}
+	w.Vouch = func(ctx context.Context, folder, sessionID string, by signature.Key) (engine.Voucher, error) {
+		return p.For(folder).Engine().Vouch(ctx, project.Address{Cwd: folder, Session: sessionID}, by)
 	}
 	w.Publish = func(ctx context.Context, folder string, s *workflow.Session) lang.Text {
 		head, _ := fleet.HeadOf(folder)

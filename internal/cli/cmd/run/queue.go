@@ -73,7 +73,7 @@ func (o *options) enqueue(ctx context.Context, term *terminal.Terminal, tasks *a
 	if err != nil {
 		return err
 	}
-	out.Commit = place.Commit
+	out.Commit, order.Commit = place.Commit, place.Commit
 	signer, err := app.Trust().Signer(ctx)
 	if err != nil {
 		return err
