@@ -89,7 +89,6 @@ var pure = map[string]bool{
 	"internal/workflow/delivery":          true,
 	"internal/workflow/intake":            true,
 	"internal/workflow/lesson":            true,
-	"internal/store/queue":                true,
 	"internal/workflow/trace":             true,
 	"internal/workflow/verdict":           true,
 	"internal/method/format":              false,
