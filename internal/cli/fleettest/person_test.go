@@ -1,0 +1,45 @@
+//go:build linux
+
+package fleettest_test
+
+import (
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// words are those with which the person of these tests decides on a run.
+func words(task string) string { return "decided for " + task }
+
+// decide approves the runs that wait, as a person at the desk does who sees the queue.
+func (f *fleet) decide(runs map[string]queued) {
+	f.t.Helper()
+	for task := range f.gated {
+		if runs[task].State != "waiting" {
+			continue
+		}
+		if s := f.desk.try("decide", task, "--yes", "--feedback", words(task)); s.code == 0 {
+			f.gated[task]++
+		} else {
+			f.t.Logf("the decision on %s was refused with exit code %d: %s", task, s.code, s.errOut)
+		}
+	}
+}
+
+// checkDecision checks that the gate of a run was passed once, and by whom: the person, or the flag beforehand. No decision
+// that was acknowledged is lost.
+func (f *fleet) checkDecision(task string, s *workflow.Session) {
+	f.t.Helper()
+	acknowledged, isGated := f.gated[task]
+	var grants []workflow.Grant
+	for _, h := range s.History {
+		if h.Grant != nil {
+			grants = append(grants, *h.Grant)
+		}
+	}
+	if len(grants) != 1 || acknowledged > 1 {
+		f.t.Errorf("%s: its only gate was passed by %+v, and %d decisions were acknowledged", task, grants, acknowledged)
+		return
+	}
+	if byPerson := grants[0].Feedback == words(task); byPerson != isGated {
+		f.t.Errorf("%s: its gate was passed by %+v; it waits for a person: %v", task, grants[0], isGated)
+	}
+}
