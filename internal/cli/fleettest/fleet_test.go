@@ -38,7 +38,8 @@ type fleet struct {
 	root    string
 	address string // of the database
 	bill    string // the file
-	desk    *machine
+	// desk is the machine of the person who queues runs and looks, colleague that of another one.
+	desk, colleague *machine
 	// gated has the runs that wait for a person, with the number of decisions that were acknowledged.
 	gated map[string]int
 
@@ -63,6 +64,7 @@ func fleetAt(t testing.TB, address string) *fleet {
 		t.Skip("this program has no workers")
 	}
 	f.desk.does(0, "store", "migrate")
+	f.colleague = f.machine("colleague")
 	return f
 }
 
@@ -255,11 +257,17 @@ func (f *fleet) queueMixed(count int) (tasks []string) {
 			tasks = append(tasks, f.queueRuns(1, "--yes")...)
 			continue
 		}
-		task := f.queueRuns(1)
-		f.gated[task[0]] = 0
-		tasks = append(tasks, task...)
+		tasks = append(tasks, f.queueGated())
 	}
 	return tasks
+}
+
+// queueGated queues a run that waits for a person at its gate.
+func (f *fleet) queueGated() (task string) {
+	f.t.Helper()
+	task = f.queueRuns(1)[0]
+	f.gated[task] = 0
+	return task
 }
 
 // queued is a run in the queue.

@@ -11,7 +11,7 @@ import (
 // write nothing, and to end its engine. env has the variables of the stand-in.
 func lateWorker(t *testing.T, env ...string) {
 	f := newFleet(t)
-	tasks := f.queueRuns(1, "--yes")
+	tasks := []string{f.queueGated()}
 	late := f.machine("late").start("late", append([]string{"--once"}, env...)...)
 	call := late.waitForCall(0)
 	late.signal(syscall.SIGSTOP)

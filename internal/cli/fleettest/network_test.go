@@ -4,20 +4,21 @@ package fleettest_test
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 )
 
-// network is a network of its own for a machine, joined to this one by a cable. The database is reached by a relay at our
-// end of it, because it listens on loopback alone.
+// network is a network of its own for a machine, joined to this one by a cable. A relay at our end of it leads to the
+// database, which listens on loopback alone.
 type network struct {
 	t           testing.TB
 	name, cable string
@@ -59,12 +60,20 @@ func (n *network) ip(line string) {
 func (n *network) cut()  { n.ip("link set " + n.cable + " down") }
 func (n *network) join() { n.ip("link set " + n.cable + " up") }
 
-// relay passes connections at our end on to an address, and returns its port.
-func (n *network) relay(to string) (port int) {
-	n.t.Helper()
-	l, err := net.Listen("tcp", n.address+":0")
-	must(n.t, err)
-	n.t.Cleanup(func() { _ = l.Close() })
+// relay passes connections on to an address. A closed valve holds what comes to it, without an end of the connection, until it
+// is opened.
+type relay struct {
+	port               int
+	questions, answers *valve
+}
+
+// newRelay starts a relay at an address of ours.
+func newRelay(t testing.TB, at, to string) *relay {
+	t.Helper()
+	l, err := net.Listen("tcp", at+":0")
+	must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	r := &relay{port: l.Addr().(*net.TCPAddr).Port, questions: &valve{}, answers: &valve{}}
 	go func() {
 		for {
 			near, err := l.Accept()
@@ -76,72 +85,134 @@ func (n *network) relay(to string) (port int) {
 				_ = near.Close()
 				continue
 			}
-			go pass(near, far)
-			go pass(far, near)
+			go r.questions.pass(near, far)
+			go r.answers.pass(far, near)
 		}
 	}()
-	return l.Addr().(*net.TCPAddr).Port
+	return r
 }
 
-func pass(from, to net.Conn) {
-	_, _ = io.Copy(to, from) // ends with either
+// valve is one direction of a relay.
+type valve struct{ closed atomic.Bool }
+
+// pass passes on what comes from a connection, until either ends.
+func (v *valve) pass(from, to net.Conn) {
+	data := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(data)
+		for v.closed.Load() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n > 0 {
+			if _, err := to.Write(data[:n]); err != nil {
+				break
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
 	_, _ = from.Close(), to.Close()
+}
+
+// cutting is a way to cut a machine off the database: it prepares the machine, and returns what cuts it off and what joins it.
+type cutting func(t *testing.T, far *machine, database *url.URL) (cut, join func())
+
+// byCable takes out the cable of a network: nothing arrives, and the system knows of it at one end alone.
+func byCable(t *testing.T, far *machine, database *url.URL) (cut, join func()) {
+	n := newNetwork(t)
+	database.Host = fmt.Sprintf("%s:%d", n.address, newRelay(t, n.address, database.Host).port)
+	far.before = []string{"ip", "netns", "exec", n.name}
+	return n.cut, n.join
+}
+
+// byHolding holds what both sides send, and lets it arrive too late.
+func byHolding(t *testing.T, _ *machine, database *url.URL) (cut, join func()) {
+	r := newRelay(t, "127.0.0.1", database.Host)
+	database.Host = fmt.Sprintf("127.0.0.1:%d", r.port)
+	set := func(closed bool) { r.questions.closed.Store(closed); r.answers.closed.Store(closed) }
+	return func() { set(true) }, func() { set(false) }
+}
+
+// byHoldingAnswers lets the database hear the worker, and not the worker the database.
+func byHoldingAnswers(t *testing.T, _ *machine, database *url.URL) (cut, join func()) {
+	r := newRelay(t, "127.0.0.1", database.Host)
+	database.Host = fmt.Sprintf("127.0.0.1:%d", r.port)
+	return func() { r.answers.closed.Store(true) }, func() { r.answers.closed.Store(false) }
 }
 
 // TestNetworkCut: a worker without the database ends its engine before another takes the run over, writes nothing more for
 // it, and goes on with others when the network is back.
 func TestNetworkCut(t *testing.T) {
 	needsFleet(t)
-	for name, deaf := range map[string]string{"an engine": "", "a deaf engine": "1"} {
+	for name, c := range map[string]struct {
+		by   cutting
+		deaf string
+	}{
+		"no cable": {byCable, ""}, "no cable and a deaf engine": {byCable, "1"},
+		"late packets": {byHolding, ""}, "late answers": {byHoldingAnswers, ""},
+	} {
 		t.Run(name, func(t *testing.T) {
-			n := newNetwork(t)
 			address := pgtest.New(t)
 			f := fleetAt(t, address)
 			at, err := url.Parse(address)
 			must(t, err)
 			far := f.machine("far")
-			port := n.relay(at.Host)
-			at.Host = fmt.Sprintf("%s:%d", n.address, port)
+			cut, join := c.by(t, far, at)
+			t.Cleanup(join)
 			far.env = append(far.env, "BMAD_STORE="+at.String())
-			far.before = []string{"ip", "netns", "exec", n.name}
 			tasks := f.queueRuns(1, "--yes")
-			cut := far.start("cut", takesVariable+"=10m", deafVariable+"="+deaf)
-			call := cut.waitForCall(0)
-			n.cut()
+			w := far.start("cut", takesVariable+"=10m", deafVariable+"="+c.deaf)
+			call := w.waitForCall(0)
+			cut()
 			began := time.Now()
-			lastSeen := began
 			f.machine("near").start("near")
-			f.eventually("the end of the engine", func() bool {
-				now := time.Now()
-				if !isAlive(call.PID) {
-					return true
-				}
-				lastSeen = now
-				return false
-			})
-			note("a worker without the network has ended %s after %s, with a lease of %s", name, lastSeen.Sub(began).Round(time.Millisecond), lease)
+			lastSeen := f.lastSeen(call)
+			note("a worker with %s has ended its engine after %s, with a lease of %s", name, lastSeen.Sub(began).Round(time.Millisecond), lease)
 			f.waitFor("done", tasks...)
-			for _, e := range f.readBill() {
-				if e.Worker == "near" && !e.At.After(lastSeen) {
+			for _, e := range f.readBill().ofWorker("near") {
+				if !e.At.After(lastSeen) {
 					t.Errorf("the next worker began at %s, and the engine was still seen at %s", e.At, lastSeen)
 				}
 			}
-			refs, lines := f.refs(), len(f.readBill())
-			n.join()
-			if cut.ended() {
-				t.Fatalf("the worker has ended: %s", cut.state())
+			revision, refs, lines := f.session(tasks[0]).Revision, f.refs(), len(f.readBill())
+			join()
+			if w.ended() {
+				t.Fatalf("the worker has ended: %s", w.state())
+			}
+			f.workerNamed("near").kill()
+			second := f.queueRuns(1, "--yes")[0]
+			if next := w.waitForCall(lines); next.Task != second {
+				t.Errorf("the worker goes on with %s, want %s", next.Task, second)
+			}
+			if got := f.session(tasks[0]).Revision; got != revision {
+				t.Errorf("revision %d was written after %d", got, revision)
 			}
 			if got := f.refs(); got != refs {
 				t.Errorf("the remote was moved from\n%s\nto\n%s", refs, got)
 			}
-			f.checkDone(tasks, 1)
-			for _, w := range f.workers {
-				if w.name == "near" {
-					w.kill()
-				}
-			}
-			f.queueRuns(1, "--yes")
-			cut.waitForCall(lines)
+			w.kill()
+			f.machine("third").start("third")
+			f.checkDone(append(tasks, second), 2)
 		})
 	}
+}
+
+// lastSeen waits for the end of an engine, and returns when it was seen last.
+func (f *fleet) lastSeen(call entry) (at time.Time) {
+	f.t.Helper()
+	f.eventually("the end of the engine", func() bool {
+		now := time.Now()
+		if !isAlive(call.PID) {
+			return true
+		}
+		at = now
+		return false
+	})
+	return at
+}
+
+// workerNamed returns a worker.
+func (f *fleet) workerNamed(name string) *worker {
+	return f.workers[slices.IndexFunc(f.workers, func(w *worker) bool { return w.name == name })]
 }

@@ -3,23 +3,33 @@
 package fleettest_test
 
 import (
+	"sync"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // words are those with which the person of these tests decides on a run.
 func words(task string) string { return "decided for " + task }
 
-// decide approves the runs that wait, as a person at the desk does who sees the queue.
+// decide approves the runs that wait, as two people do who see the queue at once: the decision of one of them counts.
 func (f *fleet) decide(runs map[string]queued) {
 	f.t.Helper()
 	for task := range f.gated {
 		if runs[task].State != "waiting" {
 			continue
 		}
-		if s := f.desk.try("decide", task, "--yes", "--feedback", words(task)); s.code == 0 {
-			f.gated[task]++
-		} else {
-			f.t.Logf("the decision on %s was refused with exit code %d: %s", task, s.code, s.errOut)
+		var said [2]said
+		var both sync.WaitGroup
+		for i, m := range []*machine{f.desk, f.colleague} {
+			both.Go(func() { said[i] = m.try("decide", task, "--yes", "--feedback", words(task)) })
+		}
+		both.Wait()
+		for i, s := range said {
+			if s.code == 0 {
+				f.gated[task]++
+			} else {
+				f.t.Logf("decision %d on %s was refused with exit code %d: %s", i+1, task, s.code, s.errOut)
+			}
 		}
 	}
 }
