@@ -5,6 +5,7 @@ package fleettest_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -66,10 +67,29 @@ func (b bill) repeated() (count int) {
 	return count
 }
 
-// workers are the names of those that called for a stage of a run, in order.
-func (b bill) workers() (out []string) {
+// unexplained returns the calls that were made again although the worker that had called before was not lost.
+func (b bill) unexplained(lost map[string]time.Time) (out []string) {
+	last := map[string]string{} // the worker of the last call, by run and stage
 	for _, e := range b {
-		out = append(out, e.Worker)
+		if e.What != "begin" {
+			continue
+		}
+		key := e.Task + " " + e.Stage
+		if before := last[key]; before != "" && lost[before].IsZero() {
+			out = append(out, fmt.Sprintf("%s: %s asked again, after %s, which was not lost", key, e.Worker, before))
+		}
+		last[key] = e.Worker
+	}
+	return out
+}
+
+// afterwards returns the calls for a stage of a run that began after its work was handed in. The history has
+// milliseconds.
+func (b bill) afterwards(task, stage string, handed time.Time) (out bill) {
+	for _, e := range b.of("begin", task, stage) {
+		if e.At.After(handed.Add(time.Millisecond)) {
+			out = append(out, e)
+		}
 	}
 	return out
 }
@@ -115,11 +135,8 @@ func (f *fleet) checkDone(tasks []string, lost int) {
 			if len(b.of("end", task, stage)) == 0 {
 				f.t.Errorf("%s: %s was handed in, and nobody was paid for it", task, stage)
 			}
-			for _, e := range b.of("begin", task, stage) {
-				// The history has whole seconds, which are cut.
-				if e.At.After(handed[stage][0].Add(time.Second)) {
-					f.t.Errorf("%s: %s asked for %s at %s, which was handed in at %s", task, e.Worker, stage, e.At, handed[stage][0])
-				}
+			for _, e := range b.afterwards(task, stage, handed[stage][0]) {
+				f.t.Errorf("%s: %s asked for %s at %s, which was handed in at %s", task, e.Worker, stage, e.At, handed[stage][0])
 			}
 		}
 		f.checkDecision(task, s)

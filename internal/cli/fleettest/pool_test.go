@@ -48,22 +48,6 @@ func (p *pool) lose(i int) {
 	p.workers[i] = p.next(victim.m)
 }
 
-// checkRepeats checks that each call that was made again had been begun by a worker that was lost then.
-func (p *pool) checkRepeats() {
-	p.f.t.Helper()
-	last := map[string]string{} // the worker of the last call, by run and stage
-	for _, e := range p.f.readBill() {
-		if e.What != "begin" {
-			continue
-		}
-		key := e.Task + " " + e.Stage
-		if before := last[key]; before != "" && p.lost[before].IsZero() {
-			p.f.t.Errorf("%s: %s asked again, after %s, which was not lost", key, e.Worker, before)
-		}
-		last[key] = e.Worker
-	}
-}
-
 // end has all workers end, and waits.
 func (p *pool) end() {
 	p.f.t.Helper()
@@ -115,8 +99,10 @@ func killedWorkers(t *testing.T, kills, workers int) {
 		p.lose(i)
 	}
 	f.checkDone(tasks, len(p.lost))
-	p.checkRepeats()
 	b := f.readBill()
+	for _, problem := range b.unexplained(p.lost) {
+		t.Error(problem)
+	}
 	note("%d workers killed under %d runs: %d paid calls, %d repeated", len(p.lost), len(tasks), b.paid(), b.repeated())
 	note("takeover of a killed worker's call, with a lease of %s: %s", lease, spread(b.takeovers(p.lost)))
 	p.end()
