@@ -8,16 +8,22 @@ import (
 )
 
 // lateWorker stops a worker in a call for longer than its lease, and lets it go on when another has done the run: it has to
-// write nothing, and to end its engine. env has the variables of the stand-in.
-func lateWorker(t *testing.T, env ...string) {
+// write nothing, and to end its engine, which sleeps too if asleep is true. env has the variables of the stand-in.
+func lateWorker(t *testing.T, asleep bool, env ...string) {
 	f := newFleet(t)
 	tasks := []string{f.queueGated()}
 	late := f.machine("late").start("late", append([]string{"--once"}, env...)...)
 	call := late.waitForCall(0)
 	late.signal(syscall.SIGSTOP)
+	if asleep {
+		must(t, syscall.Kill(call.PID, syscall.SIGSTOP))
+	}
 	f.machine("other").start("other")
 	f.waitFor("done", tasks...)
-	revision, refs, lines := f.session(tasks[0]).Revision, f.refs(), len(f.readBill().ofWorker("late"))
+	revision, refs, paid := f.session(tasks[0]).Revision, f.refs(), f.readBill().ofWorker("late").paid()
+	if asleep { // its answer is there as soon as the worker is
+		must(t, syscall.Kill(call.PID, syscall.SIGCONT))
+	}
 	late.signal(syscall.SIGCONT)
 	if code := late.code(); code != 11 {
 		t.Errorf("the late worker ended with %d, want 11", code)
@@ -29,8 +35,8 @@ func lateWorker(t *testing.T, env ...string) {
 	if got := f.refs(); got != refs {
 		t.Errorf("the late worker moved the remote from\n%s\nto\n%s", refs, got)
 	}
-	if got := len(f.readBill().ofWorker("late")); got != lines {
-		t.Errorf("the late worker has %d lines in the bill, want the %d before", got, lines)
+	if got := f.readBill().ofWorker("late").paid(); got != paid {
+		t.Errorf("the late worker has made %d calls, want the %d before", got, paid)
 	}
 	f.checkDone(tasks, 1)
 }
@@ -54,17 +60,23 @@ func (b bill) ofWorker(name string) (out bill) {
 // TestLateWorker: a worker that comes back after its lease writes nothing, and ends its engine, be it deaf.
 func TestLateWorker(t *testing.T) {
 	t.Parallel()
-	lateWorker(t, takesVariable+"=10m")
+	lateWorker(t, false, takesVariable+"=10m")
 }
 
 // TestLateAnswer: an answer that arrived while its worker was stopped is not handed in after the lease.
 func TestLateAnswer(t *testing.T) {
 	needsFleet(t)
-	lateWorker(t, takesVariable+"=1s")
+	lateWorker(t, false, takesVariable+"=1s")
 }
 
 // TestLateDeafEngine: an engine that ignores a polite end is ended too.
 func TestLateDeafEngine(t *testing.T) {
 	needsFleet(t)
-	lateWorker(t, takesVariable+"=10m", deafVariable+"=1")
+	lateWorker(t, false, takesVariable+"=10m", deafVariable+"=1")
+}
+
+// TestSleepingMachine: a worker and its engine sleep together, and the engine answers at once when they wake up.
+func TestSleepingMachine(t *testing.T) {
+	needsFleet(t)
+	lateWorker(t, true, takesVariable+"=1s")
 }
