@@ -24,12 +24,13 @@ func (f *fleet) decide(runs map[string]queued) {
 			both.Go(func() { said[i] = m.try("decide", task, "--yes", "--feedback", words(task)) })
 		}
 		both.Wait()
-		for i, s := range said {
+		for _, s := range said {
 			if s.code == 0 {
 				f.gated[task]++
-			} else {
-				f.t.Logf("decision %d on %s was refused with exit code %d: %s", i+1, task, s.code, s.errOut)
 			}
+		}
+		if said[0].code != 0 && said[1].code != 0 {
+			f.t.Logf("both decisions on %s were refused: %s%s", task, said[0].errOut, said[1].errOut)
 		}
 	}
 }
