@@ -120,8 +120,10 @@ func submissions(s *workflow.Session) map[string][]time.Time {
 func (f *fleet) checkDone(tasks []string, lost int) {
 	f.t.Helper()
 	f.waitFor("done", tasks...)
-	b := f.readBill()
+	b, runs := f.readBill(), f.queue()
+	counted, paid := 0, 0
 	for _, task := range tasks {
+		counted, paid = counted+runs[task].Calls, paid+len(b.of("begin", task, ""))
 		s := f.session(task)
 		if s.CurrentState != workflow.Completed {
 			f.t.Errorf("%s: done in the queue, and at %s", task, s.Place())
@@ -144,6 +146,10 @@ func (f *fleet) checkDone(tasks []string, lost int) {
 	}
 	if repeated := b.repeated(); repeated > lost {
 		f.t.Errorf("%d calls were repeated, and %d workers lost", repeated, lost)
+	}
+	// A worker can be lost between its note of a call and the call.
+	if counted < paid || counted > paid+lost {
+		f.t.Errorf("the queue counts %d paid calls, the bill %d, and %d workers were lost", counted, paid, lost)
 	}
 	f.checkNoEngine(b)
 }

@@ -60,9 +60,6 @@ func fleetAt(t testing.TB, address string) *fleet {
 	t.Helper()
 	f := bareFleet(t, address)
 	f.desk = f.machine("desk")
-	if !strings.Contains(f.desk.try("worker", "--help").out, "--lease") {
-		t.Skip("this program has no workers")
-	}
 	f.desk.does(0, "store", "migrate")
 	f.colleague = f.machine("colleague")
 	return f
@@ -276,6 +273,9 @@ type queued struct {
 	Session string `json:"session_id"`
 	State   string `json:"state"`
 	Worker  string `json:"worker"`
+	// Calls are the paid calls and Lost the lost workers, as the program counts them.
+	Calls int `json:"calls"`
+	Lost  int `json:"workers_lost"`
 }
 
 // queue reads the queue, by the names of the runs.
@@ -289,19 +289,14 @@ func (f *fleet) queue() map[string]queued {
 	return runs
 }
 
+// parseQueue reads the output of queue --json.
 func parseQueue(text []byte) (map[string]queued, error) {
-	var list []queued
+	var list struct{ Runs []queued }
 	if err := json.Unmarshal(text, &list); err != nil {
-		var whole struct {
-			Runs []queued `json:"runs"`
-		}
-		if err := json.Unmarshal(text, &whole); err != nil {
-			return nil, err
-		}
-		list = whole.Runs
+		return nil, err
 	}
 	out := map[string]queued{}
-	for _, q := range list {
+	for _, q := range list.Runs {
 		out[q.Task] = q
 	}
 	return out, nil

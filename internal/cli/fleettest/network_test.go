@@ -162,13 +162,15 @@ func TestNetworkCut(t *testing.T) {
 			t.Cleanup(join)
 			far.env = append(far.env, "BMAD_STORE="+at.String())
 			tasks := f.queueRuns(1, "--yes")
-			w := far.start("cut", takesVariable+"=10m", deafVariable+"="+c.deaf)
+			// A deaf engine is given 5 s, which have to fit into the end of the lease.
+			const longLease = 20 * time.Second
+			w := far.start("cut", takesVariable+"=10m", deafVariable+"="+c.deaf, "--lease", longLease.String())
 			call := w.waitForCall(0)
 			cut()
 			began := time.Now()
 			f.machine("near").start("near")
 			lastSeen := f.lastSeen(call)
-			note("a worker with %s has ended its engine after %s, with a lease of %s", name, lastSeen.Sub(began).Round(time.Millisecond), lease)
+			note("a worker with %s has ended its engine after %s, with a lease of %s", name, lastSeen.Sub(began).Round(time.Millisecond), longLease)
 			f.waitFor("done", tasks...)
 			for _, e := range f.readBill().ofWorker("near") {
 				if !e.At.After(lastSeen) {
