@@ -276,6 +276,8 @@ type queued struct {
 	// Calls are the paid calls and Lost the lost workers, as the program counts them.
 	Calls int `json:"calls"`
 	Lost  int `json:"workers_lost"`
+	// Why says why the run is in its state.
+	Why string `json:"why"`
 }
 
 // queue reads the queue, by the names of the runs.
@@ -310,8 +312,12 @@ func (f *fleet) waitFor(states string, tasks ...string) {
 		runs, others := f.queue(), map[string]int{}
 		f.decide(runs)
 		for _, task := range tasks {
-			if state := runs[task].State; !slices.Contains(strings.Fields(states), state) {
-				others[state]++
+			state := runs[task].State
+			if slices.Contains(strings.Fields(states), state) {
+				continue
+			}
+			if others[state]++; state == "failed" { // and stays so
+				f.t.Fatalf("%s is not %s but failed: %s", task, states, runs[task].Why)
 			}
 		}
 		last = fmt.Sprint(others)

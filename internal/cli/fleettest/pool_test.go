@@ -17,12 +17,13 @@ type pool struct {
 	workers []*worker
 	started int
 	lost    map[string]time.Time // by the names of the workers
+	env     []string             // of the stand-ins
 }
 
 // newPool starts workers.
-func (f *fleet) newPool(count int) *pool {
+func (f *fleet) newPool(count int, env ...string) *pool {
 	f.t.Helper()
-	p := &pool{f: f, lost: map[string]time.Time{}}
+	p := &pool{f: f, lost: map[string]time.Time{}, env: env}
 	for i := range count {
 		if i/2 >= len(f.boxes) {
 			f.boxes = append(f.boxes, f.machine(fmt.Sprintf("box-%d", i/2+1)))
@@ -36,7 +37,7 @@ func (f *fleet) newPool(count int) *pool {
 func (p *pool) next(m *machine) *worker {
 	p.f.t.Helper()
 	p.started++
-	return m.start(fmt.Sprintf("worker-%03d", p.started))
+	return m.start(fmt.Sprintf("worker-%03d", p.started), p.env...)
 }
 
 // lose kills a worker, and starts another in its place.
@@ -73,19 +74,20 @@ func manyRuns(t *testing.T, runs, workers int) {
 	p.end()
 }
 
-// killedWorkers kills workers in the middle of their calls, after the answer, or at any moment.
-func killedWorkers(t *testing.T, kills, workers int) {
+// killedWorkers kills workers in the middle of their calls, after the answer, or at any moment. env has the variables of the
+// stand-in.
+func killedWorkers(t *testing.T, kills, workers int, env ...string) {
 	f := newFleet(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("the seed is %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	tasks := f.queueMixed(workers)
-	p := f.newPool(workers)
+	p := f.newPool(workers, env...)
 	for len(p.lost) < kills {
-		runs := f.queue()
-		f.decide(runs)
-		if open := countOpen(runs); open < workers+2 && kills > workers {
-			tasks = append(tasks, f.queueMixed(workers)...)
+		if kills > workers && len(p.lost)%workers == 0 {
+			runs := f.queue()
+			f.decide(runs)
+			tasks = append(tasks, f.queueMixed(max(0, 2*workers-countOpen(runs)))...)
 		}
 		i := random.IntN(workers)
 		switch lines := len(f.readBill()); random.IntN(3) {
@@ -150,5 +152,5 @@ func TestFewKills(t *testing.T) {
 // TestManyKills: workers that are killed lose no run, and cost at most one call each.
 func TestManyKills(t *testing.T) {
 	needsFleet(t)
-	killedWorkers(t, 200, 8)
+	killedWorkers(t, 200, 8, takesVariable+"=1s")
 }
