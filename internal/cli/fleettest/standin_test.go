@@ -44,7 +44,8 @@ var answers = map[string]string{
 	"sm":        document("Sprint plan", "") + "\n## Sprint 1: the part\n\nOne story of a day, with its tests.\n",
 	"dev":       document("Implementation report", `{"sprints": [1], "files": ["part.txt"], "resolved": []}`),
 	"review":    document("Review", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "findings": []}`),
-	"qa":        document("QA report", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "criteria": [{"id": "AC-1.1", "result": "pass", "check": "C1", "evidence": "go test ./... ok"}], "findings": []}`),
+	"qa": document("QA report", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}],
+		"criteria": [{"id": "AC-1.1", "result": "pass", "check": "C1", "evidence": "go test ./... ok"}], "findings": []}`),
 }
 
 // document returns a text with a block of JSON at its end, if there is one.
