@@ -24,7 +24,7 @@ func TestDatabaseRestarts(t *testing.T) {
 			const outages = 3
 			for range outages {
 				p.waitForWork()
-				server.Halt()
+				server.StopAtOnce()
 				time.Sleep(outage)
 				must(t, server.Up())
 			}
