@@ -46,6 +46,15 @@ func (r *run) checkAllowed(ctx context.Context, s *standing.Standing) error {
 	return err
 }
 
+// refuseHomeless refuses a step of a run whose worktree was removed: its documents would be written into the main tree.
+func (r *run) refuseHomeless(s *standing.Standing) error {
+	if s.Homeless == "" || r.req.Action == workflow.ActionCancel {
+		return nil
+	}
+	return fault.New(fault.Conflict, "the worktree of the run is gone: %s", s.Homeless).
+		WithHint("%s run --resume %s makes it anew, from the branch %s", s.Names.Program, s.Session.TaskName, s.Session.Branch)
+}
+
 // refuseStopped refuses, under a strict policy, to change a session if other hands have changed it or one of the
 // approved texts.
 func refuseStopped(s *standing.Standing) error {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
@@ -19,7 +20,7 @@ func (r *run) changeSession(ctx context.Context, prepare func(*standing.Standing
 		return nil, err
 	}
 	before := r.gatherNeeded(ctx, s)
-	if err := refuseStopped(before); err != nil { // before anyone is asked
+	if err := cmp.Or(refuseStopped(before), r.refuseHomeless(before)); err != nil { // before anyone is asked
 		return nil, err
 	}
 	if err := r.checkAllowed(ctx, before); err != nil {

@@ -122,6 +122,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	if r.project.Home != r.project.Dir {
 		st.Draft.Worktree, st.SessionFile = st.Folder, r.project.Home.Join(st.SessionFile)
 	}
+	st.Homeless = r.project.MissingWorktree(s)
 	if elsewhere, ok := r.project.Backend.(store.Named); ok {
 		st.SessionFile = elsewhere.Name()
 	}

@@ -223,6 +223,8 @@ type Row struct {
 	workflow.Summary
 	// Found is the result of checking the session; it is sound if it was not checked.
 	Found workflow.Verification
+	// Homeless is the folder of the run's worktree if that was removed while the run is under way, else "".
+	Homeless string
 }
 
 // Board returns at most n sessions of a project, at a cost nearly independent of their total. Broken sessions are
@@ -241,9 +243,36 @@ func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.La
 	board := Board{Cwd: p.Dir.Path(), More: all.Unread > 0 || len(all.Sessions) > n, Broken: sayBroken(all.Broken, l)}
 	changed := e.keeper.findChanged(ctx, p, listed, false)
 	for _, s := range listed {
-		board.Rows = append(board.Rows, Row{Summary: s, Found: changed[s.SessionID]})
+		board.Rows = append(board.Rows, Row{Summary: s, Found: changed[s.SessionID], Homeless: missingWorktree(ctx, p, s)})
 	}
 	return board, ctx.Err()
+}
+
+// Homeless returns the folder of the worktree of a session's run if that was removed while the run is under way, else "". The
+// session is of the project in a folder.
+func (e *Engine) Homeless(folder string, s *workflow.Session) string {
+	if s.Branch == "" {
+		return ""
+	}
+	p, err := e.Projects().At(project.Address{Cwd: folder})
+	if err != nil {
+		return ""
+	}
+	defer p.Close()
+	return p.MissingWorktree(s)
+}
+
+// missingWorktree returns the folder of the worktree of a run that is gone while the run is under way, else "". A run without
+// a branch costs no look at the session.
+func missingWorktree(ctx context.Context, p *project.Project, of workflow.Summary) string {
+	if !of.CurrentState.Active() || p.IsShared() || !p.HasBranch(of.TaskName) {
+		return ""
+	}
+	s, err := p.Backend.Get(ctx, of.SessionID)
+	if err != nil { // it is reported as one that cannot be read
+		return ""
+	}
+	return p.MissingWorktree(s)
 }
 
 // Wants lists the things in a project waiting for the person's permission.

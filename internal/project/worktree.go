@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -20,23 +21,33 @@ const (
 
 // Worktree returns the folder for the worktree of a task's run: of the project in it, and its top. It is "" outside of a
 // repository.
-func (p *Project) Worktree(task string) (folder, top string) { return worktreeIn(p.Home.Path(), task) }
+func (p *Project) Worktree(task string) (folder, top string) { return WorktreeIn(p.Home.Path(), task) }
 
-func worktreeIn(home, task string) (folder, top string) {
+// WorktreeIn is [Project.Worktree] for the folder with the sessions of a project.
+func WorktreeIn(home, task string) (folder, top string) {
+	all, inside := worktreesOf(home)
+	if all == "" || task == "" {
+		return "", ""
+	}
+	top = filepath.Join(all, task)
+	return filepath.Join(top, inside), top
+}
+
+// worktreesOf returns the folder above the worktrees of the runs of a project, "" outside of a repository, and the path of the
+// project in each.
+func worktreesOf(home string) (all, inside string) {
 	real, err := filepath.EvalSymlinks(home)
 	if err != nil {
 		return "", ""
 	}
 	repository := Top(real)
-	if !hasAny(repository, ".git") || task == "" {
+	if !hasAny(repository, ".git") {
 		return "", ""
 	}
-	inside, err := filepath.Rel(repository, real)
-	if err != nil {
+	if inside, err = filepath.Rel(repository, real); err != nil {
 		return "", ""
 	}
-	top = filepath.Join(repository+worktreesSuffix, task)
-	return filepath.Join(top, inside), top
+	return repository + worktreesSuffix, inside
 }
 
 // HasBranch reports whether the branch or the worktree of a task's run exists.
@@ -44,6 +55,20 @@ func (p *Project) HasBranch(task string) bool {
 	_, top := p.Worktree(task)
 	commit, err := git.BranchCommit(p.Home.Path(), workflow.BranchFor(task))
 	return commit != "" || err != nil || top != "" && hasAny(filepath.Dir(top), filepath.Base(top))
+}
+
+// MissingWorktree returns the top of the worktree of a session's run if it should be there and is not; "" for a run in the
+// main tree, for one that has ended, and in a store that clones share, whose runs are worked on anywhere.
+func (p *Project) MissingWorktree(s *workflow.Session) string {
+	if s.Branch == "" || !s.CurrentState.Active() || p.IsShared() {
+		return ""
+	}
+	folder, top := p.Worktree(s.TaskName)
+	isThere := folder != "" && homeOf(folder) != ""
+	if isThere || git.CheckedOut(p.Home.Path()) == s.Branch {
+		return ""
+	}
+	return top
 }
 
 // LeaseFolder returns the top of the worktree in which a worker takes a run on, under the number of its lease.
@@ -59,6 +84,10 @@ func homeOf(folder string) string {
 	}
 	return filepath.Join(main, inside)
 }
+
+// HomeOf returns the folder with the sessions of the project in a folder: that of the main tree for the worktree of a run,
+// else the folder itself.
+func HomeOf(folder string) string { return cmp.Or(homeOf(folder), folder) }
 
 // mainTreeOf returns the main tree of a worktree of this program in which a folder lies, and the path of the folder in it;
 // main is "" for any other folder.
@@ -145,8 +174,8 @@ func (f *Finder) Follow(p *Project, s *workflow.Session) (*Project, error) {
 
 // follow is Follow for the id of a session. Without a folder for worktrees there is nothing to follow, at no cost.
 func (f *Finder) follow(ctx context.Context, p *Project, id string) (*Project, string, error) {
-	_, top := p.Worktree("any")
-	if top == "" || id == "" || !hasAny(filepath.Dir(filepath.Dir(top)), filepath.Base(filepath.Dir(top))) {
+	all, _ := worktreesOf(p.Home.Path())
+	if all == "" || id == "" || !hasAny(filepath.Dir(all), filepath.Base(all)) {
 		return p, id, nil
 	}
 	s, err := p.Backend.Get(ctx, id)

@@ -162,7 +162,7 @@ func markChanged(s *standing.Standing, out *Reply) {
 		notes = append(notes, words.AlteredNote(s))
 	}
 	notes = append(notes, words.SinceNotes(s)...)
-	notes = append(notes, words.PendingNote(s), words.MovedNote(s))
+	notes = append(notes, words.HomelessNote(s), words.PendingNote(s), words.MovedNote(s))
 	if s.Session.CurrentState.WaitsForHuman() {
 		notes = append(notes, words.LooseNote(s), words.KeptNote(s))
 	}

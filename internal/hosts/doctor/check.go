@@ -26,7 +26,8 @@ func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 		return []Check{folder}, nil
 	}
 	texts, saved := textsCheck{ProjectFiles: p}, artifactsCheck{ProjectFiles: p}
-	v, err := p.takeInventory(ctx, texts.visit, saved.visit)
+	apart := worktreesCheck{ProjectFiles: p}
+	v, err := p.takeInventory(ctx, texts.visit, saved.visit, apart.visit)
 	if err != nil {
 		return nil, store.Trouble(p.dir, err)
 	}
@@ -34,9 +35,13 @@ func (p *ProjectFiles) Check(ctx context.Context) ([]Check, error) {
 		folder.addDefect(Problem, item.Path, item.What)
 		folder.Remedy = p.Say("make it readable for you")
 	}
-	return []Check{
+	out := []Check{
 		folder, p.checkSessions(v), p.checkNames(v), p.checkMapping(v), texts.result(ctx), saved.result(), p.checkOrphans(v), p.checkLocks(),
-	}, nil
+	}
+	if apart.runs > 0 {
+		out = append(out, apart.result())
+	}
+	return out, nil
 }
 
 func newOK(name, detail string) Check {

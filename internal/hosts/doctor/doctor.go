@@ -95,6 +95,9 @@ type ProjectFiles struct {
 	// again; nil takes every one.
 	Counts func(id string) bool
 
+	// Worktree returns the folder of the worktree of a task's run with a branch of its own; nil if there are none.
+	Worktree func(task string) string
+
 	dir   *durable.Dir
 	store *filestore.Store
 }

@@ -114,6 +114,18 @@ func tree(t *testing.T, path string) map[string]string {
 	return out
 }
 
+// giveBranch has a session be one of a run in a worktree.
+func giveBranch(t *testing.T, dir *durable.Dir, id string) {
+	t.Helper()
+	_, err := storetest.Files(dir).Update(ctx, id, func(_ store.Tx, s *workflow.Session) error {
+		s.Branch = workflow.BranchFor(s.TaskName)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDamage does each kind of damage to a project: it is found, named with a remedy, and repaired if
 // that is possible. No file is lost that cannot be derived.
 func TestDamage(t *testing.T) {
@@ -145,12 +157,21 @@ func TestDamage(t *testing.T) {
 		{"a write that died", map[string]string{".bmad-task/.session-" + two + ".json.tmp-0011223344556677": "{"}, "leftovers", doctor.Warning, ".tmp-", true},
 		{"one beside an artifact", map[string]string{".claude/specs/task-1/.01-product-requirements.md.tmp-0011223344556677": "#"}, "leftovers", doctor.Warning, ".tmp-", true},
 		{"texts of no session", map[string]string{".bmad-task/temp/" + gone + "/po_final_result_x.md": "x"}, "leftovers", doctor.Warning, gone, true},
+		{"worktree gone", map[string]string{"branch of " + two: "x"}, "worktrees", doctor.Warning, "run --resume task-2", false},
+		{"worktree of a run that has ended", map[string]string{"branch of " + one: "x", "trees/task-1/README.md": "x"}, "worktrees", doctor.Warning, "run --clean", false},
+		{"worktree of a run under way", map[string]string{"branch of " + two: "x", "trees/task-2/README.md": "x"}, "worktrees", doctor.OK, "1 run with", false},
+		{"documents on a branch", map[string]string{"branch of " + one: "x", art: ""}, "artifacts", doctor.OK, "1 saved", false},
 		{"not ignored", map[string]string{".bmad-task/.gitignore": ""}, "state folder", doctor.Problem, "version control", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, _, path := realProject(t)
+			p, dir, path := realProject(t)
+			p.Worktree = func(task string) string { return filepath.Join(path, "trees", task) }
 			for name, body := range tt.damage {
+				if id, ok := strings.CutPrefix(name, "branch of "); ok {
+					giveBranch(t, dir, id)
+					continue
+				}
 				full := filepath.Join(path, filepath.FromSlash(name))
 				err := os.Remove(full)
 				if body != "" {

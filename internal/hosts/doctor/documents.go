@@ -129,6 +129,7 @@ func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
 		}
 		c.saved++
 		switch missing, modified := artifact.Compare(c.dir, *a); {
+		case missing && s.Branch != "": // it is on that branch
 		case missing:
 			if s.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, workflow.Verification{}) {
 				continue
@@ -173,7 +174,7 @@ type artifactsFix struct {
 }
 
 func (f *artifactsFix) visit(s *workflow.Session, _ []reference) {
-	if f.Counts != nil && !f.Counts(s.SessionID) {
+	if s.Branch != "" || f.Counts != nil && !f.Counts(s.SessionID) {
 		return
 	}
 	for _, st := range s.Definition().Stages {

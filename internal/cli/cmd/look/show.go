@@ -51,6 +51,9 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 			}
 			return term.Page(cmd.Context(), func() error {
 				warnOfChanges(term, s, v)
+				if gone := tasks.Engine().Homeless(cwd, s); gone != "" {
+					term.Say("Its worktree is gone: %s.\nTo make it anew: bmad-mcp run --resume %s\n", gone, terminal.ShellWord(s.TaskName))
+				}
 				signed.printSignatures(term, false)
 				return (&sessionText{term, s, v, signed, said}).printSession(cwd, where)
 			})

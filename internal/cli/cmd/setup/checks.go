@@ -46,7 +46,7 @@ func Health(of func(folder string, l lang.Language) Upkeep) web.HealthFunc {
 			}
 			defer func() { _ = dir.Close() }()
 			files := doctor.New(dir, u.Parts().Summaries.Store(dir))
-			files.Language = l
+			files.Language, files.Worktree = l, worktreesFrom(folder)
 			if checks, err = projectChecks(ctx, u, files, folder); err != nil {
 				return out, err
 			}

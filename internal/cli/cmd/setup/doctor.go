@@ -85,7 +85,7 @@ func runDoctor(ctx context.Context, u Upkeep, fix bool) error {
 		_, v, _, err := u.Tasks.Engine().Inspect(ctx, projects.Address{Cwd: cwd, Session: id})
 		return err == nil && v.Sound()
 	}
-	project.Language = u.Term.Lang
+	project.Language, project.Worktree = u.Term.Lang, worktreesFrom(cwd)
 	report := doctor.Report{Cwd: cwd}
 	if fix && u.Tasks.Config.Store.Address == "" {
 		fixed, err := project.Fix(ctx, u.Term.Now())
@@ -102,6 +102,14 @@ func runDoctor(ctx context.Context, u Upkeep, fix bool) error {
 	report.Add(checks...)
 	report.Add(machineChecks(u, cwd)...)
 	return printReport(u.Term, report)
+}
+
+// worktreesFrom returns the function that names the worktree of a task's run of the project in a folder.
+func worktreesFrom(folder string) func(task string) string {
+	return func(task string) string {
+		_, top := projects.WorktreeIn(folder, task)
+		return top
+	}
 }
 
 // printReport prints a report, which ends the command.
@@ -208,7 +216,7 @@ func openFolder(workspace *app.Workspace) (*durable.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := durable.OpenDir(cwd)
+	dir, err := durable.OpenDir(projects.HomeOf(cwd))
 	if err != nil {
 		return nil, fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
 	}

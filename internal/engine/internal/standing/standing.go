@@ -28,6 +28,8 @@ type Standing struct {
 	Policy workflow.Policy
 	// Folder is the project's folder.
 	Folder string
+	// Homeless is the folder of the run's worktree if that was removed while the run is under way, else "".
+	Homeless string
 	// SessionFile is the session's file, relative to Folder, like every path here; absolute for a run in a worktree.
 	SessionFile string
 	// Draft is the current stage's document.

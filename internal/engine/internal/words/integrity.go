@@ -36,6 +36,14 @@ func PendingNote(s *standing.Standing) string {
 	return s.Say("**Not in this folder yet:** `%s`. The next step of the run writes it; `%s sync` does it now.", strings.Join(names, "`, `"), s.Names.Program)
 }
 
+// HomelessNote says that the worktree of the run is gone; "" if it is there.
+func HomelessNote(s *standing.Standing) string {
+	if s.Homeless == "" {
+		return ""
+	}
+	return s.Say("**The worktree of the run is gone:** `%s`. `%s run --resume %s` makes it anew.", s.Homeless, s.Names.Program, s.Session.TaskName)
+}
+
 // DoubtNote says in one line that a session was changed by other hands, or rests on entries that do not count.
 func DoubtNote(s *standing.Standing) string {
 	name, task := s.Names.Program, s.Session.TaskName
