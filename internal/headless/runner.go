@@ -104,6 +104,11 @@ func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Flags.Worktree && s.Branch == "" && r.Lease == nil {
+		p.Close()
+		return nil, fault.New(fault.InvalidArgument, "the run %q was begun in the main tree, and has no worktree", s.TaskName).
+			WithHint("leave out --worktree, or start a run with it: bmad-mcp run --worktree --from %s --stages dev.. OBJECTIVE", s.TaskName)
+	}
 	if p, err = r.enterWorktree(ctx, s, p); err != nil {
 		p.Close()
 		return nil, err
@@ -251,7 +256,9 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Moved = tree.describeMove(r.state.Before).In(r.language)
+		before := *r.state.Before
+		before.Head = cmp.Or(r.state.Commit, before.Head) // the run's own commits are told by themselves
+		out.Moved = tree.describeMove(&before).In(r.language)
 		if tree != nil && tree.Head != r.state.Before.Head {
 			out.Committed = r.committedFiles(ctx, r.state.Before.Head, tree.Head)
 		}

@@ -56,19 +56,24 @@ func (r *run) submitGiven(ctx context.Context) error {
 }
 
 // givenText reads the person's document for a stage: a file of the project, or the stage's deliverable in
-// another task.
+// another task, wherever the store of that keeps it.
 func (o *Options) givenText(ctx context.Context, p *project.Project, stage workflow.StageID) (string, error) {
 	if name := o.Flags.Docs[stage]; name != "" {
 		return p.ReadDocument("--doc", name)
 	}
-	from, _, err := o.Engine.Session(ctx, project.Address{Cwd: p.Dir.Path(), Session: o.Flags.From})
+	there, id, err := o.Engine.Projects().Find(ctx, project.Address{Cwd: p.Dir.Path(), Session: o.Flags.From})
+	if err != nil {
+		return "", err
+	}
+	defer there.Close()
+	from, err := there.Backend.Get(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	rec := from.Record(stage)
 	for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
 		if rec.Status == workflow.Done && ref != nil {
-			text, err := p.ReadDocument("--from", ref.FilePath)
+			text, err := there.Backend.Read(ctx, *ref)
 			if err == nil && ref.SHA256 != "" && workflow.Hash([]byte(text)) != ref.SHA256 {
 				return "", fault.New(fault.Conflict, "the text %s was changed after it was handed in", ref.FilePath).
 					WithHint("restore the file, or hand the document in once more")

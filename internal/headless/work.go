@@ -36,8 +36,6 @@ type task struct {
 	// builds is true if the work is to change the project.
 	builds bool
 	before string // the files of the project, if it builds
-	// dirty has the hashes of the files that were not committed before, of a run with a branch of its own.
-	dirty map[string]string
 	// spent is true once the engine has stopped because the rest of the budget allows it no more.
 	spent bool
 	// after is the time that the model's server wants to pass before another call.
@@ -118,7 +116,7 @@ func (r *run) newTask() *task {
 	t.Writes = t.Writes && !scoping
 	t.builds = t.stage.Kind == workflow.KindBuild && !scoping
 	if a := r.state.Attempt; a != nil && a.point == r.currentPoint() {
-		t.before, t.dirty = a.Files, a.Before
+		t.before = a.Files
 	}
 	return t
 }
@@ -131,7 +129,7 @@ func (r *run) prepareTask(ctx context.Context) (*task, error) {
 	if t.Writes {
 		folder := r.project.Dir.Path()
 		var err error
-		if tree, err = r.lookAtTree(ctx, folder); err == nil && !r.state.Admitted {
+		if tree, err = r.lookAtTree(ctx, folder); err == nil && !r.state.Admitted && !r.onBranch() { // which tells the changes apart
 			err = r.admitTree(tree, folder)
 		}
 		if err != nil {
@@ -144,9 +142,6 @@ func (r *run) prepareTask(ctx context.Context) (*task, error) {
 	// After a crash the work may be half done: the files before the first attempt count.
 	if t.builds && t.before == "" {
 		t.before = r.hashWorktree(tree)
-	}
-	if t.Writes && t.dirty == nil {
-		t.dirty = r.hashChanged(tree)
 	}
 	if begun := (point{t.Stage, r.now.Iteration + 1}); r.begun != begun {
 		r.begun = begun
@@ -185,12 +180,18 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 	if c := r.state.Conversations[t.Stage]; try == 1 && goesOn && c.Engine == t.Engine {
 		job.Session = c.Session
 	}
-	var before []obeyed.State
-	if t.Writes {
-		before = r.lookAtObeyed()
-	}
 	r.state.Calls++
-	r.state.Attempt = &attempt{point: r.currentPoint(), Files: t.before, Before: t.dirty, Call: r.state.Calls, Engine: t.Engine, Session: job.Session, Obeyed: before}
+	a := &attempt{point: r.currentPoint(), Files: t.before, Call: r.state.Calls, Engine: t.Engine, Session: job.Session}
+	if t.Writes {
+		if a.Obeyed = r.lookAtObeyed(); r.onBranch() { // others may have changed files since the last call
+			tree, err := r.lookAtTree(ctx, r.project.Dir.Path())
+			if err != nil {
+				return problem, false, err
+			}
+			a.Before = r.hashChanged(tree)
+		}
+	}
+	r.state.Attempt = a
 	r.state.Answer = nil
 	if err := r.save(ctx); err != nil {
 		return problem, false, err

@@ -83,14 +83,18 @@ func (r *run) commitWork(ctx context.Context, subject, body string) error {
 	if err != nil {
 		return errors.Join(err, ErrUncommitted)
 	}
-	if r.state.Wrote = nil; commit == "" { // a killed process may have committed it
-		commit = tree.Head
-		r.state.Commit = commit
+	if r.state.Wrote = nil; commit == "" {
+		if b := r.state.Before; b == nil || b.Head != tree.Head { // a process that was killed has committed it
+			r.state.Commit = tree.Head
+		}
 		return nil
 	}
-	if r.state.Commit = commit; commit != "" {
-		r.tellEvent(Event{Type: Committed, Commit: commit, Text: subject})
+	r.state.Commit = commit
+	if r.state.After != nil { // else the next look would report this commit as somebody's
+		after := *r.state.After
+		after.Head, r.state.After = commit, &after
 	}
+	r.tellEvent(Event{Type: Committed, Commit: commit, Text: subject})
 	return nil
 }
 
