@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 )
 
 // Cleaned is a worktree that [Clean] has looked at.
@@ -52,13 +54,27 @@ func Clean(ctx context.Context, p *project.Project) (out []Cleaned, err error) {
 				c.why = lang.T("the run is at %s, and its worktree is gone: bmad-mcp run --resume %s makes it anew", s.CurrentStage, s.TaskName)
 			}
 		default:
-			if err := git.RemoveWorktree(ctx, main, top); err != nil {
-				c.why = lang.Of(err)
-			} else {
-				c.Removed = true
-			}
+			c.why, c.Removed = remove(ctx, main, top, s.TaskName)
 		}
 		out = append(out, c)
 	}
 	return out, ctx.Err()
+}
+
+// remove removes the worktree of a run, unless something is lost with it: why says what.
+func remove(ctx context.Context, main, top, task string) (why lang.Text, removed bool) {
+	documents := filepath.Join(top, filepath.FromSlash(artifact.TaskFolder(task)))
+	if _, err := os.Lstat(documents); err == nil {
+		ignored, err := git.Ignores(ctx, top, artifact.TaskFolder(task)+"/document.md")
+		switch {
+		case err != nil:
+			return lang.Of(err), false
+		case ignored:
+			return lang.T("git ignores its documents, and no branch has them: move %s elsewhere first", documents), false
+		}
+	}
+	if err := git.RemoveWorktree(ctx, main, top); err != nil {
+		return lang.Of(err), false
+	}
+	return why, true
 }

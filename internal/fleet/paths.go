@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
@@ -12,10 +14,15 @@ import (
 // pathForm matches the paths of files and folders in a plan: with a folder in front, or an ending behind.
 var pathForm = pattern.New("[\\w.@-]*[\\w@-](?:/[\\w.@-]+)+/?|[\\w@-][\\w.@-]*\\.[A-Za-z][A-Za-z0-9]{0,7}")
 
+// phrases have the form of a path and are none.
+var phrases = []string{"e.g", "i.e", "a.m", "p.m", "and/or", "n/a", "w/o", "i/o", "yes/no", "true/false", "read/write", "client/server"}
+
 // pathsIn returns the paths that a text names, sorted, each once.
 func pathsIn(text string) (paths []string) {
 	for _, name := range pathForm.FindAllString(text, -1) {
-		if name = path.Clean(strings.TrimRight(name, ".")); !strings.HasPrefix(name, "..") {
+		name = path.Clean(strings.TrimRight(name, "."))
+		isPath := filepath.IsLocal(name) && name != "." && strings.ContainsFunc(name, unicode.IsLetter)
+		if isPath && !slices.Contains(phrases, strings.ToLower(name)) {
 			paths = append(paths, name)
 		}
 	}

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"os/exec"
 	"strings"
@@ -40,6 +39,9 @@ var forges = []struct {
 // forgeTime bounds a call of a forge's program.
 const forgeTime = 2 * time.Minute
 
+// forgeGrace is the time that one has to end.
+const forgeGrace = 2 * time.Second
+
 // Publish pushes a branch and opens a request for its review by gh or glab, where one is logged in for the repository. It
 // returns what became of it, with the commands to type where that was not possible.
 func Publish(ctx context.Context, p Proposal) lang.Text {
@@ -71,12 +73,30 @@ func runForge(ctx context.Context, p Proposal, path string, args []string) (stri
 	ctx, cancel := context.WithTimeout(ctx, forgeTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // the person's own program, with the texts as arguments
-	var said bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Folder, &said, &said
+	said := &ending{}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Folder, said, said
 	cmd.Env = append(process.Environ(p.Environ), "GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "GIT_TERMINAL_PROMPT=0")
-	err := cmd.Run()
-	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	group := process.Own(cmd, forgeGrace)
+	err := group.Start()
+	if err == nil {
+		_, err = group.Wait()
+		group.End()
+	}
+	lines := strings.Split(strings.TrimSpace(string(said.data)), "\n")
 	return visible.Cut(visible.Line(lines[len(lines)-1]), maxSaid, "…"), err
+}
+
+// ending keeps the end of what is written.
+type ending struct{ data []byte }
+
+// maxEnding bounds it, in bytes.
+const maxEnding = 16 << 10
+
+// Write implements io.Writer.
+func (e *ending) Write(p []byte) (int, error) {
+	e.data = append(e.data, p[max(0, len(p)-maxEnding):]...)
+	e.data = e.data[max(0, len(e.data)-maxEnding):]
+	return len(p), nil
 }
 
 // HeadOf returns the commit that is checked out in a folder.

@@ -24,7 +24,7 @@ func pushWork(ctx context.Context, folder, branch, commit string) error {
 		}
 		if !known {
 			return fault.New(fault.Conflict, "the branch %s of the remote has the commit %s, which the run does not know", branch, have).
-				WithHint("see whose it is: git fetch, git log; then merge it, or delete the branch, and bmad-mcp queue retry")
+				WithHint("see whose it is: git fetch, git log; then merge it, or delete the branch of the remote")
 		}
 	}
 	return git.Push(ctx, folder, branch, commit, have)

@@ -5,8 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
@@ -25,7 +30,7 @@ type Sprints struct {
 	// From is the run with the plan. Parallel is the number of runs at a time, at least 1.
 	From     string
 	Parallel int
-	// Tell, if not nil, is called with the events of each run, and with "" for those of the build, one at a time.
+	// Tell, if not nil, is called with the events of the run of each task, one at a time.
 	Tell func(task string, e headless.Event)
 }
 
@@ -68,7 +73,8 @@ type build struct {
 	// after has for each sprint the earlier ones that it waits for, by their places.
 	after [][]int
 	began []bool
-	stop  bool // nothing is merged, or begun, after a conflict
+	stop  bool       // nothing is merged, or begun, after a conflict or an error
+	mu    sync.Mutex // of calls of Tell
 }
 
 // ended is the end of a run of a sprint.
@@ -86,9 +92,11 @@ func (o Sprints) Build(ctx context.Context) (*Built, error) {
 		return nil, err
 	}
 	ends, running := make(chan ended), 0
+	var failed error // what runs is waited for all the same: it is paid for
 	for {
-		if err := b.mergeReady(ctx); err != nil {
-			return b.Built, err
+		if failed == nil {
+			failed = b.mergeReady(ctx)
+			b.stop = b.stop || failed != nil
 		}
 		for at := range b.Built.Sprints {
 			if running < max(o.Parallel, 1) && b.mayBegin(at) && ctx.Err() == nil {
@@ -108,7 +116,7 @@ func (o Sprints) Build(ctx context.Context) (*Built, error) {
 		b.takeEnd(end)
 	}
 	b.explainWaiting()
-	return b.Built, ctx.Err()
+	return b.Built, cmp.Or(ctx.Err(), failed)
 }
 
 // plan reads the plan, and what is built of it.
@@ -129,7 +137,11 @@ func (o Sprints) plan(ctx context.Context) (*build, error) {
 		return nil, fault.New(fault.NotAllowed, "the plan of the run %q is not approved", s.TaskName).
 			WithHint("bmad-mcp decide %s; the sprints are built then", s.TaskName)
 	}
-	texts, err := o.Options.Engine.Submissions(ctx, at, stage, engine.SavedRound)
+	rounds := engine.Rounds(s, stage)
+	if len(rounds) == 0 {
+		return nil, fault.New(fault.NotFound, "the run %q has no plan that was handed in", s.TaskName).WithHint("bmad-mcp show %s", s.TaskName)
+	}
+	texts, err := o.Options.Engine.Submissions(ctx, at, stage, rounds[len(rounds)-1].Iteration) // files may be elsewhere, or gone
 	if err != nil {
 		return nil, err
 	}
@@ -140,15 +152,52 @@ func (o Sprints) plan(ctx context.Context) (*build, error) {
 		if sprint.Status == workflow.SprintDone {
 			continue
 		}
-		b.Built.Sprints = append(b.Built.Sprints, SprintResult{Number: sprint.Number, Title: sprint.Title, Task: fmt.Sprintf("%s-sprint-%d", s.TaskName, sprint.Number)})
+		task, err := b.taskOf(ctx, fmt.Sprintf("%s-sprint-%d", s.TaskName, sprint.Number))
+		if err != nil {
+			return nil, err
+		}
+		b.Built.Sprints = append(b.Built.Sprints, SprintResult{Number: sprint.Number, Title: sprint.Title, Task: task})
 	}
 	b.began = make([]bool, len(b.Built.Sprints))
 	b.orderByPaths(pathsOf(texts[0].Text))
-	return b, b.beginBranch(folder)
+	if len(b.Built.Sprints) == 0 {
+		return b, nil
+	}
+	if _, err := headless.New(b.optionsOf(0)).Plan(ctx, s.Objective); err != nil { // before anything is made
+		return nil, err
+	}
+	return b, b.beginBranch(ctx, folder)
+}
+
+// taskOf returns the name of the run of a sprint: the one given, or with a number if runs of the names before were cancelled.
+func (b *build) taskOf(ctx context.Context, name string) (string, error) {
+	for n := 1; ; n++ {
+		task := name
+		if n > 1 {
+			task = fmt.Sprintf("%s-%d", name, n)
+		}
+		known, err := b.findRun(ctx, task)
+		if err != nil || known == nil || known.CurrentState != workflow.Cancelled {
+			return task, err
+		}
+	}
+}
+
+// findRun returns the session of the run of a sprint, nil if it was not begun.
+func (b *build) findRun(ctx context.Context, task string) (*workflow.Session, error) {
+	known, _, err := b.Options.Engine.Session(ctx, project.Address{Cwd: b.Folder, Session: task})
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, nil
+	case err == nil && known.Branch != workflow.BranchFor(task):
+		return nil, fault.New(fault.Conflict, "the run %q is none of a sprint: it has no worktree", task).
+			WithHint("cancel it, and the sprint is built by a run with another name: bmad-mcp cancel %s", task)
+	}
+	return known, err
 }
 
 // beginBranch makes the branch of the merged sprints, at the commit that is checked out.
-func (b *build) beginBranch(folder string) error {
+func (b *build) beginBranch(ctx context.Context, folder string) error {
 	commit, err := git.BranchCommit(folder, b.Branch)
 	if err != nil || commit != "" {
 		return err
@@ -160,7 +209,7 @@ func (b *build) beginBranch(folder string) error {
 	if err != nil {
 		return err
 	}
-	return git.SetBranch(context.Background(), folder, b.Branch, head, "")
+	return git.SetBranch(ctx, folder, b.Branch, head, "")
 }
 
 // orderByPaths has sprints that name the same files wait for each other.
@@ -186,27 +235,33 @@ func (b *build) mayBegin(at int) bool {
 	return !slices.ContainsFunc(b.after[at], func(before int) bool { return !b.Built.Sprints[before].Merged })
 }
 
-// runSprint runs a sprint, or goes on with it.
-func (b *build) runSprint(ctx context.Context, at int) (*headless.Result, error) {
-	s := b.Built.Sprints[at]
+// optionsOf returns the options of the run of a sprint.
+func (b *build) optionsOf(at int) headless.Options {
 	o := b.Options
-	o.Flags.From, o.Flags.Stages, o.Flags.Sprints = b.Session.TaskName, b.span, []int{s.Number}
+	o.Flags.From, o.Flags.Stages, o.Flags.Sprints = b.Session.TaskName, b.span, []int{b.Built.Sprints[at].Number}
 	o.Flags.Workflow, o.Flags.Worktree = b.Session.Definition().Name, true
-	var err error
+	return o
+}
+
+// runSprint runs a sprint, or goes on with it.
+func (b *build) runSprint(ctx context.Context, at int) (_ *headless.Result, err error) {
+	s, o := b.Built.Sprints[at], b.optionsOf(at)
 	if o.Base, err = git.BranchCommit(b.Folder, b.Branch); err != nil {
 		return nil, err
 	}
 	o.Tell = func(e headless.Event) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
 		if b.Tell != nil {
 			b.Tell(s.Task, e)
 		}
 	}
-	known, _, err := b.Options.Engine.Session(ctx, project.Address{Cwd: b.Folder, Session: s.Task})
+	known, err := b.findRun(ctx, s.Task)
 	switch {
-	case err == nil:
-		return headless.New(o).Resume(ctx, known.SessionID)
-	case !fault.Is(err, fault.NotFound):
+	case err != nil:
 		return nil, err
+	case known != nil:
+		return headless.New(o).Resume(ctx, known.SessionID)
 	}
 	objective := b.language.Say("%s (sprint %d: %s)", b.Session.Objective, s.Number, cmp.Or(s.Title, strconv.Itoa(s.Number)))
 	return headless.New(o).Start(ctx, objective, s.Task)
@@ -238,8 +293,9 @@ func (b *build) mergeReady(ctx context.Context) error {
 		if b.stop {
 			return nil
 		}
-		built, err := b.isBuilt(ctx, s)
-		if err != nil || !built {
+		known, err := b.findRun(ctx, s.Task)
+		isBuilt := known != nil && known.CurrentState == workflow.Completed
+		if err != nil || !isBuilt {
 			return err
 		}
 		b.began[i] = true
@@ -255,29 +311,34 @@ func (b *build) mergeReady(ctx context.Context) error {
 		b.stop = true
 		s.Reason = headless.Person
 		s.Why = b.language.Say("it cannot be merged into %s: both have changed %s. Merge them in its worktree, commit, and start this again", b.Branch, conflicts[0])
-		s.Command = "git -C " + b.worktreeOf(s.Task) + " merge " + b.Branch
+		s.Command = b.mergeCommand(s.Task)
 	}
 	return nil
 }
 
-// worktreeOf returns the worktree of the run of a sprint, as one types it.
-func (b *build) worktreeOf(task string) string {
-	p, err := b.Options.Engine.Projects().At(project.Address{Cwd: b.Folder})
-	if err != nil {
-		return b.Folder
+// mergeCommand returns the command with which the person merges the branch of the others into that of a sprint, in its
+// worktree, which it makes again if that was removed.
+func (b *build) mergeCommand(task string) string {
+	folder := b.Folder
+	if p, err := b.Options.Engine.Projects().At(project.Address{Cwd: b.Folder}); err == nil {
+		_, folder = p.Worktree(task)
+		p.Close()
 	}
-	defer p.Close()
-	_, top := p.Worktree(task)
-	return top
+	again := ""
+	if _, err := os.Lstat(folder); errors.Is(err, fs.ErrNotExist) {
+		again = fmt.Sprintf("git worktree add %s %s && ", quote(folder), workflow.BranchFor(task))
+	}
+	return again + fmt.Sprintf("git -C %s merge %s", quote(folder), b.Branch)
 }
 
-// isBuilt reports whether the run of a sprint is complete.
-func (b *build) isBuilt(ctx context.Context, s *SprintResult) (bool, error) {
-	known, _, err := b.Options.Engine.Session(ctx, project.Address{Cwd: b.Folder, Session: s.Task})
-	if fault.Is(err, fault.NotFound) {
-		return false, nil
+// quote returns a path as one types it.
+func quote(path string) string {
+	if !strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:", r)
+	}) {
+		return path
 	}
-	return err == nil && known.CurrentState == workflow.Completed, err
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // explainWaiting says why the others were not merged.

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,8 +53,11 @@ func (a *apart) checkFlags(o *options, objective string) error {
 		return fault.New(fault.InvalidArgument, "--label is for --queue").WithHint("add --queue, or leave it out")
 	case a.eachSprint && (o.kept.From == "" || !alone):
 		return fault.New(fault.InvalidArgument, "--each-sprint builds the plan of a run").WithHint("name the run alone: bmad-mcp run --from RUN --each-sprint")
-	case a.eachSprint && a.queue, a.eachSprint && o.kept.Stages != "", a.eachSprint && o.events == "-":
-		return fault.New(fault.InvalidArgument, "--each-sprint goes with none of --queue, --stages and --events -").WithHint("leave the other flag out")
+	case a.eachSprint && (a.queue || o.dryRun || o.kept.Stages+o.kept.Workflow+o.name+o.events != "" || len(o.docs) > 0):
+		return fault.New(fault.InvalidArgument, "--each-sprint goes with none of --queue, --dry-run, --stages, --workflow, --name, --doc and --events").
+			WithHint("leave the other flag out: the plan says what is built")
+	case a.queue && o.kept.Worktree:
+		return fault.New(fault.InvalidArgument, "--worktree is for a run here, and each queued run has a worktree where it is worked on").WithHint("leave one out")
 	case a.publish && !o.kept.Worktree && !a.eachSprint && !a.queue && o.resume == "":
 		return fault.New(fault.InvalidArgument, "--pr is for a run with a branch of its own").WithHint("add --worktree")
 	case a.queue && (o.dryRun || o.events != "" || o.gates == string(headless.Ask)):
@@ -64,6 +68,14 @@ func (a *apart) checkFlags(o *options, objective string) error {
 			WithHint("leave them out, or run it here with --worktree")
 	}
 	return nil
+}
+
+// checkClean refuses what --clean would not look at.
+func (a *apart) checkClean(o *options, objective string) error {
+	if objective == "" && o.resume == "" && !o.kept.Worktree && !a.eachSprint && !a.publish && !a.queue {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "--clean removes worktrees and starts nothing").WithHint("call bmad-mcp run --clean alone")
 }
 
 // cleanWorktrees removes the worktrees of runs that have ended.
@@ -88,7 +100,7 @@ func cleanWorktrees(ctx context.Context, term *terminal.Terminal, tasks *app.Tas
 		rows = append(rows, []string{c.Task, c.Folder, fate})
 	}
 	if err != nil {
-		return err
+		return err // what was removed until then shows at the next call
 	}
 	if all == nil {
 		all = []fleet.Cleaned{}
@@ -118,6 +130,9 @@ func (o *options) buildSprints(ctx context.Context, term *terminal.Terminal, opt
 		return err
 	}
 	switch {
+	case errors.Is(err, context.Canceled):
+		term.Warnf("interrupted; it goes on with: bmad-mcp run --from %s --each-sprint", terminal.ShellWord(from))
+		return terminal.ErrStopped
 	case err != nil:
 		return err
 	case !built.Done():

@@ -139,6 +139,9 @@ func onlyTask(ctx context.Context, tasks *app.Tasks) (string, error) {
 // startOrResume starts or resumes a run, and shows the progress.
 func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, program Program, objective string) (err error) {
 	if o.apart.clean {
+		if err := o.apart.checkClean(o, objective); err != nil {
+			return err
+		}
 		return cleanWorktrees(ctx, term, tasks)
 	}
 	if err := o.checkFlags(term.JSON, tasks.Config.ToolServers, objective); err != nil {
@@ -186,7 +189,10 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	case err != nil:
 		return err
 	}
-	if o.apart.publish && out.Reason == headless.Done && out.Branch != "" {
+	switch isOver := out.Reason == headless.Done; {
+	case o.apart.publish && isOver && out.Branch == "":
+		term.Warnf("--pr offers nothing: the run has no branch of its own, since it was begun without --worktree")
+	case o.apart.publish && isOver:
 		publishRun(ctx, term, opts.Folder, out)
 	}
 	return exitFor(out.Reason)
@@ -359,7 +365,7 @@ func runWorkers(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table) 
 // apiWorker returns the worker of an API. The model in the settings counts only if the settings are for this
 // API.
 func apiWorker(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table, engine, name string) headless.Worker {
-	silent := map[string]bool{}
+	silent := &silentServers{}
 	tools := func(ctx context.Context, job hostcli.Job) ([]sdk.AnyTool, func(), error) {
 		tools, end, err := connectTools(ctx, term, tasks.Config.ToolServers, job.ToolServers, silent)
 		if job.Writes {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -50,14 +51,27 @@ func programTools(tasks *app.Tasks) []sdk.AnyTool {
 	})}
 }
 
+// silentServers are the tool servers that have not answered. Several runs may share them.
+type silentServers struct{ names sync.Map }
+
+func (s *silentServers) add(name string) { s.names.Store(name, true) }
+
+func (s *silentServers) has(name string) bool {
+	if s == nil {
+		return false
+	}
+	_, known := s.names.Load(name)
+	return known
+}
+
 // connectTools connects to the named tool servers among the known ones, except for the ones in silent, and returns their tools.
 // end closes the connections, and adds the names of servers without an answer to silent, unless it is nil; end is never nil.
-func connectTools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string, silent map[string]bool) (tools []sdk.AnyTool, end func(), err error) {
+func connectTools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string, silent *silentServers) (tools []sdk.AnyTool, end func(), err error) {
 	servers := map[string]*toolserver.Server{}
 	end = func() {
 		for name, s := range servers {
 			if s.Silent() && silent != nil {
-				silent[name] = true
+				silent.add(name)
 				term.Warnf("the tool server %s has not answered; the work goes on without its tools", name)
 			}
 			s.Close()
@@ -68,7 +82,7 @@ func connectTools(ctx context.Context, term *terminal.Terminal, known []config.T
 		return nil, end, err
 	}
 	for _, o := range options {
-		if silent[o.Name] {
+		if silent.has(o.Name) {
 			continue
 		}
 		s, err := toolserver.Connect(ctx, o)
