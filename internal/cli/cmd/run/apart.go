@@ -90,22 +90,26 @@ func cleanWorktrees(ctx context.Context, term *terminal.Terminal, tasks *app.Tas
 	}
 	defer p.Close()
 	all, err := fleet.Clean(ctx, p)
-	rows := [][]string{}
-	for i, c := range all {
-		all[i] = c.In(term.Lang)
-		fate := all[i].Why
-		if c.Removed {
-			fate = term.Lang.Say("removed")
-		}
-		rows = append(rows, []string{c.Task, c.Folder, fate})
-	}
 	if err != nil {
 		return err // what was removed until then shows at the next call
 	}
-	if all == nil {
-		all = []fleet.Cleaned{}
+	for i, c := range all {
+		all[i] = c.In(term.Lang)
 	}
-	return term.List(term.JSON, all, lang.T("No run of this project has a worktree."), term.Header("RUN\tWORKTREE\tFATE"), rows)
+	switch {
+	case term.JSON:
+		return term.PrintJSON(append([]fleet.Cleaned{}, all...))
+	case len(all) == 0:
+		term.Say("No run of this project has a worktree.")
+	}
+	for _, c := range all { // the reasons are too long for a table
+		if c.Removed {
+			term.Say("%s: removed %s", c.Task, c.Folder)
+		} else {
+			term.Say("%s: %s", c.Task, c.Why)
+		}
+	}
+	return nil
 }
 
 // buildSprints builds the sprints of a plan.

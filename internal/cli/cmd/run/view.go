@@ -136,9 +136,9 @@ func (v *view) printResult(r *headless.Result) error {
 		term.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
 	}
 	switch {
-	case r.After == nil:
 	case r.Branch != "":
 		term.Say("  branch:  %s, in %s", r.Branch, r.Worktree)
+	case r.After == nil:
 	case r.Moved != "":
 		files := append(r.After.Files(), r.Committed...)
 		slices.Sort(files)
@@ -201,7 +201,7 @@ func printWaiting(term *terminal.Terminal, r *headless.Result) {
 		term.Say("  stage:   %s, round %d%s", s.Stage, s.Iteration, headless.Outcome(term.Lang, s.Score, audit, s.Verdict, ""))
 	}
 	if s.Draft != nil {
-		term.Say("  draft:   %s", s.Draft.Path)
+		term.Say("  draft:   %s", filepath.Join(r.Worktree, filepath.FromSlash(s.Draft.Path)))
 	}
 	for _, f := range s.Findings {
 		term.Printf("    %s %s: %s\n", f.ID, f.Severity, terminal.OneLine(f.Problem))
