@@ -24,10 +24,12 @@ func TestPublish(t *testing.T) {
 		remote       bool
 		want, called string // of the answer, and of the calls
 	}{
-		"no forge":       {remote: true, want: "was pushed; to offer it for review: git push -u origin bmad/todo && gh pr create --head bmad/todo"},
-		"no remote":      {gh: in, want: "bmad/todo was not pushed: "},
-		"gh":             {gh: in + `echo a warning >&2; echo https://example.com/pull/1`, remote: true, want: "offered for review: https://example.com/pull/1", called: "gh pr create --head bmad/todo --title -rf $(touch x) --body two"},
-		"glab":           {gh: out, glab: in + `echo https://example.com/mr/1`, remote: true, want: "offered for review: https://example.com/mr/1", called: "glab mr create --source-branch bmad/todo"},
+		"no forge":  {remote: true, want: "was pushed; to offer it for review: git push -u origin bmad/todo && gh pr create --head bmad/todo"},
+		"no remote": {gh: in, want: "bmad/todo was not pushed: "},
+		"gh": {gh: in + `echo a warning >&2; echo https://example.com/pull/1`, remote: true,
+			want: "offered for review: https://example.com/pull/1", called: "gh pr create --head bmad/todo --title -rf $(touch x) --body two"},
+		"glab": {gh: out, glab: in + `echo https://example.com/mr/1`, remote: true,
+			want: "offered for review: https://example.com/mr/1", called: "glab mr create --source-branch bmad/todo"},
 		"logged out":     {gh: out, glab: out, remote: true, want: "to offer it for review: "},
 		"failing":        {gh: in + `echo there is one already; exit 1`, remote: true, want: "gh opened no request: there is one already"},
 		"hostile":        {gh: in + `printf 'x\n\033]0;title\007\033[2Jhttps://example.com/pull/1'`, remote: true, want: "https://example.com/pull/1"},

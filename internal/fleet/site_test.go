@@ -81,7 +81,8 @@ func (w *builder) Name() string { return "claude" }
 var (
 	sprintForm = regexp.MustCompile(`by their numbers: \[(\d+)\]`)
 	folderForm = regexp.MustCompile(`-sprint-(\d+)`)
-	roles      = map[string]string{"po": "the Product Owner", "architect": "the System Architect", "sm": "the Scrum Master", "dev": "the Developer", "review": "the Reviewer", "qa": "the QA Engineer"}
+	roles      = map[string]string{"po": "the Product Owner", "architect": "the System Architect", "sm": "the Scrum Master",
+		"dev": "the Developer", "review": "the Reviewer", "qa": "the QA Engineer"}
 )
 
 // Work implements [headless.Worker].
@@ -140,9 +141,11 @@ func (w *builder) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, 
 		out.Text = block("Review", `{`+check+`, "findings": []}`)
 		switch {
 		case mended && !failing:
-			out.Text = block("Review", `{`+check+`, "findings": [{"id": "R1", "severity": "critical", "file": "list.go:1", "problem": "tasks were lost", "status": "fixed"}]}`)
+			out.Text = block("Review", `{`+check+`, "findings": [{"id": "R1", "severity": "critical", "file": "list.go:1",
+				"problem": "tasks were lost", "status": "fixed"}]}`)
 		case failing:
-			out.Text = block("Review", `{"verdict": "fail", "findings": [{"id": "R1", "severity": "critical", "file": "list.go:1", "problem": "tasks are lost", "fix": "keep them", "status": "open"}]}`)
+			out.Text = block("Review", `{"verdict": "fail", "findings": [{"id": "R1", "severity": "critical", "file": "list.go:1",
+				"problem": "tasks are lost", "fix": "keep them", "status": "open"}]}`)
 		}
 	case "qa":
 		var rows []string
@@ -224,8 +227,11 @@ func openSite(t testing.TB, dir string, from int64, environ ...string) *site {
 	ids := new(atomic.Int64)
 	ids.Store(from)
 	e := engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: storetest.At, Settings: config.Source{UserFolder: person, Environ: append([]string{"BMAD_AUDIT_FLOOR=0", "BMAD_WORKFLOW=six"}, environ...)}}),
-		Now:      func() time.Time { return time.Unix(1_790_000_000+clock.Add(1), 0) }, Names: engine.Names{Program: "bmad-mcp"},
+		Projects: project.New(project.Options{
+			Backend:  storetest.At,
+			Settings: config.Source{UserFolder: person, Environ: append([]string{"BMAD_AUDIT_FLOOR=0", "BMAD_WORKFLOW=six"}, environ...)},
+		}),
+		Now: func() time.Time { return time.Unix(1_790_000_000+clock.Add(1), 0) }, Names: engine.Names{Program: "bmad-mcp"},
 		NewID: func() string { return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids.Add(1)) },
 	})
 	s.options = headless.Options{
@@ -311,5 +317,6 @@ func (s *site) do(req request.Request) {
 // merged are the sprints in the branch of a build, in the order in which they came.
 func (s *site) merged() string {
 	s.t.Helper()
-	return strings.Join(strings.Fields(s.git(s.dir, "log", "--reverse", "--first-parent", "--format=", "--diff-filter=A", "-m", "--name-only", "main..bmad/todo-sprints", "--", "sprint-*.go")), " ")
+	return strings.Join(strings.Fields(s.git(s.dir, "log", "--reverse", "--first-parent", "--format=", "--diff-filter=A", "-m", "--name-only",
+		"main..bmad/todo-sprints", "--", "sprint-*.go")), " ")
 }

@@ -234,12 +234,14 @@ func TestRemovedWorktree(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := true
-	confirm := request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: b.dir}, Decision: request.Decision{Yes: &yes}, Caller: request.Caller{Via: workflow.ChannelScript}}
+	confirm := request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: b.dir}, Decision: request.Decision{Yes: &yes},
+		Caller: request.Caller{Via: workflow.ChannelScript}}
 	_, err := b.engine.Do(ctx, confirm)
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "bmad-mcp run --resume "+task) {
 		t.Errorf("the decision: %v", err)
 	}
-	if r := b.do(request.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "The worktree of the run is gone") || !strings.Contains(r.UserMessage, "run --resume "+task) {
+	r := b.do(request.Request{Action: workflow.ActionStatus})
+	if !strings.Contains(r.UserMessage, "The worktree of the run is gone") || !strings.Contains(r.UserMessage, "run --resume "+task) {
 		t.Errorf("the status says\n%s", r.UserMessage)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, ".claude")); err == nil {
@@ -286,10 +288,11 @@ type fakeLease struct {
 	keep    func(r headless.Record) error
 }
 
-func (l *fakeLease) Number() int64  { return 7 }
-func (l *fakeLease) Branch() string { return l.branch }
-func (l *fakeLease) Kept() []byte   { return l.kept }
-func (l *fakeLease) IsFresh() bool  { return l.fresh }
+func (l *fakeLease) Number() int64        { return 7 }
+func (l *fakeLease) Branch() string       { return l.branch }
+func (l *fakeLease) Kept() []byte         { return l.kept }
+func (l *fakeLease) IsFresh() bool        { return l.fresh }
+func (l *fakeLease) Grace() time.Duration { return time.Second }
 func (l *fakeLease) Keep(_ context.Context, r headless.Record) error {
 	if l.keep != nil {
 		if err := l.keep(r); err != nil {

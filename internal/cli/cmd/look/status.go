@@ -135,7 +135,8 @@ func (o *overview) addRun(term *terminal.Terminal, r engine.Row, folder, here st
 		o.Doubted = append(o.Doubted, term.Lang.Say("%s: not as approved: %s", r.TaskName+" ("+filepath.Base(folder)+")", text.Text()))
 	}
 	if r.Homeless != "" {
-		o.Doubted = append(o.Doubted, term.Lang.Say("%s: its worktree is gone: %s. bmad-mcp run --resume %s makes it anew", r.TaskName+" ("+filepath.Base(folder)+")", r.Homeless, terminal.ShellWord(r.TaskName)))
+		o.Doubted = append(o.Doubted, term.Lang.Say("%s: its worktree is gone: %s. bmad-mcp run --resume %s makes it anew",
+			r.TaskName+" ("+filepath.Base(folder)+")", r.Homeless, terminal.ShellWord(r.TaskName)))
 	}
 	if !sound {
 		o.Doubted = append(o.Doubted, describeDoubt(term, r, folder))

@@ -28,8 +28,6 @@ type Standing struct {
 	Policy workflow.Policy
 	// Folder is the project's folder.
 	Folder string
-	// Homeless is the folder of the run's worktree if that was removed while the run is under way, else "".
-	Homeless string
 	// SessionFile is the session's file, relative to Folder, like every path here; absolute for a run in a worktree.
 	SessionFile string
 	// Draft is the current stage's document.
@@ -64,6 +62,8 @@ type Standing struct {
 
 // Afterwards has the changes after an approval.
 type Afterwards struct {
+	// Homeless is the folder of the run's worktree if that was removed while the run is under way, else "".
+	Homeless string
 	// Altered are the approved texts that were changed since.
 	Altered []workflow.Alteration
 	// Since has the documents that went on before and have changed since, or whose code has.
