@@ -61,7 +61,7 @@ func Clean(ctx context.Context, p *project.Project) (out []Cleaned, err error) {
 	return out, ctx.Err()
 }
 
-// remove removes the worktree of a run, unless something is lost with it: why says what.
+// remove removes the worktree of a run, unless something is lost with it, which why names.
 func remove(ctx context.Context, main, top, task string) (why lang.Text, removed bool) {
 	documents := filepath.Join(top, filepath.FromSlash(artifact.TaskFolder(task)))
 	if _, err := os.Lstat(documents); err == nil {

@@ -55,7 +55,7 @@ func (a *apart) checkFlags(o *options, objective string) error {
 		return fault.New(fault.InvalidArgument, "--each-sprint builds the plan of a run").WithHint("name the run alone: bmad-mcp run --from RUN --each-sprint")
 	case a.eachSprint && (a.queue || o.dryRun || o.kept.Stages+o.kept.Workflow+o.name+o.events != "" || len(o.docs) > 0):
 		return fault.New(fault.InvalidArgument, "--each-sprint goes with none of --queue, --dry-run, --stages, --workflow, --name, --doc and --events").
-			WithHint("leave the other flag out: the plan says what is built")
+			WithHint("leave the other flag out: the plan decides it")
 	case a.queue && o.kept.Worktree:
 		return fault.New(fault.InvalidArgument, "--worktree is for a run here, and each queued run has a worktree where it is worked on").WithHint("leave one out")
 	case a.publish && !o.kept.Worktree && !a.eachSprint && !a.queue && o.resume == "":
@@ -91,7 +91,7 @@ func cleanWorktrees(ctx context.Context, term *terminal.Terminal, tasks *app.Tas
 	defer p.Close()
 	all, err := fleet.Clean(ctx, p)
 	if err != nil {
-		return err // what was removed until then shows at the next call
+		return err // the next call shows the worktrees that are left
 	}
 	for i, c := range all {
 		all[i] = c.In(term.Lang)
