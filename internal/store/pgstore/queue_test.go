@@ -369,8 +369,10 @@ func TestSchemaBefore(t *testing.T) {
 	_, listErr := q.List(ctx, nil)
 	_, workersErr := q.Workers(ctx)
 	_, limitsErr := q.Limits(ctx)
+	_, viewErr := q.View(ctx, "")
+	_, countsErr := q.Counts(ctx)
 	for call, err := range map[string]error{
-		"claim": claimErr, "list": listErr, "workers": workersErr, "limits": limitsErr, "set limits": q.SetLimits(ctx, queue.Limits{}),
+		"claim": claimErr, "list": listErr, "workers": workersErr, "limits": limitsErr, "view": viewErr, "counts": countsErr, "set limits": q.SetLimits(ctx, queue.Limits{}),
 		"add": q.Add(ctx, at.Key, s.SessionID, queue.Order{}), "cancel": q.Cancel(ctx, s.SessionID), "see": q.SeeWorker(ctx, worker),
 		"create": b.Enqueuing(queue.Order{}).Create(ctx, newSession(), storetest.Numbered("task")),
 	} {

@@ -39,35 +39,43 @@ func (q *Queue) RemoveWorker(ctx context.Context, id string) error {
 	})
 }
 
+// selectWorkers selects the workers of a tenant, for scanWorker.
+var selectWorkers = `select ` + boundedColumn("w.worker_id", queue.MaxName) + `, ` + boundedColumn("w.host", queue.MaxName) + `, ` + boundedColumn("w.version", queue.MaxName) + `, ` +
+	namesOf("w.labels") + `, ` + namesOf("w.projects") + `, ` + secondsOf("clock_timestamp()") + ` - ` + secondsOf("w.seen_at") + `,
+		coalesce(at.session_id::text, ''), coalesce(at.task_name, '')
+		from queue_worker w left join lateral (select e.session_id, ` + boundedColumn("s.task_name", queue.MaxName) + ` as task_name from queue_entry e
+			join session s on s.tenant_id = e.tenant_id and s.project_id = e.project_id and s.session_id = e.session_id
+			where e.tenant_id = $1 and e.state = 'working' and e.worker = w.worker_id and e.lease_until > clock_timestamp() order by e.changed_at desc limit 1) at on true
+		where w.tenant_id = $1 order by w.seen_at desc, w.worker_id limit 1000`
+
+// scanWorker reads a row of selectWorkers.
+func scanWorker(row pgx.Row) (w queue.Worker, err error) {
+	var seen float64
+	if err := row.Scan(&w.ID, &w.Host, &w.Version, &w.Labels, &w.Projects, &seen, &w.SessionID, &w.TaskName); err != nil {
+		return w, err
+	}
+	for _, text := range []*string{&w.ID, &w.Host, &w.Version, &w.TaskName} {
+		*text = visible.Line(*text)
+	}
+	for _, list := range [][]string{w.Labels, w.Projects} {
+		for i := range list {
+			list[i] = visible.Line(list[i])
+		}
+	}
+	w.SeenAgo = lengthOf(seen)
+	return w, nil
+}
+
 // Workers returns the workers seen, the one seen last first, with the run that each is at work on.
 func (q *Queue) Workers(ctx context.Context) (out []queue.Worker, err error) {
 	if err := q.checkSchema(ctx); err != nil {
 		return nil, err
 	}
 	err = q.db.runStatement(ctx, func(row pgx.Row) error {
-		var w queue.Worker
-		var seen float64
-		if err := row.Scan(&w.ID, &w.Host, &w.Version, &w.Labels, &w.Projects, &seen, &w.SessionID, &w.TaskName); err != nil {
-			return err
-		}
-		for _, text := range []*string{&w.ID, &w.Host, &w.Version, &w.TaskName} {
-			*text = visible.Line(*text)
-		}
-		for _, list := range [][]string{w.Labels, w.Projects} {
-			for i := range list {
-				list[i] = visible.Line(list[i])
-			}
-		}
-		w.SeenAgo = lengthOf(seen)
+		w, err := scanWorker(row)
 		out = append(out, w)
-		return nil
-	}, `select `+boundedColumn("w.worker_id", queue.MaxName)+`, `+boundedColumn("w.host", queue.MaxName)+`, `+boundedColumn("w.version", queue.MaxName)+`, `+
-		namesOf("w.labels")+`, `+namesOf("w.projects")+`, `+secondsOf("clock_timestamp()")+` - `+secondsOf("w.seen_at")+`,
-		coalesce(at.session_id::text, ''), coalesce(at.task_name, '')
-		from queue_worker w left join lateral (select e.session_id, `+boundedColumn("s.task_name", queue.MaxName)+` as task_name from queue_entry e
-			join session s on s.tenant_id = e.tenant_id and s.project_id = e.project_id and s.session_id = e.session_id
-			where e.tenant_id = $1 and e.state = 'working' and e.worker = w.worker_id and e.lease_until > clock_timestamp() order by e.changed_at desc limit 1) at on true
-		where w.tenant_id = $1 order by w.seen_at desc, w.worker_id limit 1000`, q.db.tenant)
+		return err
+	}, selectWorkers, q.db.tenant)
 	return out, err
 }
 

@@ -103,3 +103,26 @@ func FuzzCutWords(f *testing.F) {
 		}
 	})
 }
+
+// TestFindLack: an entry that no worker takes says whether the project or a label is missing.
+func TestFindLack(t *testing.T) {
+	of := func(seen time.Duration, project string, labels ...string) queue.Worker {
+		return queue.Worker{ID: "w", Projects: []string{project}, Labels: labels, SeenAgo: seen}
+	}
+	for _, tt := range []struct {
+		name    string
+		labels  []string
+		workers []queue.Worker
+		want    queue.Lack
+	}{
+		{"nobody", nil, nil, queue.LacksProject},
+		{"one of another project", nil, []queue.Worker{of(0, "b")}, queue.LacksProject},
+		{"one that is gone", nil, []queue.Worker{of(queue.AwayAfter+1, "a")}, queue.LacksProject},
+		{"one without the label", []string{"gpu"}, []queue.Worker{of(0, "a", "arm"), of(0, "b", "gpu")}, queue.LacksLabels},
+		{"one with more labels", []string{"gpu"}, []queue.Worker{of(0, "a"), of(queue.AwayAfter, "a", "arm", "gpu")}, queue.LacksNothing},
+	} {
+		if got := queue.FindLack(&queue.Entry{Project: "a", Labels: tt.labels}, tt.workers); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

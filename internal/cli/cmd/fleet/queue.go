@@ -231,20 +231,14 @@ func (p Program) whyNobody(ctx context.Context, q *pgstore.Queue, e queue.Entry)
 	if err != nil {
 		return ""
 	}
-	hasProject := false
-	for _, w := range workers {
-		if !slices.Contains(w.Projects, e.Project) || w.SeenAgo > awayAfter {
-			continue
-		}
-		hasProject = true
-		if !slices.ContainsFunc(e.Labels, func(l string) bool { return !slices.Contains(w.Labels, l) }) {
-			return ""
-		}
-	}
-	if !hasProject {
+	switch queue.FindLack(&e, workers) {
+	case queue.LacksProject:
 		return p.Term.Lang.Say("no worker with a clone of %s was seen lately: bmad-mcp worker", e.Project)
+	case queue.LacksLabels:
+		return p.Term.Lang.Say("no worker with the labels %s was seen lately", terminal.JoinWords(e.Labels))
+	case queue.LacksNothing:
 	}
-	return p.Term.Lang.Say("no worker with the labels %s was seen lately", terminal.JoinWords(e.Labels))
+	return ""
 }
 
 func (p Program) cancel(ctx context.Context, q *pgstore.Queue, e queue.Entry) error {
@@ -357,9 +351,6 @@ func sayCost(nano int64) lang.Text {
 	return lang.T("%s", price.Money(nano).Short())
 }
 
-// awayAfter is the time after which a worker that was not seen is taken to be gone.
-const awayAfter = time.Minute
-
 func (p Program) workers(ctx context.Context) error {
 	q, err := p.queue()
 	if err != nil {
@@ -372,7 +363,7 @@ func (p Program) workers(ctx context.Context) error {
 	out, rows := []map[string]any{}, [][]string{}
 	for _, w := range all {
 		does := cmp.Or(w.TaskName, p.Term.Lang.Say("idle"))
-		if w.SeenAgo > awayAfter {
+		if w.IsGone() {
 			does = p.Term.Lang.Say("not seen for %s", sayAge(w.SeenAgo))
 		}
 		out = append(out, map[string]any{"id": w.ID, "host": w.Host, "labels": append([]string{}, w.Labels...), "projects": append([]string{}, w.Projects...),
