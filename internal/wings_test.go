@@ -40,7 +40,7 @@ var wings = map[string]wing{
 	"hosts":    {doors: ". doctor hook mention", below: "base workflow store engine"},
 	"docs":     {doors: "."},
 	"mcp":      {doors: "mcpserver", below: "base workflow method project engine memory"},
-	"web":      {doors: ". pairing passkey report", below: "base workflow store project engine memory headless docs"},
+	"web":      {doors: ". pairing passkey report", below: "base workflow store sdk project engine memory headless docs"},
 	"cli":      {doors: ".", below: "base workflow method store trust proof sdk project engine memory headless fleet hosts docs mcp web"},
 	"cmd":      {below: "cli hosts"},
 }

@@ -117,7 +117,7 @@ var setUp = lang.T("Set up:")
 func newServer(a *app.App) serve.Server {
 	health := setup.Health(func(folder string, l lang.Language) setup.Upkeep { return newUpkeep(a.For(folder, l)) })
 	return serve.Server{
-		Term: a.Terminal, Tasks: a.Tasks, Parts: a.Parts, Build: a.Build, Confine: a.Confine, Health: health,
+		Term: a.Terminal, Tasks: a.Tasks, Parts: a.Parts, Build: a.Build, Confine: a.Confine, Health: health, Databases: a.Databases,
 		Model: agents.Delegates(a.Terminal, a.Tasks), Remote: agents.GiveTask,
 	}
 }

@@ -73,6 +73,13 @@ func (w *world) newID() string {
 // newWorld returns a world without projects.
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	return newWorldOn(t, nil, nil)
+}
+
+// newWorldOn returns a world whose sessions are in a store of others and whose runs are in a queue, nil for files and
+// for none.
+func newWorldOn(t testing.TB, backend func(store.Place) (store.Backend, error), queue dashboard.Queue) *world {
+	t.Helper()
 	w := &world{t: t, root: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), reads: &reads{}}
 	state := trust.UserState(filepath.Join(w.root, "state"))
 	if err := os.CopyFS(filepath.Join(w.root, "config"), os.DirFS("../../testdata/person")); err != nil {
@@ -80,18 +87,21 @@ func newWorld(t testing.TB) *world {
 	}
 	w.memory = memory.New(memory.Options{Now: w.now, NewID: w.newID})
 	kept := filestore.NewSummaries(w.now)
+	if backend == nil {
+		backend = func(place store.Place) (store.Backend, error) { return kept.Store(place.Dir), nil }
+	}
 	w.engine = engine.New(engine.Options{
 		Names: engine.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"},
 		Projects: project.New(project.Options{
 			OpenDir:  w.reads.open,
-			Backend:  func(place store.Place) (store.Backend, error) { return kept.Store(place.Dir), nil },
+			Backend:  backend,
 			Known:    project.Known{Folder: string(state)},
 			Settings: config.Source{UserFolder: filepath.Join(w.root, "config")},
 		}),
 		Who: func(string) workflow.Person { return w.acting }, Trust: state, Typed: state, Notes: w.memory, Now: w.now, NewID: w.newID,
 	})
 	d, err := dashboard.New(dashboard.Options{
-		Version: "1.2.3", Engine: w.engine, State: filepath.Join(w.root, "state", "dashboard"), Memory: w.memory, Health: health,
+		Version: "1.2.3", Engine: w.engine, State: filepath.Join(w.root, "state", "dashboard"), Memory: w.memory, Health: health, Queue: queue,
 	})
 	if err != nil {
 		t.Fatal(err)

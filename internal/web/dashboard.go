@@ -30,6 +30,8 @@ type Options struct {
 	Pairing string
 	// Runs, if not nil, starts and stops runs without a host.
 	Runs Runs
+	// Queue, if not nil, is the queue of the team, whose runs the pages show.
+	Queue Queue
 	// ReadOnly refuses all decisions.
 	ReadOnly bool
 	// Passkeys, if not nil, check the signatures of decisions.
@@ -60,7 +62,7 @@ func New(o Options) (*Dashboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dashboard{o: o, log: o.Log, door: door, projects: projects{o.Engine}}
+	d := &Dashboard{o: o, log: o.Log, door: door, projects: projects{o.Engine, o.Queue}}
 	d.keeper = &keeper{door: door, projects: d.projects}
 	d.starter = &starter{runs: o.Runs, door: door, nonces: &d.nonces, projects: d.projects, log: o.Log}
 	d.screens = &screens{o.Version, o.Log, o.Engine.Clock, func(a *asked) int { return len(d.projects.waiting(a)) }}

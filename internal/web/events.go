@@ -13,10 +13,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -95,13 +95,19 @@ func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight
 	var sight feed.Sight
 	var print prints
 	var latest time.Time
-	for _, p := range v.projects.all() {
+	all := v.projects.all()
+	known, ok := v.projects.readAll(ctx, all, nil)
+	var team *crew
+	if ok {
+		team = v.projects.readCrew(ctx, "")
+	}
+	for _, p := range all {
 		sight.Folders = append(sight.Folders, filepath.Join(p.Path, store.Folder))
-		sessions, err := v.projects.engine.Latest(ctx, addressOf(p), engine.MaxBoard)
-		if err != nil {
+		sessions, isRead := known[p.ID]
+		if !isRead {
 			continue
 		}
-		for _, w := range v.projects.waitingIn(p, sessions) {
+		for _, w := range v.projects.waitingIn(p, sessions, team) {
 			now.Waiting++
 			if w.UpdatedAt.After(latest) {
 				latest, now.Project = w.UpdatedAt, p.Name
@@ -119,6 +125,7 @@ func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight
 			now.Work = v.sizeOfEvents(p.Path, s.SessionID, &sight)
 		default:
 			print.addSessions(sessions)
+			team.addTo(&print, sessions)
 		}
 	}
 	now.Print = print.sum()
@@ -152,6 +159,11 @@ func (p *prints) addSessions(all []workflow.Summary) {
 	for _, s := range all {
 		fmt.Fprintln(&p.text, s.SessionID, s.Revision)
 	}
+}
+
+// addEntry adds what a page shows of a run in the queue, apart from times and costs.
+func (p *prints) addEntry(e *queue.Entry) {
+	fmt.Fprintln(&p.text, e.State, e.Lost, e.LeaseNo, e.Asking)
 }
 
 func (p *prints) sum() string { return workflow.Hash([]byte(p.text.String()))[:16] }
@@ -208,6 +220,9 @@ func (v *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-s.changed:
 			err = s.send(w)
 		case <-beat.C:
+			if v.projects.queue != nil { // which tells nobody of its changes
+				v.feed.Poke()
+			}
 			_, err = fmt.Fprint(w, ": \n\n")
 		case <-v.ended.Done():
 			return

@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/story"
 )
@@ -43,6 +44,8 @@ type card struct {
 	Foreign string
 	// Head names the state or the pending decision, Reason is what speaks for and against it.
 	Head, Reason string
+	// Queued is the entry of a run in the hands of workers, nil for others.
+	Queued *queue.Entry
 }
 
 // projectLink names a project.
@@ -68,6 +71,8 @@ type runLists struct {
 	Unread   bool
 	// One is true for a page of one project, More if older runs were left out, Starts if a run can be started here.
 	One, More, Starts bool
+	// Team are the workers, nil without a queue.
+	Team *teamLists
 }
 
 // showInbox shows the runs of all projects, first the ones waiting for the person.
@@ -92,16 +97,28 @@ func (d *Dashboard) listRuns(a *asked, of []folder, one bool) (templ.Component, 
 	if show := wait(a.r.URL.Query().Get("show")); slices.Contains(waits, show) {
 		out.Show = show
 	}
-	var print prints
-	for _, p := range of {
-		board, err := d.board(a, p)
-		if err != nil && (one || a.Err() != nil) {
-			return nil, err
+	boards, errs := make([]engine.Board, len(of)), make([]error, len(of))
+	for i, p := range of {
+		if boards[i], errs[i] = d.board(a, p); errs[i] != nil && (one || a.Err() != nil) {
+			return nil, errs[i]
 		}
-		out.addProject(a, p, board, d.cardsOf(a, p, board.Rows), err)
+	}
+	if len(of) > 0 {
+		d.projects.crewOf(a, "")
+	}
+	var print prints
+	var cards []card
+	for i, p := range of {
+		here := d.cardsOf(a, p, boards[i].Rows)
+		out.addProject(a, p, boards[i], here, errs[i])
+		cards = append(cards, here...)
 		print.addSessions(a.known[p.ID])
+		a.crew.addTo(&print, a.known[p.ID])
 	}
 	a.page.Print = print.sum()
+	if out.Team = listTeam(a.lang, a.crew, cards); one {
+		out.Team = nil
+	}
 	out.arrange()
 	for i := range min(len(out.Waiting), maxLeads) {
 		d.readLead(a, &out.Waiting[i])
@@ -118,7 +135,7 @@ func (d *Dashboard) cardsOf(a *asked, p folder, rows []engine.Row) []card {
 	kept := d.projects.headlessOf(p, a.known[p.ID])
 	out := make([]card, len(rows))
 	for i, r := range rows {
-		out[i] = newCard(a, p, stages, r, kept[r.SessionID])
+		out[i] = newCard(a, p, stages, r, kept[r.SessionID], a.crew.entry(r.SessionID))
 	}
 	return out
 }
@@ -184,9 +201,9 @@ func tellApart(lists ...[]card) {
 // maxTitle bounds the title of a run, in columns.
 const maxTitle = 160
 
-// newCard describes a run; kept is the record of its headless run, nil for none.
-func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row, kept *headless.Kept) card {
-	c := card{Row: r, Project: p, Href: p.Run(r.TaskName), Label: labelOf(stages, r.CurrentStage), Wait: waitOf(&r.Summary, kept), Age: a.now.Sub(r.UpdatedAt)}
+// newCard describes a run; kept is the record of its headless run and e its entry in the queue, nil for none.
+func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row, kept *headless.Kept, e *queue.Entry) card {
+	c := card{Row: r, Project: p, Href: p.Run(r.TaskName), Label: labelOf(stages, r.CurrentStage), Wait: waitOf(&r.Summary, kept, e), Age: a.now.Sub(r.UpdatedAt)}
 	if c.Wait != "" {
 		c.Href = waiting{p, r.Summary, c.Wait}.Place()
 	}
@@ -196,7 +213,12 @@ func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row, kept *he
 	if l := lang.Choose(lang.Auto, c.Title, a.lang); l != a.lang {
 		c.Foreign = languageTag(l)
 	}
+	_, isQueued := waitOfEntry(&r.Summary, e)
+	inQueue := r.CurrentState.Active() && isQueued && (goesOn(e) || c.Wait == waitStopped)
 	switch {
+	case inQueue:
+		c.Queued = e
+		c.Head, c.Reason = headsOf(a.lang, e, c.Label, a.crew.Workers)
 	case c.Wait == waitStopped && kept.Cost.Limit > 0 && kept.Cost.Spent >= kept.Cost.Limit:
 		c.Head, c.Reason = a.lang.Say("Budget used up"), a.lang.Say("%s of %s, %s", kept.Cost.Spent.Short(), kept.Cost.Limit.Short(), c.Label)
 	case c.Wait == waitStopped:
@@ -260,8 +282,14 @@ var looks = map[wait]look{
 // lookOf returns the look of a run.
 func lookOf(c *card) look {
 	switch {
+	case c.Wait == waitStopped && c.Queued != nil && c.Queued.State == queue.Failed:
+		return look{"stopped", "bad", "bad"}
 	case c.Wait != "":
 		return looks[c.Wait]
+	case c.Queued != nil && c.Queued.Lost:
+		return look{"stopped", "warn", "warn"}
+	case c.Queued != nil && c.Queued.State == queue.Ready:
+		return look{"ring", "muted", ""}
 	case c.CurrentState == workflow.Completed:
 		return look{"done", "good", "done"}
 	case c.CurrentState.Active():
@@ -329,6 +357,7 @@ func (d *Dashboard) board(a *asked, p folder) (engine.Board, error) {
 		summaries[i] = r.Summary
 	}
 	a.known[p.ID] = summaries
+	a.unread = a.unread || err != nil
 	return board, err
 }
 

@@ -4,7 +4,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 )
 
-func TestMain(m *testing.M) { os.Exit(scratch.Run(m)) }
+func TestMain(m *testing.M) {
+	code := scratch.Run(m)
+	pgtest.Stop()
+	os.Exit(code)
+}

@@ -20,8 +20,11 @@ type folder struct {
 // folderID returns the id of a folder.
 func folderID(folder string) string { return workflow.Hash([]byte(folder))[:10] }
 
-// projects are the served folders.
-type projects struct{ engine *engine.Engine }
+// projects are the served folders, with the queue of the team, nil without one.
+type projects struct {
+	engine *engine.Engine
+	queue  Queue
+}
 
 func (p projects) all() []folder {
 	var out []folder

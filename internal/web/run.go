@@ -36,6 +36,8 @@ type runPage struct {
 	Means string
 	// Work is the work without a host; nil if there was none.
 	Work *hostless
+	// Queued is the place in the queue, nil without one.
+	Queued *queued
 	// Troubles are errors in reading it.
 	Troubles []string
 }
@@ -65,13 +67,20 @@ func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
 	if out.Work, err = d.starter.readHostless(a, p, s); err != nil { // the rest of the page does not need it
 		out.Troubles = []string{lang.Of(err).In(a.lang)}
 	}
-	if out.Work != nil {
+	team := d.projects.crewOf(a, s.SessionID)
+	if team != nil && team.trouble != nil {
+		out.Troubles = append(out.Troubles, a.lang.Say("The queue cannot be read: %s", lang.Of(team.trouble).In(a.lang)))
+	}
+	out.Queued = describeEntry(a.lang, s, team)
+	if out.Work != nil && !goesOn(team.entry(s.SessionID)) { // else two would work on it
 		d.starter.offerSteering(p, s, out.Work)
 	}
 	a.page.Title, out.Rest = cutTitle(s)
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}}
-	out.State = stateOf(a.lang, s, out.Work)
+	if out.State = stateOf(a.lang, s, out.Work); out.Queued != nil && s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() {
+		out.State = tag{out.Queued.Kind, a.lang.Say("%s: %s", labelOf(s.Definition().Stages, s.CurrentStage), out.Queued.Head)}
+	}
 	steps := s.Steps(found)
 	out.Rail = railOf(a.lang, p, s, out.Work, d.door.now())
 	out.Leave = waysToLeave(d, p, s)

@@ -107,6 +107,10 @@ type asked struct {
 	now  time.Time
 	// known has the sessions of the projects that were read for the request, by the id of the project.
 	known map[string][]workflow.Summary
+	// crew is the queue, once the request has read it.
+	crew *crew
+	// unread is true if the sessions of a project could not be read.
+	unread bool
 	// page is filled in by the screen.
 	page *page
 }

@@ -51,7 +51,7 @@ func (d *Dashboard) showSearch(a *asked) (templ.Component, error) {
 		stages := d.o.Engine.Stages(addressOf(p))
 		for _, r := range board.Rows {
 			if len(body.Found) < maxFound && (store.Query{Text: query}).Selects(&r.Summary) {
-				body.Found = append(body.Found, newCard(a, p, stages, r, nil))
+				body.Found = append(body.Found, newCard(a, p, stages, r, nil, nil))
 			}
 		}
 	}

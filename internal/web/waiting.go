@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -43,9 +43,10 @@ func (w waiting) Place() string {
 // slack is the time between the last step of a headless run and the save of its record.
 const slack = 2 * time.Second
 
-// waitOf returns the kind of a run's wait, "" if it does not wait. kept is the record of its headless run, nil if it
-// has none.
-func waitOf(s *workflow.Summary, kept *headless.Kept) wait {
+// waitOf returns the kind of a run's wait, "" if it does not wait. kept is the record of its headless run and e its
+// entry in the queue, nil if it has none.
+func waitOf(s *workflow.Summary, kept *headless.Kept, e *queue.Entry) wait {
+	ofEntry, isQueued := waitOfEntry(s, e)
 	switch {
 	case s.CurrentState == workflow.Clarifying:
 		return waitQuestions
@@ -53,7 +54,11 @@ func waitOf(s *workflow.Summary, kept *headless.Kept) wait {
 		return waitFailed
 	case s.CurrentState.WaitsForHuman():
 		return waitDecision
-	case !s.CurrentState.Active() || kept == nil || kept.Working:
+	case !s.CurrentState.Active():
+		return ""
+	case isQueued:
+		return ofEntry
+	case kept == nil || kept.Working:
 		return ""
 	case s.UpdatedAt.After(kept.At.Add(slack)): // an assistant went on with it
 		return ""
@@ -96,10 +101,10 @@ func (p projects) headlessOf(f folder, sessions []workflow.Summary) map[string]*
 }
 
 // waitingIn returns the runs that wait for the person among those of a project.
-func (p projects) waitingIn(f folder, sessions []workflow.Summary) (all []waiting) {
+func (p projects) waitingIn(f folder, sessions []workflow.Summary, c *crew) (all []waiting) {
 	kept := p.headlessOf(f, sessions)
 	for i := range sessions {
-		if kind := waitOf(&sessions[i], kept[sessions[i].SessionID]); kind != "" {
+		if kind := waitOf(&sessions[i], kept[sessions[i].SessionID], c.entry(sessions[i].SessionID)); kind != "" {
 			all = append(all, waiting{f, sessions[i], kind})
 		}
 	}
@@ -109,12 +114,14 @@ func (p projects) waitingIn(f folder, sessions []workflow.Summary) (all []waitin
 // waiting returns the runs of all projects that wait for the person, in the order of the inbox. It reads the projects
 // that the request has not read.
 func (p projects) waiting(a *asked) (all []waiting) {
-	for _, f := range p.all() {
-		sessions, has := a.known[f.ID]
-		if !has {
-			sessions, _ = p.engine.Latest(a, addressOf(f), engine.MaxBoard) // the inbox says that a project cannot be read
-		}
-		all = append(all, p.waitingIn(f, sessions)...)
+	of := p.all()
+	sessions, ok := p.readAll(a, of, a.known)
+	c := a.crew
+	if ok {
+		c = p.crewOf(a, "")
+	}
+	for _, f := range of {
+		all = append(all, p.waitingIn(f, sessions[f.ID], c)...)
 	}
 	slices.SortStableFunc(all, func(a, b waiting) int { return compareWaits(a.Kind, b.Kind, a.UpdatedAt, b.UpdatedAt) })
 	return all

@@ -36,7 +36,7 @@ func TestWaitOf(t *testing.T) {
 		{workflow.Cancelled, workflow.GateVerdict, nil, 0, ""},
 	} {
 		s := workflow.Summary{CurrentState: tt.state, UpdatedAt: at.Add(tt.later), Position: workflow.Position{Gate: tt.gate}}
-		if got := waitOf(&s, tt.kept); got != tt.want {
+		if got := waitOf(&s, tt.kept, nil); got != tt.want {
 			t.Errorf("%s at %q, %+v: got %q, want %q", tt.state, tt.gate, tt.kept, got, tt.want)
 		}
 	}

@@ -34,6 +34,8 @@ type Server struct {
 	// Remote gives tasks to agents of other servers.
 	Remote mcpserver.Remote
 	Health web.HealthFunc
+	// Databases have the queue of the team.
+	Databases *app.Databases
 }
 
 // options are the flags of serve.
