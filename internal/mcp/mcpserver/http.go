@@ -23,6 +23,8 @@ type HTTPOptions struct {
 	Idle time.Duration
 	// Metrics serves /metrics.
 	Metrics bool
+	// Queue, if not nil, reads the figures of the queue of a team, for /metrics.
+	Queue QueueFunc
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -46,7 +48,7 @@ func (s *Server) Handler(o HTTPOptions) *Handler {
 	})
 	h.mux.Handle(Endpoint, guard.Protect(h.mcp))
 	if o.Metrics {
-		h.mux.Handle("GET /metrics", guard.Protect(s.metrics.handler()))
+		h.mux.Handle("GET /metrics", guard.Protect(s.metrics.handler(o.Queue)))
 	}
 	return h
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -52,9 +53,13 @@ func outcomeName(err error) string {
 	return string(fault.From(err).Code)
 }
 
-func (m *metrics) handler() http.Handler {
-	return exposition.Handler(maxScrapes, func(p *exposition.Page) {
+// handler serves the counts, and the figures of the queue of a team, if there is one.
+func (m *metrics) handler(queue QueueFunc) http.Handler {
+	return exposition.Handler(maxScrapes, func(ctx context.Context, p *exposition.Page) {
 		m.actions.AddTo(p)
 		m.seconds.AddTo(p)
+		if queue != nil {
+			addQueue(ctx, p, queue)
+		}
 	})
 }

@@ -123,7 +123,7 @@ func (o *options) serveHTTP(ctx context.Context, s Server) error {
 	p := s.Build(roots)
 	h := mcpserver.New(p.Engine, serverOptions(s, p, places)).Handler(mcpserver.HTTPOptions{
 		Options: who,
-		MaxBody: o.MaxBody, Idle: o.Idle, Metrics: o.metrics, Now: p.Engine.Clock,
+		MaxBody: o.MaxBody, Idle: o.Idle, Metrics: o.metrics, Queue: queueFigures(s.Databases), Now: p.Engine.Clock,
 	})
 	listener, err := o.Listen(ctx)
 	if err != nil {

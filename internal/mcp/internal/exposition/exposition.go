@@ -4,6 +4,7 @@ package exposition
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -22,6 +23,7 @@ type Kind string
 // The types of families.
 const (
 	Counter   Kind = "counter"
+	Gauge     Kind = "gauge"
 	Histogram Kind = "histogram"
 )
 
@@ -150,9 +152,9 @@ func (v *Vector) AddTo(p *Page) {
 }
 
 // Handler serves a page written by fill, to at most limit requests at a time.
-func Handler(limit int, fill func(*Page)) http.Handler {
+func Handler(limit int, fill func(context.Context, *Page)) http.Handler {
 	places := make(chan struct{}, limit)
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
@@ -161,7 +163,7 @@ func Handler(limit int, fill func(*Page)) http.Handler {
 			return
 		}
 		var p Page
-		fill(&p)
+		fill(r.Context(), &p)
 		w.Header().Set("Content-Type", ContentType)
 		_, _ = w.Write(p.Bytes()) // a scraper that has left gets nothing
 	})

@@ -1,6 +1,7 @@
 package exposition_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -148,7 +149,7 @@ took_seconds_count{kind="a"} 5
 func TestHandlerBoundsScrapes(t *testing.T) {
 	t.Parallel()
 	begun, end := make(chan struct{}), make(chan struct{})
-	handler := exposition.Handler(1, func(p *exposition.Page) {
+	handler := exposition.Handler(1, func(_ context.Context, p *exposition.Page) {
 		begun <- struct{}{}
 		<-end
 		p.Add(exposition.Counter, "a", "A.", exposition.Sample{Value: 1})
