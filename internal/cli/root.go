@@ -169,7 +169,7 @@ func groups(a *app.App) []group {
 			start.Demo(term),
 			start.Install(term, tasks),
 			decide.Start(term, tasks),
-			look.Status(term, tasks, decide.Show(term, tasks)),
+			look.Status(term, tasks, a.Databases, decide.Show(term, tasks)),
 			decide.Decide(term, tasks),
 			look.Show(term, tasks, a.Databases),
 			look.Log(term, tasks),

@@ -22,8 +22,9 @@ import (
 )
 
 // Status returns the command that lists the runs waiting for the person, or all runs of a project. With a run
-// it calls showRun, which prints the run's state and the person's next command.
-func Status(term *terminal.Terminal, tasks *app.Tasks, showRun func(cmd *cobra.Command, args []string) error) *cobra.Command {
+// it calls showRun, which prints the run's state and the person's next command. Of the team's queue, it names the runs
+// that the workers do not go on with.
+func Status(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases, showRun func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	all := false
 	cmd := tasks.MayOfTask(&cobra.Command{
 		Use:   "status",
@@ -49,6 +50,7 @@ next. With --all: all runs of this project, finished ones too. It changes nothin
 			if err != nil {
 				return err
 			}
+			o.addQueue(cmd.Context(), term, databases)
 			if term.JSON {
 				return term.PrintJSON(o)
 			}
@@ -81,9 +83,19 @@ type overview struct {
 	Doubted []string `json:"doubted,omitempty"`
 	// Unseen are the projects with more runs than status looks at.
 	Unseen []string `json:"unseen,omitempty"`
-	// working are the runs with work for the assistant.
-	working []string
+	// Queued are the runs of the team's queue that stand still without waiting at a gate, and whose worker is lost.
+	Queued []queuedRow `json:"queued,omitempty"`
+	// working are the runs with work for the assistant, workers those that the workers of the team have.
+	working, workers []workingRun
+	// away is true if a project cannot be read.
+	away bool
 }
+
+// workingRun is a run at work, as lists name it.
+type workingRun struct{ id, task, folder string }
+
+// nameOf names a run with its project.
+func (w workingRun) nameOf() string { return w.task + " (" + filepath.Base(w.folder) + ")" }
 
 // findWaiting looks at the project in a folder, and then at all known projects. Runs are listed in this order, and among
 // the other projects the one changed last comes first.
@@ -116,6 +128,7 @@ func (o *overview) addProject(ctx context.Context, term *terminal.Terminal, task
 		return ctx.Err()
 	}
 	if err != nil {
+		o.away = true
 		board.Broken = []string{folder + ": " + lang.Of(err).In(term.Lang)}
 	}
 	o.Unreadable = append(o.Unreadable, board.Broken...)
@@ -147,7 +160,7 @@ func (o *overview) addRun(term *terminal.Terminal, r engine.Row, folder, here st
 	case !r.CurrentState.Active():
 		return
 	case sound:
-		o.working = append(o.working, r.TaskName+" ("+filepath.Base(folder)+")")
+		o.working = append(o.working, workingRun{r.SessionID, r.TaskName, folder})
 		return
 	default:
 		action = string(workflow.ActionAdopt)
@@ -169,17 +182,23 @@ func (o *overview) printOverview(term *terminal.Terminal, here string) {
 		term.Styled(terminal.Yellow, strings.Join(facts, " · "))
 		term.Styled(terminal.Cyan, "  "+r.Command)
 	}
+	for _, r := range o.Queued {
+		term.Styled(terminal.Yellow, strings.Join([]string{r.TaskName, sayQueued(term, r), filepath.Base(r.Project)}, " · "))
+		term.Styled(terminal.Cyan, "  "+r.Command)
+	}
 	for _, line := range o.Doubted {
 		term.Say("%s", line)
 	}
 	switch {
-	case len(o.Waiting) > 0:
+	case len(o.Waiting)+len(o.Queued) > 0:
 	case len(o.Unreadable) > 0:
 		term.Say("Something may wait for you: not all could be read.")
 	case len(o.Unseen) > 0:
 		term.Say("Among the runs that changed last, none waits for you.")
 	case len(o.working) > 0:
-		term.Say("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(o.working))
+		term.Say("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(namesOf(o.working)))
+	case len(o.workers) > 0:
+		term.Say("Nothing waits for you. Workers of the team have: %s.", terminal.JoinWords(namesOf(o.workers)))
 	default:
 		term.Say("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\"")
 	}
