@@ -16,7 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -99,7 +98,7 @@ func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight
 	known, ok := v.projects.readAll(ctx, all, nil)
 	var team *crew
 	if ok {
-		team = v.projects.readCrew(ctx, "")
+		team = readCrew(ctx, v.projects.queue, "")
 	}
 	for _, p := range all {
 		sight.Folders = append(sight.Folders, filepath.Join(p.Path, store.Folder))
@@ -125,7 +124,7 @@ func (v *live) describe(ctx context.Context, subject string) (change, feed.Sight
 			now.Work = v.sizeOfEvents(p.Path, s.SessionID, &sight)
 		default:
 			print.addSessions(sessions)
-			team.addTo(&print, sessions)
+			print.addQueued(team, sessions)
 		}
 	}
 	now.Print = print.sum()
@@ -161,9 +160,14 @@ func (p *prints) addSessions(all []workflow.Summary) {
 	}
 }
 
-// addEntry adds what a page shows of a run in the queue, apart from times and costs.
-func (p *prints) addEntry(e *queue.Entry) {
-	fmt.Fprintln(&p.text, e.State, e.Lost, e.LeaseNo, e.Asking)
+// addQueued adds what a list shows of some sessions in the queue, apart from times and costs: its page learns that a worker
+// takes a run or gives it back.
+func (p *prints) addQueued(c *crew, sessions []workflow.Summary) {
+	for _, s := range sessions {
+		if e := c.entry(s.SessionID); e != nil {
+			fmt.Fprintln(&p.text, e.State, e.Lost, e.LeaseNo, e.Asking)
+		}
+	}
 }
 
 func (p *prints) sum() string { return workflow.Hash([]byte(p.text.String()))[:16] }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
@@ -113,7 +112,7 @@ func (d *Dashboard) listRuns(a *asked, of []folder, one bool) (templ.Component, 
 		out.addProject(a, p, boards[i], here, errs[i])
 		cards = append(cards, here...)
 		print.addSessions(a.known[p.ID])
-		a.crew.addTo(&print, a.known[p.ID])
+		print.addQueued(a.crew, a.known[p.ID])
 	}
 	a.page.Print = print.sum()
 	if out.Team = listTeam(a.lang, a.crew, cards); one {
@@ -127,6 +126,61 @@ func (d *Dashboard) listRuns(a *asked, of []folder, one bool) (templ.Component, 
 		a.page.Beside = waitChips(a.lang, &out)
 	}
 	return runListsScreen(a.lang, &out), nil
+}
+
+// hand is a worker in a list.
+type hand struct {
+	queue.Worker
+	// Does says what it does; Href is the page of its run, "" if that is not here.
+	Does, Href string
+}
+
+// maxHands bounds the workers of a list.
+const maxHands = 50
+
+// teamLists are the workers, and the runs of the queue that no list has.
+type teamLists struct {
+	Hands []hand
+	// More counts the workers that are left out, Elsewhere the runs of projects that are not served here.
+	More, Elsewhere int
+	// Trouble says why the queue cannot be read, "" if it can.
+	Trouble string
+}
+
+// listTeam returns the workers for a page with some cards, nil without a queue.
+func listTeam(l lang.Language, c *crew, cards []card) *teamLists {
+	if c == nil {
+		return nil
+	}
+	out := &teamLists{}
+	if c.trouble != nil {
+		out.Trouble = lang.Of(c.trouble).In(l)
+		return out
+	}
+	hrefs := map[string]string{}
+	for i := range cards {
+		hrefs[cards[i].SessionID] = cards[i].Href
+	}
+	for i := range c.Entries {
+		if _, here := hrefs[c.Entries[i].SessionID]; !here {
+			out.Elsewhere++
+		}
+	}
+	for _, w := range c.Workers[:min(len(c.Workers), maxHands)] {
+		row := hand{Worker: w, Href: hrefs[w.SessionID], Does: l.Say("idle")}
+		e := c.entry(w.SessionID)
+		switch {
+		case e != nil && e.Asking > 0:
+			row.Does = l.Say("for %s, at call %d", ago(l, e.InState), e.Asking)
+		case e != nil:
+			row.Does = l.Say("for %s", ago(l, e.InState))
+		case w.IsGone():
+			row.Does = l.Say("not seen for %s", ago(l, w.SeenAgo))
+		}
+		out.Hands = append(out.Hands, row)
+	}
+	out.More = len(c.Workers) - len(out.Hands)
+	return out
 }
 
 // cardsOf describes the runs of a project.
@@ -233,15 +287,6 @@ func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row, kept *he
 		c.Head, c.Reason = c.Label, story.State(a.lang, r.CurrentState)
 	}
 	return c
-}
-
-// capitalize begins a text with a capital.
-func capitalize(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // readLead adds the question of the gate to a card. If it cannot be read, the card has only the place, and

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -73,6 +75,15 @@ func shortAge(l lang.Language, age time.Duration) string {
 		form = forms[1]
 	}
 	return strings.Replace(form, "{}", itoa(int(age/unit)), 1)
+}
+
+// capitalize begins a text with a capital.
+func capitalize(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // hiddenWords describe the kinds of hidden parts, by their names in package render.

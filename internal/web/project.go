@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/url"
 	"path/filepath"
 
@@ -32,6 +33,24 @@ func (p projects) all() []folder {
 		out = append(out, folder{folderID(path), path, filepath.Base(path)})
 	}
 	return out
+}
+
+// readAll reads the latest sessions of some folders, by their ids, apart from those that are read already. A folder that
+// cannot be read is left out, as the inbox says; ok is false then, and if there is no folder.
+func (p projects) readAll(ctx context.Context, of []folder, read map[string][]workflow.Summary) (all map[string][]workflow.Summary, ok bool) {
+	all, ok = map[string][]workflow.Summary{}, len(of) > 0
+	for _, f := range of {
+		sessions, has := read[f.ID]
+		if !has {
+			var err error
+			if sessions, err = p.engine.Latest(ctx, addressOf(f), engine.MaxBoard); err != nil {
+				ok = false
+				continue
+			}
+		}
+		all[f.ID] = sessions
+	}
+	return all, ok
 }
 
 // folderOf returns the folder in the address of a request.

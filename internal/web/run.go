@@ -71,7 +71,7 @@ func (d *Dashboard) showRun(a *asked) (templ.Component, error) {
 	if team != nil && team.trouble != nil {
 		out.Troubles = append(out.Troubles, a.lang.Say("The queue cannot be read: %s", lang.Of(team.trouble).In(a.lang)))
 	}
-	out.Queued = describeEntry(a.lang, s, team)
+	out.Queued = describeEntry(a.lang, s, labelOf(s.Definition().Stages, s.CurrentStage), team)
 	if out.Work != nil && !goesOn(team.entry(s.SessionID)) { // else two would work on it
 		d.starter.offerSteering(p, s, out.Work)
 	}

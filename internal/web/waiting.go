@@ -66,6 +66,20 @@ func waitOf(s *workflow.Summary, kept *headless.Kept, e *queue.Entry) wait {
 	return waitStopped
 }
 
+// waitOfEntry returns the kind of the wait of a run in the hands of workers, "" if it does not wait for the person;
+// known is false if the queue does not decide that.
+func waitOfEntry(s *workflow.Summary, e *queue.Entry) (kind wait, known bool) {
+	switch {
+	case e == nil || e.State == queue.Done || !e.State.IsKnown():
+		return "", false
+	case goesOn(e):
+		return "", true
+	case s.UpdatedAt.After(e.ChangedAt.Add(slack)): // an assistant went on with it
+		return "", true
+	}
+	return waitStopped, true
+}
+
 // compareWaits sorts by the kind of the wait, then the latest change first.
 func compareWaits(a, b wait, atA, atB time.Time) int {
 	return cmp.Or(cmp.Compare(slices.Index(waits, a), slices.Index(waits, b)), atB.Compare(atA))
@@ -109,6 +123,14 @@ func (p projects) waitingIn(f folder, sessions []workflow.Summary, c *crew) (all
 		}
 	}
 	return all
+}
+
+// crewOf reads the queue once for a request, unless sessions could not be read.
+func (p projects) crewOf(a *asked, sessionID string) *crew {
+	if a.crew == nil && !a.unread {
+		a.crew = readCrew(a, p.queue, sessionID)
+	}
+	return a.crew
 }
 
 // waiting returns the runs of all projects that wait for the person, in the order of the inbox. It reads the projects
