@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -32,6 +34,21 @@ func (e *Engine) memberOf(p *project.Project, signer func(context.Context) workf
 		return who
 	}
 	return who.InTeam(team.Role(), keyOf(signer(context.Background())))
+}
+
+// warnOfWorkers returns a sentence for the caller about a run that the workers of a team have, "" for others: what the
+// caller hands in would race with the worker. It costs a query only for a run with a branch of its own, as each run
+// of a queue has. A caller that tells the person itself is such a worker, or the person's own run.
+func (r *run) warnOfWorkers(ctx context.Context, s *standing.Standing) string {
+	queued, ok := r.project.Backend.(store.Queued)
+	isAtWork := s.Session.CurrentState.Active() && !s.Session.CurrentState.WaitsForHuman()
+	if !ok || !isAtWork || s.Session.Branch == "" || r.req.Notifies {
+		return ""
+	}
+	if has, err := queued.AtWorkers(ctx, s.Session.SessionID); err != nil || !has { // the reply does not need it
+		return ""
+	}
+	return words.AtWorkers(s.Language, s.Session.TaskName)
 }
 
 // Person returns the person on whose behalf the engine acts in the project of a folder.

@@ -15,7 +15,7 @@ func (r *run) resume(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := r.buildReply(ctx, s, reply.Whole, s.Say("Objective: %s", visible.Fit(s.Session.Objective, 300))+"\n\n"+words.Message(s))
+	out, err := r.buildReply(ctx, s, reply.Whole, r.warnOfWorkers(ctx, s)+s.Say("Objective: %s", visible.Fit(s.Session.Objective, 300))+"\n\n"+words.Message(s))
 	if out.Reply != nil && !s.Stopped() && s.Session.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}

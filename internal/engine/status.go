@@ -35,7 +35,7 @@ func (r *run) status(ctx context.Context) (Outcome, error) {
 	case waited.ID != "": // the caller works on at once, and has no briefing for it
 		depth = reply.DepthFor(s, waited)
 	}
-	out, err := r.buildReply(ctx, s, depth, message(s)+words.Others(s.Language, r.project.Others))
+	out, err := r.buildReply(ctx, s, depth, r.warnOfWorkers(ctx, s)+message(s)+words.Others(s.Language, r.project.Others))
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -75,6 +75,13 @@ type Team interface {
 	Role() string
 }
 
+// Queued is a [Backend] of a team that has a queue of runs.
+type Queued interface {
+	// AtWorkers reports whether the workers of the team have a session: one works on it, or takes it next. It is false
+	// for a session that this process works on as such a worker.
+	AtWorkers(ctx context.Context, id string) (bool, error)
+}
+
 // Contents reads large texts.
 type Contents interface {
 	// Read returns the text behind a reference. The error matches fs.ErrNotExist if the text is gone.

@@ -51,6 +51,21 @@ func (q *Queue) View(ctx context.Context, sessionID string) (v queue.View, err e
 	return v, q.db.explainError(err)
 }
 
+// AtWorkers implements [store.Queued].
+func (s *Store) AtWorkers(ctx context.Context, sessionID string) (at bool, err error) {
+	id, ok := store.ParseID(sessionID)
+	if !ok || s.db.heldLease(id).isHeld {
+		return false, ctx.Err()
+	}
+	number, err := s.projectID(ctx, false)
+	if err != nil || number == 0 || !s.db.hasQueue() {
+		return false, err
+	}
+	err = s.db.runStatement(ctx, func(pgx.Row) error { at = true; return nil },
+		`select 1 from queue_entry where tenant_id = $1 and project_id = $2 and session_id = $3 and state in ('ready', 'working')`, s.db.tenant, number, id)
+	return at, err
+}
+
 // maxSum bounds a sum: somebody can write any number into a row.
 const maxSum = `9000000000000000000`
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 )
 
@@ -39,6 +40,18 @@ func TestView(t *testing.T) {
 	works := enqueue(t, d, queue.Order{})
 	c := claim(t, q, worker, whole)
 	must(t, q.Save(ctx, works.SessionID, c.LeaseNo, queue.Progress{Asking: 5, Calls: 4}))
+	d.Hold(works.SessionID, c.LeaseNo)
+	for id, want := range map[string]bool{ids[queue.Waiting]: false, ids[queue.Failed]: false, lost.SessionID: true, works.SessionID: false, "no id": false} {
+		if got, err := d.Store(at).AtWorkers(ctx, id); err != nil || got != want {
+			t.Errorf("workers have %s: %v, %v", id, got, err)
+		}
+	}
+	d.Drop(works.SessionID)
+	for key, want := range map[string]bool{at.Key: true, "another": false} {
+		if got, err := d.Store(store.Place{Key: key}).AtWorkers(ctx, works.SessionID); err != nil || got != want {
+			t.Errorf("workers have it in %s: %v, %v", key, got, err)
+		}
+	}
 	ready := enqueue(t, d, queue.Order{Labels: []string{"gpu"}})
 	rewrite(t, address, `update queue_entry set changed_at = clock_timestamp() - interval '1 hour' where session_id = $1`, ready.SessionID)
 	want[queue.Working], want[queue.Ready] = 1, 1

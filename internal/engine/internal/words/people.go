@@ -151,6 +151,12 @@ func Counted(s *standing.Standing, g workflow.Grant) string {
 	return GrantNote(s.Language, g) + s.Say("The yes of %s counts.", g.Who()) + "\n\n"
 }
 
+// AtWorkers says that the workers of a team have a run.
+func AtWorkers(l lang.Language, task string) string {
+	return l.Say("A worker of the team works on this run, or takes it next. The assistant leaves it alone, and submits nothing. "+
+		"To have it work here, take the run from the queue first: bmad-mcp queue cancel %s", task) + "\n\n"
+}
+
 // Others names the active sessions that a call without a session did not mean; "" if there are none.
 func Others(l lang.Language, names []string) string {
 	if len(names) == 0 {
