@@ -36,8 +36,8 @@ func (e *Engine) memberOf(p *project.Project, signer func(context.Context) workf
 	return who.InTeam(team.Role(), keyOf(signer(context.Background())))
 }
 
-// warnOfWorkers returns a sentence for the caller about a run that the workers of a team have, "" for others: what the
-// caller hands in would race with the worker. It costs a query only for a run with a branch of its own, as each run
+// warnOfWorkers returns a sentence for the caller about a run that the workers of a team have, "" for others: a
+// submission would race with the worker's. It costs a query only for a run with a branch of its own, as each run
 // of a queue has. A caller that tells the person itself is such a worker, or the person's own run.
 func (r *run) warnOfWorkers(ctx context.Context, s *standing.Standing) string {
 	queued, ok := r.project.Backend.(store.Queued)

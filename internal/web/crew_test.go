@@ -127,7 +127,7 @@ func (m *team) fill() {
 		`update queue_worker set seen_at = clock_timestamp() - interval '150 minutes' where worker_id = 'w0'`)
 }
 
-// TestQueueOnPages: the inbox shows what the workers do, and the page of a run its place in the queue. Each page reads
+// TestQueueOnPages: the inbox shows the work of each worker, and the page of a run its place in the queue. Each page reads
 // the queue once at most.
 func TestQueueOnPages(t *testing.T) {
 	m := newTeam(t)
@@ -139,7 +139,8 @@ func TestQueueOnPages(t *testing.T) {
 		golden.Check(t, filepath.Join("testdata", "pages", "en", name+".html"), m.steady(text))
 	}
 	for path, want := range map[string][]string{
-		"/": {"The worker failed</b> · the key was refused", "Budget or time used up</b> · $1.25 spent", "Taken from the queue", "The worker waits for you", "it needs &lt;b&gt;you",
+		"/": {"The worker failed</b> · the key was refused", "Budget or time used up</b> · $1.25 spent",
+			"Taken from the queue", "The worker waits for you", "it needs &lt;b&gt;you",
 			"worker w1, for 5 minutes, at call 4", "worker w0 is lost", "no worker with its labels was seen lately", "not seen for 2 hours", ">idle<"},
 		run("cart"):     {"the worker failed", "the key was refused", "bmad-mcp queue retry cart<"},
 		run("search"):   {"budget or time used up", "bmad-mcp queue retry search --budget USD<"},

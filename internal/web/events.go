@@ -160,7 +160,7 @@ func (p *prints) addSessions(all []workflow.Summary) {
 	}
 }
 
-// addQueued adds what a list shows of some sessions in the queue, apart from times and costs: its page learns that a worker
+// addQueued adds the facts that a list shows of queued sessions, apart from times and costs: its page learns that a worker
 // takes a run or gives it back.
 func (p *prints) addQueued(c *crew, sessions []workflow.Summary) {
 	for _, s := range sessions {

@@ -131,7 +131,7 @@ func (d *Dashboard) listRuns(a *asked, of []folder, one bool) (templ.Component, 
 // hand is a worker in a list.
 type hand struct {
 	queue.Worker
-	// Does says what it does; Href is the page of its run, "" if that is not here.
+	// Does names its work; Href is the page of its run, "" if that is not here.
 	Does, Href string
 }
 

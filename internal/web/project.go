@@ -35,7 +35,7 @@ func (p projects) all() []folder {
 	return out
 }
 
-// readAll reads the latest sessions of some folders, by their ids, apart from those that are read already. A folder that
+// readAll reads the latest sessions of some folders, by their ids, apart from the ones that are read already. A folder that
 // cannot be read is left out, as the inbox says; ok is false then, and if there is no folder.
 func (p projects) readAll(ctx context.Context, of []folder, read map[string][]workflow.Summary) (all map[string][]workflow.Summary, ok bool) {
 	all, ok = map[string][]workflow.Summary{}, len(of) > 0

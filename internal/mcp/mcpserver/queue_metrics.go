@@ -16,7 +16,7 @@ type QueueFigures struct {
 	Runs, Workers map[string]int
 	// OldestReady is the longest time for which a run has been ready, 0 if none is.
 	OldestReady time.Duration
-	// Calls are the paid calls of the runs, Repeated those made again, WorkersLost the workers lost at work.
+	// Calls are the paid calls of the runs, Repeated the ones made again, WorkersLost the workers lost at work.
 	Calls, Repeated, WorkersLost int64
 	// SpentToday is the cost of this day (UTC), in US dollars.
 	SpentToday float64

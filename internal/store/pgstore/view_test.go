@@ -84,7 +84,8 @@ func TestView(t *testing.T) {
 	if got, err := q.Counts(ctx); err != nil || got.WorkersLost != 1 || got.Lost != 0 || got.Runs[queue.Working] != 2 {
 		t.Errorf("after another worker took the run over: %+v, %v", got, err)
 	}
-	rewrite(t, address, `update queue_entry set calls = 2147483647, spent = 9223372036854775807, changed_at = 'infinity', not_before = '-infinity' where session_id = $1`, ready.SessionID)
+	rewrite(t, address, `update queue_entry
+		set calls = 2147483647, spent = 9223372036854775807, changed_at = 'infinity', not_before = '-infinity' where session_id = $1`, ready.SessionID)
 	if got, err := q.Counts(ctx); err != nil || got.OldestReady != 0 || got.Calls < 2147483647 {
 		t.Errorf("with values of somebody else: %+v, %v", got, err)
 	}

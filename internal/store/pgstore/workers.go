@@ -40,7 +40,8 @@ func (q *Queue) RemoveWorker(ctx context.Context, id string) error {
 }
 
 // selectWorkers selects the workers of a tenant, for scanWorker.
-var selectWorkers = `select ` + boundedColumn("w.worker_id", queue.MaxName) + `, ` + boundedColumn("w.host", queue.MaxName) + `, ` + boundedColumn("w.version", queue.MaxName) + `, ` +
+var selectWorkers = `select ` + boundedColumn("w.worker_id", queue.MaxName) + `, ` + boundedColumn("w.host", queue.MaxName) + `, ` +
+	boundedColumn("w.version", queue.MaxName) + `, ` +
 	namesOf("w.labels") + `, ` + namesOf("w.projects") + `, ` + secondsOf("clock_timestamp()") + ` - ` + secondsOf("w.seen_at") + `,
 		coalesce(at.session_id::text, ''), coalesce(at.task_name, '')
 		from queue_worker w left join lateral (select e.session_id, ` + boundedColumn("s.task_name", queue.MaxName) + ` as task_name from queue_entry e

@@ -7,7 +7,7 @@ import (
 
 // View is the queue as a page shows it.
 type View struct {
-	// Entries are those that are not Done, and the one that was asked for: first the runs with a worker, then the Ready
+	// Entries are all that are not Done, and the one that was asked for: first the runs with a worker, then the Ready
 	// ones, then the others, the one changed last first.
 	Entries []Entry
 	// More is true if entries were left out.
@@ -28,7 +28,7 @@ func (w *Worker) IsGone() bool { return w.SeenAgo > AwayAfter }
 // Lack is the reason for which no worker takes an entry.
 type Lack string
 
-// The reasons: no worker that was seen lately works on the project, or none of those has the labels.
+// The reasons: no worker that was seen lately works on the project, or none of them has the labels.
 const (
 	LacksNothing Lack = ""
 	LacksProject Lack = "project"
@@ -53,7 +53,7 @@ func FindLack(e *Entry, workers []Worker) Lack {
 
 // Counts are sums over the queue.
 type Counts struct {
-	// Runs are the entries by state. Working has those with a worker, Lost those whose worker is lost.
+	// Runs are the entries by state. Working has the ones with a worker, Lost the ones whose worker is lost.
 	Runs map[State]int
 	Lost int
 	// AtWork, Idle and Gone are the workers with a lease that has not ended, the others, and the ones that were not

@@ -28,7 +28,7 @@ const lost = "lost"
 // queueWait bounds the time in which status reads the queue.
 const queueWait = 5 * time.Second
 
-// addQueue reads the queue of the team, if there is a store, and says what it has of the runs that do not wait at a gate.
+// addQueue reads the queue of the team, if there is a store, and adds its part of the runs that do not wait at a gate.
 func (o *overview) addQueue(ctx context.Context, term *terminal.Terminal, databases *app.Databases) {
 	q, err := databases.Queue()
 	if err != nil || o.away || len(o.working) == 0 {
@@ -44,7 +44,7 @@ func (o *overview) addQueue(ctx context.Context, term *terminal.Terminal, databa
 	o.sortQueued(v.Entries)
 }
 
-// sortQueued takes the runs in the queue out of those with work for the assistant.
+// sortQueued takes the runs in the queue out of the ones with work for the assistant.
 func (o *overview) sortQueued(entries []queue.Entry) {
 	of := map[string]*queue.Entry{}
 	for i := range entries {

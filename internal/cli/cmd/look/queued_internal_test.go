@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 )
 
-// TestSortQueued: of the runs at work, those of the queue are no work for the assistant; the ones that stand still have
+// TestSortQueued: of the runs at work, the queued ones are no work for the assistant; the ones that stand still have
 // a command, and a name from the database cannot add another.
 func TestSortQueued(t *testing.T) {
 	t.Parallel()

@@ -85,7 +85,7 @@ type overview struct {
 	Unseen []string `json:"unseen,omitempty"`
 	// Queued are the runs of the team's queue that stand still without waiting at a gate, and whose worker is lost.
 	Queued []queuedRow `json:"queued,omitempty"`
-	// working are the runs with work for the assistant, workers those that the workers of the team have.
+	// working are the runs with work for the assistant, workers the ones in the hands of the team's workers.
 	working, workers []workingRun
 	// away is true if a project cannot be read.
 	away bool

@@ -42,7 +42,7 @@ func openDashboard(ctx context.Context, s Server, address string, readOnly bool,
 		Version: app.Version(), Engine: p.Engine, Memory: p.Memory, Health: s.Health, Log: s.Tasks.Log,
 		Recheck: p.Library.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,
 	}
-	if q, err := s.Databases.Queue(); err == nil { // else there is no store, or the pages of its projects say what is wrong
+	if q, err := s.Databases.Queue(); err == nil { // else there is no store, or the pages of its projects name the problem
 		o.Queue = q
 	}
 	out := &dashboardServer{first: first, second: second, remove: func() {}}
