@@ -77,7 +77,8 @@ func sumOf(column string) string {
 // countOf returns the expression for the number of rows that meet a condition.
 func countOf(condition string) string { return `count(*) filter (where ` + condition + `)` }
 
-var selectCounts = `select r.*, w.*, coalesce((select least(greatest(d.spent, 0), ` + maxSum + `)::bigint from queue_day d where d.tenant_id = $1 and d.day = ` + serverDay + `), 0)
+var selectCounts = `select r.*, w.*,
+	coalesce((select least(greatest(d.spent, 0), ` + maxSum + `)::bigint from queue_day d where d.tenant_id = $1 and d.day = ` + serverDay + `), 0)
 	from (select ` + countOf(`e.state = 'ready'`) + `, ` + countOf(`e.state = 'working' and e.lease_until > n.at`) + `, ` +
 	countOf(`e.state = 'working' and e.lease_until <= n.at`) + `, ` + countOf(`e.state = 'waiting'`) + `, ` + countOf(`e.state = 'spent'`) + `, ` +
 	countOf(`e.state = 'done'`) + `, ` + countOf(`e.state = 'failed'`) + `, ` + countOf(`e.state = 'cancelled'`) + `,
