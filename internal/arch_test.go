@@ -106,7 +106,6 @@ var pure = map[string]bool{
 	"internal/hosts/hook":                 false,
 	"internal/hosts/mention":              false,
 	"internal/proof":                      false,
-	"internal/store/queue":                true,
 	"internal/web/report":                 true,
 
 	"internal/workflow/internal/jsonblock": true,

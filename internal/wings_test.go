@@ -35,7 +35,7 @@ var wings = map[string]wing{
 	"project":  {doors: ". config sources", below: "base workflow method store trust sdk prompts"},
 	"engine":   {doors: ". gate reply request", below: "base workflow store trust project prompts proof"},
 	"memory":   {doors: ". embedding notes queue", below: "base workflow store project"},
-	"headless": {doors: ". hostcli remote sdkhttp", below: "base workflow sdk project engine"},
+	"headless": {doors: ". hostcli remote sdkhttp", below: "base workflow store sdk project engine"},
 	"fleet":    {doors: ".", below: "base workflow store project engine headless"},
 	"hosts":    {doors: ". doctor hook mention", below: "base workflow store engine"},
 	"docs":     {doors: "."},

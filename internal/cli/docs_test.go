@@ -30,6 +30,10 @@ func TestDocs(t *testing.T) {
 		if filepath.Base(page) == "team.md" {
 			script.WriteString("[!postgres] skip 'PostgreSQL is not installed'\npostgres\n")
 		}
+		if filepath.Base(page) == "fleet.md" {
+			script.WriteString("[!postgres] skip 'PostgreSQL is not installed'\n[!exec:git] skip 'git is not installed'\npostgres\n" +
+				"exec git -C project init -q\nexec git -C project add .\nexec git -C project -c user.name=Ann -c user.email=ann@example.com commit -q -m Begin\n")
+		}
 		script.WriteString("cd project\n")
 		n := 0
 		for _, m := range fence.FindAllStringSubmatch(string(text), -1) {

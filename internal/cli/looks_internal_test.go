@@ -65,6 +65,10 @@ var looks = map[string][]string{
 	"run":                {"--dry-run --engine api anything", "--prices"},
 	"agent":              {""},
 	"agent list":         {"", "--json"},
+	"queue":              {"", "--json", "--state waiting"},
+	"queue show":         {"relay", "relay --json"},
+	"queue workers":      {"", "--json"},
+	"queue limits":       {"", "--json"},
 	"install":            {"codex --dry-run --command bmad-mcp", "vscode --print --command bmad-mcp"},
 	"uninstall":          {"--dry-run"},
 	"store export":       {""},
@@ -80,6 +84,7 @@ var writers = map[string]string{
 	"agent serve": "conversations", "method sources add": "a copy", "method sources update": "a copy", "method sources remove": "the list", "memory add": "a note",
 	"memory forget": "a note", "task start": "a run", "task submit": "a run", "task answer": "a run", "task confirm": "a run", "task approve": "a run",
 	"task reopen": "a run", "task cancel": "a run", "projects add": "the list", "projects remove": "the list", "store migrate": "tables", "store import": "runs", "store move": "runs",
+	"queue cancel": "the queue", "queue retry": "the queue", "queue limits": "the limits, by its flags", "worker": "runs",
 }
 
 // actions says of each action of the tool whether it only reads.

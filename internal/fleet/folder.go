@@ -29,7 +29,7 @@ func (l *lease) name() string {
 }
 
 // enter makes the worktree of the lease, and returns the folder of the project in it. The worktree that the worker before has
-// left on this machine is taken over, with what is not committed in it, if nobody works in it any more.
+// left on this machine is taken over, with the changes in it that are not committed, if nobody works in it any more.
 func (l *lease) enter(ctx context.Context, clone Clone) (string, error) {
 	main := project.Top(clone.Folder)
 	inside, err := filepath.Rel(main, clone.Folder)
@@ -106,7 +106,7 @@ func (w *Worker) leave(l *lease) {
 	}
 }
 
-// push brings the work to the branch of the run on the remote, and returns the reason of the release with what became of it.
+// push brings the work to the branch of the run on the remote, and returns the reason of the release with the outcome.
 // The store has the work too, so that the run has not failed if a remote does not take it.
 func (l *lease) push(ctx context.Context, s *workflow.Session, why string) string {
 	if l.head == "" || l.head == l.claim.Commit {

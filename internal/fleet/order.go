@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Order says how a queued run is to be worked on: what the person has allowed it.
+// Order says how a queued run is to be worked on, with the rights that the person has given it.
 type Order struct {
 	Flags headless.Flags `json:"flags"`
 	// Gates is stop or yes.

@@ -16,7 +16,7 @@ import (
 type Proposal struct {
 	// Folder is in the repository, Branch the branch and Commit its commit.
 	Folder, Branch, Commit string
-	// Title and Body are those of the request.
+	// Title and Body are the texts of the request.
 	Title, Body string
 	// Environ is the environment of the forge's program.
 	Environ []string
@@ -43,10 +43,10 @@ const forgeTime = 2 * time.Minute
 const forgeGrace = 2 * time.Second
 
 // Publish pushes a branch and opens a request for its review by gh or glab, where one is logged in for the repository. It
-// returns what became of it, with the commands to type where that was not possible.
+// returns the outcome, with the commands to type if that was not possible.
 func Publish(ctx context.Context, p Proposal) lang.Text {
 	if err := pushWork(ctx, p.Folder, p.Branch, p.Commit); err != nil {
-		return lang.T("%s was not pushed: %w. What to do: %s", p.Branch, err, commands(p))
+		return lang.T("%s was not pushed: %s. What to do: %s", p.Branch, lang.Of(err), commands(p))
 	}
 	for _, f := range forges {
 		path, err := exec.LookPath(f.program)
@@ -65,7 +65,7 @@ func Publish(ctx context.Context, p Proposal) lang.Text {
 	return lang.T("%s was pushed; to offer it for review: %s", p.Branch, commands(p))
 }
 
-// maxSaid bounds what a forge's program says, in columns.
+// maxSaid bounds the output of a forge's program, in columns.
 const maxSaid = 300
 
 // runForge runs a forge's program, and returns the last line that it has said.

@@ -25,7 +25,7 @@ import (
 // Sprints builds the sprints of an approved plan, each by a run in a worktree of its own, and merges them in the order of
 // the plan into one branch. Sessions and branches show how far it is, so that a killed build goes on.
 type Sprints struct {
-	// Options are those of the runs, with the flags that the person gave for all.
+	// Options are for all runs, with the flags that the person gave.
 	Options headless.Options
 	// From is the run with the plan. Parallel is the number of runs at a time, at least 1.
 	From     string
@@ -34,7 +34,7 @@ type Sprints struct {
 	Tell func(task string, e headless.Event)
 }
 
-// SprintResult is what became of a sprint.
+// SprintResult is the outcome for a sprint.
 type SprintResult struct {
 	Number int    `json:"sprint"`
 	Title  string `json:"title,omitempty"`
@@ -42,17 +42,17 @@ type SprintResult struct {
 	// Reason is that of the end of the run, "" for a run that was not begun or has ended before.
 	Reason headless.Reason `json:"reason,omitempty"`
 	Merged bool            `json:"merged"`
-	// Why says why the sprint is not merged, Command what the person does about it.
+	// Why says why the sprint is not merged, Command is the person's next command if there is one.
 	Why     string `json:"why,omitempty"`
 	Command string `json:"command,omitempty"`
 }
 
-// Built is what became of the sprints of a plan.
+// Built is the outcome for the sprints of a plan.
 type Built struct {
 	// Branch has the merged sprints.
 	Branch  string         `json:"branch"`
 	Sprints []SprintResult `json:"sprints"`
-	// Warnings name what the plan does not tell.
+	// Warnings name gaps of the plan, for example a sprint without paths.
 	Warnings []string `json:"warnings,omitempty"`
 	// Folder is the project's, Session the run with the plan.
 	Folder  string            `json:"-"`
@@ -84,7 +84,7 @@ type ended struct {
 	err    error
 }
 
-// Build builds what is not built yet. A sprint that stops for the person keeps the ones that need it, and the merges after
+// Build builds the sprints that are not built yet. A sprint that stops for the person keeps the ones that need it, and the merges after
 // it, waiting; the others go on.
 func (o Sprints) Build(ctx context.Context) (*Built, error) {
 	b, err := o.plan(ctx)
@@ -119,7 +119,7 @@ func (o Sprints) Build(ctx context.Context) (*Built, error) {
 	return b.Built, cmp.Or(ctx.Err(), failed)
 }
 
-// plan reads the plan, and what is built of it.
+// plan reads the plan, and the part of it that is built.
 func (o Sprints) plan(ctx context.Context) (*build, error) {
 	at := project.Address{Cwd: o.Options.Folder, Session: o.From}
 	s, folder, err := o.Options.Engine.Session(ctx, at)

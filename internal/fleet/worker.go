@@ -40,21 +40,21 @@ type Worker struct {
 	Limits queue.Limits
 	// Allow has the commands that every run may have an engine run here, of anybody.
 	Allow []string
-	// Open returns the options of a runner in a folder, and the function that closes what they need.
+	// Open returns the options of a runner in a folder, and the function that closes them.
 	Open func(ctx context.Context, folder string, o Order) (headless.Options, func(), error)
 	// Vouch returns the say of a key in a run of the project in a folder.
 	Vouch func(ctx context.Context, folder, sessionID string, by signature.Key) (engine.Voucher, error)
 	// Signer signs the records of runs.
 	Signer workflow.Signer
-	// Publish offers a finished branch for review, and returns what became of that.
+	// Publish offers a finished branch for review, and returns the outcome.
 	Publish func(ctx context.Context, folder string, s *workflow.Session) lang.Text
-	// Tell, if not nil, is called with what becomes of runs.
+	// Tell, if not nil, is called with news of runs.
 	Tell func(task string, what lang.Text)
 	// Yield is closed for the worker to end after the call under way.
 	Yield <-chan struct{}
 }
 
-// Outcome is what became of a run in the hands of a worker.
+// Outcome is the end of a worker's work on a run.
 type Outcome struct {
 	Task  string
 	State queue.State
@@ -87,7 +87,7 @@ func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
 			return nil, err
 		case err != nil:
 			if rest == poll {
-				w.tell("", lang.T("the store is not reached: %w; it is tried again", err))
+				w.tell("", lang.T("the store is not reached: %s; it is tried again", lang.Of(err)))
 			}
 			rest = min(2*rest, maxRest)
 		case claim != nil:
@@ -267,8 +267,8 @@ func releaseFor(r *headless.Result) queue.Release {
 	return out
 }
 
-// giveUp returns how a run is given back after an error, or the error of a lost lease. What this machine lacks, another may
-// have: the run is offered again.
+// giveUp returns how a run is given back after an error, or the error of a lost lease. If this machine lacks something,
+// another may have it: the run is offered again.
 func (w *Worker) giveUp(ctx context.Context, err error) (queue.Release, error) {
 	switch {
 	case errors.Is(err, queue.ErrLeaseLost), errors.Is(err, errUnreachable):

@@ -16,7 +16,7 @@ type Lease interface {
 	Branch() string
 	// Kept returns the record as the worker before has left it; nil if there is none.
 	Kept() []byte
-	// IsFresh reports whether the folder has only what the record knows of: what another worker had not committed is not here.
+	// IsFresh reports whether the folder has only commits that the record knows of, and no uncommitted change of another worker.
 	IsFresh() bool
 	// Grace is the time of an engine to end once it is asked to: before the end of the lease.
 	Grace() time.Duration
@@ -27,7 +27,7 @@ type Lease interface {
 // Record is the record of a run for another machine.
 type Record struct {
 	Data []byte
-	// Asking is the number of the paid call under way, 0 for none. Calls counts them, Repeated those made twice.
+	// Asking is the number of the paid call under way, 0 for none. Calls counts them, Repeated the ones made twice.
 	Asking, Calls, Repeated int
 	Spent                   price.Money
 	// Commit is the newest commit of the run's branch, "" before the first.

@@ -346,7 +346,7 @@ func (r *run) tellOthers() {
 }
 
 // enterWorktree returns the project in the worktree of the run of a session, in place of p, which it closes then. It makes
-// the worktree if it is not there: of the run's branch, so that only what was not committed is lost with a removed one.
+// the worktree if it is not there: of the run's branch, so that only uncommitted changes are lost with a removed one.
 func (r *Runner) enterWorktree(ctx context.Context, s *workflow.Session, p *project.Project) (*project.Project, error) {
 	if s.Branch == "" || r.Lease != nil || git.CheckedOut(p.Dir.Path()) == s.Branch {
 		return p, nil

@@ -329,8 +329,8 @@ func Ran(dir *durable.Dir) ([]string, error) {
 	return out, err
 }
 
-// readLease returns the state in the record of a lease, nil if there is none. On a fresh folder it forgets what only the
-// folder of the other worker had.
+// readLease returns the state in the record of a lease, nil if there is none. On a fresh folder it forgets the facts about the
+// folder of the other worker.
 func readLease(l Lease) (*state, error) {
 	data := l.Kept()
 	if len(data) == 0 {

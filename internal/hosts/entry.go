@@ -49,7 +49,7 @@ type FoundEntry struct {
 	Place string `toml:"-"`
 }
 
-// isMore reports whether a key of an entry is none of those that install writes.
+// isMore reports whether a key of an entry is not one of the keys that install writes.
 func isMore(key string) bool { return !slices.Contains([]string{"type", "command", "args"}, key) }
 
 // startsAs reports whether the host starts the server as an entry says.

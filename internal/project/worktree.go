@@ -11,9 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
-// The worktrees of runs lie beside the repository, where neither git nor an engine at work in the main tree sees them. Those
-// of a worker on a shared store are projects by themselves, as every worktree there; the others have their sessions and
-// records in the main tree.
+// The worktrees of runs lie beside the repository, where neither git nor an engine at work in the main tree sees them. A
+// worktree of a worker is a project by itself on the shared store, as every worktree there; the others have their sessions
+// and records in the main tree.
 const (
 	worktreesSuffix = ".worktrees"
 	leasesSuffix    = ".leases"

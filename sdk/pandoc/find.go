@@ -87,7 +87,7 @@ func splitPath(name string) (root string, parts []string) {
 	return root, strings.Split(filepath.ToSlash(strings.TrimPrefix(filepath.Clean(name), root)), "/")
 }
 
-// searchPath returns the PATH of the programs: their own folders, and those of the system.
+// searchPath returns the PATH of the programs: their own folders, and the folders of the system.
 func (p Program) searchPath() string {
 	folders := []string{filepath.Dir(p.Path), "/usr/bin", "/bin"}
 	if runtime.GOOS == "windows" {

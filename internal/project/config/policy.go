@@ -23,7 +23,7 @@ const (
 	layers
 )
 
-// kinds are those of the origins of their values.
+// kinds are the kinds of origins of their values.
 var kinds = [layers]string{user: FromUser, own: FromProject, environment: FromVariable}
 
 // rules are the settings of stages.

@@ -13,7 +13,7 @@ import (
 // ToolServer is an MCP server whose tools agents without a host may use. It never holds a key.
 type ToolServer struct {
 	Name string
-	// Variables are those of the environment that a program is given besides the basic ones, or whose
+	// Variables are the variables of the environment that a program is given besides the basic ones, or whose
 	// value an address gets as its bearer token.
 	Variables []string
 	// Command is a program with its arguments; URL an address of streamable HTTP. One of them is set.

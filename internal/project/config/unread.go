@@ -127,7 +127,7 @@ func unreadFiles(dir *durable.Dir, folder, shown string, ours bool, read ...stri
 	return out
 }
 
-// folderVariables are those that name a folder by its absolute path.
+// folderVariables are the variables that name a folder by its absolute path.
 var folderVariables = []string{"BMAD_PROJECT_DIR", "BMAD_PROJECT_ROOT", "CLAUDE_PROJECT_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 
 // unknownVariables lists the variables with the prefix BMAD_ that no package reads, and those that name no folder.

@@ -66,7 +66,7 @@ func explain(err error) error {
 // walker walks the blocks of a YAML file.
 type walker struct {
 	name string
-	// lines are those of the keys seen so far.
+	// lines are the lines of the keys seen so far.
 	lines map[string]int
 	set   func(entry) error
 }

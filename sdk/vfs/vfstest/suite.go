@@ -47,7 +47,7 @@ func Read(t testing.TB, fsys vfs.FS, name string) string {
 	return string(data)
 }
 
-// ListPaths returns the paths in a folder; those of folders end in a slash.
+// ListPaths returns the paths in a folder; paths of folders end in a slash.
 func ListPaths(t testing.TB, fsys vfs.FS, name string) string {
 	t.Helper()
 	infos, err := fsys.List(name)

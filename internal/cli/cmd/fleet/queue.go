@@ -90,7 +90,7 @@ func Queue(p Program) *cobra.Command {
 	var states []string
 	cmd := &cobra.Command{
 		Use:   "queue",
-		Short: "See the runs that the workers of the team have, and look after them",
+		Short: "See the runs that are queued for the workers of a team",
 		Long: `The queue has the runs of bmad-mcp run --queue, which workers (bmad-mcp worker) take. A run is
 ready (for a worker), working, lost (its worker is gone; another one takes it), waiting (for
 you, at a gate or with questions), spent (its budget or time is up), failed, cancelled or

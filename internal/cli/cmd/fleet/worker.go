@@ -47,7 +47,7 @@ func Worker(p Program) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "Take runs from the queue of the team, and work on them",
+		Short: "Take runs from the queue of a team, and work on them",
 		Long: `Take the oldest run whose labels this worker has, and whose project it has a clone of; make a
 worktree beside the clone, and work there as bmad-mcp run does. At a gate the run waits for its
 person, without a worker. Each answer that was paid for is kept in the store first, so that
@@ -138,7 +138,7 @@ func stateOf(out *fleet.Outcome) string {
 	return string(out.State)
 }
 
-// exitOf returns the end of the command for what became of its run; one that was given back is in order.
+// exitOf returns the end of the command for the outcome of its run; a run that was given back is in order.
 func exitOf(out *fleet.Outcome) error {
 	if out.State == queue.Ready && !out.Lost {
 		return nil

@@ -214,7 +214,7 @@ func outOf(term *terminal.Terminal) io.Writer {
 	return term.Out
 }
 
-// Propose offers a branch of a run for review, and returns what became of it.
+// Propose offers a branch of a run for review, and returns the outcome.
 func Propose(ctx context.Context, p fleet.Proposal, s *workflow.Session) lang.Text {
 	p.Environ = os.Environ()
 	p.Body = s.Objective + "\n\nBmad-Run: " + s.SessionID + "\n"

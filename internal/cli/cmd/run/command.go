@@ -60,11 +60,14 @@ costs what they cost; --dry-run shows the plan, and --prices what models cost, i
 for a million tokens: the built-in prices, and before them those of prices.json in the folder
 of your settings, {"prices": [{"model": "my-model", "input": 0.5, "output": 2}]}.
 
-The worker cannot decide at a gate, and commits nothing. A project with changes that are
-not committed is refused without --allow-dirty. A run that was killed goes on where it was.`,
+The worker cannot decide at a gate. A project with changes that are not committed is refused
+without --allow-dirty, and nothing is committed there; with --worktree the run works beside
+it, and commits to a branch of its own. A run that was killed goes on where it was.`,
 		Example: `  bmad-mcp run "Add a --json flag to the list command"
   bmad-mcp run --workflow quick --budget 2 "Fix a typo in the help"
-  bmad-mcp run --resume add-a-json-flag --answers answers.json`,
+  bmad-mcp run --resume add-a-json-flag --answers answers.json
+  bmad-mcp run --worktree --pr "Add a --json flag to the list command"
+  bmad-mcp run --queue "Add a --json flag to the list command"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if prices {
 				return showPrices(term, strings.Join(args, " "))
