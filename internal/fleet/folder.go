@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -31,17 +32,24 @@ func (l *lease) name() string {
 // enter makes the worktree of the lease, and returns the folder of the project in it. The worktree that the worker before has
 // left on this machine is taken over, with the changes in it that are not committed, if nobody works in it any more.
 func (l *lease) enter(ctx context.Context, clone Clone) (string, error) {
-	main := project.Top(clone.Folder)
-	inside, err := filepath.Rel(main, clone.Folder)
+	folder, err := filepath.EvalSymlinks(clone.Folder)
+	if err != nil {
+		return "", err
+	}
+	main := project.Top(folder)
+	inside, err := filepath.Rel(main, folder)
 	if err != nil {
 		return "", err
 	}
 	no := strconv.FormatInt(l.Number(), 10)
 	l.folder, l.branch = project.LeaseFolder(main, l.name(), no), leaseBranches+l.name()+"-"+no
+	if all := filepath.Dir(l.folder); isLink(all) {
+		return "", fault.New(fault.Conflict, "the folder for worktrees of workers is a link: %s", all).WithHint("see who has made it, and remove it")
+	}
 	before := project.LeaseFolder(main, l.name(), strconv.FormatInt(l.Number()-1, 10))
 	branch := git.CheckedOut(before)
 	switch {
-	case branch == "" || !isLeft(filepath.Join(before, inside), l.claim.SessionID):
+	case !l.isOwnBranch(branch), git.WorktreeOf(before) != main, !isLeft(filepath.Join(before, inside), l.claim.SessionID):
 		l.fresh = true
 		err = l.fill(ctx, main)
 	default:
@@ -49,6 +57,19 @@ func (l *lease) enter(ctx context.Context, clone Clone) (string, error) {
 		err = git.MoveWorktree(ctx, main, before, l.folder)
 	}
 	return filepath.Join(l.folder, inside), err
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().Type() == os.ModeSymlink
+}
+
+// isOwnBranch reports whether a branch is of a worktree of the run. An engine can have any other checked out in its own: the
+// person's, which would get the commits, and be deleted with the worktree.
+func (l *lease) isOwnBranch(branch string) bool {
+	no, ok := strings.CutPrefix(branch, leaseBranches+l.name()+"-")
+	_, err := strconv.ParseInt(no, 10, 64)
+	return ok && err == nil
 }
 
 // isLeft reports whether a run was worked on in a folder, and no process does so now.
@@ -83,6 +104,13 @@ func (l *lease) fill(ctx context.Context, main string) error {
 	if err == nil && c.Head != "" && head != c.Head {
 		err = fault.New(fault.Storage, "the store says that the work of the run is at commit %s, and has %s", c.Head, head).
 			WithHint("somebody has changed its row: bmad-mcp queue cancel, and start the run anew")
+	}
+	if err == nil && head != c.Commit {
+		var follows bool
+		if follows, err = git.IsMerged(ctx, main, c.Commit, head); err == nil && !follows {
+			err = fault.New(fault.NotAllowed, "the work of the run in the store, at commit %s, does not follow the commit %s that it begins from", head, c.Commit).
+				WithHint("somebody has changed its row: bmad-mcp queue cancel, and start the run anew")
+		}
 	}
 	if err != nil {
 		return err

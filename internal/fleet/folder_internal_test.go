@@ -1,0 +1,175 @@
+package fleet
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+)
+
+// clone is a repository with one commit.
+type clone struct {
+	t      *testing.T
+	folder string
+	first  string
+}
+
+func newClone(t *testing.T) clone {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	c := clone{t: t, folder: filepath.Join(t.TempDir(), "clone")}
+	c.must(os.Mkdir(c.folder, 0o700))
+	c.git("init", "-q", "-b", "main")
+	c.first = c.commit("first")
+	return c
+}
+
+func (c clone) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c clone) git(args ...string) string {
+	c.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", c.folder, "-c", "user.name=ann", "-c", "user.email=ann@localhost"}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit makes a commit with an own file, and returns its hash.
+func (c clone) commit(name string) string {
+	c.t.Helper()
+	c.must(os.WriteFile(filepath.Join(c.folder, name), []byte(name), 0o600))
+	c.git("add", "--", name)
+	c.git("commit", "-q", "-m", name)
+	return c.git("rev-parse", "HEAD")
+}
+
+// lease returns the lease of a number for the session of the tests.
+func (c clone) lease(no int64) *lease {
+	return newLease(nil, &queue.Claim{Entry: queue.Entry{SessionID: session, TaskName: "sign-in", LeaseNo: no, Commit: c.first}}, time.Minute)
+}
+
+// left has the worktree of a lease look as one whose worker was lost at work.
+func (c clone) left(l *lease) {
+	c.t.Helper()
+	_, err := l.enter(c.t.Context(), Clone{Folder: c.folder})
+	c.must(err)
+	c.mark(l.Number())
+}
+
+// TestTakeover: the worktree of a lost worker is taken over, with what is not committed there.
+func TestTakeover(t *testing.T) {
+	c := newClone(t)
+	c.left(c.lease(1))
+	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, "sign-in", "1"), "half"), []byte("done"), 0o600))
+	second := c.lease(2)
+	folder, err := second.enter(t.Context(), Clone{Folder: c.folder})
+	c.must(err)
+	if text, err := os.ReadFile(filepath.Join(folder, "half")); err != nil || string(text) != "done" || second.IsFresh() {
+		t.Errorf("the work of the lost worker is %q (%v), fresh %v", text, err, second.IsFresh())
+	}
+	if second.Branch() != "bmad-lease/sign-in-1" {
+		t.Errorf("the branch is %s", second.Branch())
+	}
+}
+
+// TestStolenBranch: an engine that has another branch checked out in its worktree gets it neither commits nor deleted.
+func TestStolenBranch(t *testing.T) {
+	for _, branch := range []string{"mine", "bmad-lease/other-1", "bmad-lease/sign-in-mine", "bmad-lease/sign-in-1/x"} {
+		c := newClone(t)
+		c.left(c.lease(1))
+		if branch == "bmad-lease/sign-in-1/x" {
+			c.git("worktree", "remove", "--force", project.LeaseFolder(c.folder, "sign-in", "1"))
+			c.git("branch", "-D", "bmad-lease/sign-in-1")
+			c.git("worktree", "add", "-q", project.LeaseFolder(c.folder, "sign-in", "1"), "-b", branch)
+			c.mark(1)
+		} else {
+			c.git("branch", branch)
+			c.must(os.WriteFile(filepath.Join(c.folder, ".git", "worktrees", "sign-in-1", "HEAD"), []byte("ref: refs/heads/"+branch+"\n"), 0o600))
+		}
+		second := c.lease(2)
+		_, err := second.enter(t.Context(), Clone{Folder: c.folder})
+		c.must(err)
+		if second.Branch() == branch || !second.IsFresh() {
+			t.Errorf("%s: the next worker commits to %s, fresh %v", branch, second.Branch(), second.IsFresh())
+		}
+		(&Worker{}).leave(second)
+		if commit, err := git.BranchCommit(c.folder, branch); err != nil || commit != c.first {
+			t.Errorf("%s is at %q (%v) afterwards", branch, commit, err)
+		}
+	}
+}
+
+// mark has the worktree of a lease look as one in which the run was worked on.
+func (c clone) mark(no int64) {
+	c.t.Helper()
+	name := filepath.Join(project.LeaseFolder(c.folder, "sign-in", strconv.FormatInt(no, 10)), filepath.FromSlash(project.RunFolder(session)), "run.json")
+	c.must(os.MkdirAll(filepath.Dir(name), 0o700))
+	c.must(os.WriteFile(name, []byte(`{"version":1,"session_id":"`+session+`","task_name":"sign-in"}`), 0o600))
+}
+
+// TestFolderOfOthers: what others have put in the place of the worktree of the lease before, or of all, is not entered.
+func TestFolderOfOthers(t *testing.T) {
+	c := newClone(t)
+	theirs := newClone(t)
+	c.must(os.MkdirAll(project.LeaseFolder(c.folder, "sign-in", "1"), 0o700))
+	theirs.git("checkout", "-q", "-b", "bmad-lease/sign-in-1")
+	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, "sign-in", "1"), ".git"), []byte("gitdir: "+filepath.Join(theirs.folder, ".git")+"\n"), 0o600))
+	c.mark(1)
+	second := c.lease(2)
+	if _, err := second.enter(t.Context(), Clone{Folder: c.folder}); err != nil || !second.IsFresh() {
+		t.Errorf("fresh %v, %v", second.IsFresh(), err)
+	}
+
+	c = newClone(t)
+	elsewhere := t.TempDir()
+	c.must(os.Symlink(elsewhere, filepath.Dir(project.LeaseFolder(c.folder, "sign-in", "1"))))
+	if _, err := c.lease(1).enter(t.Context(), Clone{Folder: c.folder}); err == nil {
+		t.Error("worktrees are made behind a link")
+	}
+	if made, err := os.ReadDir(elsewhere); err != nil || len(made) > 0 {
+		t.Errorf("behind the link are %v (%v)", made, err)
+	}
+}
+
+// TestForeignWork: commits that do not follow the one that the run begins from are not checked out.
+func TestForeignWork(t *testing.T) {
+	c := newClone(t)
+	c.git("checkout", "-q", "-b", "work")
+	work := c.commit("work")
+	c.git("checkout", "-q", "--orphan", "evil")
+	evil := c.commit("evil")
+	for i, head := range []string{work, evil} {
+		want := []fault.Code{"", fault.NotAllowed}[i]
+		l := c.lease(int64(i))
+		var err error
+		if l.claim.Work, err = git.Bundle(t.Context(), c.folder, "", head); err != nil {
+			t.Fatal(err)
+		}
+		l.claim.Head = head
+		_, err = l.enter(t.Context(), Clone{Folder: c.folder})
+		if got := codeOf(err); got != want {
+			t.Errorf("%q, want %q (%v)", got, want, err)
+		}
+		if _, errThere := os.Lstat(l.folder); (errThere == nil) != (err == nil) {
+			t.Errorf("the worktree: %v, after %v", errThere, err)
+		}
+	}
+}
