@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 )
@@ -41,6 +43,10 @@ func Clean(ctx context.Context, p *project.Project) (out []Cleaned, err error) {
 	for _, folder := range git.RecordedWorktrees(main) {
 		recorded[folder] = true
 	}
+	busy, err := headless.AtWork(p.Home)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range all.Sessions {
 		_, top := p.Worktree(s.TaskName)
 		if top == "" || !recorded[top] {
@@ -53,6 +59,8 @@ func Clean(ctx context.Context, p *project.Project) (out []Cleaned, err error) {
 			if _, err := os.Lstat(top); errors.Is(err, fs.ErrNotExist) {
 				c.why = lang.T("the run is at %s, and its worktree is gone: bmad-mcp run --resume %s makes it anew", s.CurrentStage, s.TaskName)
 			}
+		case slices.Contains(busy, s.SessionID): // its engine has not ended yet
+			c.why = lang.T("a process still works on the run")
 		default:
 			c.why, c.Removed = remove(ctx, main, top, s.TaskName)
 		}

@@ -3,6 +3,8 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +58,45 @@ func (l *lease) enter(ctx context.Context, clone Clone) (string, error) {
 		l.branch = branch
 		err = git.MoveWorktree(ctx, main, before, l.folder)
 	}
+	if err == nil {
+		l.removeLeft(ctx, main, inside)
+	}
 	return filepath.Join(l.folder, inside), err
+}
+
+// removeLeft removes the worktrees that lost workers have left under earlier leases of the run, if nobody works there and
+// everything is committed. Branches with commits of their own stay.
+func (l *lease) removeLeft(ctx context.Context, main, inside string) {
+	for _, top := range git.RecordedWorktrees(main) {
+		no, ok := strings.CutPrefix(filepath.Base(top), l.name()+"-")
+		number, err := strconv.ParseInt(no, 10, 64)
+		isEarlier := ok && err == nil && number < l.Number() && filepath.Dir(top) == filepath.Dir(l.folder)
+		if !isEarlier || !isIdle(filepath.Join(top, inside), l.claim.SessionID) {
+			continue
+		}
+		branch := git.CheckedOut(top)
+		if err := git.RemoveWorktree(ctx, main, top); err != nil || !l.isOwnBranch(branch) {
+			continue
+		}
+		commit, err := git.BranchCommit(main, branch)
+		if err != nil || commit == "" {
+			continue
+		}
+		if isKept, err := git.IsMerged(ctx, main, commit, cmp.Or(l.claim.Head, l.claim.Commit)); err == nil && isKept {
+			_ = git.DeleteBranch(ctx, main, branch) // what stays hinders nobody
+		}
+	}
+}
+
+// isIdle reports whether no process works on a run in a folder, which may be gone.
+func isIdle(folder, sessionID string) bool {
+	dir, err := durable.OpenDir(folder)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer func() { _ = dir.Close() }()
+	busy, err := headless.AtWork(dir)
+	return err == nil && !slices.Contains(busy, sessionID)
 }
 
 func isLink(name string) bool {
@@ -83,8 +123,7 @@ func isLeft(folder, sessionID string) bool {
 	if err != nil || !slices.Contains(ran, sessionID) {
 		return false
 	}
-	busy, err := headless.AtWork(dir)
-	return err == nil && !slices.Contains(busy, sessionID)
+	return isIdle(folder, sessionID)
 }
 
 // fill makes the worktree from the commits in the store, and from the clone.

@@ -9,10 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // clone is a repository with one commit.
@@ -170,6 +174,71 @@ func TestForeignWork(t *testing.T) {
 		}
 		if _, errThere := os.Lstat(l.folder); (errThere == nil) != (err == nil) {
 			t.Errorf("the worktree: %v, after %v", errThere, err)
+		}
+	}
+}
+
+// TestLeftWorktrees: what lost workers have left is removed, unless somebody works there, or it would be lost.
+func TestLeftWorktrees(t *testing.T) {
+	c := newClone(t)
+	folder := func(no string) string { return project.LeaseFolder(c.folder, "sign-in", no) }
+	for no := range int64(6) {
+		_, err := c.lease(2*no).enter(t.Context(), Clone{Folder: c.folder}) // each second number, so that none is taken over
+		c.must(err)
+		switch 2 * no {
+		case 2: // not committed
+			c.must(os.WriteFile(filepath.Join(folder("2"), "half"), nil, 0o600))
+		case 4: // at work
+			dir, err := durable.OpenDir(folder("4"))
+			c.must(err)
+			defer func() { _ = dir.Close() }()
+			c.mark(4)
+			lock, err := dir.Lock(t.Context(), project.RunFolder(session)+"/lock")
+			c.must(err)
+			defer func() { _ = lock.Unlock() }()
+		case 6: // committed, and not in the store
+			(clone{t: t, folder: folder("6")}).commit("own")
+		}
+	}
+	var left []string
+	entries, err := os.ReadDir(filepath.Dir(folder("0")))
+	c.must(err)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if got := strings.Join(left, " "); got != ".gitignore sign-in-10 sign-in-2 sign-in-4" {
+		t.Errorf("there are %s", got)
+	}
+	branches := strings.Fields(c.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/bmad-lease"))
+	if got := strings.Join(branches, " "); got != "sign-in-10 sign-in-2 sign-in-4 sign-in-6" {
+		t.Errorf("the branches are %s", got)
+	}
+}
+
+// TestCleanWaits: a worktree in which a process still works is not removed, also if the run has ended.
+func TestCleanWaits(t *testing.T) {
+	c := newClone(t)
+	p, err := project.New(project.Options{Backend: storetest.At, Settings: config.Source{UserFolder: t.TempDir()}}).Open(c.folder)
+	c.must(err)
+	defer p.Close()
+	s := &workflow.Session{SessionID: session, Cwd: c.folder, Objective: "x", CurrentStage: workflow.PO, CurrentState: workflow.Cancelled, Branch: "bmad/sign-in"}
+	c.must(p.Backend.Create(t.Context(), s, storetest.Numbered("sign-in")))
+	_, top := p.Worktree(s.TaskName)
+	c.must(git.AddWorktree(t.Context(), c.folder, top, "bmad/sign-in", c.first))
+	_, err = p.Home.MkdirAll(project.RunFolder(session))
+	c.must(err)
+	c.must(os.WriteFile(p.Home.Join(project.RunFolder(session)+"/run.json"), []byte("{}"), 0o600))
+	lock, err := p.Home.Lock(t.Context(), project.RunFolder(session)+"/lock")
+	c.must(err)
+	for _, isGone := range []bool{false, true} {
+		if isGone {
+			c.must(lock.Unlock())
+		}
+		got, err := Clean(t.Context(), p)
+		c.must(err)
+		_, errThere := os.Lstat(top)
+		if len(got) != 1 || got[0].Removed != isGone || os.IsNotExist(errThere) != isGone {
+			t.Errorf("%+v, and %v", got, errThere)
 		}
 	}
 }
