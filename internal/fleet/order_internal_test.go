@@ -166,3 +166,27 @@ func TestRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignRecords: under a strict gate, and with commands for this run alone, only the record of a key that counts is followed.
+func TestForeignRecords(t *testing.T) {
+	commands := Order{Flags: headless.Flags{Commands: []string{"go test", "go vet"}}}
+	for name, c := range map[string]struct {
+		v       engine.Voucher
+		order   Order
+		allowed []string
+		want    fault.Code
+	}{
+		"an ordinary run":                    {engine.Voucher{}, Order{Gates: headless.Yes}, nil, ""},
+		"a strict one":                       {engine.Voucher{Strict: true}, Order{}, nil, fault.NotAllowed},
+		"a strict one by a key that counts":  {engine.Voucher{Strict: true, Counts: true}, commands, nil, ""},
+		"with commands":                      {engine.Voucher{Began: true}, commands, nil, fault.NotAllowed},
+		"with commands, by one that counts":  {engine.Voucher{Counts: true}, commands, nil, ""},
+		"with commands of every run here":    {engine.Voucher{}, commands, []string{"go vet", "go test"}, ""},
+		"with a command besides those":       {engine.Voucher{}, commands, []string{"go test"}, fault.NotAllowed},
+		"with a command that is longer here": {engine.Voucher{}, commands, []string{"go test ./...", "go vet"}, fault.NotAllowed},
+	} {
+		if got := codeOf(admitRecord(c.v, c.order, c.allowed)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -235,13 +235,28 @@ func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error 
 	if v, err = vouch(by); err != nil {
 		return err
 	}
-	if v.Strict && !v.Counts {
-		return fault.New(fault.NotAllowed, "the record of the run is by a worker whose key does not count here, and a gate of the run is strict").
-			WithHint("type bmad-mcp allow in the worker's clone; then bmad-mcp queue retry")
+	if err := admitRecord(v, order, w.Allow); err != nil {
+		return err
 	}
 	c.Kept, l.head = kept, c.Head
 	if len(c.Work) > 0 {
 		l.work = workflow.Hash(c.Work)
+	}
+	return nil
+}
+
+// admitRecord refuses the record and the commits of a worker whose key does not count here, by its say: anybody can make a key,
+// and an opened gate or a command that runs on the commits would be theirs. allowed are the commands of every run here.
+func admitRecord(v engine.Voucher, o Order, allowed []string) error {
+	runsMore := slices.ContainsFunc(o.Flags.Commands, func(command string) bool { return !slices.Contains(allowed, command) })
+	switch {
+	case v.Counts:
+	case v.Strict:
+		return fault.New(fault.NotAllowed, "the record of the run is by a worker whose key does not count here, and a gate of the run is strict").
+			WithHint("type bmad-mcp allow in the worker's clone; then bmad-mcp queue retry")
+	case runsMore:
+		return fault.New(fault.NotAllowed, "the commits of the run are by a worker whose key does not count here, and the run may run commands on them").
+			WithHint("type bmad-mcp allow in the worker's clone; then bmad-mcp queue retry")
 	}
 	return nil
 }

@@ -303,6 +303,19 @@ func TestRecords(t *testing.T) {
 	if !met.BegunBy(ann, ana.Public()) || met.BegunBy(ann, ben.Public()) {
 		t.Error("begun by ann on her machine")
 	}
+	if got := workflow.BegunUnder(met); got != ana.Public() {
+		t.Errorf("begun under %s", got)
+	}
+	theirs := sessionAt(workflow.Default(), workflow.SM, workflow.Generating)
+	if theirs.Append(workflow.Transition{}); workflow.BegunUnder(theirs) != "" {
+		t.Error("an unsigned start is by somebody")
+	}
+	if err := theirs.SignNew(ben, ""); err != nil {
+		t.Fatal(err)
+	}
+	if met.History[0].Signature = theirs.History[0].Signature; workflow.BegunUnder(met) != "" {
+		t.Error("the signature of another run says who has begun this one")
+	}
 }
 
 // TestApproved checks which texts count as approved, and which changes of them a person has accepted.
