@@ -145,7 +145,7 @@ func (c Call) environment(inherited []string) []string {
 		switch {
 		case strings.HasPrefix(name, "GIT_") && !kept.MatchString(name):
 		case strings.HasPrefix(name, "GIT_SSH") && value == "": // git would run nothing
-		case strings.HasPrefix(name, "BMAD_"): // a store's address may hold a password
+		case strings.HasPrefix(name, "BMAD_"), name == "PGPASSWORD": // a store's password, of which no program of git's needs to know
 		case name == "SSH_ASKPASS" || name == "SSH_ASKPASS_REQUIRE" || name == "GCM_INTERACTIVE" || name == "LC_ALL" || name == "LANGUAGE":
 		default:
 			out = append(out, entry)
