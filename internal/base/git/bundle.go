@@ -4,17 +4,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// The bounds of a bundle: its bytes, and the commits that it builds on.
+// The bounds of a bundle: its bytes, the commits that it builds on, and the bytes of the files that it changes.
 const (
 	maxBundle = 32 << 20
 	maxBases  = 10_000
+	maxFiles  = 4 << 30
 )
 
 // Bundle returns the commits that to has and from has not, both by their hashes, with their contents as a git bundle; all
@@ -136,6 +139,9 @@ func Unbundle(ctx context.Context, folder string, data []byte) (head string, err
 	if err := apart.checkWhole(ctx, b); err != nil {
 		return "", err
 	}
+	if err := apart.checkFiles(ctx, b); err != nil {
+		return "", err
+	}
 	if err := d.addPack(ctx, b); err != nil {
 		return "", err
 	}
@@ -169,6 +175,52 @@ func (d *desk) checkWhole(ctx context.Context, b bundle) error {
 	c.In = strings.NewReader(walk)
 	_, err = c.runForOutput(ctx, "rev-list", "--objects", "--quiet", "--stdin")
 	return d.explainBundle(err, "rev-list")
+}
+
+// checkFiles refuses a bundle whose files would fill the disk: a few bytes can be thousands of large files, or millions of
+// folders. Those of the first commit that it builds on do not count.
+func (d *desk) checkFiles(ctx context.Context, b bundle) error {
+	more := map[string]int64{}
+	for i, commit := range append([]string{b.head}, b.bases[:min(1, len(b.bases))]...) {
+		// git prints while it walks: a list of differences would be in its memory first.
+		list, err := d.view.runForOutput(ctx, "ls-tree", "-r", "--full-tree", "--format=%(objectname)", commit)
+		if errors.Is(err, ErrTooMuch) {
+			return tooManyFiles()
+		}
+		if err != nil {
+			return d.explainBundle(err, "ls-tree")
+		}
+		for hash := range strings.Lines(list) {
+			more[hash] += int64(1 - 2*i)
+		}
+	}
+	var hashes []string
+	for _, hash := range slices.Sorted(maps.Keys(more)) {
+		if more[hash] > 0 {
+			hashes = append(hashes, hash)
+		}
+	}
+	c := d.view
+	c.In = strings.NewReader(strings.Join(hashes, ""))
+	sizes, err := c.runForOutput(ctx, "cat-file", "--batch-check=%(objectsize)")
+	if err != nil {
+		return d.explainBundle(err, "cat-file")
+	}
+	left, i := int64(maxFiles), 0
+	for line := range strings.Lines(sizes) {
+		size, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64) // the commit of a submodule has none here
+		if i >= len(hashes) || size > left/more[hashes[i]] {
+			return tooManyFiles()
+		}
+		left -= size * more[hashes[i]]
+		i++
+	}
+	return nil
+}
+
+func tooManyFiles() error {
+	return fault.New(fault.NotAllowed, "the files that the bundle brings have more than %d MB together, or are too many", maxFiles>>20).
+		WithHint("make it anew, from a nearer commit, or take large files out of its commits")
 }
 
 // explainBundle words a failure of git with the contents of a bundle.
