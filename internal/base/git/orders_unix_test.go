@@ -36,7 +36,8 @@ func TestOrders(t *testing.T) {
 		"one that moves":           {"git worktree add -q ../linked", "git worktree move ../linked ../moved", ""},
 		"one that goes":            {"git worktree add -q ../linked", "git worktree remove ../linked", ""},
 		"one led elsewhere":        {"git worktree add -q ../linked", "echo ../../../evil > .git/worktrees/linked/commondir", ".git/worktrees/linked/commondir"},
-		"a setting of another one": {"git config extensions.worktreeConfig true; git worktree add -q ../linked", "git -C ../linked config --worktree core.pager x", ".git/worktrees/linked/config.worktree"},
+		"a setting of another one": {"git config extensions.worktreeConfig true; git worktree add -q ../linked",
+			"git -C ../linked config --worktree core.pager x", ".git/worktrees/linked/config.worktree"},
 		"a linked tree":            {"git worktree add -q ../linked", "git -C ../linked config core.pager evil", ".git/config"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,7 +83,8 @@ func TestErrors(t *testing.T) {
 		err             error
 		lost, cancelled bool
 	}{{lost, true, false}, {cancelled, true, true}, {fault.From(cancelled).Translated("zh"), true, true}} {
-		if errors.Is(tt.err, queue.ErrLeaseLost) != tt.lost || errors.Is(tt.err, queue.ErrCancelled) != tt.cancelled || !fault.Is(tt.err, fault.Conflict) || fault.From(tt.err).Hint == "" {
+		isSame := errors.Is(tt.err, queue.ErrLeaseLost) == tt.lost && errors.Is(tt.err, queue.ErrCancelled) == tt.cancelled
+		if !isSame || !fault.Is(tt.err, fault.Conflict) || fault.From(tt.err).Hint == "" {
 			t.Errorf("%v", tt.err)
 		}
 	}
