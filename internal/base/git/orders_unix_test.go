@@ -38,7 +38,7 @@ func TestOrders(t *testing.T) {
 		"one led elsewhere":        {"git worktree add -q ../linked", "echo ../../../evil > .git/worktrees/linked/commondir", ".git/worktrees/linked/commondir"},
 		"a setting of another one": {"git config extensions.worktreeConfig true; git worktree add -q ../linked",
 			"git -C ../linked config --worktree core.pager x", ".git/worktrees/linked/config.worktree"},
-		"a linked tree":            {"git worktree add -q ../linked", "git -C ../linked config core.pager evil", ".git/config"},
+		"a linked tree": {"git worktree add -q ../linked", "git -C ../linked config core.pager evil", ".git/config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -103,7 +103,8 @@ func TestHostileTables(t *testing.T) {
 	} {
 		rewrite(t, address, `update queue_worker set `+set)
 		workers, err := q.Workers(ctx)
-		if err != nil || len(workers) != 1 || len(workers[0].Host) > queue.MaxName || len(workers[0].Projects) > queue.MaxLabels || visible.Hides(workers[0].Host) || workers[0].SeenAgo < 0 {
+		if err != nil || len(workers) != 1 ||
+			len(workers[0].Host) > queue.MaxName || len(workers[0].Projects) > queue.MaxLabels || visible.Hides(workers[0].Host) || workers[0].SeenAgo < 0 {
 			t.Errorf("%s: %.300v, %v", set, workers, err)
 		}
 		claimNothing(t, q, worker, queue.Limits{})
