@@ -134,7 +134,8 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 	}
 	out.Remote = project.RemoteKey(origin.Address, ".") // an address may have a password
 	if there, err := git.IsOnRemote(ctx, folder, out.Commit); err == nil && !there {
-		term.Warnf("the commit %s is on no branch of the remote, as far as this clone knows: only workers on this machine have it; git push brings it to the others", out.Commit[:9])
+		term.Warnf("the commit %s is on no branch of the remote, as far as this clone knows: only workers on this machine have it; git push brings it to the others",
+			out.Commit[:9])
 	}
 	if tree, err := git.Look(ctx, folder); err == nil && tree != nil && len(tree.Changed) > 0 {
 		term.Warnf("the workers begin from the commit %s, without the changes here that are not committed", out.Commit[:9])
