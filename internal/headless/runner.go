@@ -265,7 +265,7 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 		r.state.After, out.After = tree, tree
 	}
 	if out.Reason == Done {
-		if err := r.commitWork(ctx, r.language.Say("%s: documents", clipLine(r.session.Objective, maxSubject/2)), ""); err != nil {
+		if err := r.commitWork(ctx, r.language.Say("%s: documents", r.session.TaskName), ""); err != nil {
 			return nil, err
 		}
 	}

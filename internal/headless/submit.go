@@ -200,7 +200,7 @@ func (r *run) commitCall(ctx context.Context, t *task) error {
 	}
 	subject, round := r.session.Objective, r.now.Iteration+1
 	if t.stage.Kind != workflow.KindBuild || round > 1 {
-		subject = r.language.Say("%s: %s, round %d", clipLine(subject, maxSubject/2), t.Stage, round)
+		subject = r.language.Say("%s: %s, round %d", r.session.TaskName, t.Stage, round)
 	}
 	return r.commitWork(ctx, subject, r.language.Say("%s, round %d, by %s.", t.Stage, round, t.Engine))
 }
