@@ -119,7 +119,7 @@ func TestWorktreeOfRun(t *testing.T) {
 	b.options.Gates, b.options.Person = headless.Ask, p
 	out := b.start(objective)
 	b.at(out, headless.Done, "qa/completed")
-	b.hasCommits(objective+": todo.go", objective+": dev, round 2: again.go", objective+": qa, round 1:", objective+": documents:")
+	b.hasCommits(objective+": todo.go", task+": dev, round 2: again.go", task+": qa, round 1:", task+": documents:")
 	if out.Branch != "bmad/"+task || out.Worktree != b.worktree() || out.Commit != b.git(b.dir, "rev-parse", out.Branch) {
 		t.Errorf("the result has branch %q at %q in %q", out.Branch, out.Commit, out.Worktree)
 	}
@@ -161,7 +161,7 @@ func TestPersonsFiles(t *testing.T) {
 	}
 	acts["qa"] = append([]act{{err: errors.New("the line was cut")}}, acts["qa"]...)
 	b.at(b.start(objective), headless.Done, "qa/completed")
-	b.hasCommits(objective+": half.go todo.go", objective+": qa, round 1:", objective+": documents:")
+	b.hasCommits(objective+": half.go todo.go", task+": qa, round 1:", task+": documents:")
 	if got := b.git(b.worktree(), "status", "--porcelain"); got != "M README.md\n?? before.txt\n?? between.txt" {
 		t.Errorf("not committed is %q", got)
 	}
@@ -187,7 +187,7 @@ func TestKilledCall(t *testing.T) {
 	}
 	b.kept = rights
 	b.at(b.resume(task), headless.Done, "qa/completed")
-	b.hasCommits(objective+": half.go todo.go", objective+": qa, round 1:", objective+": documents:")
+	b.hasCommits(objective+": half.go todo.go", task+": qa, round 1:", task+": documents:")
 	if got := b.worker.stages(); got != "po architect sm dev dev review qa" {
 		t.Errorf("the engine worked for %s", got)
 	}
@@ -219,7 +219,7 @@ func TestFailedCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.at(b.resume(task), headless.Done, "qa/completed")
-	b.hasCommits(objective+": todo.go", objective+": qa, round 1:", objective+": documents:")
+	b.hasCommits(objective+": todo.go", task+": qa, round 1:", task+": documents:")
 	if got := b.worker.stages(); got != "po architect sm dev review qa" {
 		t.Errorf("the engine worked for %s", got)
 	}
