@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -395,6 +397,11 @@ func checkWorktree(p *project.Project) error {
 	case git.MainTree(folder) != "":
 		return fault.New(fault.NotAllowed, "%s is a linked worktree itself", folder).
 			WithHint("start the run in the main tree, %s; or leave out --worktree", git.MainTree(folder))
+	}
+	_, top := p.Worktree("any")
+	if info, err := os.Lstat(filepath.Dir(top)); err == nil && !info.IsDir() {
+		return fault.New(fault.NotAllowed, "%s, where the worktrees of runs are, is a link or a file", filepath.Dir(top)).
+			WithHint("look where it leads, and move it away")
 	}
 	return nil
 }
