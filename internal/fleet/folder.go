@@ -126,6 +126,9 @@ func isLeft(folder, sessionID string) bool {
 	return isIdle(folder, sessionID)
 }
 
+// errSpoiled is the error of work in the store that no machine can go on with.
+var errSpoiled = errors.New("the work of the run cannot be used")
+
 // fill makes the worktree from the commits in the store, and from the clone.
 func (l *lease) fill(ctx context.Context, main string) error {
 	c := l.claim
@@ -138,7 +141,9 @@ func (l *lease) fill(ctx context.Context, main string) error {
 	}
 	head := cmp.Or(c.Head, c.Commit)
 	if err == nil && c.Work != nil {
-		head, err = git.Unbundle(ctx, main, c.Work)
+		if head, err = git.Unbundle(ctx, main, c.Work); fault.Is(err, fault.InvalidArgument) {
+			err = errors.Join(err, errSpoiled)
+		}
 	}
 	if err == nil && c.Head != "" && head != c.Head {
 		err = fault.New(fault.Storage, "the store says that the work of the run is at commit %s, and has %s", c.Head, head).
@@ -147,8 +152,8 @@ func (l *lease) fill(ctx context.Context, main string) error {
 	if err == nil && head != c.Commit {
 		var follows bool
 		if follows, err = git.IsMerged(ctx, main, c.Commit, head); err == nil && !follows {
-			err = fault.New(fault.NotAllowed, "the work of the run in the store, at commit %s, does not follow the commit %s that it begins from", head, c.Commit).
-				WithHint("somebody has changed its row: bmad-mcp queue cancel, and start the run anew")
+			err = errors.Join(errSpoiled, fault.New(fault.NotAllowed, "the work of the run in the store, at commit %s, does not follow the commit %s that it begins from", head, c.Commit).
+				WithHint("somebody has changed its row: bmad-mcp queue cancel, and start the run anew"))
 		}
 	}
 	if err != nil {

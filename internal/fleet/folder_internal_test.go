@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -175,6 +176,17 @@ func TestForeignWork(t *testing.T) {
 		if _, errThere := os.Lstat(l.folder); (errThere == nil) != (err == nil) {
 			t.Errorf("the worktree: %v, after %v", errThere, err)
 		}
+		if err == nil {
+			continue
+		}
+		if r, _ := (&Worker{}).giveUp(t.Context(), err); !errors.Is(err, errSpoiled) || r.To != queue.Failed {
+			t.Errorf("it is offered again, as %s, after %v", r.To, err)
+		}
+	}
+	l := c.lease(2)
+	l.claim.Work = []byte("no bundle")
+	if _, err := l.enter(t.Context(), Clone{Folder: c.folder}); !errors.Is(err, errSpoiled) || codeOf(err) != fault.InvalidArgument {
+		t.Errorf("a damaged bundle: %v", err)
 	}
 }
 

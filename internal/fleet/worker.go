@@ -185,7 +185,8 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 		return w.giveUp(ctx, err)
 	}
 	folder, err := l.enter(ctx, w.Clones[i])
-	if err != nil && ctx.Err() == nil { // the clone or the disk of this machine: another one may do it
+	isSpoiled := errors.Is(err, errSpoiled)
+	if err != nil && !isSpoiled && ctx.Err() == nil { // the clone or the disk of this machine: another one may do it
 		return setBack(err), nil
 	}
 	if err != nil {

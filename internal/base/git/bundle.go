@@ -105,7 +105,7 @@ func readBundle(data []byte) (b bundle, err error) {
 
 // Unbundle brings the commits of a bundle into the clone and returns the one that it was made for. All contents are
 // checked before the first is taken over, and no reference changes. A bundle that builds on a commit that the clone
-// lacks is a [fault.NotFound], a damaged one a [fault.InvalidArgument]. git may remove the commits after two weeks,
+// lacks is a [fault.NotFound], a damaged one, or one with files of more than 4 GB, a [fault.InvalidArgument]. git may remove the commits after two weeks,
 // unless a branch has them by then.
 func Unbundle(ctx context.Context, folder string, data []byte) (head string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
@@ -219,7 +219,7 @@ func (d *desk) checkFiles(ctx context.Context, b bundle) error {
 }
 
 func tooManyFiles() error {
-	return fault.New(fault.NotAllowed, "the files that the bundle brings have more than %d MB together, or are too many", maxFiles>>20).
+	return fault.New(fault.InvalidArgument, "the files that the bundle brings have more than %d MB together, or are too many", maxFiles>>20).
 		WithHint("make it anew, from a nearer commit, or take large files out of its commits")
 }
 

@@ -160,10 +160,10 @@ func TestUnbundleIsRefused(t *testing.T) {
 		"a module that runs": {bundled(`printf '[submodule "x"]\n\tpath = x\n\turl = -uevil\n' >m
 			t=$(printf '100644 blob %s\t.gitmodules\n' $(git hash-object -w m) | git mktree); git commit-tree -p main -m x $t`), "other", fault.InvalidArgument},
 		"a few bytes for many large files": {bundled(`b=$(head -c 50000000 /dev/zero | git hash-object -w --stdin)
-			t=$(for i in $(seq 100); do printf '100644 blob %s\tx%d\n' $b $i; done | git mktree); git commit-tree -p main -m x $t`), "other", fault.NotAllowed},
+			t=$(for i in $(seq 100); do printf '100644 blob %s\tx%d\n' $b $i; done | git mktree); git commit-tree -p main -m x $t`), "other", fault.InvalidArgument},
 		"a few bytes for many folders": {bundled(`t=$(printf '100644 blob %s\ta\n' $(git rev-parse main:a.txt) | git mktree)
 			for depth in 1 2 3 4 5 6 7 8; do t=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\t%s\n' $t $i; done | git mktree); done
-			git commit-tree -p main -m x $t`), "other", fault.NotAllowed},
+			git commit-tree -p main -m x $t`), "other", fault.InvalidArgument},
 		"no repository":         {good, "nowhere", fault.Storage},
 		"too large":             {make([]byte, 33<<20), "other", fault.NotAllowed},
 		"an endless first line": {bytes.Repeat([]byte("#"), 1<<20), "other", fault.InvalidArgument},
