@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"strings"
@@ -187,6 +188,26 @@ func TestForeignRecords(t *testing.T) {
 	} {
 		if got := codeOf(admitRecord(c.v, c.order, c.allowed)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestLostWorkers: a run that ends its workers is not taken on for ever.
+func TestLostWorkers(t *testing.T) {
+	ann := newMachine(t, "a")
+	data, err := Order{}.Encode(session, ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{Vouch: func(context.Context, string, string, signature.Key) (engine.Voucher, error) {
+		return engine.Voucher{Began: true}, nil
+	}}
+	for lost, want := range map[int]fault.Code{0: "", maxLost: "", maxLost + 1: fault.NotAllowed, 1_000_000: fault.NotAllowed} {
+		c := &queue.Claim{Run: data}
+		c.SessionID, c.WorkersLost = session, lost
+		err := w.admitClaim(t.Context(), "", newLease(nil, c, 0))
+		if got := codeOf(err); got != want {
+			t.Errorf("%d lost: %q, want %q (%v)", lost, got, want, err)
 		}
 	}
 }

@@ -70,6 +70,8 @@ const (
 	maxRest = 10 * time.Second
 	// setback is the time after which a run that could not be worked on here is offered again.
 	setback = 15 * time.Second
+	// maxLost is the number of workers lost at a run after which no other takes it on: its calls could be what ends them.
+	maxLost = 25
 )
 
 // Work takes runs until the context ends or the worker yields; with once, at most one, which it returns. An unreachable store
@@ -216,6 +218,10 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 // can be written by all who have its password; signatures show by whom it is.
 func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error {
 	c := l.claim
+	if c.WorkersLost > maxLost {
+		return fault.New(fault.NotAllowed, "%d workers were lost at the run", c.WorkersLost).
+			WithHint("see why on their machines: each may have paid for a call anew. bmad-mcp queue retry then goes on with it")
+	}
 	order, by, err := ReadOrder(c.SessionID, c.Run)
 	if err != nil {
 		return err
