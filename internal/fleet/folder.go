@@ -152,8 +152,9 @@ func (l *lease) fill(ctx context.Context, main string) error {
 	if err == nil && head != c.Commit {
 		var follows bool
 		if follows, err = git.IsMerged(ctx, main, c.Commit, head); err == nil && !follows {
-			err = errors.Join(errSpoiled, fault.New(fault.NotAllowed, "the work of the run in the store, at commit %s, does not follow the commit %s that it begins from", head, c.Commit).
-				WithHint("somebody has changed its row: bmad-mcp queue cancel, and start the run anew"))
+			err = fault.New(fault.NotAllowed, "the work of the run in the store, at commit %s, does not follow the commit %s that it begins from", head, c.Commit).
+				WithHint("somebody has changed its row: bmad-mcp queue cancel, and start the run anew")
+			err = errors.Join(err, errSpoiled)
 		}
 	}
 	if err != nil {
