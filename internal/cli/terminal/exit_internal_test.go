@@ -13,7 +13,7 @@ import (
 // TestExitCodes: the page of the exit codes has each code with which the program ends, in both languages.
 func TestExitCodes(t *testing.T) {
 	want := append(slices.Collect(maps.Values(exitCodes)), 0, ExitStorage)
-	for _, end := range []*Exit{ErrReported, ErrUnvouched, ErrPending, ErrSpent, ErrEngine, ErrStopped} {
+	for _, end := range []*Exit{ErrReported, ErrUnvouched, ErrPending, ErrSpent, ErrEngine, ErrCancelled, ErrLost, ErrQueued, ErrStopped} {
 		want = append(want, end.Code)
 	}
 	slices.Sort(want)

@@ -22,7 +22,7 @@ func TestDashboardServer(t *testing.T) {
 	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}
-	shown, err := openDashboard(t.Context(), Server{Term: a.Terminal, Tasks: a.Tasks}, "127.0.0.1:0", false, nil, a.Parts())
+	shown, err := openDashboard(t.Context(), Server{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases}, "127.0.0.1:0", false, nil, a.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestDashboardServer(t *testing.T) {
 func TestServerHasTheNamedModel(t *testing.T) {
 	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	s := Server{Term: a.Terminal, Tasks: a.Tasks, Model: agents.Delegates(a.Terminal, a.Tasks)}
+	s := Server{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, Model: agents.Delegates(a.Terminal, a.Tasks)}
 	for model, want := range map[string]bool{"": false, "claude-haiku-5-5": true} {
 		a.Tasks.Config.Model.Name = model
 		if got := serverOptions(s, &app.Parts{}, mcpserver.Places{}).Model != nil; got != want {
