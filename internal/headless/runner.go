@@ -104,6 +104,11 @@ func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Branch != "" && s.Branch != workflow.BranchFor(s.TaskName) { // it could be the person's
+		p.Close()
+		return nil, fault.New(fault.Conflict, "the run %q names the branch %s, and its own is %s", s.TaskName, s.Branch, workflow.BranchFor(s.TaskName)).
+			WithHint("a run with its documents is: bmad-mcp run --from %s --stages dev.. OBJECTIVE", s.TaskName)
+	}
 	if r.Flags.Worktree && s.Branch == "" && r.Lease == nil {
 		p.Close()
 		return nil, fault.New(fault.InvalidArgument, "the run %q was begun in the main tree, and has no worktree", s.TaskName).

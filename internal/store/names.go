@@ -48,6 +48,7 @@ func findMisnamed(s *workflow.Session) (key, value string) {
 	canonical, isID := ParseID(s.SessionID)
 	c.refuseIf(!isID || canonical != s.SessionID, "session_id", s.SessionID)
 	c.checkName("task_name", s.TaskName)
+	c.checkLine("branch", s.Branch)
 	c.checkCount("revision", s.Revision, s.ReworkCount)
 	c.checkCount("criteria_reader", s.CriteriaReader)
 	c.checkLine("artifacts", s.Artifacts...)
