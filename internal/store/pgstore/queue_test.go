@@ -138,7 +138,7 @@ func TestOneWorker(t *testing.T) {
 	if err := q.Add(ctx, at.Key, s.SessionID, queue.Order{}); !fault.Is(err, fault.NotAllowed) {
 		t.Errorf("queued twice: %v", err)
 	}
-	if c = claim(t, q, worker, whole); c.Kept != nil || c.Calls != 0 || string(c.Work) != "bundle" || c.LeaseNo != 3 {
+	if c = claim(t, q, worker, whole); string(c.Kept) != "kept on" || c.Calls != 0 || string(c.Work) != "bundle" || c.LeaseNo != 3 {
 		t.Errorf("queued anew as %+v", c)
 	}
 	must(t, q.Cancel(ctx, s.SessionID))
