@@ -40,6 +40,8 @@ type Worker struct {
 	Limits queue.Limits
 	// Allow has the commands that every run may have an engine run here, of anybody.
 	Allow []string
+	// OnlyAllowed is true for a worker that follows only orders and records under keys that count here.
+	OnlyAllowed bool
 	// Open returns the options of a runner in a folder, and the function that closes them.
 	Open func(ctx context.Context, folder string, o Order) (headless.Options, func(), error)
 	// Vouch returns the say of a key in a run of the project in a folder.
@@ -226,7 +228,14 @@ func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error 
 	if err != nil {
 		return err
 	}
-	vouch := func(key signature.Key) (engine.Voucher, error) { return w.Vouch(ctx, folder, c.SessionID, key) }
+	vouch := func(key signature.Key) (engine.Voucher, error) {
+		v, err := w.Vouch(ctx, folder, c.SessionID, key)
+		if err == nil && w.OnlyAllowed && !v.Counts {
+			err = fault.New(fault.NotAllowed, "the run is by a key that does not count on this worker, which follows no other").
+				WithHint("type bmad-mcp allow in the worker's clone; then bmad-mcp queue retry")
+		}
+		return v, err
+	}
 	v, err := vouch(by)
 	if err == nil {
 		err = order.admit(v, c.Commit, w.Allow)

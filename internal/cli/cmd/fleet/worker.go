@@ -31,7 +31,7 @@ import (
 // options are the flags of worker.
 type options struct {
 	labels, roots, allow []string
-	once                 bool
+	once, onlyAllowed    bool
 	lease                time.Duration
 	name                 string
 }
@@ -62,6 +62,7 @@ The first Ctrl+C or SIGTERM ends it after the call under way, the second at once
 	flags.StringArrayVar(&o.labels, "label", nil, "a label that this worker has; can be repeated")
 	flags.StringArrayVar(&o.roots, "root", nil, "a clone, or a folder with clones; can be repeated (default: the project of this folder)")
 	flags.BoolVar(&o.once, "once", false, "take one run at most, and end with its exit code")
+	flags.BoolVar(&o.onlyAllowed, "only-allowed", false, "follow only people and workers whose keys you have allowed here (bmad-mcp allow)")
 	flags.DurationVar(&o.lease, "lease", defaultLease, "after how long without a sign of this worker another one takes its run")
 	flags.StringVar(&o.name, "name", "", "the name of this worker (default: the machine's, and a number)")
 	flags.StringArrayVar(&o.allow, "allow-command", nil, "a command that every run may ask for here, of anybody")
@@ -77,7 +78,7 @@ func (o *options) work(ctx context.Context, p Program) error {
 	if err != nil {
 		return err
 	}
-	w := &fleet.Worker{Lease: o.lease, Allow: o.allow, As: o.describe()}
+	w := &fleet.Worker{Lease: o.lease, Allow: o.allow, OnlyAllowed: o.onlyAllowed, As: o.describe()}
 	if w.Clones, err = o.findClones(p); err != nil {
 		return err
 	}
