@@ -304,14 +304,21 @@ func askWants(ctx context.Context, term *terminal.Terminal, e *engine.Engine, cw
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		fmt.Fprintln(term.Out, term.Lang.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, questionOf(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text)))))
+		what := w.Kind
+		if w.Use != "" {
+			what = term.Lang.Say("%s (%s)", w.Kind, w.Use)
+		}
+		fmt.Fprintln(term.Out, term.Lang.Say("\n%s: %s?\n\n%s\n", what, questionOf(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text)))))
 		for _, line := range aboutWant(term.Lang, w) {
 			term.Printf("%s\n", line)
 		}
 		if len(w.Scripts) > 0 {
 			term.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
 		}
-		if w.Note != "" {
+		switch {
+		case w.Note != "" && w.Kind == trust.KindMember: // it begins with a name
+			term.Say("%s.", w.Note)
+		case w.Note != "":
 			first, size := utf8.DecodeRuneInString(w.Note)
 			term.Say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
 		}
