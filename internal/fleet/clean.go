@@ -55,7 +55,7 @@ func Clean(ctx context.Context, p *project.Project) (out []Cleaned, err error) {
 		c := Cleaned{Task: s.TaskName, Folder: top}
 		switch {
 		case s.CurrentState.Active():
-			c.why = lang.T("the run is at %s", s.CurrentStage)
+			c.why = lang.T("stays, as the run is at %s; to end the run: bmad-mcp cancel %s", s.CurrentStage, s.TaskName)
 			if _, err := os.Lstat(top); errors.Is(err, fs.ErrNotExist) {
 				c.why = lang.T("the run is at %s, and its worktree is gone: bmad-mcp run --resume %s makes it anew", s.CurrentStage, s.TaskName)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -29,6 +30,15 @@ type Queue interface {
 type Clone struct {
 	// Folder is the project's, Key its name in the store.
 	Folder, Key string
+}
+
+// CheckShared refuses a project that only its folder has, and not even the worktree of a run.
+func CheckShared(p *project.Project) error {
+	if !p.IsLocal() {
+		return nil
+	}
+	return fault.New(fault.NotAllowed, "%s has no remote of git, by which workers know the project", p.Dir.Path()).
+		WithHint("git remote add origin ADDRESS, and push; or name the project in your settings (project: NAME), in those of each worker too")
 }
 
 // Worker takes runs from a queue, one at a time.
@@ -159,7 +169,7 @@ func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
 	cause := context.Cause(working)
 	switch {
 	case errors.Is(why, queue.ErrCancelled), errors.Is(cause, queue.ErrCancelled):
-		out.State, out.Why = queue.Cancelled, lang.Of(cmp.Or(why, cause)).String()
+		out.State, out.Why = queue.Cancelled, lang.Of(queue.CancelledError(c.TaskName)).String()
 		w.leave(l)
 		return out
 	case errors.Is(why, queue.ErrLeaseLost), errors.Is(cause, queue.ErrLeaseLost), errors.Is(cause, errUnreachable):

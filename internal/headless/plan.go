@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,11 +83,17 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	return plan, ctx.Err()
 }
 
-// CheckFlags refuses flags that no run of a workflow could have, whatever engines a machine has.
-func CheckFlags(d *workflow.Definition, f Flags, g Gates) error {
+// CheckFlags refuses flags that no run of a workflow could have, whatever engines a machine has. A run that is begun has the
+// documents before its stages already.
+func CheckFlags(d *workflow.Definition, f Flags, g Gates, isBegun bool) error {
 	from, to, err := parseSpan(d, f.Stages)
 	if err != nil {
 		return err
+	}
+	for _, name := range append(slices.Collect(maps.Values(f.EngineFor)), cmp.Or(f.Engine, Auto)) {
+		if !slices.Contains(engineNames(), name) {
+			return fault.New(fault.InvalidArgument, "there is no worker %q", name).WithHint("use one of: %s", strings.Join(engineNames(), ", "))
+		}
 	}
 	for _, named := range []byStage{f.EngineFor, f.ModelFor, f.Docs} {
 		for id := range named {
@@ -99,11 +106,20 @@ func CheckFlags(d *workflow.Definition, f Flags, g Gates) error {
 		switch {
 		case g == Yes && st.Policy().Gate == workflow.GateStrict && d.Gated(st):
 			return strictGate(st)
-		case i < from && f.Docs[st.ID] == "" && f.From == "":
+		case i < from && f.Docs[st.ID] == "" && f.From == "" && !isBegun:
 			return missingDocument(d.Stages[from], st)
 		}
 	}
 	return nil
+}
+
+// engineNames returns the names that --engine takes.
+func engineNames() []string {
+	names := []string{Auto}
+	for _, e := range engines {
+		names = append(names, e.name)
+	}
+	return names
 }
 
 // strictGate refuses a yes beforehand at a strict gate.
@@ -373,8 +389,15 @@ func (o *Options) lookAtTree(ctx context.Context, folder string) (*Tree, error) 
 	if err != nil || tree == nil {
 		return nil, err
 	}
-	tree.Changed = slices.DeleteFunc(slices.Clone(tree.Changed), func(line string) bool { return o.isOwn(fileOf(line)) })
+	tree.Changed = ChangedByOthers(tree, o.Own)
 	return tree, nil
+}
+
+// ChangedByOthers returns the lines about changed files of a tree, without those that this program writes by itself; own names
+// such files and folders besides the ones of each project.
+func ChangedByOthers(tree *Tree, own []string) []string {
+	o := Options{Own: own}
+	return slices.DeleteFunc(slices.Clone(tree.Changed), func(line string) bool { return o.isOwn(fileOf(line)) })
 }
 
 // isOwn reports whether this program writes a file of the project by itself.

@@ -51,6 +51,10 @@ func (p *Project) Place() string {
 // IsShared reports whether the sessions are in a store that clones share.
 func (p *Project) IsShared() bool { return p.key != "" }
 
+// IsLocal reports whether the project has neither a remote of git nor a name in the settings: it is one folder, and other
+// clones and worktrees are projects of their own.
+func (p *Project) IsLocal() bool { return isLocal(p.ID()) }
+
 func readID(dir *durable.Dir) string {
 	if info, err := dir.Lstat(workflow.ProjectFile); err != nil || !info.Mode().IsRegular() {
 		return ""

@@ -217,7 +217,7 @@ func (q *Queue) Retry(ctx context.Context, sessionID string, run []byte) error {
 		return notQueued(sessionID)
 	}
 	return fault.New(fault.NotAllowed, "run %s cannot be tried again: it is %s", id, string(row.state)).
-		WithHint("a run that has failed, was cancelled or has stopped can be tried again; one that is done can be queued anew")
+		WithHint("retry is for a run that has failed, was cancelled or has stopped; one that is done goes on by: bmad-mcp run --queue --resume RUN")
 }
 
 // notQueued returns the error for an id or task name that the queue does not have.

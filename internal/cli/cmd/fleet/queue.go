@@ -152,7 +152,7 @@ func (p Program) list(ctx context.Context, states []string) error {
 		}
 		runs = append(runs, r)
 		rows = append(rows, []string{
-			r.TaskName, r.State, r.Stage, sayAge(e.InState), cmp.Or(r.Worker, "–"), cmp.Or(strings.Join(r.Labels, ","), "–"),
+			r.TaskName, r.State, r.Stage, sayAge(e.InState), cmp.Or(r.Worker, "–"), cmp.Or(terminal.JoinWords(r.Labels), "–"),
 			price.Money(r.Spent).Short(), cmp.Or(r.Note, r.Why),
 		})
 	}
@@ -198,7 +198,7 @@ func (p Program) show(ctx context.Context, q *pgstore.Queue, e queue.Entry) erro
 	if r.Worker != "" {
 		p.Term.Say("  worker:  %s, lease %d", r.Worker, r.Lease)
 	}
-	p.Term.Say("  calls:   %d, of which %d were made again; %d workers lost", r.Calls, r.Repeated, r.WorkersLost)
+	p.Term.Say("  calls:   %d; made again: %d; workers lost: %d", r.Calls, r.Repeated, r.WorkersLost)
 	p.Term.Say("  cost:    %s", price.Money(r.Spent).Short())
 	for _, why := range []string{r.Why, r.Note} {
 		if why != "" {
@@ -218,8 +218,15 @@ func (p Program) sayNext(ctx context.Context, q *pgstore.Queue, e queue.Entry) {
 		p.Term.Say("  next:    bmad-mcp queue retry %s --budget USD", e.TaskName)
 	case queue.Failed, queue.Cancelled:
 		p.Term.Say("  next:    bmad-mcp queue retry %s", e.TaskName)
-	case queue.Ready:
-		if why := p.whyNobody(ctx, q, e); why != "" {
+	case queue.Ready, queue.Working:
+		if e.State == queue.Working && !e.Lost {
+			return
+		}
+		why := p.whyNobody(ctx, q, e)
+		if why == "" && e.Lost {
+			why = p.Term.Lang.Say("its worker has given no sign; the next worker that is free takes the run")
+		}
+		if why != "" {
 			p.Term.Say("  note:    %s", why)
 		}
 	}
@@ -235,8 +242,23 @@ func (p Program) whyNobody(ctx context.Context, q *pgstore.Queue, e queue.Entry)
 	case queue.LacksProject:
 		return p.Term.Lang.Say("no worker with a clone of %s was seen lately: bmad-mcp worker", e.Project)
 	case queue.LacksLabels:
-		return p.Term.Lang.Say("no worker with the labels %s was seen lately", terminal.JoinWords(e.Labels))
+		return p.Term.Lang.Say("no worker with these labels was seen lately: bmad-mcp worker --label %s", strings.Join(e.Labels, " --label "))
 	case queue.LacksNothing:
+	}
+	return p.whyHeld(ctx, q)
+}
+
+// whyHeld says which limit of the team keeps runs from workers; "" if none does.
+func (p Program) whyHeld(ctx context.Context, q *pgstore.Queue) string {
+	l, err := q.Limits(ctx)
+	if err != nil {
+		return ""
+	}
+	if spent, err := q.SpentToday(ctx); err == nil && l.MaxCostPerDay > 0 && spent >= l.MaxCostPerDay {
+		return p.Term.Lang.Say("the costs of this day have reached the limit of the team: bmad-mcp queue limits")
+	}
+	if working, err := q.List(ctx, []queue.State{queue.Working}); err == nil && l.MaxWorkers > 0 && len(working) >= l.MaxWorkers {
+		return p.Term.Lang.Say("as many runs are at work as the limit of the team allows: bmad-mcp queue limits")
 	}
 	return ""
 }
@@ -246,7 +268,7 @@ func (p Program) cancel(ctx context.Context, q *pgstore.Queue, e queue.Entry) er
 		return err
 	}
 	return p.Term.Conclude(map[string]any{"session_id": e.SessionID, "task_name": e.TaskName, "state": queue.Cancelled},
-		"%s is out of the queue; its worker ends at once. The run stays as it is: bmad-mcp queue retry %s, bmad-mcp run --resume %s, or bmad-mcp cancel %s to end it for good.",
+		"%s is out of the queue; a worker that has it stops. The run stays as it is: bmad-mcp queue retry %s, bmad-mcp run --resume %s, or bmad-mcp cancel %s to end it for good.",
 		e.TaskName, e.TaskName, e.TaskName, e.TaskName)
 }
 
@@ -299,7 +321,11 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 
 func (p Program) limits() *cobra.Command {
 	workers, cost := -1, ""
-	cmd := terminal.Subcommand("limits", "Show or set the limits of the team", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+	var cmd *cobra.Command
+	cmd = terminal.Subcommand("limits", "Show or set the limits of the team", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		if workers < 0 && cmd.Flags().Changed("max-workers") {
+			return fault.New(fault.InvalidArgument, "--max-workers %d is not a number of runs", workers).WithHint("name 1 or more; or 0, for no limit")
+		}
 		q, err := p.queue()
 		if err != nil {
 			return err
@@ -330,7 +356,7 @@ func (p Program) limits() *cobra.Command {
 			return err
 		}
 		return p.Term.Conclude(map[string]any{"max_workers": l.MaxWorkers, "max_cost_per_day_nano_usd": l.MaxCostPerDay, "spent_today_nano_usd": spent},
-			"At most %s at a time; at most %s a day (UTC), of which %s are spent.", sayWorkers(l.MaxWorkers), sayCost(l.MaxCostPerDay), price.Money(spent).Short())
+			"Runs at work at a time: %s. Costs of a day (UTC): %s; today: %s.", sayWorkers(l.MaxWorkers), sayCost(l.MaxCostPerDay), price.Money(spent).Short())
 	})
 	cmd.Flags().IntVar(&workers, "max-workers", -1, "the largest number of runs at work at a time; 0 for no limit")
 	cmd.Flags().StringVar(&cost, "max-cost-per-day", "", "begin no run once this many US dollars are spent on a day; none for no limit")
@@ -339,16 +365,16 @@ func (p Program) limits() *cobra.Command {
 
 func sayWorkers(n int) lang.Text {
 	if n == 0 {
-		return lang.T("any number of runs")
+		return lang.T("no limit")
 	}
-	return lang.T("%s", lang.Count(n, "run"))
+	return lang.T("at most %d", n)
 }
 
 func sayCost(nano int64) lang.Text {
 	if nano == 0 {
-		return lang.T("any sum")
+		return lang.T("no limit")
 	}
-	return lang.T("%s", price.Money(nano).Short())
+	return lang.T("at most %s", price.Money(nano).Short())
 }
 
 func (p Program) workers(ctx context.Context) error {
@@ -368,7 +394,7 @@ func (p Program) workers(ctx context.Context) error {
 		}
 		out = append(out, map[string]any{"id": w.ID, "host": w.Host, "labels": append([]string{}, w.Labels...), "projects": append([]string{}, w.Projects...),
 			"version": w.Version, "seen_seconds_ago": int64(w.SeenAgo.Seconds()), "session_id": w.SessionID, "task_name": w.TaskName})
-		rows = append(rows, []string{w.ID, does, cmp.Or(strings.Join(w.Labels, ","), "–"), strings.Join(w.Projects, ", "), w.Version})
+		rows = append(rows, []string{w.ID, does, cmp.Or(terminal.JoinWords(w.Labels), "–"), strings.Join(w.Projects, ", "), w.Version})
 	}
 	none := lang.T("No worker has asked for runs yet: bmad-mcp worker starts one.")
 	return p.Term.List(p.Term.JSON, map[string]any{"workers": out}, none, p.Term.Header("WORKER\tDOES\tLABELS\tPROJECTS\tVERSION"), rows)

@@ -119,7 +119,7 @@ func (o *options) work(ctx context.Context, p Program) error {
 		defer cancel()
 		_ = q.RemoveWorker(ctx, w.As.ID) // else it is shown as gone
 	}()
-	w.Tell("", lang.T("worker %s, for %s", w.As.ID, strings.Join(w.As.Projects, ", ")))
+	w.Tell("", lang.T("worker %s, with the projects %s", w.As.ID, strings.Join(w.As.Projects, ", ")))
 	out, err := w.Work(working, o.once)
 	if err != nil || out == nil {
 		return err
@@ -179,15 +179,13 @@ func (o *options) findClones(p Program) ([]fleet.Clone, error) {
 	var out []fleet.Clone
 	var first error
 	for _, folder := range folders {
-		open, err := p.For(folder).Engine().Projects().Open(folder)
+		key, err := p.keyOf(folder)
 		if err != nil {
 			if first = errors.Join(first, err); len(folders) > 1 {
 				p.Term.Warnf("%s: %v", folder, err)
 			}
 			continue
 		}
-		key := open.ID()
-		open.Close()
 		if i := slices.IndexFunc(out, func(c fleet.Clone) bool { return c.Key == key }); i >= 0 {
 			p.Term.Warnf("%s and %s are clones of one project: the first is used", out[i].Folder, folder)
 			continue
@@ -202,6 +200,16 @@ func (o *options) findClones(p Program) ([]fleet.Clone, error) {
 	}
 	return nil, fault.New(fault.NotFound, "there is no clone in %s", strings.Join(o.roots, ", ")).
 		WithHint("clone the projects of the team there, or name their folder with --root")
+}
+
+// keyOf returns the name of the project of a clone in the store.
+func (p Program) keyOf(folder string) (string, error) {
+	open, err := p.For(folder).Engine().Projects().Open(folder)
+	if err != nil {
+		return "", err
+	}
+	defer open.Close()
+	return open.ID(), fleet.CheckShared(open)
 }
 
 // folders returns the folders of clones: the roots that are repositories, and the repositories right below the others.

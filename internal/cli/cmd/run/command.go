@@ -163,6 +163,11 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	if o.apart.queue {
 		return o.enqueue(ctx, term, tasks, program, objective)
 	}
+	if o.resume != "" {
+		if err := o.checkUnqueued(ctx, tasks, program); err != nil {
+			return err
+		}
+	}
 	program.UseAudits()
 	opts, err := o.runnerOptions(ctx, term, tasks)
 	if err != nil {

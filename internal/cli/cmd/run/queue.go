@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
@@ -103,6 +104,29 @@ func (o *options) enqueue(ctx context.Context, term *terminal.Terminal, tasks *a
 	return term.Conclude(out, "%s is in the queue. bmad-mcp queue shows it; at a gate it waits for: bmad-mcp decide %s", out.TaskName, out.TaskName)
 }
 
+// checkUnqueued refuses to go on here with a run that the queue has for a worker: both would work on it, and be paid.
+func (o *options) checkUnqueued(ctx context.Context, tasks *app.Tasks, program Program) error {
+	folder, err := tasks.Project()
+	if err != nil {
+		return err
+	}
+	s, _, err := tasks.Engine().Session(ctx, project.Address{Cwd: folder, Session: o.resume})
+	if err != nil {
+		return err
+	}
+	q, err := program.Queue()
+	if err != nil {
+		return nil //nolint:nilerr // the runs are files, and no queue has them
+	}
+	e, err := q.Get(ctx, s.SessionID)
+	isTaken := slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting}, e.State)
+	if err != nil || !isTaken {
+		return nil //nolint:nilerr // the queue lacks it, or the database is older than queues
+	}
+	return fault.New(fault.NotAllowed, "the run %s is in the queue, from which a worker takes it", s.TaskName).
+		WithHint("decide there: bmad-mcp decide %s; or take it out of the queue first: bmad-mcp queue cancel %s", s.TaskName, s.TaskName)
+}
+
 // placeOf checks that other machines can do the run, and returns the order without the flags.
 func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, folder string) (queue.Order, error) {
 	out := queue.Order{Labels: o.apart.labels}
@@ -111,6 +135,9 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 		return out, err
 	}
 	defer p.Close()
+	if err := fleet.CheckShared(p); err != nil {
+		return out, err
+	}
 	name := o.kept.Workflow
 	if name == "" {
 		name = p.Config.Workflow
@@ -119,7 +146,7 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 	if err != nil {
 		return out, err
 	}
-	if err := headless.CheckFlags(p.Config.Under(w.Definition), o.kept, headless.Gates(o.gates)); err != nil {
+	if err := headless.CheckFlags(p.Config.Under(w.Definition), o.kept, headless.Gates(o.gates), o.resume != ""); err != nil {
 		return out, err
 	}
 	if out.Commit, err = git.Head(folder); err != nil {
@@ -137,7 +164,7 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 		term.Warnf("the commit %s is on no branch of the remote, as far as this clone knows: only workers on this machine have it; git push brings it to the others",
 			out.Commit[:9])
 	}
-	if tree, err := git.Look(ctx, folder); err == nil && tree != nil && len(tree.Changed) > 0 {
+	if tree, err := lookByGit(ctx, folder); err == nil && tree != nil && len(headless.ChangedByOthers(tree, memory.OwnFolders())) > 0 {
 		term.Warnf("the workers begin from the commit %s, without the changes here that are not committed", out.Commit[:9])
 	}
 	who, err := tasks.Engine().Person(folder)
