@@ -131,6 +131,10 @@ func (e Event) Line(l lang.Language) string {
 		case "":
 		case workflow.DecisionAnswer:
 			return l.Say("%s: the questions are answered (%s)", e.Stage, e.Channel)
+		case workflow.DecisionApprove:
+			return l.Say("%s: approve (%s)", e.Stage, e.Channel)
+		case workflow.DecisionChanges:
+			return l.Say("%s: request_changes (%s)", e.Stage, e.Channel)
 		default:
 			return l.Say("%s: %s (%s)", e.Stage, e.Decision, e.Channel)
 		}
