@@ -73,8 +73,10 @@ type build struct {
 	// after has for each sprint the earlier ones that it waits for, by their places.
 	after [][]int
 	began []bool
-	stop  bool       // nothing is merged, or begun, after a conflict or an error
-	mu    sync.Mutex // of calls of Tell
+	// atWork are the sprints whose runs have not ended: one commits its documents after its session is complete.
+	atWork []bool
+	stop   bool       // nothing is merged, or begun, after a conflict or an error
+	mu     sync.Mutex // of calls of Tell
 }
 
 // ended is the end of a run of a sprint.
@@ -100,7 +102,7 @@ func (o Sprints) Build(ctx context.Context) (*Built, error) {
 		}
 		for at := range b.Built.Sprints {
 			if running < max(o.Parallel, 1) && b.mayBegin(at) && ctx.Err() == nil {
-				b.began[at] = true
+				b.began[at], b.atWork[at] = true, true
 				running++
 				go func() {
 					result, err := b.runSprint(ctx, at)
@@ -113,6 +115,7 @@ func (o Sprints) Build(ctx context.Context) (*Built, error) {
 		}
 		end := <-ends
 		running--
+		b.atWork[end.at] = false
 		b.takeEnd(end)
 	}
 	b.explainWaiting()
@@ -158,7 +161,7 @@ func (o Sprints) plan(ctx context.Context) (*build, error) {
 		}
 		b.Built.Sprints = append(b.Built.Sprints, SprintResult{Number: sprint.Number, Title: sprint.Title, Task: task})
 	}
-	b.began = make([]bool, len(b.Built.Sprints))
+	b.began, b.atWork = make([]bool, len(b.Built.Sprints)), make([]bool, len(b.Built.Sprints))
 	b.orderByPaths(pathsOf(texts[0].Text))
 	if len(b.Built.Sprints) == 0 {
 		return b, nil
@@ -290,7 +293,7 @@ func (b *build) mergeReady(ctx context.Context) error {
 		if s.Merged {
 			continue
 		}
-		if b.stop {
+		if b.stop || b.atWork[i] {
 			return nil
 		}
 		known, err := b.findRun(ctx, s.Task)
