@@ -160,6 +160,13 @@ func (l *lease) fill(ctx context.Context, main string) error {
 	if err != nil {
 		return err
 	}
+	left, err := git.BranchCommit(main, l.branch)
+	if err == nil && left != "" { // of another run that had this name: AddWorktree would take it as it is
+		err = fault.New(fault.Conflict, "the branch %s is there already", l.branch).WithHint("see whose commits it has, and delete it: git branch -D %s", l.branch)
+	}
+	if err != nil {
+		return err
+	}
 	return git.AddWorktree(ctx, main, l.folder, l.branch, head)
 }
 

@@ -122,6 +122,22 @@ func TestStolenBranch(t *testing.T) {
 	}
 }
 
+// TestLeftBranch: a run does not begin from the branch that another one of its name has left; its next lease has a fresh one.
+func TestLeftBranch(t *testing.T) {
+	c := newClone(t)
+	c.git("checkout", "-q", "-b", "bmad-lease/sign-in-1")
+	c.commit("theirs")
+	c.git("checkout", "-q", "main")
+	if _, err := c.lease(1).enter(t.Context(), Clone{Folder: c.folder}); !fault.Is(err, fault.Conflict) || fault.From(err).Hint == "" {
+		t.Error(err)
+	}
+	folder, err := c.lease(2).enter(t.Context(), Clone{Folder: c.folder})
+	c.must(err)
+	if head, err := git.Head(folder); err != nil || head != c.first {
+		t.Errorf("the run begins from %s, %v", head, err)
+	}
+}
+
 // mark has the worktree of a lease look as one in which the run was worked on.
 func (c clone) mark(no int64) {
 	c.t.Helper()

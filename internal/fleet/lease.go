@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
@@ -90,11 +91,13 @@ func (l *lease) Keep(ctx context.Context, r headless.Record) error {
 	return err
 }
 
-// persist does something until it succeeds, or the lease has ended: an answer that is lost here is paid for again.
+// persist does something until it succeeds, or the lease has ended: an answer that is lost here is paid for again. A refusal
+// for good is not waited for, since the lease goes on for as long.
 func (l *lease) persist(ctx context.Context, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
-		if err == nil || errors.Is(err, queue.ErrLeaseLost) || ctx.Err() != nil || l.left() <= 0 {
+		isFinal := err == nil || errors.Is(err, queue.ErrLeaseLost) || fault.Is(err, fault.InvalidArgument)
+		if isFinal || ctx.Err() != nil || l.left() <= 0 {
 			return err
 		}
 		if err := pause(ctx, min(beat, l.length/10)); err != nil {

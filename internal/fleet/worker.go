@@ -94,17 +94,9 @@ func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
 			return nil, nil
 		}
 		claim, err := w.Queue.Claim(ctx, w.As, w.Lease, w.Limits)
+		isWaitedFor := !once && fault.Is(err, fault.Storage)
 		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil && (once || !fault.Is(err, fault.Storage)):
-			return nil, err
-		case err != nil:
-			if rest == poll {
-				w.tell("", lang.T("the store is not reached: %s; it is tried again", lang.Of(err)))
-			}
-			rest = min(2*rest, maxRest)
-		case claim != nil:
+		case claim != nil: // also if the context has ended since: workOn gives it back
 			rest = poll
 			out := w.workOn(ctx, claim)
 			w.tell(out.Task, lang.T("%s: %s", out.State, cmp.Or(out.Why, "–")))
@@ -112,6 +104,15 @@ func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
 				return &out, ctx.Err()
 			}
 			continue
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case isWaitedFor:
+			if rest == poll {
+				w.tell("", lang.T("the store is not reached: %s; it is tried again", lang.Of(err)))
+			}
+			rest = min(2*rest, maxRest)
+		case err != nil:
+			return nil, err
 		case once:
 			return nil, nil
 		default:
