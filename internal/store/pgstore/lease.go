@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -106,11 +107,9 @@ func (q *Queue) Claim(ctx context.Context, w queue.Worker, lease time.Duration, 
 // refuseUnless returns the error for a lease that does not count any more.
 func (row *entryRow) refuseUnless(id string, no int64) error {
 	switch {
-	case !row.found:
-		return notQueued(id)
 	case row.no == no && row.state == queue.Cancelled:
 		return queue.CancelledError(id)
-	case row.no != no || row.state != queue.Working:
+	case !row.found, row.no != no, row.state != queue.Working: // an entry goes with its session
 		return queue.LeaseLost(id, no)
 	}
 	return nil
@@ -253,24 +252,11 @@ func (t *tx) checkLease(ctx context.Context, lock string) error {
 	if !t.db.hasQueue() {
 		return queue.LeaseLost(t.id, t.fence.no)
 	}
-	rows, err := t.conn.Query(ctx, `select lease_no, `+boundedColumn("state", queue.MaxName)+` from queue_entry
+	err := t.conn.QueryRow(ctx, `select lease_no, `+boundedColumn("state", queue.MaxName)+` from queue_entry
 		where tenant_id = $1 and project_id = $2 and session_id = $3`+lock,
-		t.db.tenant, t.project, t.id)
-	if err != nil {
+		t.db.tenant, t.project, t.id).Scan(&row.no, &row.state)
+	if row.found = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		row.found = true
-		if err := rows.Scan(&row.no, &row.state); err != nil {
-			return err
-		}
-	}
-	if rows.Err() != nil {
-		return rows.Err()
-	}
-	if !row.found {
-		return queue.LeaseLost(t.id, t.fence.no)
 	}
 	return row.refuseUnless(t.id, t.fence.no)
 }

@@ -134,7 +134,10 @@ func TestEntriesFollowSessions(t *testing.T) {
 	if e := get(t, q, s.SessionID); e.State != queue.Ready {
 		t.Errorf("a session that was brought leaves it %s", e.State)
 	}
+	rewrite(t, address, `update queue_entry set state = 'working', lease_no = 1 where session_id = $1`, s.SessionID)
 	rewrite(t, address, `delete from session where session_id = $1`, s.SessionID)
+	_, err = q.Renew(ctx, s.SessionID, 1, whole)
+	isLost(t, "renewed without its session", err)
 	if _, err := q.Get(ctx, s.SessionID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a session that is removed leaves its entry: %v", err)
 	}

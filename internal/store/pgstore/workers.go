@@ -108,6 +108,6 @@ func (q *Queue) SpentToday(ctx context.Context) (spent int64, err error) {
 		return 0, err
 	}
 	err = q.db.runStatement(ctx, func(row pgx.Row) error { return row.Scan(&spent) },
-		`select least(greatest(spent, 0), 9000000000000000000)::bigint from queue_day where tenant_id = $1 and day = `+serverDay, q.db.tenant)
+		`select least(greatest(spent, 0), `+maxSum+`)::bigint from queue_day where tenant_id = $1 and day = `+serverDay, q.db.tenant)
 	return spent, err
 }
