@@ -134,7 +134,7 @@ func (l *lease) fill(ctx context.Context, main string) error {
 	c := l.claim
 	has, err := git.HasCommit(ctx, main, c.Commit)
 	if err == nil && !has {
-		if err = git.Fetch(ctx, main, c.Commit, ""); err != nil {
+		if err = git.Fetch(ctx, main, c.Commit); err != nil {
 			err = fault.New(fault.NotFound, "the clone %s lacks the commit %s that the run begins from: %w", main, c.Commit, err).
 				WithHint("push it: git push")
 		}

@@ -78,7 +78,9 @@ func (l *lease) Keep(ctx context.Context, r headless.Record) error {
 			return errors.Join(err, headless.ErrUncommitted)
 		}
 		p.Head, p.Work = r.Commit, work
-		head, sum = r.Commit, workflow.Hash(work)
+		if head, sum = r.Commit, ""; len(work) > 0 { // none for the commit that the run begins from
+			sum = workflow.Hash(work)
+		}
 	}
 	var err error
 	if p.Kept, err = writeRecord(record{l.claim.SessionID, l.Number(), head, sum, r.Data}, l.signer); err != nil {

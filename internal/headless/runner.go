@@ -269,7 +269,7 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 		}
 		r.state.After, out.After = tree, tree
 	}
-	if out.Reason == Done {
+	if out.Reason == Done || r.Lease != nil { // the worktree goes with a lease
 		if err := r.commitWork(ctx, r.language.Say("%s: documents", r.session.TaskName), ""); err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ func TestBundle(t *testing.T) {
 func TestBundleIsRefused(t *testing.T) {
 	p := newPlace(t)
 	head, none := p.line("git rev-parse HEAD"), strings.Repeat("1", 40)
-	large := p.line("head -c 34000000 /dev/urandom >large; git add large; git commit -qm large; git rev-parse HEAD")
+	large := p.line("head -c 34000000 /dev/urandom >large; git -c core.compression=0 add large; git commit -qm large; git rev-parse HEAD")
 	for name, c := range map[string]struct {
 		from, to string
 		code     fault.Code
@@ -127,6 +127,10 @@ func TestUnbundleIsRefused(t *testing.T) {
 		printf '# v2 git bundle\n-%s x\n%s refs/heads/x\n\n' $(git rev-parse main) $c >../b; printf '%s\n%s\n' $c $t | git pack-objects -q --stdout >>../b`)
 	unrelated := made(`c=$(git commit-tree -p main -m y main^{tree}); d=$(git commit-tree -p $c -m z main^{tree})
 		printf '# v2 git bundle\n%s refs/heads/x\n\n' $d >../b; echo $d | git pack-objects -q --stdout >>../b`)
+	state := func() string {
+		return p.sh("cd other; find . -type f | sort | tr '\\n' '\\0' | xargs -0 cksum; find ../empty")
+	}
+	before := state()
 	for name, c := range map[string]struct {
 		data   []byte
 		folder string
@@ -169,10 +173,6 @@ func TestUnbundleIsRefused(t *testing.T) {
 		"an endless first line": {bytes.Repeat([]byte("#"), 1<<20), "other", fault.InvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state := func() string {
-				return p.sh("cd other; find . -type f | sort | tr '\\n' '\\0' | xargs -0 cksum; find ../empty")
-			}
-			before := state()
 			head, err := git.Unbundle(t.Context(), filepath.Join(p.root, c.folder), c.data)
 			if !fault.Is(err, c.code) || fault.From(err).Hint == "" || head != "" || len(fault.From(err).Message) > 3000 {
 				t.Errorf("%q, %v, want %s", head, err, c.code)

@@ -4,10 +4,12 @@ package git_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +59,7 @@ func writing(p *place) []struct {
 		{"SetBranch", false, func(ctx context.Context) error { return git.SetBranch(ctx, p.project, "set", task, "") }},
 		{"RemoteBranch", true, func(ctx context.Context) error { _, err := git.RemoteBranch(ctx, p.project, "main"); return err }},
 		{"Fetch", true, func(ctx context.Context) error {
-			return git.Fetch(ctx, p.project, strings.TrimSpace(p.sh("cat theirs")), "far")
+			return git.Fetch(ctx, p.project, strings.TrimSpace(p.sh("cat theirs")))
 		}},
 		{"Push", true, func(ctx context.Context) error { return git.Push(ctx, p.project, "pushed", task, "") }},
 		{"Push to a branch", true, func(ctx context.Context) error { return git.Push(ctx, p.project, "main", task, old) }},
@@ -80,15 +82,24 @@ func TestNothingOfARepositoryIsRunByWriting(t *testing.T) {
 	t.Cleanup(asking.Close)
 	const hooks = "for h in pre-commit prepare-commit-msg commit-msg post-commit post-checkout post-merge pre-push pre-merge-commit reference-transaction post-index-change " +
 		"pre-auto-gc post-rewrite pre-receive update post-receive post-update proc-receive push-to-checkout; do cp $TRAP $at/$h; done\n"
+	fixture := newPlace(t)
+	fixture.sh(`cd project; echo o >o.txt; git add o.txt; git commit -qm zero; git branch old; git branch target; git branch other; git clone -q --bare . ../remote.git
+		git remote add origin x
+		git switch -qc task; echo t >>o.txt; git add o.txt; git commit -qm task
+		git switch -q other; echo u >o.txt; git commit -qm other o.txt; git switch -q main
+		cd ../remote.git; git commit-tree -p main -m far main^{tree} >../theirs; git update-ref refs/heads/far $(cat ../theirs)`)
+	const begin = "cd project; git config remote.origin.url $PWD/../remote.git; "
 	const (
 		works   = iota // all calls do what they are for
 		offline        // no remote is reached
 		refused        // none does anything
 	)
-	for name, c := range map[string]struct {
+	type row struct {
 		prepare, live string
 		result        int
-	}{
+		joins         bool // its trap is one of many in one repository, for the calls
+	}
+	rows := map[string]row{
 		"filter": {prepare: `echo '* filter=x' >.gitattributes; git config filter.x.clean $TRAP; git config filter.x.smudge $TRAP`, live: "git add a.txt"},
 		"filter, committed": {
 			prepare: `git switch -q task; echo '* filter=x' >.gitattributes; git add .gitattributes
@@ -100,9 +111,9 @@ func TestNothingOfARepositoryIsRunByWriting(t *testing.T) {
 			prepare: `printf '[attr]odd filter=x\n* odd\n' >.gitattributes; git config filter.x.clean $TRAP; git config filter.x.required true`,
 			live:    "git add a.txt",
 		},
-		"hooks":           {prepare: `mkdir -p .git/hooks; at=.git/hooks; ` + hooks, live: "git commit -qm x a.txt"},
+		"hooks":           {prepare: `mkdir -p .git/hooks; at=.git/hooks; ` + hooks, live: "git commit -qm x a.txt", joins: true},
 		"hooks elsewhere": {prepare: `mkdir -p ../h; at=../h; ` + hooks + `git config core.hooksPath ../h`, live: "git update-ref refs/heads/live main"},
-		"monitor":         {prepare: `git config core.fsmonitor $TRAP`, live: "git status"},
+		"monitor":         {prepare: `git config core.fsmonitor $TRAP`, live: "git status", joins: true},
 		"its own settings": {
 			prepare: `git config extensions.worktreeConfig true; git config --worktree core.fsmonitor $TRAP; git config --worktree filter.x.clean $TRAP; 
 				echo '* filter=x' >.gitattributes`,
@@ -111,21 +122,21 @@ func TestNothingOfARepositoryIsRunByWriting(t *testing.T) {
 		"signing": {
 			prepare: `git config commit.gpgSign true; git config gpg.program $TRAP; git config user.signingKey x; git config push.gpgSign if-asked; 
 				git config tag.gpgSign true`,
-			live: "git commit -qam x",
+			live: "git commit -qam x", joins: true,
 		},
 		"signing by ssh": {
 			prepare: `git config commit.gpgSign true; git config gpg.format ssh; git config gpg.ssh.program $TRAP; git config gpg.ssh.defaultKeyCommand $TRAP`,
-			live:    "git commit -qam x",
+			live:    "git commit -qam x", joins: true,
 		},
 		"included": {
 			prepare: `git config include.path ../more; printf "[core]\nfsmonitor = $TRAP\nhooksPath = $PWD/../h\n[filter \"x\"]\nclean = $TRAP\n" >more; 
 				echo '* filter=x' >.gitattributes; mkdir ../h; at=../h; ` + hooks,
 			live: "git add a.txt",
 		},
-		"included if": {prepare: `git config includeIf.gitdir:$PWD/.path more; printf "[core]\nfsmonitor = $TRAP\n" >.git/more`, live: "git status"},
+		"included if": {prepare: `git config includeIf.gitdir:$PWD/.path more; printf "[core]\nfsmonitor = $TRAP\n" >.git/more`, live: "git status", joins: true},
 		"differences": {
 			prepare: `git config diff.external $TRAP; git config diff.x.textconv $TRAP; git config diff.x.command $TRAP; echo '* diff=x' >.git/info/attributes`,
-			live:    "git diff",
+			live:    "git diff", joins: true,
 		},
 		"merging": {
 			prepare: `git config merge.x.driver $TRAP; git config merge.default x; echo '* merge=x' >.gitattributes`,
@@ -134,9 +145,9 @@ func TestNothingOfARepositoryIsRunByWriting(t *testing.T) {
 		"programs": {
 			prepare: `for key in core.pager core.editor sequence.editor interactive.diffFilter core.askPass browser.x.cmd trailer.x.command gc.recentObjectsHook; 
 				do git config $key $TRAP; done; git config alias.update-index "!$TRAP"; git config alias.co "!$TRAP"`,
-			live: "git co",
+			live: "git co", joins: true,
 		},
-		"other sides":      {prepare: `git config remote.origin.uploadpack $TRAP; git config remote.origin.receivepack $TRAP`, live: "git fetch"},
+		"other sides":      {prepare: `git config remote.origin.uploadpack $TRAP; git config remote.origin.receivepack $TRAP`, live: "git fetch", joins: true},
 		"transport helper": {prepare: `git config remote.origin.url "ext::$TRAP"; git config protocol.ext.allow always`, live: "git fetch", result: offline},
 		"address": {
 			prepare: `git config "url.ext::$TRAP .insteadOf" "$PWD/.."; git config "url.ext::$TRAP .pushInsteadOf" "$PWD/.."; git config protocol.allow always`,
@@ -163,7 +174,7 @@ func TestNothingOfARepositoryIsRunByWriting(t *testing.T) {
 			live:    "git fetch ../remote.git far", result: refused,
 		},
 		"another folder":    {prepare: `mkdir ../away; git config core.worktree ../../away; git config core.fsmonitor $TRAP`, live: "git status", result: refused},
-		"remote's settings": {prepare: `for key in core.fsmonitor core.sshCommand uploadpack.packObjectsHook credential.helper; do git -C ../remote.git config $key $TRAP; done`},
+		"remote's settings": {prepare: `for key in core.fsmonitor core.sshCommand uploadpack.packObjectsHook credential.helper; do git -C ../remote.git config $key $TRAP; done`, joins: true},
 		"remote's fetching": {
 			prepare: `cd ../remote.git; git config core.repositoryformatversion 1; git config extensions.partialClone o; git config remote.o.promisor true
 				git config remote.o.url ../project; git config remote.o.uploadpack $TRAP`,
@@ -181,25 +192,30 @@ func TestNothingOfARepositoryIsRunByWriting(t *testing.T) {
 				git config remote.origin.url ../work; cd ../project; git config remote.origin.url ../work; git -C ../work fetch -q ../remote.git far:far`,
 			live: "git push -q origin task:main", result: offline,
 		},
-	} {
+	}
+	var joint []string
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		if rows[name].joins {
+			joint = append(joint, "("+rows[name].prepare+")")
+		}
+	}
+	rows["many"] = row{prepare: strings.Join(joint, "\n")}
+	for name, c := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
-			p.sh(`cd project; echo o >o.txt; git add o.txt; git commit -qm zero; git branch old; git branch target; git branch other; git clone -q --bare . ../remote.git
-				git remote add origin $PWD/../remote.git
-				git switch -qc task; echo t >>o.txt; git add o.txt; git commit -qm task
-				git switch -q other; echo u >o.txt; git commit -qm other o.txt; git switch -q main
-				cd ../remote.git; git commit-tree -p main -m far main^{tree} >../theirs; git update-ref refs/heads/far $(cat ../theirs)`)
 			if c.live != "" {
-				p.sh("cp -a project keep; cp -a remote.git keep.git; test ! -d work || cp -a work keep.work")
-				p.sh("cd project; " + c.prepare)
+				p := fixture.copy(t)
+				p.sh(begin + c.prepare)
 				_ = exec.Command("sh", "-c", "cd "+p.project+"; ("+c.live+") >/dev/null 2>&1 </dev/null").Run() // it may fail for the trap
 				if !p.sprung() {
 					t.Fatal("the trap is none: git itself does not run it")
 				}
-				p.sh("rm -rf project remote.git live h away lib more third.git work; mv keep project; mv keep.git remote.git")
 			}
-			p.sh("cd project; " + c.prepare)
+			if c.joins {
+				return
+			}
+			p := fixture.copy(t)
+			p.sh(begin + c.prepare)
 			calls := writing(p)
 			p.sprung()
 			for _, call := range calls {

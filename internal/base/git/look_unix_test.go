@@ -62,9 +62,8 @@ func (s settled) Run() int {
 	return s.m.Run()
 }
 
-// newPlace returns a place whose project has a commit, a changed file and a new one. $TRAP is a
-// program that leaves a mark.
-func newPlace(t *testing.T) *place {
+// newRoot returns a place without a project. $TRAP is a program that leaves a mark.
+func newRoot(t *testing.T) *place {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: needs git")
@@ -82,9 +81,24 @@ func newPlace(t *testing.T) *place {
 		t.Fatal(err)
 	}
 	p := &place{t, root, filepath.Join(root, "project"), filepath.Join(root, "canary")}
-	p.sh(`mkdir project; printf '#!/bin/sh\necho run >>"` + p.canary + `"\n' >trap; chmod +x trap
-		cd project; git init -q .; mkdir -p sub .git/info; echo a >a.txt; echo b >sub/b.txt; git add .; git commit -qm one; echo more >>a.txt; echo new >sub/new.txt; touch -d '1 hour ago' sub/b.txt`)
+	p.sh(`printf '#!/bin/sh\necho run >>"` + p.canary + `"\n' >trap; chmod +x trap`)
 	return p
+}
+
+// newPlace returns a place whose project has a commit, a changed file and a new one.
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := newRoot(t)
+	p.sh(`mkdir project; cd project; git init -q .; mkdir -p sub .git/info; echo a >a.txt; echo b >sub/b.txt; git add .; git commit -qm one; echo more >>a.txt; echo new >sub/new.txt; touch -d '1 hour ago' sub/b.txt`)
+	return p
+}
+
+// copy returns another place with the same files, for which git is not asked again.
+func (p *place) copy(t *testing.T) *place {
+	t.Helper()
+	out := newRoot(t)
+	out.sh(`cp -a '` + p.root + `/.' copy; rm -f copy/trap copy/canary; mv copy/* .; rmdir copy; git -C project update-index -q --refresh || true`)
+	return out
 }
 
 // sh runs a script in the place.

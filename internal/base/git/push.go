@@ -17,24 +17,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// MovedError is the error of a push to a branch that is not where it was expected. It unwraps to a [fault.Conflict].
-type MovedError struct {
-	Branch string
-	// Have is the commit at which the remote has the branch, "" if it does not have it.
-	Have string
-}
-
-// Error returns the text of the error, in English.
-func (e *MovedError) Error() string { return e.fault().Error() }
-
-// Unwrap returns the error for people.
-func (e *MovedError) Unwrap() error { return e.fault() }
-
-func (e *MovedError) fault() *fault.Error {
-	return fault.New(fault.Conflict, "the branch %s was moved on the remote, to %s; nothing was pushed", e.Branch, cmp.Or(e.Have, "-")).
-		WithHint("fetch what it has now, put the work on top of that, and push again")
-}
-
 // remote is the remote of a desk: origin, or the only one.
 type remote struct {
 	*desk
@@ -301,7 +283,7 @@ func RemoteBranch(ctx context.Context, folder, branch string) (commit string, er
 }
 
 // Push pushes a commit to a branch of the remote, as [RemoteBranch] names it, if the branch is at the expected commit
-// there; "" is for a branch that does not exist yet. Else the error is a [*MovedError]. No hook of this repository runs.
+// there; "" is for a branch that does not exist yet. Else the error is a [fault.Conflict]. No hook of this repository runs.
 // A remote that is a folder of this disk with hooks for pushes is refused, because its hooks would run here. Nobody is
 // asked for a password.
 func Push(ctx context.Context, folder, branch, commit, expected string) error {
@@ -332,33 +314,25 @@ func Push(ctx context.Context, folder, branch, commit, expected string) error {
 		case have == commit: // the answer got lost
 			return nil
 		case have != expected:
-			return &MovedError{Branch: branch, Have: have}
+			return fault.New(fault.Conflict, "the branch %s was moved on the remote, to %s; nothing was pushed", branch, cmp.Or(have, "-")).
+				WithHint("fetch what it has now, put the work on top of that, and push again")
 		}
 		return err
 	})
 }
 
 // Fetch brings a commit, by its hash, with all before it from the remote into the clone, and changes no reference. A
-// server that gives no commits by their hashes is asked for a branch, and then for all of them. Nobody is asked for a
-// password. git may remove the commit after two weeks, unless a branch has it by then.
-func Fetch(ctx context.Context, folder, commit, branch string) error {
+// server that gives no commits by their hashes is asked for all branches. Nobody is asked for a password. git may remove
+// the commit after two weeks, unless a branch has it by then.
+func Fetch(ctx context.Context, folder, commit string) error {
 	if !commitForm.MatchString(commit) {
 		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(commit)).WithHint("name it in full, as git rev-parse prints it")
-	}
-	if branch != "" {
-		if err := checkBranch(branch); err != nil {
-			return err
-		}
 	}
 	if has, err := HasCommit(ctx, folder, commit); has || err != nil {
 		return err
 	}
 	return withRemote(ctx, folder, func(ctx context.Context, r *remote) (err error) {
-		wanted := []string{commit}
-		if branch != "" {
-			wanted = append(wanted, "+refs/heads/"+branch+":refs/fetched/branch")
-		}
-		for _, want := range append(wanted, "+refs/heads/*:refs/fetched/all/*") { // into the view, which goes
+		for _, want := range []string{commit, "+refs/heads/*:refs/fetched/*"} { // into the view, which goes
 			if _, err = r.run(ctx, "fetch", "--no-tags", "--no-recurse-submodules", "--quiet", "--", r.address, want); ctx.Err() != nil {
 				return err
 			}

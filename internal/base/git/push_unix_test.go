@@ -32,7 +32,7 @@ const linkedNow = "git worktree add -q ../linked; mv ../project ../old; mv ../li
 // TestPush pushes to remotes with each transport that works without a network, and fetches from them.
 func TestPush(t *testing.T) {
 	for name, c := range map[string]struct{ address, prepare string }{
-		"path":      {address: "ROOT/remote.git"},
+		"path":      {address: "ROOT/remote.git", prepare: "mkdir -p ../remote.git/hooks; echo x >../remote.git/hooks/pre-receive.sample"},
 		"beside":    {address: "../remote.git"},
 		"file":      {address: "file://ROOT/remote.git"},
 		"ssh":       {address: "ssh://git@host/ROOT/remote.git"},
@@ -41,9 +41,8 @@ func TestPush(t *testing.T) {
 		"linked":    {address: "ROOT/remote.git", prepare: linkedNow},
 		"shallow": {address: "ROOT/remote.git", prepare: "git push -q origin main; cd ..; git clone -q --depth 1 file://$PWD/remote.git x\n" +
 			"rm -rf project; mv x project; cd project; git switch -qC main"},
-		"only one":    {address: "ROOT/remote.git", prepare: "git remote rename origin other"},
-		"by a rule":   {address: "https://example.org/remote.git", prepare: `git config -f ~/.gitconfig url.$PWD/../.insteadOf https://example.org/`},
-		"has samples": {address: "ROOT/remote.git", prepare: "mkdir -p ../remote.git/hooks; echo x >../remote.git/hooks/pre-receive.sample"},
+		"only one":  {address: "ROOT/remote.git", prepare: "git remote rename origin other"},
+		"by a rule": {address: "https://example.org/remote.git", prepare: `git config -f ~/.gitconfig url.$PWD/../.insteadOf https://example.org/`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newRemote(t, c.address)
@@ -76,11 +75,10 @@ func TestPush(t *testing.T) {
 			}
 			next := p.line("git commit-tree -p " + two + " -m next HEAD^{tree}")
 			for _, expected := range []string{"", one, next} {
-				var moved *git.MovedError
 				if expected == two { // of a clone that was pushed to
 					continue
 				}
-				if err := push(next, expected); !errors.As(err, &moved) || moved.Have != two || moved.Branch != "task/one" || !fault.Is(err, fault.Conflict) {
+				if err := push(next, expected); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "task/one was moved on the remote, to "+two) {
 					t.Errorf("expected at %q: %v", expected, err)
 				}
 			}
@@ -98,19 +96,16 @@ func TestPush(t *testing.T) {
 			if has, err := git.HasCommit(t.Context(), p.project, theirs); has || err != nil {
 				t.Fatalf("%v, %v", has, err)
 			}
-			if err := git.Fetch(t.Context(), p.project, theirs, "task/two"); err != nil {
+			if err := git.Fetch(t.Context(), p.project, theirs); err != nil {
 				t.Error(err)
 			}
 			if has, err := git.HasCommit(t.Context(), p.project, theirs); !has || err != nil {
 				t.Errorf("%v, %v", has, err)
 			}
-			if err := git.Fetch(t.Context(), p.project, p.theirs("task/three"), ""); err != nil {
-				t.Error(err)
-			}
 			if got := p.line("git for-each-ref"); got != refs {
 				t.Errorf("references are\n%s\nwere\n%s", got, refs)
 			}
-			if err := git.Fetch(t.Context(), p.project, strings.Repeat("1", 40), "none"); !fault.Is(err, fault.NotFound) || fault.From(err).Hint == "" {
+			if err := git.Fetch(t.Context(), p.project, strings.Repeat("1", 40)); !fault.Is(err, fault.NotFound) || fault.From(err).Hint == "" {
 				t.Errorf("got %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(p.project, ".git", "FETCH_HEAD")); err == nil {
@@ -136,20 +131,17 @@ func TestFetchWithoutHashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", settings)
-	for _, branch := range []string{"task", ""} {
-		below := p.theirs("task")
-		p.sh("cd remote.git; git update-ref refs/heads/task $(git commit-tree -p " + below + " -m above HEAD^{tree})")
-		if err := git.Fetch(t.Context(), p.project, below, branch); err != nil {
-			t.Error(err)
-		}
-		if has, err := git.HasCommit(t.Context(), p.project, below); !has || err != nil {
-			t.Errorf("%v, %v", has, err)
-		}
-		p.sh("git -C remote.git update-ref -d refs/heads/task")
+	below := p.theirs("task")
+	p.sh("cd remote.git; git update-ref refs/heads/task $(git commit-tree -p " + below + " -m above HEAD^{tree})")
+	if err := git.Fetch(t.Context(), p.project, below); err != nil {
+		t.Error(err)
+	}
+	if has, err := git.HasCommit(t.Context(), p.project, below); !has || err != nil {
+		t.Errorf("%v, %v", has, err)
 	}
 }
 
-// TestHostileRemote has remotes that refuse, wait, lie or lead elsewhere.
+// TestHostileRemote has remotes that refuse, wait, lie or lead elsewhere. TestTransportOf has more addresses.
 func TestHostileRemote(t *testing.T) {
 	const refusing = `mkdir -p ../remote.git/hooks; cd ../remote.git/hooks; touch pre-receive; chmod +x pre-receive; printf '#!/bin/sh\n`
 	const hook = `; mkdir -p ../remote.git/hooks; cp $TRAP ../remote.git/hooks/pre-receive`
@@ -176,18 +168,8 @@ func TestHostileRemote(t *testing.T) {
 		"no remote":               {address: "x", prepare: "git remote remove origin", says: "has no remote"},
 		"two and no origin":       {address: "x", prepare: "git remote rename origin a; git remote add b x", says: "has no remote"},
 		"program":                 {address: "ext::ROOT/trap", says: "names a program"},
-		"program in letters":      {address: "EXT::ROOT/trap", says: "names a program"},
-		"program for https":       {address: "foo::https://example.org/x", says: "names a program"},
-		"no program":              {address: "::ROOT/trap", says: "names a program"},
-		"file descriptors":        {address: "fd::0", says: "names a program"},
 		"program by scheme":       {address: "ext://ROOT/trap", says: "transport that is not used"},
-		"ftp":                     {address: "ftp://host/x", says: "transport that is not used"},
 		"option":                  {address: "--upload-pack=ROOT/trap", says: "malformed"},
-		"option for ssh":          {address: "ssh://-oProxyCommand=ROOT/trap/x", says: "malformed"},
-		"option behind a user":    {address: "ssh://u@-oProxyCommand=ROOT/trap/x", says: "malformed"},
-		"option for scp":          {address: "-oProxyCommand=ROOT/trap:x", says: "malformed"},
-		"option for scp, a user":  {address: "u@-oProxyCommand=x:y", says: "malformed"},
-		"option for a path":       {address: "host:-x", says: "malformed"},
 		"control characters":      {address: "ssh://host/a\x1b[2Jb", says: "malformed", never: "\x1b"},
 		"lines":                   {address: `ROOT/x`, prepare: `printf '[remote "origin"]\n\turl = "a\\nb"\n' >.git/config`, says: "malformed"},
 		"token":                   {address: "https://user:hunter22@127.0.0.1:1/x", says: "127.0.0.1", never: "hunter22"},
@@ -226,7 +208,7 @@ func TestSilentRemote(t *testing.T) {
 	commit := p.line("git rev-parse main")
 	for name, call := range map[string]func(ctx context.Context) error{
 		"push":  func(ctx context.Context) error { return git.Push(ctx, p.project, "task", commit, "") },
-		"fetch": func(ctx context.Context) error { return git.Fetch(ctx, p.project, strings.Repeat("1", 40), "task") },
+		"fetch": func(ctx context.Context) error { return git.Fetch(ctx, p.project, strings.Repeat("1", 40)) },
 		"ask":   func(ctx context.Context) error { _, err := git.RemoteBranch(ctx, p.project, "task"); return err },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
