@@ -101,7 +101,6 @@ func lengthOf(seconds float64) time.Duration {
 func scanClaim(row pgx.Row) (c queue.Claim, err error) {
 	c.Entry, err = scanEntry(row, &c.Run, &c.Kept, &c.Head, &c.Work, &c.Before)
 	c.Head, c.Before = visible.Line(c.Head), visible.Line(c.Before)
-	c.TookOver = c.Before != ""
 	return c, err
 }
 

@@ -39,3 +39,10 @@ func EndIdle(t store.Tx) {
 	defer cancel()
 	_, _ = conn.WaitForNotification(ctx) // returns when the server has ended it
 }
+
+// Drop ends Hold, so that a test can change the session as anybody.
+func (d *Database) Drop(sessionID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.held, keyOf(sessionID))
+}

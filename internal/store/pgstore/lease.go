@@ -205,19 +205,12 @@ func (q *Queue) Release(ctx context.Context, sessionID string, no int64, r queue
 	return row.refuseUnless(id, no)
 }
 
-// Hold has every change of a session by this process depend on a lease, until Drop: if it does not count any more,
-// nothing is stored, and the error matches [queue.ErrLeaseLost].
+// Hold has every change of a session by this process depend on a lease, for good: if it does not count any more, nothing is
+// stored, and the error matches [queue.ErrLeaseLost].
 func (d *Database) Hold(sessionID string, no int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.held[keyOf(sessionID)] = no
-}
-
-// Drop ends Hold.
-func (d *Database) Drop(sessionID string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.held, keyOf(sessionID))
 }
 
 // keyOf returns the one form of an id.

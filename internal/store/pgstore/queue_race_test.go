@@ -229,7 +229,7 @@ func TestWaits(t *testing.T) {
 	rewrite(t, address, `update queue_entry set not_before = clock_timestamp() where session_id = $1`, first.SessionID)
 	claimNothing(t, q, elsewhere, queue.Limits{})
 	claimNothing(t, q, queue.Worker{ID: "w"}, queue.Limits{}) // of no project
-	if c := claim(t, q, worker, whole); c.SessionID != first.SessionID || c.TookOver {
+	if c := claim(t, q, worker, whole); c.SessionID != first.SessionID || c.Before != "" {
 		t.Errorf("claimed %+v", c)
 	}
 }
@@ -258,13 +258,15 @@ func TestQueuesAreApart(t *testing.T) {
 	_, getErr := other.Get(ctx, s.SessionID)
 	_, renewErr := other.Renew(ctx, s.SessionID, c.LeaseNo, whole)
 	for what, err := range map[string]error{
-		"get": getErr, "renew": renewErr, "cancel": other.Cancel(ctx, s.SessionID), "add": other.Add(ctx, at.Key, s.SessionID, queue.Order{}),
-		"save": other.Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{}), "release": other.Release(ctx, s.SessionID, c.LeaseNo, queue.Release{To: queue.Done}),
+		"get": getErr, "cancel": other.Cancel(ctx, s.SessionID), "add": other.Add(ctx, at.Key, s.SessionID, queue.Order{}),
 	} {
 		if !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	isLost(t, "renew", renewErr)
+	isLost(t, "save", other.Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{}))
+	isLost(t, "release", other.Release(ctx, s.SessionID, c.LeaseNo, queue.Release{To: queue.Done}))
 	limits, err = q.Limits(ctx)
 	if workers, workersErr := q.Workers(ctx); err != nil || workersErr != nil || len(workers) != 1 || limits.MaxWorkers != 5 {
 		t.Errorf("there are %v, %v, %v", workers, limits, err)

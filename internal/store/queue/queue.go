@@ -40,9 +40,6 @@ func States() []State { return []State{Ready, Working, Waiting, Spent, Done, Fai
 // IsKnown reports whether a state is one of [States].
 func (s State) IsKnown() bool { return slices.Contains(States(), s) }
 
-// IsEnd reports whether an entry in this state stays so until a person puts it back.
-func (s State) IsEnd() bool { return s == Done || s == Failed || s == Cancelled }
-
 // Order says how a run is to be worked on.
 type Order struct {
 	// Labels are what a worker needs to have; it may have more.
@@ -123,8 +120,6 @@ type Claim struct {
 	Work []byte
 	// Before is the worker that had the lease before, and did not give it back; "" if it did, or if there was none.
 	Before string
-	// TookOver is true if that worker was lost at work.
-	TookOver bool
 	// Until is the end of the lease by this machine's monotonic clock: not later than the store's end of it.
 	Until time.Time
 }
