@@ -68,6 +68,17 @@ func ReadOrder(sessionID string, data []byte) (o Order, by signature.Key, err er
 	return o, by, nil
 }
 
+// ReadSignedOrder is [ReadOrder] for one who signs the order anew. It refuses an order without a valid signature: anybody
+// with the password of the database could have written it.
+func ReadSignedOrder(sessionID string, data []byte) (Order, signature.Key, error) {
+	o, by, err := ReadOrder(sessionID, data)
+	if err == nil && by == "" {
+		err = fault.New(fault.NotAllowed, "the order of the run is not as somebody has signed it").
+			WithHint("somebody may have changed it in the database. Queue the run again: bmad-mcp run --queue --resume RUN")
+	}
+	return o, by, err
+}
+
 // admit refuses an order that this worker must not follow, by the say of the key that has signed it. base is the commit in the
 // row, from which the work is to begin. allowed are the commands that this worker lets every run have; others need a key that
 // counts, since they run with the rights of the worker's account.

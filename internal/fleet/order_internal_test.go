@@ -96,6 +96,23 @@ func TestForgedOrders(t *testing.T) {
 	}
 }
 
+// TestSignedAnew: an order that somebody has changed is not signed by another.
+func TestSignedAnew(t *testing.T) {
+	ann := newMachine(t, "a")
+	data, err := Order{Gates: headless.Stop, Commit: "abc"}.Encode(session, ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, by, err := ReadSignedOrder(session, data); o.Commit != "abc" || by != ann.Public() || err != nil {
+		t.Errorf("%+v by %q, %v", o, by, err)
+	}
+	for _, changed := range []string{strings.Replace(string(data), `"stop"`, `"yes"`, 1), `{"order": {"gates": "yes"}}`} {
+		if _, _, err := ReadSignedOrder(session, []byte(changed)); !fault.Is(err, fault.NotAllowed) || fault.From(err).Hint == "" {
+			t.Errorf("%s: %v", changed, err)
+		}
+	}
+}
+
 func codeOf(err error) fault.Code {
 	if err == nil {
 		return ""

@@ -297,7 +297,7 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 	if err != nil {
 		return nil, err
 	}
-	order, by, err := fleet.ReadOrder(e.SessionID, kept)
+	order, by, err := fleet.ReadSignedOrder(e.SessionID, kept)
 	if err != nil {
 		return nil, err
 	}
