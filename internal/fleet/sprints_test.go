@@ -97,42 +97,31 @@ func (s *site) sendBack(task string) {
 		Caller: request.Caller{Via: workflow.ChannelScript}, Address: at(task)})
 }
 
-// inConflict has the first sprint wait for the person while the second changes the same file.
-func inConflict(t *testing.T) *site {
+// TestSprintsInConflict: the first sprint waits for the person while the second changes the same file, which the plan does not
+// tell. Then the person merges, in a worktree that the command makes again if it was removed, and it goes on.
+func TestSprintsInConflict(t *testing.T) {
 	s := newSite(t)
 	s.run("todo", "po..sm", false)
 	s.worker.files = map[int]map[string]string{1: {"same.txt": "one\n"}, 2: {"same.txt": "two\n"}}
 	s.worker.fails[1] = true
 	s.mustBuild(1, "person open", "completed open", "open")
 	s.sendBack("todo-sprint-1")
-	return s
-}
-
-// TestSprintsInConflict: what the plan does not tell stops for the person, who merges; then it goes on.
-func TestSprintsInConflict(t *testing.T) {
-	s := inConflict(t)
 	built := s.mustBuild(1, "completed merged", "person open", "open")
 	worktree := s.dir + ".worktrees/todo-sprint-2"
-	if want := "git -C " + worktree + " merge bmad/todo-sprints"; built.Sprints[1].Command != want || !strings.Contains(built.Sprints[1].Why, "same.txt") {
-		t.Errorf("%q: %s; want %s", built.Sprints[1].Command, built.Sprints[1].Why, want)
+	merge := "git -C " + worktree + " merge bmad/todo-sprints"
+	if built.Sprints[1].Command != merge || !strings.Contains(built.Sprints[1].Why, "same.txt") {
+		t.Errorf("%q: %s; want %s", built.Sprints[1].Command, built.Sprints[1].Why, merge)
 	}
-	if again := s.mustBuild(1, "merged", "person open", "open"); again.Sprints[1].Command != built.Sprints[1].Command {
-		t.Errorf("once more: %+v", again.Sprints)
+	s.git(s.dir, "worktree", "remove", "--force", worktree)
+	again := s.mustBuild(1, "merged", "person open", "open")
+	if want := "git worktree add " + worktree + " bmad/todo-sprint-2 && " + merge; again.Sprints[1].Command != want {
+		t.Errorf("without the worktree: %+v; want %s", again.Sprints, want)
 	}
+	s.git(s.dir, "worktree", "add", "-q", worktree, "bmad/todo-sprint-2")
 	s.git(worktree, "merge", "-q", "-X", "ours", "bmad/todo-sprints")
 	s.mustBuild(1, "merged", "merged", "completed merged")
 	if got := s.git(s.dir, "show", "bmad/todo-sprints:same.txt"); got != "two" || s.worker.of(2) != "dev review qa" {
 		t.Errorf("same.txt has %q; sprint 2 was worked on by %s", got, s.worker.of(2))
-	}
-}
-
-// TestCleanedConflict: the command for the person makes the worktree again if it was removed.
-func TestCleanedConflict(t *testing.T) {
-	s := inConflict(t)
-	s.git(s.dir, "worktree", "remove", "--force", s.dir+".worktrees/todo-sprint-2")
-	built := s.mustBuild(1, "completed merged", "person open", "open")
-	if got := built.Sprints[1].Command; !strings.HasPrefix(got, "git worktree add "+s.dir+".worktrees/todo-sprint-2 bmad/todo-sprint-2 && git -C ") {
-		t.Errorf("the command is %s", got)
 	}
 }
 
