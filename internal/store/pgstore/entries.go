@@ -22,6 +22,8 @@ const (
 	maxEntries = 10_000
 	// maxLeaseNo bounds the numbers of leases: somebody can write any number into a row.
 	maxLeaseNo = `1000000000000000`
+	// maxSum bounds a sum for the same reason.
+	maxSum = `9000000000000000000`
 	// serverTime is the time of the server, once for a statement, and serverDay the day, in UTC.
 	serverTime = `(select clock_timestamp())`
 	serverDay  = `(` + serverTime + ` at time zone 'UTC')::date`

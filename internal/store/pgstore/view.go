@@ -66,9 +66,6 @@ func (s *Store) AtWorkers(ctx context.Context, sessionID string) (at bool, err e
 	return at, err
 }
 
-// maxSum bounds a sum: somebody can write any number into a row.
-const maxSum = `9000000000000000000`
-
 // sumOf returns the expression for the sum of a column of entries.
 func sumOf(column string) string {
 	return `least(greatest(coalesce(sum(e.` + column + `), 0), 0), ` + maxSum + `)::bigint`
