@@ -70,6 +70,7 @@ func (e *Engine) handle(ctx context.Context, req request.Request) (Outcome, erro
 		return Outcome{}, r.explainError(ctx, err)
 	}
 	r.caller.noteShown(out.Revision)
+	out.Queued = !req.Notifies && out.Standing != nil && isAtWorkers(ctx, p, out.Standing.Session)
 	return out, nil
 }
 

@@ -37,18 +37,24 @@ func (e *Engine) memberOf(p *project.Project, signer func(context.Context) workf
 }
 
 // warnOfWorkers returns a sentence for the caller about a run that the workers of a team have, "" for others: a
-// submission would race with the worker's. It costs a query only for a run with a branch of its own, as each run
-// of a queue has. A caller that tells the person itself is such a worker, or the person's own run.
+// submission would race with the worker's. A caller that tells the person itself is such a worker, or the person's own run.
 func (r *run) warnOfWorkers(ctx context.Context, s *standing.Standing) string {
-	queued, ok := r.project.Backend.(store.Queued)
-	isAtWork := s.Session.CurrentState.Active() && !s.Session.CurrentState.WaitsForHuman()
-	if !ok || !isAtWork || s.Session.Branch == "" || r.req.Notifies {
-		return ""
-	}
-	if has, err := queued.AtWorkers(ctx, s.Session.SessionID); err != nil || !has { // the reply does not need it
+	if r.req.Notifies || !isAtWorkers(ctx, r.project, s.Session) {
 		return ""
 	}
 	return words.AtWorkers(s.Language, s.Session.TaskName)
+}
+
+// isAtWorkers reports whether the workers of a team have a run. It costs a query only for a run with a branch of its own, as
+// each run of a queue has.
+func isAtWorkers(ctx context.Context, p *project.Project, s *workflow.Session) bool {
+	queued, ok := p.Backend.(store.Queued)
+	isAtWork := s.CurrentState.Active() && !s.CurrentState.WaitsForHuman()
+	if !ok || !isAtWork || s.Branch == "" {
+		return false
+	}
+	has, err := queued.AtWorkers(ctx, s.SessionID)
+	return err == nil && has // the reply does not need it
 }
 
 // Person returns the person on whose behalf the engine acts in the project of a folder.

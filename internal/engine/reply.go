@@ -26,6 +26,8 @@ type Outcome struct {
 	// Silence says why a question to the person has brought no decision; nil if there was none, or it
 	// has brought one.
 	Silence *gate.Silence `json:"-"`
+	// Queued is true if the workers of a team have the run.
+	Queued bool `json:"-"`
 }
 
 // WhyBarred explains why the caller's yes does not count at the session's gate; empty if it does.

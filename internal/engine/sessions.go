@@ -76,13 +76,20 @@ func (e *Engine) Session(ctx context.Context, at project.Address) (s *workflow.S
 
 // GateAction returns the session waiting for a decision, and the deciding action.
 func (e *Engine) GateAction(ctx context.Context, at project.Address) (workflow.Action, *workflow.Session, error) {
-	s, _, err := e.Session(ctx, at)
+	p, id, err := e.Projects().Find(ctx, at)
+	if err != nil {
+		return "", nil, err
+	}
+	defer p.Close()
+	s, err := p.Backend.Get(ctx, id)
 	if err != nil {
 		return "", nil, err
 	}
 	switch {
 	case s.GateMet():
 		return workflow.ActionConfirm, s, nil
+	case !s.CurrentState.Gated() && isAtWorkers(ctx, p, s):
+		return "", nil, words.NothingWaitsAtWorkers(s)
 	case !s.CurrentState.Gated():
 		return "", nil, words.NothingWaits(s)
 	}

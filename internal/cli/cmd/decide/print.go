@@ -56,6 +56,10 @@ func printReply(term *terminal.Terminal, r engine.Outcome, withPrompt, person bo
 	if withPrompt && r.RolePrompt != "" {
 		fmt.Fprintf(term.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
+	if r.Queued {
+		term.Say("\nA worker of the team takes it from here: bmad-mcp queue show %s", terminal.ShellWord(r.Standing.Session.TaskName))
+		return nil
+	}
 	sayNext(term, r.Standing, person)
 	return nil
 }

@@ -69,6 +69,12 @@ func NothingWaits(s *workflow.Session) error {
 		WithHint("%s", NextMoveOf(s))
 }
 
+// NothingWaitsAtWorkers is NothingWaits for a run that the workers of a team have.
+func NothingWaitsAtWorkers(s *workflow.Session) error {
+	return fault.New(fault.NotAllowed, "nothing waits for a decision: the run %s stands at %s", s.TaskName, s.Place()).
+		WithHint("a worker of the team has it: bmad-mcp queue show %s", s.TaskName)
+}
+
 // CommentsNotTaken refuses comments on a draft with an action that is not a decision on it.
 func CommentsNotTaken(action string) error {
 	return fault.New(fault.InvalidArgument, "%s takes no comments", action).
