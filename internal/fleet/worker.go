@@ -12,7 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -30,15 +29,6 @@ type Queue interface {
 type Clone struct {
 	// Folder is the project's, Key its name in the store.
 	Folder, Key string
-}
-
-// CheckShared refuses a project that only its folder has, and not even the worktree of a run.
-func CheckShared(p *project.Project) error {
-	if !p.IsLocal() {
-		return nil
-	}
-	return fault.New(fault.NotAllowed, "%s has no remote of git, by which workers know the project", p.Dir.Path()).
-		WithHint("git remote add origin ADDRESS, and push; or name the project in your settings (project: NAME), in those of each worker too")
 }
 
 // Worker takes runs from a queue, one at a time.

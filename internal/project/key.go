@@ -27,7 +27,14 @@ func Locate(dir *durable.Dir, cfg config.Config, state trust.UserState, open fun
 	}
 	ctx := context.Background() // git only reads a text here
 	ties, _ := state.Ties()     // if nothing can be remembered, what a folder names first counts each time
-	c, err := claimIn(ctx, dir, cfg, ties)
+	named, err := openNamed(dir)
+	if err != nil {
+		return place, nil, err
+	}
+	c, err := claimIn(ctx, named, cfg, ties)
+	if named != dir {
+		_ = named.Close()
+	}
 	if err != nil {
 		return place, nil, err
 	}

@@ -140,6 +140,16 @@ func allowedAs(dir, home *durable.Dir) string {
 	return home.Path()
 }
 
+// openNamed opens the folder by which the project in an open folder is known in a shared store, mostly that folder itself: the
+// worktree of a lease is the project of the clone that it is of, also without a remote.
+func openNamed(dir *durable.Dir) (*durable.Dir, error) {
+	main, inside := mainTreeOf(dir.Path(), leasesSuffix)
+	if main == "" {
+		return dir, nil
+	}
+	return durable.OpenDir(filepath.Join(main, inside))
+}
+
 // openHome opens the folder with the sessions of the project in an open folder, mostly that folder itself.
 func (f *Finder) openHome(dir *durable.Dir) (*durable.Dir, error) {
 	home := homeOf(dir.Path())

@@ -209,7 +209,7 @@ func (p Program) keyOf(folder string) (string, error) {
 		return "", err
 	}
 	defer open.Close()
-	return open.ID(), fleet.CheckShared(open)
+	return open.ID(), nil
 }
 
 // folders returns the folders of clones: the roots that are repositories, and the repositories right below the others.

@@ -135,8 +135,8 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 		return out, err
 	}
 	defer p.Close()
-	if err := fleet.CheckShared(p); err != nil {
-		return out, err
+	if p.IsLocal() {
+		term.Warnf("%s has no remote of git on another machine, by which other clones are known as the same project: only workers in this clone can take the run", folder)
 	}
 	name := o.kept.Workflow
 	if name == "" {
