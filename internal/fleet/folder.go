@@ -192,9 +192,32 @@ func (l *lease) push(ctx context.Context, s *workflow.Session, why string) strin
 	if l.head == "" || l.head == l.claim.Commit {
 		return why
 	}
-	err := pushWork(ctx, l.folder, workflow.BranchFor(s.TaskName), l.head)
-	if err != nil {
-		return join(why, "not pushed: "+words(err))
+	branch := workflow.BranchFor(s.TaskName)
+	err := pushWork(ctx, l.folder, branch, l.head)
+	if err == nil {
+		return why
+	}
+	why = join(why, "not pushed: "+words(err))
+	if main := git.WorktreeOf(l.folder); keepBranch(ctx, main, branch, l.head) == nil {
+		why = join(why, "it is the branch "+branch+" of "+main)
 	}
 	return why
+}
+
+// keepBranch moves a branch of a clone to a commit that has the commit of the branch in it.
+func keepBranch(ctx context.Context, main, branch, commit string) error {
+	have, err := git.BranchCommit(main, branch)
+	if err != nil || have == commit {
+		return err
+	}
+	if have != "" {
+		known, err := git.IsMerged(ctx, main, have, commit)
+		if err == nil && !known {
+			err = fault.New(fault.Conflict, "the branch %s of the clone has the commit %s, which the run does not know", branch, have)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return git.SetBranch(ctx, main, branch, commit, have)
 }
