@@ -112,7 +112,7 @@ func (l *lease) persist(ctx context.Context, do func(context.Context) error) err
 func (l *lease) left() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Until(l.until) //nolint:forbidigo // a lease is of real time, by the monotonic clock
+	return time.Until(l.until)
 }
 
 // margin is the time before the end of the lease at which the work ends.

@@ -72,14 +72,12 @@ type bundle struct {
 
 // readBundle takes a bundle with one commit to be had apart.
 func readBundle(data []byte) (b bundle, err error) {
-	refuse := func(err *fault.Error) (bundle, error) {
-		return bundle{}, err.WithHint("make it anew, and hand it over as it is")
-	}
+	refuse := func(err *fault.Error) error { return err.WithHint("make it anew, and hand it over as it is") }
 	header, pack, ok := bytes.Cut(data, []byte("\n\n"))
 	first, rest, _ := strings.Cut(string(header), "\n")
 	isKnown := first == "# v2 git bundle" || first == "# v3 git bundle"
 	if !ok || !isKnown || !bytes.HasPrefix(pack, []byte("PACK")) {
-		return refuse(fault.New(fault.InvalidArgument, "this is not a bundle of git"))
+		return b, refuse(fault.New(fault.InvalidArgument, "this is not a bundle of git"))
 	}
 	b.pack = pack
 	for line := range strings.SplitSeq(rest, "\n") {
@@ -88,17 +86,17 @@ func readBundle(data []byte) (b bundle, err error) {
 		switch {
 		case strings.HasPrefix(line, "@object-format="): // git says so if it is another
 		case !commitForm.MatchString(hash):
-			return refuse(fault.New(fault.InvalidArgument, "the bundle has a line that is not known here: %s", sayShort(line)))
+			return b, refuse(fault.New(fault.InvalidArgument, "the bundle has a line that is not known here: %s", sayShort(line)))
 		case isBase:
 			b.bases = append(b.bases, hash)
 		case b.head != "" && b.head != hash:
-			return refuse(fault.New(fault.InvalidArgument, "the bundle has several commits to be had"))
+			return b, refuse(fault.New(fault.InvalidArgument, "the bundle has several commits to be had"))
 		default:
 			b.head = hash
 		}
 	}
 	if b.head == "" || len(b.bases) > maxBases {
-		return refuse(fault.New(fault.InvalidArgument, "the bundle has no commit to be had, or builds on too many"))
+		return b, refuse(fault.New(fault.InvalidArgument, "the bundle has no commit to be had, or builds on too many"))
 	}
 	return b, nil
 }

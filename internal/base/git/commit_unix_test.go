@@ -258,7 +258,7 @@ func TestAuthor(t *testing.T) {
 	for author, want := range map[string]string{
 		"": "bmad-mcp <bmad-mcp@localhost>", "Ann": "Ann <>", "Ann <ann@x.org>": "Ann <ann@x.org>",
 		"<ann@x.org>": "ann@x.org <>", "... <x@y>": "bmad-mcp <bmad-mcp@localhost>",
-		"A\nparent 1 <x\n@y>": "Aparent 1 <x@y>", "A <b> <c@d>": "A <b c@d>",
+		"A\nx parent 1 <x\n@y>": "Ax parent 1 <x@y>", "A <b> <c@d>": "A <b c@d>",
 		"Ann <ann@x.org…": "Ann <ann@x.org…>", "\xff <x>": "bmad-mcp <bmad-mcp@localhost>", "Ä. Ö. <ä@x>": "Ä. Ö <ä@x>",
 	} {
 		p.line("echo x >>a.txt")

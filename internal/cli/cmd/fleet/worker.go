@@ -92,7 +92,7 @@ func (o *options) work(ctx context.Context, p Program) error {
 	_ = os.Unsetenv("PGPASSWORD") // the database has read it, and no engine is to
 	w.Queue = leases{q, database}
 	w.Limits = queue.Limits{MaxWorkers: p.Tasks.Config.MaxWorkers, MaxCostPerDay: int64(p.Tasks.Config.MaxCostPerDay)}
-	w.Open = func(ctx context.Context, folder string, order fleet.Order) (headless.Options, func(), error) {
+	w.Open = func(_ context.Context, folder string, order fleet.Order) (headless.Options, func(), error) {
 		a := p.For(folder)
 		opts, err := run.WorkerOptions(a.Terminal, a.Tasks, order)
 		opts.Tell = func(e headless.Event) { o.tellEvent(p.Term, e) }

@@ -51,19 +51,37 @@ func (a *apart) checkFlags(o *options, objective string) error {
 			WithHint("leave it out for one run at a time")
 	case len(a.labels) > 0 && !a.queue:
 		return fault.New(fault.InvalidArgument, "--label is for --queue").WithHint("add --queue, or leave it out")
-	case a.eachSprint && (o.kept.From == "" || !alone):
-		return fault.New(fault.InvalidArgument, "--each-sprint builds the plan of a run").WithHint("name the run alone: bmad-mcp run --from RUN --each-sprint")
-	case a.eachSprint && (a.queue || o.dryRun || o.kept.Stages+o.kept.Workflow+o.name+o.events != "" || len(o.docs) > 0):
-		return fault.New(fault.InvalidArgument, "--each-sprint goes with none of --queue, --dry-run, --stages, --workflow, --name, --doc and --events").
-			WithHint("leave the other flag out: the plan decides it")
-	case a.queue && o.kept.Worktree:
-		return fault.New(fault.InvalidArgument, "--worktree is for a run here, and each queued run has a worktree where it is worked on").WithHint("leave one out")
 	case a.publish && !o.kept.Worktree && !a.eachSprint && !a.queue && o.resume == "":
 		return fault.New(fault.InvalidArgument, "--pr is for a run with a branch of its own").WithHint("add --worktree")
-	case a.queue && (o.dryRun || o.events != "" || o.gates == string(headless.Ask)):
+	case a.eachSprint:
+		return a.checkSprints(o, alone)
+	case a.queue:
+		return checkQueue(o)
+	}
+	return nil
+}
+
+// checkSprints refuses flags that do not go with --each-sprint. alone is true if neither an objective nor a run is named.
+func (a *apart) checkSprints(o *options, alone bool) error {
+	switch decided := o.kept.Stages + o.kept.Workflow + o.name + o.events; {
+	case o.kept.From == "" || !alone:
+		return fault.New(fault.InvalidArgument, "--each-sprint builds the plan of a run").WithHint("name the run alone: bmad-mcp run --from RUN --each-sprint")
+	case a.queue || o.dryRun || decided != "" || len(o.docs) > 0:
+		return fault.New(fault.InvalidArgument, "--each-sprint goes with none of --queue, --dry-run, --stages, --workflow, --name, --doc and --events").
+			WithHint("leave the other flag out: the plan decides it")
+	}
+	return nil
+}
+
+// checkQueue refuses flags that do not go with --queue.
+func checkQueue(o *options) error {
+	switch {
+	case o.kept.Worktree:
+		return fault.New(fault.InvalidArgument, "--worktree is for a run here, and each queued run has a worktree where it is worked on").WithHint("leave one out")
+	case o.dryRun || o.events != "" || o.gates == string(headless.Ask):
 		return fault.New(fault.InvalidArgument, "--queue goes with none of --dry-run, --events and --gates ask").
 			WithHint("at its gates a queued run waits for bmad-mcp decide; leave the other flag out")
-	case a.queue && len(o.kept.Open)+len(o.kept.ToolServers) > 0:
+	case len(o.kept.Open)+len(o.kept.ToolServers) > 0:
 		return fault.New(fault.InvalidArgument, "--allow-path and --tool-server are rights on one machine, and --queue is for others").
 			WithHint("leave them out, or run it here with --worktree")
 	}
@@ -198,6 +216,10 @@ func firstLine(text string) string {
 
 // publishRun offers the branch of a complete run for review.
 func publishRun(ctx context.Context, term *terminal.Terminal, folder string, r *headless.Result) {
+	if r.Branch == "" {
+		term.Warnf("--pr offers nothing: the run has no branch of its own, since it was begun without --worktree")
+		return
+	}
 	s := r.Session.Standing.Session
 	sayPublished(ctx, term, fleet.Proposal{Folder: cmp.Or(r.Worktree, folder), Branch: r.Branch, Commit: fleet.CommitOf(folder, r.Branch), Title: firstLine(s.Objective)}, s)
 }

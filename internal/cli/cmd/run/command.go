@@ -150,23 +150,14 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	if err := o.checkFlags(term.JSON, tasks.Config.ToolServers, objective); err != nil {
 		return err
 	}
-	switch o.resume {
-	case "":
-	case onlyRun:
-		o.resume, err = onlyTask(ctx, tasks)
-	default:
-		o.resume, err = tasks.Named(ctx, o.resume)
-	}
-	if err != nil {
+	if err := o.nameRun(ctx, tasks); err != nil {
 		return err
 	}
 	if o.apart.queue {
 		return o.enqueue(ctx, term, tasks, program, objective)
 	}
-	if o.resume != "" {
-		if err := o.checkUnqueued(ctx, tasks, program); err != nil {
-			return err
-		}
+	if err := o.checkUnqueued(ctx, tasks, program); err != nil {
+		return err
 	}
 	program.UseAudits()
 	opts, err := o.runnerOptions(ctx, term, tasks)
@@ -197,13 +188,22 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	case err != nil:
 		return err
 	}
-	switch isOver := out.Reason == headless.Done; {
-	case o.apart.publish && isOver && out.Branch == "":
-		term.Warnf("--pr offers nothing: the run has no branch of its own, since it was begun without --worktree")
-	case o.apart.publish && isOver:
+	if o.apart.publish && out.Reason == headless.Done {
 		publishRun(ctx, term, opts.Folder, out)
 	}
 	return exitFor(out.Reason)
+}
+
+// nameRun finds the name of the run to resume, if there is one.
+func (o *options) nameRun(ctx context.Context, tasks *app.Tasks) (err error) {
+	switch o.resume {
+	case "":
+	case onlyRun:
+		o.resume, err = onlyTask(ctx, tasks)
+	default:
+		o.resume, err = tasks.Named(ctx, o.resume)
+	}
+	return err
 }
 
 // exitFor returns the end of the command for the end of a run.
@@ -225,12 +225,12 @@ func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective
 	switch {
 	case o.resume == "" && objective == "" && !o.apart.eachSprint:
 		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a run").WithHint("say in one or two sentences what is to be built")
-	case o.resume != "" && objective != "":
-		return fault.New(fault.InvalidArgument, "a run that is resumed has its objective already").WithHint("leave out the words after the flags, or --resume")
-	case o.resume != "" && o.kept.Workflow != "":
-		return fault.New(fault.InvalidArgument, "a run that is resumed has its workflow already").WithHint("leave out --workflow")
-	case o.resume != "" && o.dryRun:
-		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the run is", o.resume)
+	case o.resume != "":
+		if err := o.checkResume(objective); err != nil {
+			return err
+		}
+	}
+	switch {
 	case o.yes && o.gates != "" && o.gates != string(headless.Yes):
 		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
 	case o.gates != "" && !slices.Contains([]headless.Gates{headless.Ask, headless.Stop, headless.Yes}, headless.Gates(o.gates)):
@@ -253,6 +253,19 @@ func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective
 		return err
 	}
 	return o.readTexts()
+}
+
+// checkResume refuses flags that do not go with --resume.
+func (o *options) checkResume(objective string) error {
+	switch {
+	case objective != "":
+		return fault.New(fault.InvalidArgument, "a run that is resumed has its objective already").WithHint("leave out the words after the flags, or --resume")
+	case o.kept.Workflow != "":
+		return fault.New(fault.InvalidArgument, "a run that is resumed has its workflow already").WithHint("leave out --workflow")
+	case o.dryRun:
+		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the run is", o.resume)
+	}
+	return nil
 }
 
 // readTexts parses the flags given as texts.

@@ -106,6 +106,9 @@ func (o *options) enqueue(ctx context.Context, term *terminal.Terminal, tasks *a
 
 // checkUnqueued refuses to go on here with a run that the queue has for a worker: both would work on it, and be paid.
 func (o *options) checkUnqueued(ctx context.Context, tasks *app.Tasks, program Program) error {
+	if o.resume == "" {
+		return nil
+	}
 	folder, err := tasks.Project()
 	if err != nil {
 		return err
