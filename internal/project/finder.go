@@ -96,10 +96,14 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 // read reads the settings of the project in an open folder, which it closes if there is an error.
 func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 	dir.KeepFolders()
-	home, err := f.openHome(dir)
-	if err != nil {
-		_ = dir.Close()
-		return nil, err
+	home, allowed, kind := dir, dir.Path(), kindOf(dir.Path())
+	if kind == linkedTree {
+		var err error
+		if home, err = f.openHome(dir); err != nil {
+			_ = dir.Close()
+			return nil, err
+		}
+		allowed = allowedAs(dir, home)
 	}
 	out := &Project{Dir: dir, Home: home}
 	cfg, err := f.settings.Load(home) // those of a worktree are within reach of its engine
@@ -112,7 +116,7 @@ func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 		out.Close()
 		return nil, err
 	}
-	return &Project{Dir: dir, Home: home, allowed: allowedAs(dir, home), Backend: backend, Texts: backend, Config: cfg, key: place.Key,
+	return &Project{Dir: dir, Home: home, allowed: allowed, kind: kind, Backend: backend, Texts: backend, Config: cfg, key: place.Key,
 		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{},
 		language: f.language}, nil
 }

@@ -31,6 +31,8 @@ type Project struct {
 	key      string                 // in a shared store, else ""
 	// allowed is the folder under which the person's permissions are recorded.
 	allowed string
+	// kind is the kind of the tree with Dir.
+	kind kind
 }
 
 // Language returns the language for a person who has written a text, for example the objective of a run.

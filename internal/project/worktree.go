@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -76,6 +77,29 @@ func LeaseFolder(repository, task, number string) string {
 	return filepath.Join(repository+leasesSuffix, task+"-"+number)
 }
 
+// kind is the kind of a folder's tree.
+type kind string
+
+// The kinds: outside of git, the tree of a repository, and a linked worktree.
+const (
+	plainTree  kind = ""
+	mainTree   kind = "main"
+	linkedTree kind = "linked"
+)
+
+// kindOf returns the kind of the tree in which a folder lies, by its path: each call opens a project, so that a look has to be
+// cheap. A link into a folder of a worktree is a plain folder.
+func kindOf(folder string) kind {
+	info, err := os.Lstat(filepath.Join(Top(folder), ".git"))
+	switch {
+	case err != nil:
+		return plainTree
+	case info.IsDir():
+		return mainTree
+	}
+	return linkedTree
+}
+
 // homeOf returns the folder of the main tree that has the sessions of the worktree of a run; "" for any other folder.
 func homeOf(folder string) string {
 	main, inside := mainTreeOf(folder, worktreesSuffix)
@@ -114,7 +138,7 @@ func (p *Project) AtHome() *Project {
 		return p
 	}
 	return &Project{
-		Dir: p.Home, Home: p.Home, allowed: p.allowed, Backend: p.Backend, Texts: p.Texts, Config: p.Config, key: p.key,
+		Dir: p.Home, Home: p.Home, allowed: p.allowed, kind: p.kind, Backend: p.Backend, Texts: p.Texts, Config: p.Config, key: p.key,
 		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, language: p.language,
 	}
 }
@@ -184,6 +208,9 @@ func (f *Finder) Follow(p *Project, s *workflow.Session) (*Project, error) {
 
 // follow is Follow for the id of a session. Without a folder for worktrees there is nothing to follow, at no cost.
 func (f *Finder) follow(ctx context.Context, p *Project, id string) (*Project, string, error) {
+	if p.kind == plainTree {
+		return p, id, nil
+	}
 	all, _ := worktreesOf(p.Home.Path())
 	if all == "" || id == "" || !hasAny(filepath.Dir(all), filepath.Base(all)) {
 		return p, id, nil
