@@ -59,7 +59,8 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 		},
 		// Documents of an earlier run whose sessions are gone must not be written over.
 		Taken: func(name string) bool {
-			return p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name)) || req.Apart && p.HasBranch(name)
+			hasBranch := req.Apart && p.HasBranch(name)
+			return hasBranch || p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name))
 		},
 		Named: func(s *workflow.Session) error {
 			if req.Apart {

@@ -15,10 +15,7 @@ func pushWork(ctx context.Context, folder, branch, commit string) error {
 		return err
 	}
 	if have != "" {
-		known, err := git.HasCommit(ctx, folder, have)
-		if err == nil && known {
-			known, err = git.IsMerged(ctx, folder, have, commit)
-		}
+		known, err := git.IsMerged(ctx, folder, have, commit) // a commit that the clone lacks is not
 		if err != nil {
 			return err
 		}

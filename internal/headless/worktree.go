@@ -49,7 +49,8 @@ func (r *run) hashChanged(tree *Tree) map[string]string {
 func (r *run) noteWritten(tree *Tree) {
 	a := r.state.Attempt
 	for name, hash := range r.hashChanged(tree) {
-		if before, had := a.Before[name]; (!had || before != hash) && !slices.Contains(r.state.Wrote, name) {
+		before, had := a.Before[name]
+		if isSame := had && before == hash; !isSame && !slices.Contains(r.state.Wrote, name) {
 			r.state.Wrote = append(r.state.Wrote, name)
 		}
 	}

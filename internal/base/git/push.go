@@ -153,7 +153,7 @@ func (r *remote) hasHooks(ctx context.Context, dir string) (bool, error) {
 	}
 	name := filepath.Join(dir, "config")
 	if _, err := os.Stat(name); err != nil {
-		return false, nil //nolint:nilerr // it is no repository
+		return false, nil //nolint:nilerr // it is not a repository
 	}
 	text, err := durable.ReadPath(name, maxText)
 	if err != nil {

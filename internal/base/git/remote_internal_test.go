@@ -38,11 +38,11 @@ func FuzzReadBundle(f *testing.F) {
 		}
 		for _, hash := range append(b.bases, b.head) {
 			if !commitForm.MatchString(hash) {
-				t.Errorf("%q is no hash", hash)
+				t.Errorf("%q is not a hash", hash)
 			}
 		}
 		if !strings.HasPrefix(string(b.pack), "PACK") {
-			t.Errorf("%.20q is no pack", b.pack)
+			t.Errorf("%.20q is not a pack", b.pack)
 		}
 	})
 }
