@@ -139,6 +139,29 @@ func through(t testing.TB, address string) (*proxy, string) {
 	return p, fmt.Sprintf(config, p.port())
 }
 
+// TestCutWhileConnecting cuts a second connection before it is made. The server is there, as the first one shows, so
+// the call is done over a third one.
+func TestCutWhileConnecting(t *testing.T) {
+	ctx := context.Background()
+	p, address := through(t, migrated(t))
+	d := open(t, address)
+	b := d.Store(at)
+	s := create(t, b)
+	_, err := b.Update(ctx, s.SessionID, func(tx store.Tx, s *workflow.Session) error {
+		p.up.Store(0)
+		if _, err := d.Queue().List(ctx, nil); err != nil {
+			t.Errorf("the second connection was cut: %v", err)
+		}
+		if p.up.Load() == 0 {
+			t.Error("no connection was cut")
+		}
+		return step("text")(tx, s)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // thorough asks for every cut, and ten rounds of kills.
 var thorough = os.Getenv("TEST_BMAD_EVERY_CUT") == "1"
 

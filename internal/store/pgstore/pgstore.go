@@ -173,8 +173,10 @@ func (d *Database) Close() {
 const failover = 10 * time.Second
 
 // onConn does something on a connection to a database with a usable schema. If the connection is lost, as in a fail-over,
-// it does so again on another one, unless the error is final. A server that was away before is not waited for.
+// it does so again on another one, unless the error is final. A server that was away before is not waited for: no
+// connection was lost then, and none of this process is open.
 func (d *Database) onConn(ctx context.Context, isLost bool, do func(*pgx.Conn) error) error {
+	isLost = isLost || d.isConnected()
 	until := time.Now().Add(failover) //nolint:forbidigo // a deadline of the network, by the system's clock
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		conn, err := d.poolConn(ctx)
@@ -204,6 +206,17 @@ func (d *Database) onConn(ctx context.Context, isLost bool, do func(*pgx.Conn) e
 
 // finalError is an error after which nothing is done again.
 type finalError struct{ error }
+
+// isConnected reports whether a connection is open, in use or idle.
+func (d *Database) isConnected() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pool == nil {
+		return false
+	}
+	stat := d.pool.Stat()
+	return stat.AcquiredConns()+stat.IdleConns() > 0
+}
 
 // poolConn returns a connection.
 func (d *Database) poolConn(ctx context.Context) (*pgxpool.Conn, error) {
