@@ -86,6 +86,25 @@ func TestAccessible(t *testing.T) {
 	} else if len(pages) < 25 {
 		t.Fatalf("only %d pages: %v", len(pages), pages)
 	}
+	checkAccessible(t, b, w, axe, pages)
+}
+
+// TestAccessibleQueue is [TestAccessible] for the pages on which the queue of a team is shown.
+func TestAccessibleQueue(t *testing.T) {
+	axe := axeScript(t)
+	b := openBrowser(t)
+	m := newTeam(t)
+	m.fill()
+	pages := []string{"/"}
+	for _, run := range []string{"cart", "search", "invoice", "report", "mail", "checkout"} {
+		pages = append(pages, m.projectPath()+"r/"+run+"/")
+	}
+	checkAccessible(t, b, m.world, axe, pages)
+}
+
+// checkAccessible has the checker look at pages in each setting, and fails for what it finds and for pages wider than the window.
+func checkAccessible(t *testing.T, b *browser, w *world, axe string, pages []string) {
+	t.Helper()
 	_, err := chromedp.Call(b.ctx, cdppage.SetBypassCSP, cdppage.SetBypassCSPParams{Enabled: true})
 	b.do(err)
 	for name, setting := range map[string]struct {
