@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// heldBy is the condition for the lease of a worker at work.
-	heldBy = `tenant_id = $1 and session_id = $2 and lease_no = $3 and state = 'working'`
+	// heldBy is the condition for the lease of a worker at work. After a fail-over that has lost a claim, two leases can
+	// have one number, but not the text of one call.
+	heldBy = `tenant_id = $1 and session_id = $2 and lease_no = $3 and call = $4 and state = 'working'`
 	// leaseCount is the number of leases that have not ended.
 	leaseCount = `(select count(*) from queue_entry n where n.tenant_id = $1 and n.state = 'working' and n.lease_until > ` + serverTime + `)`
 	// inOrder has the entries read in their order, by the index, until one fits. The planner would sort them all, as it
@@ -65,17 +66,17 @@ func readClock() time.Time {
 // Claim gives a worker the oldest entry which is Ready, or whose worker is lost, of the worker's projects, and with no
 // label that the worker does not have. It returns nil if there is none, or if a limit is reached: l or that of the team,
 // the stricter one. The worker counts as seen. The lease lasts until the claim's Until.
-func (q *Queue) Claim(ctx context.Context, w queue.Worker, lease time.Duration, l queue.Limits) (*queue.Claim, error) {
-	for _, err := range []error{w.Check(), queue.CheckLease(lease), l.Check()} {
+func (q *Queue) Claim(ctx context.Context, w queue.Worker, length time.Duration, l queue.Limits) (*queue.Claim, error) {
+	for _, err := range []error{w.Check(), queue.CheckLease(length), l.Check()} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	call, length := rand.Text(), lease.Microseconds()
+	call := rand.Text()
 	var out *queue.Claim
 	err := q.sendBatch(ctx, func(b *pgx.Batch, again bool) {
 		out = nil
-		until := readClock().Add(lease)
+		until := readClock().Add(length)
 		read := func(rows pgx.Rows) error {
 			for rows.Next() {
 				c, err := scanClaim(rows)
@@ -92,55 +93,61 @@ func (q *Queue) Claim(ctx context.Context, w queue.Worker, lease time.Duration, 
 		b.Queue(lockLimits+`where $2 or exists (select from queue_limit where tenant_id = $1 and max_workers > 0)`, q.db.tenant, l.MaxWorkers > 0)
 		statement := claimNext
 		if again {
-			b.Queue(claimAgain, q.db.tenant, w.ID, call, length).Query(read)
+			b.Queue(claimAgain, q.db.tenant, w.ID, call, length.Microseconds()).Query(read)
 			statement = claimNextOnce
 		}
-		b.Queue(statement, q.db.tenant, listOf(w.Projects), listOf(w.Labels), length, w.ID, call, l.MaxWorkers, l.MaxCostPerDay).Query(read)
+		b.Queue(statement, q.db.tenant, listOf(w.Projects), listOf(w.Labels), length.Microseconds(), w.ID, call, l.MaxWorkers, l.MaxCostPerDay).Query(read)
 		q.queueSeen(b, w, `10 seconds`)
 	})
-	if err != nil {
+	if err != nil || out == nil {
 		return nil, err
 	}
+	q.db.mu.Lock()
+	q.db.claimed[out.SessionID] = lease{out.LeaseNo, call}
+	q.db.mu.Unlock()
 	return out, nil
 }
 
 // refuseUnless returns the error for a lease that does not count any more.
-func (row *entryRow) refuseUnless(id string, no int64) error {
+func (row *entryRow) refuseUnless(id string, l lease) error {
+	isLast := row.no == l.no && row.call == l.call
 	switch {
-	case row.no == no && row.state == queue.Cancelled:
+	case isLast && row.state == queue.Cancelled:
 		return queue.CancelledError(id)
-	case !row.found, row.no != no, row.state != queue.Working: // an entry goes with its session
-		return queue.LeaseLost(id, no)
+	case !row.found, !isLast, row.state != queue.Working: // an entry goes with its session
+		return queue.LeaseLost(id, l.no)
 	}
 	return nil
 }
 
 // Renew prolongs a lease, and returns its end by this machine's monotonic clock. It refuses with an error that matches
 // [queue.ErrLeaseLost], and [queue.ErrCancelled] if somebody has cancelled the entry. A lease that has ended begins
-// again if no other worker has the entry yet, and the team's limit of workers allows it.
-func (q *Queue) Renew(ctx context.Context, sessionID string, no int64, lease time.Duration) (until time.Time, err error) {
+// again if no other worker has the entry yet, and the team's limit of workers allows it. A lease counts only for the
+// Database that has claimed it.
+func (q *Queue) Renew(ctx context.Context, sessionID string, no int64, length time.Duration) (until time.Time, err error) {
 	id, ok := store.ParseID(sessionID)
 	if !ok {
 		return time.Time{}, notQueued(sessionID)
 	}
-	if err := queue.CheckLease(lease); err != nil {
+	if err := queue.CheckLease(length); err != nil {
 		return time.Time{}, err
 	}
+	l := q.db.claimedLease(id, no)
 	var row entryRow
 	var renewed bool
 	err = q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
-		until, renewed = readClock().Add(lease), false
+		until, renewed = readClock().Add(length), false
 		b.Queue(lockLimits+`from queue_entry where `+heldBy+` and lease_until <= clock_timestamp()
-			and exists (select from queue_limit m where m.tenant_id = $1 and m.max_workers > 0)`, q.db.tenant, id, no)
+			and exists (select from queue_limit m where m.tenant_id = $1 and m.max_workers > 0)`, q.db.tenant, id, no, l.call)
 		q.queueLock(b, id, &row)
-		b.Queue(`update queue_entry set lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond' where `+heldBy+`
+		b.Queue(`update queue_entry set lease_until = clock_timestamp() + $5::bigint * interval '1 microsecond' where `+heldBy+`
 			and (lease_until > clock_timestamp() or not exists (select from queue_limit m where m.tenant_id = $1 and m.max_workers between 1 and `+leaseCount+`)) returning 1`,
-			q.db.tenant, id, no, lease.Microseconds()).Query(isFilled(&renewed))
+			q.db.tenant, id, no, l.call, length.Microseconds()).Query(isFilled(&renewed))
 		b.Queue(`update queue_worker w set seen_at = clock_timestamp() from queue_entry e where e.tenant_id = $1 and e.session_id = $2 and e.lease_no = $3
 			and w.tenant_id = $1 and w.worker_id = e.worker and w.seen_at < clock_timestamp() - interval '10 seconds'`, q.db.tenant, id, no)
 	})
 	if err == nil && !renewed {
-		if err = row.refuseUnless(id, no); err == nil {
+		if err = row.refuseUnless(id, l); err == nil {
 			err = queue.LeaseLost(id, no)
 		}
 	}
@@ -160,20 +167,21 @@ func (q *Queue) Save(ctx context.Context, sessionID string, no int64, p queue.Pr
 	if err := p.Check(); err != nil {
 		return err
 	}
+	l := q.db.claimedLease(id, no)
 	var row entryRow
 	err := q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
 		q.queueLock(b, id, &row)
-		b.Queue(`insert into queue_day (tenant_id, day, spent) select $1, `+serverDay+`, $4::bigint - greatest(spent, 0)
-			from queue_entry where `+heldBy+` and greatest(spent, 0) < $4::bigint
-			on conflict (tenant_id, day) do update set spent = queue_day.spent + excluded.spent`, q.db.tenant, id, no, p.Spent)
-		b.Queue(`update queue_entry set kept = coalesce($4, kept), asking = $5, calls = $6, repeated = $7, spent = greatest(spent, $8),
-			head = coalesce(nullif($9, ''), head), work = coalesce($10, work) where `+heldBy,
-			q.db.tenant, id, no, p.Kept, p.Asking, p.Calls, p.Repeated, p.Spent, p.Head, p.Work)
+		b.Queue(`insert into queue_day (tenant_id, day, spent) select $1, `+serverDay+`, $5::bigint - greatest(spent, 0)
+			from queue_entry where `+heldBy+` and greatest(spent, 0) < $5::bigint
+			on conflict (tenant_id, day) do update set spent = queue_day.spent + excluded.spent`, q.db.tenant, id, no, l.call, p.Spent)
+		b.Queue(`update queue_entry set kept = coalesce($5, kept), asking = $6, calls = $7, repeated = $8, spent = greatest(spent, $9),
+			head = coalesce(nullif($10, ''), head), work = coalesce($11, work) where `+heldBy,
+			q.db.tenant, id, no, l.call, p.Kept, p.Asking, p.Calls, p.Repeated, p.Spent, p.Head, p.Work)
 	})
 	if err != nil {
 		return err
 	}
-	return row.refuseUnless(id, no)
+	return row.refuseUnless(id, l)
 }
 
 // Release gives an entry back. If it is to be Waiting, and the session has been changed meanwhile, it becomes Ready: the
@@ -187,30 +195,33 @@ func (q *Queue) Release(ctx context.Context, sessionID string, no int64, r queue
 	if err := r.Check(); err != nil {
 		return err
 	}
+	l := q.db.claimedLease(id, no)
 	var row entryRow
 	err := q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
 		const ofSession = `session s where s.tenant_id = $1 and s.session_id = $2
 			and s.project_id = (select n.project_id from queue_entry n where n.tenant_id = $1 and n.session_id = $2)`
 		b.Queue(`select 1 from `+ofSession+` for no key update of s`, q.db.tenant, id)
 		q.queueLock(b, id, &row)
-		b.Queue(`with changed as (select $4 = 'waiting' and exists (select from `+ofSession+` and s.revision <> $5) as meanwhile)
-			update queue_entry set state = case when meanwhile then 'ready' else $4 end, why = case when meanwhile then '' else $6 end,
-			not_before = case when meanwhile then '-infinity' else clock_timestamp() + $7::bigint * interval '1 microsecond' end,
+		b.Queue(`with changed as (select $5 = 'waiting' and exists (select from `+ofSession+` and s.revision <> $6) as meanwhile)
+			update queue_entry set state = case when meanwhile then 'ready' else $5 end, why = case when meanwhile then '' else $7 end,
+			not_before = case when meanwhile then '-infinity' else clock_timestamp() + $8::bigint * interval '1 microsecond' end,
 			worker = '', worker_before = '', lease_until = '-infinity', released_no = lease_no, changed_at = clock_timestamp() from changed where `+heldBy,
-			q.db.tenant, id, no, string(r.To), r.Revision, queue.CutWords(r.Why), r.NotBefore.Microseconds())
+			q.db.tenant, id, no, l.call, string(r.To), r.Revision, queue.CutWords(r.Why), r.NotBefore.Microseconds())
 	})
 	if isRepeated := no > 0 && row.givenUp == no; err != nil || isRepeated {
 		return err
 	}
-	return row.refuseUnless(id, no)
+	return row.refuseUnless(id, l)
 }
 
 // Hold has every change of a session by this process depend on a lease, for good: if it does not count any more, nothing is
 // stored, and the error matches [queue.ErrLeaseLost].
 func (d *Database) Hold(sessionID string, no int64) {
+	id := keyOf(sessionID)
+	l := d.claimedLease(id, no)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.held[keyOf(sessionID)] = no
+	d.held[id] = l
 }
 
 // keyOf returns the one form of an id.
@@ -221,37 +232,43 @@ func keyOf(sessionID string) string {
 	return sessionID
 }
 
-// lease is a lease under which a session is changed.
-type lease struct {
-	isHeld bool
-	no     int64
-}
-
-// heldLease returns the lease that changes of a session depend on.
-func (d *Database) heldLease(sessionID string) lease {
+// claimedLease returns the lease of an entry with a number. If this Database has not claimed it, it counts nowhere.
+func (d *Database) claimedLease(id string, no int64) lease {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	no, ok := d.held[keyOf(sessionID)]
-	return lease{ok, no}
+	if l := d.claimed[id]; l.no == no {
+		return l
+	}
+	return lease{no: no}
+}
+
+// heldLease returns the lease that changes of a session depend on, nil if there is none.
+func (d *Database) heldLease(sessionID string) *lease {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if l, ok := d.held[keyOf(sessionID)]; ok {
+		return &l
+	}
+	return nil
 }
 
 // checkLease refuses a change under a lease that does not count any more. The lock follows: with one, the lease counts
 // until the transaction ends.
 func (t *tx) checkLease(ctx context.Context, lock string) error {
-	if !t.fence.isHeld {
+	if t.fence == nil {
 		return nil
 	}
 	var row entryRow
 	if !t.db.hasQueue() {
 		return queue.LeaseLost(t.id, t.fence.no)
 	}
-	err := t.conn.QueryRow(ctx, `select lease_no, `+boundedColumn("state", queue.MaxName)+` from queue_entry
+	err := t.conn.QueryRow(ctx, `select lease_no, `+boundedColumn("state", queue.MaxName)+`, `+boundedColumn("call", queue.MaxName)+` from queue_entry
 		where tenant_id = $1 and project_id = $2 and session_id = $3`+lock,
-		t.db.tenant, t.project, t.id).Scan(&row.no, &row.state)
+		t.db.tenant, t.project, t.id).Scan(&row.no, &row.state, &row.call)
 	if row.found = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
-	return row.refuseUnless(t.id, t.fence.no)
+	return row.refuseUnless(t.id, *t.fence)
 }
 
 // queueFollow has the entry of a session follow a change of it: one that has stopped is Ready, and that of a cancelled

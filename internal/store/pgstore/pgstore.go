@@ -65,8 +65,14 @@ type Database struct {
 	// untold are the changed projects without a notice yet.
 	untold  map[int64]bool
 	telling sync.WaitGroup
-	// held are the numbers of the leases under which this process changes sessions, by session.
-	held map[string]int64
+	// claimed are the last leases that this process has claimed, held those under which it changes sessions, by session.
+	claimed, held map[string]lease
+}
+
+// lease is the number of a lease, and the text of the call that has claimed it, which no other call has.
+type lease struct {
+	no   int64
+	call string
 }
 
 // Open returns the database at an address, which is not reached before something is asked of it.
@@ -76,7 +82,10 @@ func Open(address string) (*Database, error) {
 		return nil, fault.New(fault.InvalidArgument, "the address of the store cannot be used: %s", withoutAddress(err)).
 			WithHint("correct store in your settings, or BMAD_STORE")
 	}
-	d := &Database{config: config, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{}, held: map[string]int64{}}
+	d := &Database{
+		config: config, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{},
+		claimed: map[string]lease{}, held: map[string]lease{},
+	}
 	params := config.ConnConfig.RuntimeParams
 	if text, ok := params[tenantSetting]; ok {
 		if d.tenant, err = strconv.ParseInt(text, 10, 64); err != nil {

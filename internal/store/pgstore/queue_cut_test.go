@@ -18,7 +18,7 @@ import (
 // cutCall is a call of the queue over a connection that is cut, and the check of what it has left.
 type cutCall struct {
 	name string
-	// prepare and check use a connection that is not cut.
+	// prepare and check are called while nothing is cut.
 	prepare func(t *testing.T)
 	do      func() error
 	check   func(t *testing.T)
@@ -36,11 +36,11 @@ func cutCalls(t *testing.T, straight, cut *pgstore.Database) []cutCall {
 	var n int
 	take := func(t *testing.T) {
 		if c != nil && get(t, q, c.SessionID).State == queue.Working {
-			must(t, q.Release(ctx, c.SessionID, c.LeaseNo, queue.Release{To: queue.Done}))
+			must(t, over.Release(ctx, c.SessionID, c.LeaseNo, queue.Release{To: queue.Done}))
 		}
 		s := enqueue(t, straight, queue.Order{})
 		id, revision = s.SessionID, s.Revision
-		if c = claim(t, q, worker, whole); c.SessionID != id {
+		if c = claim(t, over, worker, whole); c.SessionID != id {
 			t.Fatalf("claimed %+v", c)
 		}
 		n++

@@ -186,7 +186,8 @@ func TestLimits(t *testing.T) {
 			t.Errorf("with %d of the team and %d of the worker %d got something, want %d", tt.team, tt.own, len(got), tt.want)
 		}
 		for _, c := range got {
-			must(t, q.Release(ctx, c.SessionID, c.LeaseNo, queue.Release{To: queue.Ready}))
+			must(t, q.Cancel(ctx, c.SessionID))
+			must(t, q.Retry(ctx, c.SessionID, nil))
 		}
 	}
 	must(t, q.SetLimits(ctx, queue.Limits{MaxCostPerDay: 100}))

@@ -227,12 +227,13 @@ func TestManyWorkers(t *testing.T) {
 }
 
 // TestLateWorkersAreRefused: once another worker has an entry, the one before can write nothing of it, also not into the
-// session; and the other can. It is told so before its change is made.
+// session; and the other can. It is told so before its change is made. That holds too if a fail-over has lost its claim, so
+// that the lease of the other has the same number.
 func TestLateWorkersAreRefused(t *testing.T) {
 	ctx := context.Background()
 	address := migrated(t)
 	late, next := open(t, address), open(t, address)
-	for _, cancelled := range []bool{false, true} {
+	for _, how := range []string{"taken over", "claimed on a standby", "cancelled"} {
 		s := enqueue(t, late, queue.Order{})
 		c := claim(t, late.Queue(), worker, whole)
 		late.Hold(strings.ToUpper(s.SessionID), c.LeaseNo)
@@ -241,9 +242,15 @@ func TestLateWorkersAreRefused(t *testing.T) {
 		}
 		must(t, late.Queue().Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{Kept: []byte("in time"), Spent: 5}))
 		var last int64
-		if cancelled {
+		switch how {
+		case "cancelled":
 			must(t, next.Queue().Cancel(ctx, s.SessionID))
-		} else {
+		case "claimed on a standby":
+			rewrite(t, address, `update queue_entry set state = 'ready', lease_no = 0, worker = '', call = 'that of the order' where session_id = $1`, s.SessionID)
+			if last = claim(t, next.Queue(), worker, whole).LeaseNo; last != c.LeaseNo {
+				t.Fatalf("lease %d follows %d", last, c.LeaseNo)
+			}
+		default:
 			endLease(t, address, s.SessionID)
 			if e := get(t, next.Queue(), s.SessionID); !e.Lost || e.LeaseLeft != 0 || e.State != queue.Working {
 				t.Errorf("a lost one is %+v", e)
@@ -255,6 +262,8 @@ func TestLateWorkersAreRefused(t *testing.T) {
 				t.Errorf("taken over as %+v", c)
 			}
 			last = c.LeaseNo
+		}
+		if last > 0 {
 			next.Hold(s.SessionID, last)
 		}
 		before, err := next.Store(at).Stored(ctx, s.SessionID)

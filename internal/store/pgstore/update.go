@@ -32,8 +32,8 @@ type tx struct {
 	conn    *pgx.Conn
 	project int64
 	id      string
-	// fence is the lease that the change depends on.
-	fence lease
+	// fence is the lease that the change depends on, nil if there is none.
+	fence *lease
 	// stored are the paths of the existing texts, put the texts of the change, in order.
 	stored []string
 	put    []kept
@@ -82,7 +82,7 @@ type changing struct {
 	*Store
 	project int64
 	id      string
-	fence   lease
+	fence   *lease
 	// base is the state before, data the one afterwards; nil until the change has run, which it does once.
 	base, data []byte
 	session    *workflow.Session

@@ -54,7 +54,7 @@ func (q *Queue) View(ctx context.Context, sessionID string) (v queue.View, err e
 // AtWorkers implements [store.Queued].
 func (s *Store) AtWorkers(ctx context.Context, sessionID string) (at bool, err error) {
 	id, ok := store.ParseID(sessionID)
-	if !ok || s.db.heldLease(id).isHeld {
+	if !ok || s.db.heldLease(id) != nil {
 		return false, ctx.Err()
 	}
 	number, err := s.projectID(ctx, false)
