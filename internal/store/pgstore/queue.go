@@ -107,7 +107,8 @@ func (q *Queue) queueLock(b *pgx.Batch, id string, row *entryRow) {
 }
 
 // Add puts a session of a project, named by its key, into the queue. An entry that has stopped or ended is put back as
-// a new order, with counts of 0, its record and its work so far. One that is Ready or Working is refused.
+// a new order, with its record, its work and its costs so far: the record goes on counting them. One that is Ready or
+// Working is refused.
 func (q *Queue) Add(ctx context.Context, project, sessionID string, o queue.Order) error {
 	id, ok := store.ParseID(sessionID)
 	if !ok {
@@ -135,7 +136,7 @@ func (q *Queue) Add(ctx context.Context, project, sessionID string, o queue.Orde
 			select tenant_id, project_id, session_id, 'ready', $4, $5, $6, $7, $8, $9 from session where tenant_id = $1 and project_id = $2 and session_id = $3
 			on conflict (tenant_id, session_id) do update set state = 'ready', labels = excluded.labels, run = excluded.run, queued_by = excluded.queued_by,
 			base = excluded.base, remote = excluded.remote, call = excluded.call, queued_at = clock_timestamp(), changed_at = clock_timestamp(),
-			not_before = '-infinity', asking = 0, calls = 0, repeated = 0, workers_lost = 0, spent = 0, why = ''
+			not_before = '-infinity', asking = 0, workers_lost = 0, why = ''
 			where queue_entry.project_id = $2 and queue_entry.state not in ('ready', 'working') returning 1`, q.db.orderValues(number, id, call, o)...).
 			Query(isFilled(&added))
 	})

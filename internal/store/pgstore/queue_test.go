@@ -138,8 +138,12 @@ func TestOneWorker(t *testing.T) {
 	if err := q.Add(ctx, at.Key, s.SessionID, queue.Order{}); !fault.Is(err, fault.NotAllowed) {
 		t.Errorf("queued twice: %v", err)
 	}
-	if c = claim(t, q, worker, whole); string(c.Kept) != "kept on" || c.Calls != 0 || string(c.Work) != "bundle" || c.LeaseNo != 3 {
+	if c = claim(t, q, worker, whole); string(c.Kept) != "kept on" || c.Calls != 3 || c.Repeated != 1 || string(c.Work) != "bundle" || c.LeaseNo != 3 {
 		t.Errorf("queued anew as %+v", c)
+	}
+	must(t, q.Save(ctx, s.SessionID, 3, queue.Progress{Calls: 4, Repeated: 1, Spent: 120}))
+	if spent, err := q.SpentToday(ctx); err != nil || spent != 120 {
+		t.Errorf("costs of the order before count again: %d today, %v", spent, err)
 	}
 	must(t, q.Cancel(ctx, s.SessionID))
 	must(t, q.Cancel(ctx, s.SessionID))
