@@ -56,8 +56,31 @@ type proxy struct {
 	to       string
 	// up and down are the bytes to and from the server until the cut; a negative number sets none.
 	up, down atomic.Int64
-	mu       sync.Mutex
-	open     []net.Conn
+	// stall, if not nil, holds up a connection.
+	stall atomic.Pointer[stall]
+	mu    sync.Mutex
+	open  []net.Conn
+}
+
+// stall holds up the connection that brings the bytes to the server to a number, until end is closed. reached is closed
+// then.
+type stall struct {
+	left         atomic.Int64
+	reached, end chan struct{}
+}
+
+func newStall(bytes int64) *stall {
+	s := &stall{reached: make(chan struct{}), end: make(chan struct{})}
+	s.left.Store(bytes)
+	return s
+}
+
+// wait takes n bytes.
+func (s *stall) wait(n int64) {
+	if left := s.left.Add(-n); left <= 0 && left+n > 0 {
+		close(s.reached)
+		<-s.end
+	}
 }
 
 func newProxy(t testing.TB, to string) *proxy {
@@ -101,6 +124,9 @@ func (p *proxy) pass(to, from net.Conn, left *atomic.Int64) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
+		if s := p.stall.Load(); s != nil && left == &p.up {
+			s.wait(int64(n))
+		}
 		if have := left.Load(); have >= 0 {
 			cut := min(int64(n), have)
 			left.Store(have - cut)

@@ -170,13 +170,14 @@ func (q *Queue) Save(ctx context.Context, sessionID string, no int64, p queue.Pr
 	l := q.db.claimedLease(id, no)
 	var row entryRow
 	err := q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
+		// The record and the work are on the server before the first statement locks the entry: renewals wait for the lock.
+		b.Queue(`update queue_entry set kept = coalesce($5, kept), asking = $6, calls = $7, repeated = $8, head = coalesce(nullif($9, ''), head),
+			work = coalesce($10, work) where `+heldBy, q.db.tenant, id, no, l.call, p.Kept, p.Asking, p.Calls, p.Repeated, p.Head, p.Work)
 		q.queueLock(b, id, &row)
 		b.Queue(`insert into queue_day (tenant_id, day, spent) select $1, `+serverDay+`, $5::bigint - greatest(spent, 0)
 			from queue_entry where `+heldBy+` and greatest(spent, 0) < $5::bigint
 			on conflict (tenant_id, day) do update set spent = queue_day.spent + excluded.spent`, q.db.tenant, id, no, l.call, p.Spent)
-		b.Queue(`update queue_entry set kept = coalesce($5, kept), asking = $6, calls = $7, repeated = $8, spent = greatest(spent, $9),
-			head = coalesce(nullif($10, ''), head), work = coalesce($11, work) where `+heldBy,
-			q.db.tenant, id, no, l.call, p.Kept, p.Asking, p.Calls, p.Repeated, p.Spent, p.Head, p.Work)
+		b.Queue(`update queue_entry set spent = $5 where `+heldBy+` and spent < $5`, q.db.tenant, id, no, l.call, p.Spent)
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -52,14 +53,14 @@ func (q *Queue) sendBatch(ctx context.Context, fill func(b *pgx.Batch, again boo
 	}
 	again := false
 	err := q.db.onConn(ctx, false, func(conn *pgx.Conn) error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		b := &pgx.Batch{}
+		q.db.beginTransaction(b)
+		fill(b, again)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience+transferTime(sizeOf(b)))
 		defer cancel()
 		if err := q.db.requireQueue(ctx, conn); err != nil {
 			return err
 		}
-		b := &pgx.Batch{}
-		q.db.beginTransaction(b)
-		fill(b, again)
 		again = true
 		return conn.SendBatch(ctx, b).Close()
 	})
@@ -68,6 +69,21 @@ func (q *Queue) sendBatch(ctx context.Context, fill func(b *pgx.Batch, again boo
 	}
 	return q.db.explainError(err)
 }
+
+// sizeOf returns the number of bytes in the arguments of a batch that can be large.
+func sizeOf(b *pgx.Batch) (n int) {
+	for _, query := range b.QueuedQueries {
+		for _, arg := range query.Arguments {
+			if data, ok := arg.([]byte); ok {
+				n += len(data)
+			}
+		}
+	}
+	return n
+}
+
+// transferTime returns the time that so many bytes take over a slow connection, of 2 Mbit/s.
+func transferTime(bytes int) time.Duration { return time.Duration(bytes) * 4 * time.Microsecond }
 
 // insertEntry takes the values of orderValues.
 const insertEntry = `insert into queue_entry (tenant_id, project_id, session_id, state, labels, run, queued_by, base, remote, call)

@@ -165,6 +165,34 @@ func TestEveryCutOfTheQueue(t *testing.T) {
 	}
 }
 
+// TestSlowSave: while the work of a run is on its way to the server, its lease is renewed.
+func TestSlowSave(t *testing.T) {
+	ctx := context.Background()
+	p, address := through(t, migrated(t))
+	d := open(t, address)
+	q := d.Queue()
+	s := enqueue(t, d, queue.Order{})
+	c := claim(t, q, worker, whole)
+	must(t, q.Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{})) // which prepares the statements
+	slow := newStall(4 << 20)
+	p.stall.Store(slow)
+	var saving sync.WaitGroup
+	saving.Go(func() {
+		if err := q.Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{Spent: 5, Work: make([]byte, 8<<20)}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-slow.reached
+	if _, err := q.Renew(ctx, s.SessionID, c.LeaseNo, whole); err != nil {
+		t.Errorf("renewed meanwhile: %v", err)
+	}
+	close(slow.end)
+	saving.Wait()
+	if e := get(t, q, s.SessionID); e.Spent != 5 {
+		t.Errorf("saved as %+v", e)
+	}
+}
+
 // TestKilledServersLoseNoEntry kills a server under workers, and stops it at once. Each entry is done in the end, and no
 // two workers are told that they have done it.
 func TestKilledServersLoseNoEntry(t *testing.T) {
