@@ -56,14 +56,13 @@ type proxy struct {
 	to       string
 	// up and down are the bytes to and from the server until the cut; a negative number sets none.
 	up, down atomic.Int64
-	// stall, if not nil, holds up a connection.
-	stall atomic.Pointer[stall]
-	mu    sync.Mutex
-	open  []net.Conn
+	// stallUp and stallDown, if not nil, hold up a connection to or from the server.
+	stallUp, stallDown atomic.Pointer[stall]
+	mu                 sync.Mutex
+	open               []net.Conn
 }
 
-// stall holds up the connection that brings the bytes to the server to a number, until end is closed. reached is closed
-// then.
+// stall holds up the connection with which the bytes of all reach a number, until end is closed. reached is closed then.
 type stall struct {
 	left         atomic.Int64
 	reached, end chan struct{}
@@ -113,18 +112,18 @@ func (p *proxy) serve() {
 		p.mu.Lock()
 		p.open = append(p.open, client, server)
 		p.mu.Unlock()
-		go p.pass(server, client, &p.up)
-		go p.pass(client, server, &p.down)
+		go p.pass(server, client, &p.up, &p.stallUp)
+		go p.pass(client, server, &p.down, &p.stallDown)
 	}
 }
 
 // pass copies bytes until there are none left, and then ends the connection.
-func (p *proxy) pass(to, from net.Conn, left *atomic.Int64) {
+func (p *proxy) pass(to, from net.Conn, left *atomic.Int64, slow *atomic.Pointer[stall]) {
 	defer func() { _ = to.Close(); _ = from.Close() }()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		if s := p.stall.Load(); s != nil && left == &p.up {
+		if s := slow.Load(); s != nil {
 			s.wait(int64(n))
 		}
 		if have := left.Load(); have >= 0 {

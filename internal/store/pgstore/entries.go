@@ -51,7 +51,9 @@ var (
 	// readable is true for an entry that workers can get.
 	readable = `(e.lease_no < ` + maxLeaseNo + ` and octet_length(e.run) <= ` + strconv.Itoa(queue.MaxRun) +
 		` and coalesce(octet_length(e.kept), 0) <= ` + strconv.Itoa(queue.MaxKept) + ` and coalesce(octet_length(e.work), 0) <= ` + strconv.Itoa(queue.MaxWork) + `)`
-	claimColumns = entryColumns + `, e.run, e.kept, ` + boundedColumn("e.head", queue.MaxName) + `, e.work, ` + boundedColumn("e.worker_before", queue.MaxName)
+	// claimSize is the number of bytes that follow a claim.
+	claimSize    = `(octet_length(e.run) + coalesce(octet_length(e.kept), 0) + coalesce(octet_length(e.work), 0))`
+	claimColumns = entryColumns + `, ` + boundedColumn("e.head", queue.MaxName) + `, ` + boundedColumn("e.worker_before", queue.MaxName) + `, ` + claimSize
 	fromEntries  = ` from queue_entry e join project p on p.tenant_id = e.tenant_id and p.project_id = e.project_id
 		join session s on s.tenant_id = e.tenant_id and s.project_id = e.project_id and s.session_id = e.session_id where e.tenant_id = $1 `
 )
@@ -99,11 +101,11 @@ func lengthOf(seconds float64) time.Duration {
 	return time.Duration(min(max(seconds, 0), 1e9) * float64(time.Second))
 }
 
-// scanClaim reads claimColumns.
-func scanClaim(row pgx.Row) (c queue.Claim, err error) {
-	c.Entry, err = scanEntry(row, &c.Run, &c.Kept, &c.Head, &c.Work, &c.Before)
+// scanClaim reads claimColumns. size is the number of bytes of the run, the record and the work.
+func scanClaim(row pgx.Row) (c queue.Claim, size int, err error) {
+	c.Entry, err = scanEntry(row, &c.Head, &c.Before, &size)
 	c.Head, c.Before = visible.Line(c.Head), visible.Line(c.Before)
-	return c, err
+	return c, size, err
 }
 
 // readEntries reads entries; rest follows the condition on the tenant, whose argument is the first.

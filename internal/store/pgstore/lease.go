@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,12 +30,15 @@ const (
 	lockLimits = `select pg_advisory_xact_lock(hashtextextended('bmad-mcp queue ' || $1::bigint, 0)) `
 )
 
+// claimUntil is the end of the lease of a claim: its length, and the time in which the rest of the entry is read.
+var claimUntil = `clock_timestamp() + ($4::bigint + ` + strconv.FormatInt(transferTime(1).Microseconds(), 10) + ` * ` + claimSize + `::bigint) * interval '1 microsecond'`
+
 // The statements of a claim. An attempt after one whose answer was lost first looks for the entry that it may have.
 var (
 	claimNext     = claimStatement(``)
 	claimNextOnce = claimStatement(` and not exists (select from queue_entry n where n.tenant_id = $1 and n.state = 'working' and n.worker = $5 and n.call = $6)`)
 	// claimAgain sets the end of that entry's lease, which has to be known here.
-	claimAgain = `update queue_entry e set lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond' from session s, project p
+	claimAgain = `update queue_entry e set lease_until = ` + claimUntil + ` from session s, project p
 		where e.tenant_id = $1 and e.state = 'working' and e.worker = $2 and e.call = $3
 		and s.tenant_id = $1 and s.project_id = e.project_id and s.session_id = e.session_id and p.tenant_id = $1 and p.project_id = e.project_id returning ` + claimColumns
 )
@@ -52,7 +56,7 @@ func claimStatement(condition string) string {
 			and (cost is null or cost > coalesce((select d.spent from queue_day d where d.tenant_id = $1 and d.day = ` + serverDay + `), 0)) from most)` + condition + `
 		order by e.queued_at, e.session_id limit 1 for update of e skip locked
 	) update queue_entry e set state = 'working', worker = $5, worker_before = picked.worker, call = $6, lease_no = e.lease_no + 1, changed_at = clock_timestamp(),
-		lease_until = clock_timestamp() + $4::bigint * interval '1 microsecond', why = '',
+		lease_until = ` + claimUntil + `, why = '',
 		workers_lost = e.workers_lost + case when picked.state = 'working' and e.workers_lost < 1000000 then 1 else 0 end
 		from picked, session s, project p where e.tenant_id = $1 and e.session_id = picked.session_id
 		and s.tenant_id = $1 and s.project_id = e.project_id and s.session_id = e.session_id and p.tenant_id = $1 and p.project_id = e.project_id returning ` + claimColumns
@@ -74,16 +78,18 @@ func (q *Queue) Claim(ctx context.Context, w queue.Worker, length time.Duration,
 	}
 	call := rand.Text()
 	var out *queue.Claim
+	size := 0
 	err := q.sendBatch(ctx, func(b *pgx.Batch, again bool) {
 		out = nil
-		until := readClock().Add(length)
+		begun := readClock()
 		read := func(rows pgx.Rows) error {
 			for rows.Next() {
-				c, err := scanClaim(rows)
-				if err != nil {
+				var c queue.Claim
+				var err error
+				if c, size, err = scanClaim(rows); err != nil {
 					return err
 				}
-				c.Until = until
+				c.Until = begun.Add(length + transferTime(size))
 				out = &c
 			}
 			return rows.Err()
@@ -102,10 +108,27 @@ func (q *Queue) Claim(ctx context.Context, w queue.Worker, length time.Duration,
 	if err != nil || out == nil {
 		return nil, err
 	}
+	held := lease{out.LeaseNo, call}
 	q.db.mu.Lock()
-	q.db.claimed[out.SessionID] = lease{out.LeaseNo, call}
+	q.db.claimed[out.SessionID] = held
 	q.db.mu.Unlock()
+	if found, err := q.readClaimed(ctx, out, held, size); err != nil || !found {
+		return nil, err
+	}
 	return out, nil
+}
+
+// readClaimed reads the run, the record and the work of a claimed entry, of so many bytes. Claims under a limit wait for each
+// other, so that the claim must not hold them up for as long as that takes. found is false if the lease was lost meanwhile.
+func (q *Queue) readClaimed(ctx context.Context, c *queue.Claim, l lease, size int) (found bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience+transferTime(size))
+	defer cancel()
+	err = q.db.onConn(ctx, false, func(conn *pgx.Conn) error {
+		found = false
+		return q.db.runStatementOn(ctx, conn, func(row pgx.Row) error { found = true; return row.Scan(&c.Run, &c.Kept, &c.Work) },
+			`select run, kept, work from queue_entry where `+heldBy, q.db.tenant, c.SessionID, l.no, l.call)
+	})
+	return found, q.db.explainError(err)
 }
 
 // refuseUnless returns the error for a lease that does not count any more.

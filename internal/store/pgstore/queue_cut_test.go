@@ -175,7 +175,7 @@ func TestSlowSave(t *testing.T) {
 	c := claim(t, q, worker, whole)
 	must(t, q.Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{})) // which prepares the statements
 	slow := newStall(4 << 20)
-	p.stall.Store(slow)
+	p.stallUp.Store(slow)
 	var saving sync.WaitGroup
 	saving.Go(func() {
 		if err := q.Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{Spent: 5, Work: make([]byte, 8<<20)}); err != nil {
@@ -191,6 +191,42 @@ func TestSlowSave(t *testing.T) {
 	if e := get(t, q, s.SessionID); e.Spent != 5 {
 		t.Errorf("saved as %+v", e)
 	}
+}
+
+// TestSlowClaim: while the work of a run is on its way to a slow worker, others claim runs under a limit of workers, and
+// the lease goes on for the time that this takes.
+func TestSlowClaim(t *testing.T) {
+	ctx := context.Background()
+	straight := migrated(t)
+	p, address := through(t, straight)
+	d, others := open(t, address), open(t, straight)
+	const size = 16 << 20
+	q := others.Queue()
+	must(t, q.SetLimits(ctx, queue.Limits{MaxWorkers: 5}))
+	s := enqueue(t, others, queue.Order{})
+	c := claim(t, q, worker, whole)
+	must(t, q.Save(ctx, s.SessionID, c.LeaseNo, queue.Progress{Work: make([]byte, size)}))
+	must(t, q.Release(ctx, s.SessionID, c.LeaseNo, queue.Release{To: queue.Ready}))
+	enqueue(t, others, queue.Order{})
+	slow := newStall(4 << 20)
+	p.stallDown.Store(slow)
+	var claiming sync.WaitGroup
+	claiming.Go(func() {
+		begun := time.Now()
+		c, err := d.Queue().Claim(ctx, worker, time.Second, queue.Limits{})
+		if err != nil || c.SessionID != s.SessionID || len(c.Work) != size || c.Until.Before(begun.Add(time.Minute)) {
+			t.Errorf("claimed %+v, %v", c, err)
+		}
+	})
+	<-slow.reached
+	if e := get(t, q, s.SessionID); e.State != queue.Working || e.LeaseLeft < time.Minute {
+		t.Errorf("it is %s, for %s", e.State, e.LeaseLeft)
+	}
+	other := worker
+	other.ID = "w2"
+	claim(t, q, other, whole)
+	close(slow.end)
+	claiming.Wait()
 }
 
 // TestKilledServersLoseNoEntry kills a server under workers, and stops it at once. Each entry is done in the end, and no
