@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -184,6 +185,33 @@ func TestCutWhileConnecting(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDeadConnection: an idle connection over which nothing comes any more, as after the loss of a machine, is given up, and
+// the call goes on over another one. A call that gets none is refused.
+func TestDeadConnection(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	straight := migrated(t)
+	p, address := through(t, straight)
+	d := open(t, address)
+	pgstore.Hasten(d, 10)
+	s := create(t, d.Store(at))
+	dead := newStall(1)
+	defer close(dead.end)
+	p.stallUp.Store(dead)
+	if err := d.Queue().Add(ctx, at.Key, s.SessionID, queue.Order{}); err != nil {
+		t.Errorf("an idle connection is dead: %v", err)
+	}
+	d = open(t, straight+"&pool_max_conns=1")
+	pgstore.Hasten(d, 100)
+	_, err := d.Store(at).Update(ctx, s.SessionID, func(store.Tx, *workflow.Session) error {
+		_, err := d.Queue().List(ctx, nil)
+		return err
+	})
+	if !fault.Is(err, fault.Storage) {
+		t.Errorf("no connection is free: %v", err)
 	}
 }
 

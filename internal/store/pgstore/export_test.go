@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
@@ -29,6 +30,14 @@ func LockTimeout(t testing.TB, d *Database) (wait string) {
 		t.Fatal(err)
 	}
 	return wait
+}
+
+// Hasten has a database without connections look at each idle one before its use, and wait for it and for a free one for
+// a part of the time.
+func Hasten(d *Database, part time.Duration) {
+	d.config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true }
+	d.config.PingTimeout /= part
+	d.acquireTimeout /= part
 }
 
 // EndIdle has the server end a change, as it ends one that hangs for a minute.

@@ -44,13 +44,21 @@ import (
 // the tenant is 0.
 const tenantSetting = "bmad.tenant"
 
-// connectTimeout bounds the wait for a connection, if the address does not.
-const connectTimeout = 10 * time.Second
+const (
+	// connectTimeout bounds the wait for a connection, if the address does not.
+	connectTimeout = 10 * time.Second
+	// pingTimeout bounds the look at an idle connection: a machine that is lost sends no end of it.
+	pingTimeout = 5 * time.Second
+	// acquireTimeout bounds the wait for a connection that is free and answers.
+	acquireTimeout = 30 * time.Second
+)
 
 // Database is the connections of a process to a database. It is safe for concurrent use.
 type Database struct {
 	config *pgxpool.Config
 	tenant int64
+	// acquireTimeout is the constant of that name, which tests shorten.
+	acquireTimeout time.Duration
 
 	mu   sync.Mutex
 	pool *pgxpool.Pool // once it was needed
@@ -83,7 +91,7 @@ func Open(address string) (*Database, error) {
 			WithHint("correct store in your settings, or BMAD_STORE")
 	}
 	d := &Database{
-		config: config, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{},
+		config: config, acquireTimeout: acquireTimeout, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{},
 		claimed: map[string]lease{}, held: map[string]lease{},
 	}
 	params := config.ConnConfig.RuntimeParams
@@ -107,6 +115,9 @@ func Open(address string) (*Database, error) {
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if config.PingTimeout == 0 {
+		config.PingTimeout = pingTimeout
 	}
 	return d, nil
 }
@@ -240,7 +251,12 @@ func (d *Database) poolConn(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 	pool := d.pool
 	d.mu.Unlock()
-	conn, err := pool.Acquire(ctx)
+	bounded, cancel := context.WithTimeout(ctx, d.acquireTimeout)
+	defer cancel()
+	conn, err := pool.Acquire(bounded)
+	if isOverdue := bounded.Err() != nil && ctx.Err() == nil; err != nil && isOverdue {
+		return nil, &finalError{d.refusalOf(err)}
+	}
 	return conn, d.explainError(err)
 }
 
