@@ -119,7 +119,9 @@ func (m *team) fill() {
 	c := m.claim("w1")
 	m.must(m.q.Save(ctx, works, c.LeaseNo, queue.Progress{Calls: 3, Asking: 4, Spent: 500_000_000}))
 	m.enqueue("report", "gpu")
-	m.must(m.q.SeeWorker(ctx, queue.Worker{ID: "w2", Host: "h", Version: "1", Projects: []string{m.key}}))
+	if c, err := m.q.Claim(ctx, queue.Worker{ID: "w2", Host: "h", Version: "1", Projects: []string{m.key}}, time.Hour, queue.Limits{}); c != nil || err != nil {
+		m.t.Fatal(c, err)
+	}
 	pgtest.Do(m.t, m.address, `select set_config('bmad.tenant', '0', false)`,
 		`update queue_entry set changed_at = '2026-01-02 03:30:00Z', queued_at = '2026-01-02 03:00:00Z'`,
 		`update queue_entry set changed_at = clock_timestamp() - interval '330 seconds' where state = 'working'`,

@@ -103,7 +103,7 @@ func (q *Queue) Claim(ctx context.Context, w queue.Worker, length time.Duration,
 			statement = claimNextOnce
 		}
 		b.Queue(statement, q.db.tenant, listOf(w.Projects), listOf(w.Labels), length.Microseconds(), w.ID, call, l.MaxWorkers, l.MaxCostPerDay).Query(read)
-		q.queueSeen(b, w, `10 seconds`)
+		q.queueSeen(b, w)
 	})
 	if err != nil || out == nil {
 		return nil, err

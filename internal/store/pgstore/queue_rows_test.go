@@ -96,7 +96,7 @@ func TestHostileTables(t *testing.T) {
 	address := migrated(t)
 	d := open(t, address)
 	q := d.Queue()
-	must(t, q.SeeWorker(ctx, worker))
+	claimNothing(t, q, worker, queue.Limits{})
 	for _, set := range []string{
 		`host = repeat('x', 200000)`, `host = E'h\n\x1b[2J'`, `labels = array[null]::text[]`, `labels = '{{a,b},{c,d}}'`, `projects = array_fill('x'::text, array[200000])`,
 		`seen_at = 'infinity'`, `seen_at = '-infinity'`, `version = repeat('x', 200000)`,

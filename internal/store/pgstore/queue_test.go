@@ -82,7 +82,8 @@ func isLost(t testing.TB, what string, err error) {
 // TestOneWorker walks one entry from its order to its end.
 func TestOneWorker(t *testing.T) {
 	ctx := context.Background()
-	d := open(t, migrated(t))
+	address := migrated(t)
+	d := open(t, address)
 	q := d.Queue()
 	claimNothing(t, q, worker, queue.Limits{})
 	o := queue.Order{Labels: []string{"gpu"}, Run: []byte(`{"budget":"5"}`), By: "anna", Commit: "abc", Remote: "git@host:o/n"}
@@ -167,8 +168,13 @@ func TestOneWorker(t *testing.T) {
 	if workers, err := q.Workers(ctx); err != nil || len(workers) != 0 {
 		t.Errorf("the workers are %+v, %v", workers, err)
 	}
-	must(t, q.SeeWorker(ctx, worker))
-	if workers, err := q.Workers(ctx); err != nil || len(workers) != 1 || workers[0].SessionID != "" {
+	for _, seen := range []struct{ id, ago string }{{"killed", "25 hours"}, {"w1", "23 hours"}, {"w2", "0"}} {
+		w := worker
+		w.ID = seen.id
+		claimNothing(t, q, w, queue.Limits{})
+		rewrite(t, address, `update queue_worker set seen_at = clock_timestamp() - $2::text::interval where worker_id = $1`, seen.id, seen.ago)
+	}
+	if workers, err := q.Workers(ctx); err != nil || len(workers) != 2 || workers[0].ID != "w2" || workers[0].SessionID != "" {
 		t.Errorf("the workers are %+v, %v", workers, err)
 	}
 }
@@ -385,7 +391,7 @@ func TestSchemaBefore(t *testing.T) {
 	_, countsErr := q.Counts(ctx)
 	for call, err := range map[string]error{
 		"claim": claimErr, "list": listErr, "workers": workersErr, "limits": limitsErr, "view": viewErr, "counts": countsErr, "set limits": q.SetLimits(ctx, queue.Limits{}),
-		"add": q.Add(ctx, at.Key, s.SessionID, queue.Order{}), "cancel": q.Cancel(ctx, s.SessionID), "see": q.SeeWorker(ctx, worker),
+		"add": q.Add(ctx, at.Key, s.SessionID, queue.Order{}), "cancel": q.Cancel(ctx, s.SessionID),
 		"create": b.Enqueuing(queue.Order{}).Create(ctx, newSession(), storetest.Numbered("task")),
 	} {
 		if !fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, "bmad-mcp store migrate") {

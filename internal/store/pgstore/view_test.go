@@ -33,8 +33,8 @@ func TestView(t *testing.T) {
 	}
 	lost := enqueue(t, d, queue.Order{})
 	claim(t, q, gone, whole)
+	claimNothing(t, q, idle, queue.Limits{})
 	endLease(t, address, lost.SessionID)
-	must(t, q.SeeWorker(ctx, idle))
 	rewrite(t, address, `update queue_worker set seen_at = clock_timestamp() - interval '2 minutes' where worker_id = $1`, gone.ID)
 	rewrite(t, address, `update queue_entry set queued_at = queued_at + interval '1 hour' where session_id = $1`, lost.SessionID)
 	works := enqueue(t, d, queue.Order{})

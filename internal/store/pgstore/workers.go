@@ -9,24 +9,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 )
 
-// queueSeen notes, in a batch, that a worker was seen, unless that was noted in the time before, an interval.
-func (q *Queue) queueSeen(b *pgx.Batch, w queue.Worker, before string) {
-	b.Queue(`insert into queue_worker (tenant_id, worker_id, host, version, labels, projects, seen_at) select $1, $2, $3, $4, $5, $6, clock_timestamp()
-		where not exists (select from queue_worker n where n.tenant_id = $1 and n.worker_id = $2 and n.host = $3 and n.version = $4 and n.labels = $5 and n.projects = $6
-		and n.seen_at between clock_timestamp() - $7::text::interval and clock_timestamp())
-		on conflict (tenant_id, worker_id) do update set host = $3, version = $4, labels = $5, projects = $6, seen_at = excluded.seen_at`,
-		q.db.tenant, w.ID, w.Host, w.Version, listOf(w.Labels), listOf(w.Projects), before)
-}
-
-// SeeWorker notes that a worker is there, and forgets those that nobody has seen for a week.
-func (q *Queue) SeeWorker(ctx context.Context, w queue.Worker) error {
-	if err := w.Check(); err != nil {
-		return err
-	}
-	return q.sendBatch(ctx, func(b *pgx.Batch, _ bool) {
-		q.queueSeen(b, w, `0`)
-		b.Queue(`delete from queue_worker where tenant_id = $1 and seen_at < clock_timestamp() - interval '7 days'`, q.db.tenant)
-	})
+// queueSeen notes, in a batch, that a worker was seen, unless that was noted in the last 10 seconds. Then it forgets those
+// that nobody has seen for a day: a container that is killed comes back under another name.
+func (q *Queue) queueSeen(b *pgx.Batch, w queue.Worker) {
+	b.Queue(`with seen as (
+			insert into queue_worker (tenant_id, worker_id, host, version, labels, projects, seen_at) select $1, $2, $3, $4, $5, $6, clock_timestamp()
+			where not exists (select from queue_worker n where n.tenant_id = $1 and n.worker_id = $2 and n.host = $3 and n.version = $4 and n.labels = $5
+			and n.projects = $6 and n.seen_at between clock_timestamp() - interval '10 seconds' and clock_timestamp())
+			on conflict (tenant_id, worker_id) do update set host = $3, version = $4, labels = $5, projects = $6, seen_at = excluded.seen_at returning 1
+		) delete from queue_worker where tenant_id = $1 and exists (select from seen) and worker_id in (select n.worker_id from queue_worker n
+			where n.tenant_id = $1 and n.worker_id <> $2 and n.seen_at < clock_timestamp() - interval '1 day' for update skip locked)`,
+		q.db.tenant, w.ID, w.Host, w.Version, listOf(w.Labels), listOf(w.Projects))
 }
 
 // RemoveWorker forgets a worker. Its lease, if it has one, ends by itself.
