@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
@@ -170,7 +171,8 @@ func (l *lease) fill(ctx context.Context, main string) error {
 	return git.AddWorktree(ctx, main, l.folder, l.branch, head)
 }
 
-// leave removes the worktree of a run that was given back in order, if everything in it is committed.
+// leave removes the worktree of a run that was given back in order, if everything in it is committed, and in the store. Else
+// the next lease on this machine takes it over.
 func (w *Worker) leave(l *lease) {
 	if l.folder == "" {
 		return
@@ -180,9 +182,15 @@ func (w *Worker) leave(l *lease) {
 	if main == "" {
 		return
 	}
+	tip, err := git.BranchCommit(main, l.branch)
+	isInStore := err == nil && tip == cmp.Or(l.head, l.claim.Commit)
+	if l.isUnkept || !isInStore {
+		w.tell(l.claim.TaskName, lang.T("the worktree %s stays: the database does not have all of its work", l.folder))
+		return
+	}
 	if err := git.RemoveWorktree(ctx, main, l.folder); err == nil {
-		_ = git.DeleteBranch(ctx, main, l.branch) // its commits are in the store
-		_ = os.Remove(filepath.Dir(l.folder))     // if it is empty
+		_ = git.DeleteBranch(ctx, main, l.branch)
+		_ = os.Remove(filepath.Dir(l.folder)) // if it is empty
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
@@ -143,6 +144,7 @@ func (c clone) mark(no int64) {
 	c.t.Helper()
 	name := filepath.Join(project.LeaseFolder(c.folder, "sign-in", strconv.FormatInt(no, 10)), filepath.FromSlash(project.RunFolder(session)), "run.json")
 	c.must(os.MkdirAll(filepath.Dir(name), 0o700))
+	c.must(os.WriteFile(filepath.Join(filepath.Dir(name), ".gitignore"), []byte("*\n"), 0o600))
 	c.must(os.WriteFile(name, []byte(`{"version":1,"session_id":"`+session+`","task_name":"sign-in"}`), 0o600))
 }
 
@@ -240,6 +242,42 @@ func TestLeftWorktrees(t *testing.T) {
 	branches := strings.Fields(c.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/bmad-lease"))
 	if got := strings.Join(branches, " "); got != "sign-in-10 sign-in-2 sign-in-4 sign-in-6" {
 		t.Errorf("the branches are %s", got)
+	}
+}
+
+// TestWorkStays: the worktree of a run that was given back stays while the store has not all of the work, and the next lease
+// goes on in it.
+func TestWorkStays(t *testing.T) {
+	c := newClone(t)
+	q := &strictQueue{}
+	for no, keep := range []func(l *lease, tip string) error{
+		func(*lease, string) error { return nil }, // the run was cancelled before the record of the commit
+		func(l *lease, tip string) error {
+			return l.Keep(t.Context(), headless.Record{Commit: strings.Repeat("ab", 20), Data: []byte("answer")})
+		},
+		func(l *lease, tip string) error {
+			return l.Keep(t.Context(), headless.Record{Commit: tip, Data: make([]byte, queue.MaxKept)})
+		},
+		func(l *lease, tip string) error { return l.Keep(t.Context(), headless.Record{Commit: tip}) },
+	} {
+		l := c.lease(int64(no + 1))
+		l.queue, l.signer = q, newMachine(t, "a")
+		c.left(l)
+		isLast := no == 3
+		err := keep(l, (clone{t: t, folder: l.folder}).commit("work"+strconv.Itoa(no)))
+		if (err == nil) != (no == 0 || isLast) || l.IsFresh() != (no == 0) {
+			t.Errorf("%d: fresh %v, %v", no, l.IsFresh(), err)
+		}
+		if no == 1 && (!errors.Is(err, headless.ErrUncommitted) || fault.From(err).Hint == "" || q.last.Head != "" || !strings.Contains(string(q.last.Kept), "answer")) {
+			t.Errorf("%v, after %+v", err, q.last)
+		}
+		(&Worker{}).leave(l)
+		if _, err := os.Lstat(l.folder); os.IsNotExist(err) != isLast {
+			t.Errorf("%d: %v", no, err)
+		}
+		if tip, err := git.BranchCommit(c.folder, l.branch); err != nil || (tip == "") != isLast {
+			t.Errorf("%d: the branch is at %q, %v", no, tip, err)
+		}
 	}
 }
 

@@ -48,8 +48,10 @@ type lease struct {
 
 	mu    sync.Mutex
 	until time.Time
-	// head is the newest commit whose work is in the store, work the hash of that.
+	// head is the newest commit whose work is in the store, work the hash of that. isUnkept is true if the store has refused the
+	// newest record, or its commits.
 	head, work string
+	isUnkept   bool
 }
 
 func newLease(q Leases, c *queue.Claim, length time.Duration) *lease {
@@ -68,29 +70,48 @@ func (l *lease) Kept() []byte { return l.claim.Kept }
 // IsFresh implements [headless.Lease].
 func (l *lease) IsFresh() bool { return l.fresh }
 
-// Keep implements [headless.Lease]. The commits go with the record that knows of them.
+// Head implements [headless.Lease].
+func (l *lease) Head() string { return l.head }
+
+// Keep implements [headless.Lease]. The commits go with the record that knows of them. If they cannot go, the record goes
+// alone: the answer in it was paid for.
 func (l *lease) Keep(ctx context.Context, r headless.Record) error {
 	p := queue.Progress{Asking: r.Asking, Calls: r.Calls, Repeated: r.Repeated, Spent: int64(r.Spent)}
 	head, sum := l.head, l.work
+	var errWork error
 	if r.Commit != "" && r.Commit != l.head {
-		work, err := git.Bundle(ctx, l.folder, l.claim.Commit, r.Commit)
-		if err != nil {
-			return errors.Join(err, headless.ErrUncommitted)
+		if p.Work, errWork = git.Bundle(ctx, l.folder, l.claim.Commit, r.Commit); errWork == nil {
+			p.Head, head, sum = r.Commit, r.Commit, ""
 		}
-		p.Head, p.Work = r.Commit, work
-		if head, sum = r.Commit, ""; len(work) > 0 { // none for the commit that the run begins from
-			sum = workflow.Hash(work)
+		if len(p.Work) > 0 { // none for the commit that the run begins from
+			sum = workflow.Hash(p.Work)
 		}
 	}
-	var err error
-	if p.Kept, err = writeRecord(record{l.claim.SessionID, l.Number(), head, sum, r.Data}, l.signer); err != nil {
-		return err
-	}
-	err = l.persist(ctx, func(ctx context.Context) error { return l.queue.Save(ctx, l.claim.SessionID, l.Number(), p) })
+	err := l.save(ctx, p, record{l.claim.SessionID, l.Number(), head, sum, r.Data})
 	if err == nil {
 		l.head, l.work = head, sum
+		err = l.explainWork(errWork)
 	}
+	l.isUnkept = err != nil && !errors.Is(err, queue.ErrLeaseLost)
 	return err
+}
+
+// save signs a record, and has the store keep it with the progress of the run.
+func (l *lease) save(ctx context.Context, p queue.Progress, r record) (err error) {
+	if p.Kept, err = writeRecord(r, l.signer); err != nil {
+		return err
+	}
+	return l.persist(ctx, func(ctx context.Context) error { return l.queue.Save(ctx, l.claim.SessionID, l.Number(), p) })
+}
+
+// explainWork returns the error for commits that are not in the store because of another one, nil if there is none.
+func (l *lease) explainWork(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fault.New(fault.NotAllowed, "the commits of the run are not in the database: %w", err).
+		WithHint("they are in the worktree %s of this machine. Take large files out of them there, then bmad-mcp queue retry; another machine pays for the work again", l.folder)
+	return errors.Join(err, headless.ErrUncommitted)
 }
 
 // persist does something until it succeeds, or the lease has ended: an answer that is lost here is paid for again. A refusal

@@ -17,6 +17,7 @@ type strictQueue struct {
 	Queue
 	end      func()
 	saves    int
+	last     queue.Progress
 	released []queue.Release
 }
 
@@ -40,6 +41,7 @@ func (q *strictQueue) Renew(context.Context, string, int64, time.Duration) (time
 
 func (q *strictQueue) Save(_ context.Context, _ string, _ int64, p queue.Progress) error {
 	q.saves++
+	q.last = p
 	return p.Check()
 }
 

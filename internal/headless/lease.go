@@ -18,9 +18,12 @@ type Lease interface {
 	Kept() []byte
 	// IsFresh reports whether the folder has only commits that the record knows of, and no uncommitted change of another worker.
 	IsFresh() bool
+	// Head returns the newest commit whose work the store has, "" before the first.
+	Head() string
 	// Grace is the time of an engine to end once it is asked to: before the end of the lease.
 	Grace() time.Duration
-	// Keep keeps the record, durably. After an error the run does nothing more.
+	// Keep keeps the record, durably. After an error the run does nothing more. If only the commit cannot be kept, the record
+	// is, and the error matches [ErrUncommitted].
 	Keep(ctx context.Context, r Record) error
 }
 

@@ -135,7 +135,7 @@ func (r *Runner) openRun(ctx context.Context, task string) (_ *run, err error) {
 	}
 	switch {
 	case r.Lease != nil:
-		if kept, err = readLease(r.Lease); err != nil {
+		if kept, err = readLease(r.Lease, p.Dir.Path()); err != nil {
 			return nil, err
 		}
 	case r.Rights != nil:

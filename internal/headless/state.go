@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -330,8 +331,8 @@ func Ran(dir *durable.Dir) ([]string, error) {
 }
 
 // readLease returns the state in the record of a lease, nil if there is none. On a fresh folder it forgets the facts about the
-// folder of the other worker.
-func readLease(l Lease) (*state, error) {
+// folder of the other worker; in a folder that was taken over, a commit that the store has not is the one that is there now.
+func readLease(l Lease, folder string) (*state, error) {
 	data := l.Kept()
 	if len(data) == 0 {
 		return nil, nil
@@ -345,13 +346,19 @@ func readLease(l Lease) (*state, error) {
 		return nil, fault.New(fault.Storage, "the record of the run in the store has version %d, and this program reads %d", s.Version, stateVersion).
 			WithHint("use the newer bmad-mcp that has written it")
 	}
+	isUnkept := s.Commit != l.Head()
 	if !l.IsFresh() {
-		return s, nil
+		var err error
+		if isUnkept { // the person may have made it smaller
+			s.Commit, err = git.Head(folder)
+		}
+		return s, err
 	}
-	if s.Answer != nil && len(s.Wrote) > 0 { // it reports work that is not here
+	isElsewhere := isUnkept || len(s.Wrote) > 0
+	if s.Answer != nil && isElsewhere { // it reports work that is not here
 		s.Answer, s.Repeated = nil, s.Repeated+1
 	}
-	s.Before, s.After, s.Wrote, s.Worktree = nil, nil, nil, ""
+	s.Before, s.After, s.Wrote, s.Worktree, s.Commit = nil, nil, nil, "", l.Head()
 	if a := s.Attempt; a != nil {
 		a.Files, a.Before, a.Obeyed = "", nil, nil
 	}

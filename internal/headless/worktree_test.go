@@ -282,6 +282,7 @@ func TestNoWorktreeForIt(t *testing.T) {
 // fakeLease keeps records in memory.
 type fakeLease struct {
 	branch  string
+	head    string
 	kept    []byte
 	fresh   bool
 	records []headless.Record
@@ -293,13 +294,18 @@ func (l *fakeLease) Branch() string       { return l.branch }
 func (l *fakeLease) Kept() []byte         { return l.kept }
 func (l *fakeLease) IsFresh() bool        { return l.fresh }
 func (l *fakeLease) Grace() time.Duration { return time.Second }
+func (l *fakeLease) Head() string         { return l.head }
 func (l *fakeLease) Keep(_ context.Context, r headless.Record) error {
 	if l.keep != nil {
-		if err := l.keep(r); err != nil {
+		err := l.keep(r)
+		if errors.Is(err, headless.ErrUncommitted) {
+			l.kept = r.Data
+		}
+		if err != nil {
 			return err
 		}
 	}
-	l.records, l.kept = append(l.records, r), r.Data
+	l.records, l.kept, l.head = append(l.records, r), r.Data, r.Commit
 	return nil
 }
 
@@ -383,6 +389,42 @@ func TestFreshFolder(t *testing.T) {
 		repeated := l.records[len(l.records)-1].Repeated
 		if got := b.worker.stages(); got != want || (repeated == 1) != fresh {
 			t.Errorf("fresh %v: the engine worked for %s, %d repeated", fresh, got, repeated)
+		}
+	}
+}
+
+// TestUnkeptCommit: an answer whose commit the store has not taken is handed in with the commit, and dropped on another machine.
+func TestUnkeptCommit(t *testing.T) {
+	for _, fresh := range []bool{false, true} {
+		acts := wholeRun()
+		acts["dev"] = append(acts["dev"], act{text: report, file: "todo.go"})
+		b, l := leased(t, acts)
+		l.keep = func(r headless.Record) error {
+			if r.Commit != l.head {
+				return headless.ErrUncommitted
+			}
+			return nil
+		}
+		for range 2 {
+			if err := b.failsBy(ctx); !errors.Is(err, headless.ErrUncommitted) || b.session().CurrentStage != "dev" {
+				t.Fatalf("at %s: %v", b.session().CurrentStage, err)
+			}
+			l.fresh = false
+		}
+		want := "po architect sm dev review qa"
+		if l.keep, l.fresh = nil, fresh; fresh {
+			want = "po architect sm dev dev review qa"
+			b.git(b.dir, "reset", "-q", "--hard", "HEAD^")
+		} else { // the person has made it smaller
+			b.git(b.dir, "-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "--amend", "-m", "smaller")
+		}
+		b.at(b.resume(task), headless.Done, "qa/completed")
+		last := l.records[len(l.records)-1]
+		if got := b.worker.stages(); got != want || (last.Repeated == 1) != fresh {
+			t.Errorf("fresh %v: the engine worked for %s, %d repeated", fresh, got, last.Repeated)
+		}
+		if subjects := b.git(b.dir, "log", "--format=%s"); strings.Contains(subjects, "smaller") == fresh || last.Commit != b.git(b.dir, "rev-parse", "HEAD") {
+			t.Errorf("fresh %v: the store has %s of\n%s", fresh, last.Commit, subjects)
 		}
 	}
 }
