@@ -18,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 )
 
 // leaseBranches begins the names of the branches of worktrees of workers. The branch on the remote is another.
@@ -132,7 +132,23 @@ var errSpoiled = errors.New("the work of the run cannot be used")
 
 // fill makes the worktree from the commits in the store, and from the clone.
 func (l *lease) fill(ctx context.Context, main string) error {
-	c := l.claim
+	head, err := fetchWork(ctx, main, l.claim)
+	if err != nil {
+		return err
+	}
+	left, err := git.BranchCommit(main, l.branch)
+	if err == nil && left != "" { // of another run that had this name: AddWorktree would take it as it is
+		err = fault.New(fault.Conflict, "the branch %s is there already", l.branch).WithHint("see whose commits it has, and delete it: git branch -D %s", l.branch)
+	}
+	if err != nil {
+		return err
+	}
+	return git.AddWorktree(ctx, main, l.folder, l.branch, head)
+}
+
+// fetchWork brings the commits of a run from the store and the remote into a clone, and returns the newest. An error that no
+// machine is spared matches [errSpoiled].
+func fetchWork(ctx context.Context, main string, c *queue.Claim) (head string, err error) {
 	has, err := git.HasCommit(ctx, main, c.Commit)
 	if err == nil && !has {
 		if err = git.Fetch(ctx, main, c.Commit); err != nil {
@@ -140,7 +156,7 @@ func (l *lease) fill(ctx context.Context, main string) error {
 				WithHint("push it: git push")
 		}
 	}
-	head := cmp.Or(c.Head, c.Commit)
+	head = cmp.Or(c.Head, c.Commit)
 	if err == nil && c.Work != nil {
 		if head, err = git.Unbundle(ctx, main, c.Work); fault.Is(err, fault.InvalidArgument) {
 			err = errors.Join(err, errSpoiled)
@@ -158,17 +174,7 @@ func (l *lease) fill(ctx context.Context, main string) error {
 			err = errors.Join(err, errSpoiled)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	left, err := git.BranchCommit(main, l.branch)
-	if err == nil && left != "" { // of another run that had this name: AddWorktree would take it as it is
-		err = fault.New(fault.Conflict, "the branch %s is there already", l.branch).WithHint("see whose commits it has, and delete it: git branch -D %s", l.branch)
-	}
-	if err != nil {
-		return err
-	}
-	return git.AddWorktree(ctx, main, l.folder, l.branch, head)
+	return head, err
 }
 
 // leave removes the worktree of a run that was given back in order, if everything in it is committed, and in the store. Else
@@ -192,40 +198,4 @@ func (w *Worker) leave(l *lease) {
 		_ = git.DeleteBranch(ctx, main, l.branch)
 		_ = os.Remove(filepath.Dir(l.folder)) // if it is empty
 	}
-}
-
-// push brings the work to the branch of the run on the remote, and returns the reason of the release with the outcome.
-// The store has the work too, so that the run has not failed if a remote does not take it.
-func (l *lease) push(ctx context.Context, s *workflow.Session, why string) string {
-	if l.head == "" || l.head == l.claim.Commit {
-		return why
-	}
-	branch := workflow.BranchFor(s.TaskName)
-	err := pushWork(ctx, l.folder, branch, l.head)
-	if err == nil {
-		return why
-	}
-	why = join(why, "not pushed: "+words(err))
-	if main := git.WorktreeOf(l.folder); keepBranch(ctx, main, branch, l.head) == nil {
-		why = join(why, "it is the branch "+branch+" of "+main)
-	}
-	return why
-}
-
-// keepBranch moves a branch of a clone to a commit that has the commit of the branch in it.
-func keepBranch(ctx context.Context, main, branch, commit string) error {
-	have, err := git.BranchCommit(main, branch)
-	if err != nil || have == commit {
-		return err
-	}
-	if have != "" {
-		known, err := git.IsMerged(ctx, main, have, commit)
-		if err == nil && !known {
-			err = fault.New(fault.Conflict, "the branch %s of the clone has the commit %s, which the run does not know", branch, have)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return git.SetBranch(ctx, main, branch, commit, have)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
@@ -277,6 +279,68 @@ func TestWorkStays(t *testing.T) {
 		}
 		if tip, err := git.BranchCommit(c.folder, l.branch); err != nil || (tip == "") != isLast {
 			t.Errorf("%d: the branch is at %q, %v", no, tip, err)
+		}
+	}
+}
+
+// TestBringWork: a run that goes on here goes on from the commits of workers that count, or not at all.
+func TestBringWork(t *testing.T) {
+	c := newClone(t)
+	ann, eve := newMachine(t, "a"), newMachine(t, "e")
+	c.git("checkout", "-q", "-b", "work")
+	first, head := c.commit("half"), c.commit("work")
+	work, err := git.Bundle(t.Context(), c.folder, c.first, head)
+	c.must(err)
+	c.git("checkout", "-q", "-b", "ahead")
+	ahead := c.commit("ahead")
+	c.git("checkout", "-q", "-b", "theirs", "main")
+	theirs := c.commit("theirs")
+	c.git("checkout", "-q", "main")
+	for name, tt := range map[string]struct {
+		branch, checkout  string
+		by                machine
+		inMain, isChanged bool
+		want              string
+		refused           fault.Code
+	}{
+		"without a branch":           {by: ann, want: head},
+		"with a branch":              {branch: first, by: ann, want: head},
+		"with a branch that is on":   {branch: ahead, by: eve, want: ahead},
+		"with a branch of others":    {branch: theirs, by: ann, want: theirs, refused: fault.Conflict},
+		"with a branch in use":       {branch: first, checkout: "bmad/sign-in", by: ann, want: first, refused: fault.Conflict},
+		"by a stranger":              {by: eve, refused: fault.NotAllowed},
+		"changed by a stranger":      {by: ann, isChanged: true, refused: fault.NotAllowed},
+		"in the main tree":           {by: ann, inMain: true, want: head, refused: fault.Conflict},
+		"in the main tree that has":  {by: ann, inMain: true, checkout: "ahead"},
+		"in the main tree elsewhere": {by: ann, inMain: true, checkout: "theirs", want: head, refused: fault.Conflict},
+	} {
+		c.git("checkout", "-q", "main")
+		if c.git("branch", "--list", "bmad/sign-in") != "" {
+			c.git("branch", "-q", "-D", "bmad/sign-in")
+		}
+		if tt.branch != "" {
+			c.git("branch", "bmad/sign-in", tt.branch)
+		}
+		if tt.checkout != "" {
+			c.git("checkout", "-q", tt.checkout)
+		}
+		s := &workflow.Session{SessionID: session, TaskName: "sign-in", Branch: "bmad/sign-in"}
+		if tt.inMain {
+			s.Branch = ""
+		}
+		left := *c.lease(3).claim
+		left.Head, left.Work = head, work
+		left.Kept, err = writeRecord(record{session, 3, head, workflow.Hash(work), []byte("{}")}, tt.by)
+		c.must(err)
+		if tt.isChanged {
+			left.Kept = append(left.Kept, ' ')
+		}
+		err = BringWork(t.Context(), c.folder, s, left, func(by signature.Key) (engine.Voucher, error) { return engine.Voucher{Counts: by == ann.Public()}, nil })
+		if got := codeOf(err); got != tt.refused || err != nil && fault.From(err).Hint == "" {
+			t.Errorf("%s: %q, want %q (%v)", name, got, tt.refused, err)
+		}
+		if got, err := git.BranchCommit(c.folder, "bmad/sign-in"); got != tt.want || err != nil {
+			t.Errorf("%s: the branch is at %q, want %q, %v", name, got, tt.want, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package fleettest_test
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -81,6 +82,30 @@ func TestOnce(t *testing.T) {
 	f.desk.does(0, "queue", "retry", cancelled)
 	f.machine("more").start("more")
 	f.checkDone([]string{done, waits, spent, cancelled}, 1)
+}
+
+// TestGoesOnHere: a run that was taken from the queue goes on in a person's clone with the commits of its worker, if that one's
+// key counts there.
+func TestGoesOnHere(t *testing.T) {
+	needsFleet(t)
+	f := newFleet(t)
+	task := f.queueRuns(1, "--yes")[0]
+	w := f.desk.start("own", takesVariable+"=3s")
+	f.eventually("the call after the one that has built", func() bool { return len(f.readBill().of("begin", task, "qa")) > 0 })
+	f.desk.does(0, "queue", "cancel", task)
+	w.signal(syscall.SIGTERM)
+	w.code()
+	resume := []string{"run", "--resume", task, "--yes"}
+	if s := f.colleague.try(resume...); s.code == 0 || !strings.Contains(s.errOut, "bmad-mcp allow") {
+		t.Errorf("of a worker that does not count: exit %d\n%s%s", s.code, s.out, s.errOut)
+	}
+	f.desk.does(0, resume...)
+	if text := f.git(f.desk.clone, "show", "bmad/"+task+":"+task+".txt"); !strings.HasPrefix(text, task) {
+		t.Errorf("the branch has %q", text)
+	}
+	if built := f.readBill().of("begin", task, "dev"); len(built) != 1 {
+		t.Errorf("it was built %d times", len(built))
+	}
 }
 
 // shows checks the exit code of queue show, which is that of a run's state.

@@ -122,6 +122,9 @@ func TestOneWorker(t *testing.T) {
 	if e := get(t, q, s.SessionID); e.State != queue.Spent || e.Worker != "" || !strings.Contains(e.Why, "the budget") || strings.Contains(e.Why, "\n") {
 		t.Errorf("released as %+v", e)
 	}
+	if c, err := q.GetWhole(ctx, s.SessionID); err != nil || c.State != queue.Spent || string(c.Kept) != "kept on" || c.Head != "def" || string(c.Work) != "bundle" || c.LeaseNo != 1 {
+		t.Errorf("left as %+v, %v", c, err)
+	}
 	must(t, q.Release(ctx, s.SessionID, 1, queue.Release{To: queue.Spent})) // as after a lost answer
 	claimNothing(t, q, able, queue.Limits{})
 	must(t, q.Retry(ctx, s.SessionID, []byte(`{"budget":"9"}`)))

@@ -293,11 +293,11 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 	if budget == "" {
 		return nil, nil
 	}
-	kept, err := q.Run(ctx, e.SessionID)
+	whole, err := q.GetWhole(ctx, e.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	order, by, err := fleet.ReadSignedOrder(e.SessionID, kept)
+	order, by, err := fleet.ReadSignedOrder(e.SessionID, whole.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,7 @@ func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, ta
 	if o.apart.queue {
 		return o.enqueue(ctx, term, tasks, program, objective)
 	}
-	if err := o.checkUnqueued(ctx, tasks, program); err != nil {
+	if err := o.leaveQueue(ctx, tasks, program); err != nil {
 		return err
 	}
 	program.UseAudits()

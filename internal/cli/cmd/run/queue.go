@@ -7,8 +7,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/fleet"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
@@ -104,8 +106,9 @@ func (o *options) enqueue(ctx context.Context, term *terminal.Terminal, tasks *a
 	return term.Conclude(out, "%s is in the queue. bmad-mcp queue shows it; at a gate it waits for: bmad-mcp decide %s", out.TaskName, out.TaskName)
 }
 
-// checkUnqueued refuses to go on here with a run that the queue has for a worker: both would work on it, and be paid.
-func (o *options) checkUnqueued(ctx context.Context, tasks *app.Tasks, program Program) error {
+// leaveQueue prepares to go on here with a run that was in the queue: it brings in the commits of its workers. It refuses a run
+// that the queue has for a worker: both would work on it, and be paid.
+func (o *options) leaveQueue(ctx context.Context, tasks *app.Tasks, program Program) error {
 	if o.resume == "" {
 		return nil
 	}
@@ -121,10 +124,14 @@ func (o *options) checkUnqueued(ctx context.Context, tasks *app.Tasks, program P
 	if err != nil {
 		return nil //nolint:nilerr // the runs are files, and no queue has them
 	}
-	e, err := q.Get(ctx, s.SessionID)
-	isTaken := slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting}, e.State)
-	if err != nil || !isTaken {
+	left, err := q.GetWhole(ctx, s.SessionID)
+	if err != nil {
 		return nil //nolint:nilerr // the queue lacks it, or the database is older than queues
+	}
+	if !slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting}, left.State) {
+		return fleet.BringWork(ctx, folder, s, left, func(by signature.Key) (engine.Voucher, error) {
+			return tasks.Engine().Vouch(ctx, project.Address{Cwd: folder, Session: s.SessionID}, by)
+		})
 	}
 	return fault.New(fault.NotAllowed, "the run %s is in the queue, from which a worker takes it", s.TaskName).
 		WithHint("decide there: bmad-mcp decide %s; or take it out of the queue first: bmad-mcp queue cancel %s", s.TaskName, s.TaskName)
