@@ -68,13 +68,22 @@ func ReadOrder(sessionID string, data []byte) (o Order, by signature.Key, err er
 	return o, by, nil
 }
 
-// ReadSignedOrder is [ReadOrder] for one who signs the order anew. It refuses an order without a valid signature: anybody
-// with the password of the database could have written it.
-func ReadSignedOrder(sessionID string, data []byte) (Order, signature.Key, error) {
+// ReadCountedOrder is [ReadOrder] for one who signs the order, or a part of it, anew. vouch returns the say of a key. It refuses
+// an order without a valid signature, and one by a key that does not count here: anybody with the password of the database
+// could have written it, under a key made for it.
+func ReadCountedOrder(sessionID string, data []byte, vouch func(signature.Key) (engine.Voucher, error)) (Order, signature.Key, error) {
 	o, by, err := ReadOrder(sessionID, data)
 	if err == nil && by == "" {
 		err = fault.New(fault.NotAllowed, "the order of the run is not as somebody has signed it").
 			WithHint("somebody may have changed it in the database. Queue the run again: bmad-mcp run --queue --resume RUN")
+	}
+	if err != nil {
+		return o, "", err
+	}
+	v, err := vouch(by)
+	if err == nil && !v.Counts {
+		err = fault.New(fault.NotAllowed, "the order of the run is by a key that does not count here, and would be in your name").
+			WithHint("say whose key it is: type bmad-mcp allow in a clone of the project, and repeat the command there")
 	}
 	return o, by, err
 }

@@ -96,19 +96,25 @@ func TestForgedOrders(t *testing.T) {
 	}
 }
 
-// TestSignedAnew: an order that somebody has changed is not signed by another.
+// TestSignedAnew: an order that somebody has changed, or signed under a key of their own, is not signed by another.
 func TestSignedAnew(t *testing.T) {
-	ann := newMachine(t, "a")
-	data, err := Order{Gates: headless.Stop, Commit: "abc"}.Encode(session, ann)
-	if err != nil {
-		t.Fatal(err)
+	ann, eve := newMachine(t, "a"), newMachine(t, "e")
+	encode := func(by machine) string {
+		data, err := Order{Gates: headless.Stop, Commit: "abc"}.Encode(session, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
 	}
-	if o, by, err := ReadSignedOrder(session, data); o.Commit != "abc" || by != ann.Public() || err != nil {
+	vouch := func(by signature.Key) (engine.Voucher, error) {
+		return engine.Voucher{Began: true, Counts: by == ann.Public()}, nil
+	}
+	if o, by, err := ReadCountedOrder(session, []byte(encode(ann)), vouch); o.Commit != "abc" || by != ann.Public() || err != nil {
 		t.Errorf("%+v by %q, %v", o, by, err)
 	}
-	for _, changed := range []string{strings.Replace(string(data), `"stop"`, `"yes"`, 1), `{"order": {"gates": "yes"}}`} {
-		if _, _, err := ReadSignedOrder(session, []byte(changed)); !fault.Is(err, fault.NotAllowed) || fault.From(err).Hint == "" {
-			t.Errorf("%s: %v", changed, err)
+	for _, data := range []string{strings.Replace(encode(ann), `"stop"`, `"yes"`, 1), `{"order": {"gates": "yes"}}`, encode(eve)} {
+		if _, _, err := ReadCountedOrder(session, []byte(data), vouch); !fault.Is(err, fault.NotAllowed) || fault.From(err).Hint == "" {
+			t.Errorf("%s: %v", data, err)
 		}
 	}
 }

@@ -13,10 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fleet"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -297,7 +301,16 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 	if err != nil {
 		return nil, err
 	}
-	order, by, err := fleet.ReadSignedOrder(e.SessionID, whole.Run)
+	signer, err := app.Trust().Signer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	order, by, err := fleet.ReadCountedOrder(e.SessionID, whole.Run, func(key signature.Key) (engine.Voucher, error) {
+		if key == signer.Public() { // in any folder
+			return engine.Voucher{Counts: true}, nil
+		}
+		return p.vouch(ctx, e.SessionID, key)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -306,10 +319,6 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 			return nil, fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", budget).WithHint("write it as 2 or 0.50; or none, to take a budget back")
 		}
 	}
-	signer, err := app.Trust().Signer(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if by != signer.Public() { // this person signs the whole order
 		data, err := json.Marshal(order)
 		if err == nil && !p.Term.JSON {
@@ -317,6 +326,22 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 		}
 	}
 	return order.Encode(e.SessionID, signer)
+}
+
+// vouch returns the say of a key in a run of the project of this folder: none in a run of another one, or outside of a repository.
+func (p Program) vouch(ctx context.Context, sessionID string, key signature.Key) (engine.Voucher, error) {
+	folder, err := p.Tasks.Project()
+	if err != nil {
+		return engine.Voucher{}, err
+	}
+	if commit, err := git.Head(folder); commit == "" || err != nil { // to open it would make it a project
+		return engine.Voucher{}, err
+	}
+	v, err := p.Tasks.Engine().Vouch(ctx, project.Address{Cwd: folder, Session: sessionID}, key)
+	if fault.Is(err, fault.NotFound) {
+		err = nil
+	}
+	return v, err
 }
 
 func (p Program) limits() *cobra.Command {
