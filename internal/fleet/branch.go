@@ -75,6 +75,39 @@ func BringWork(ctx context.Context, folder string, s *workflow.Session, left que
 		WithHint("bring them in, then repeat the command: git merge %s", branch)
 }
 
+// BaseOf returns the commit from which workers begin a run that is queued in the clone of a folder: "" in one without commits. A
+// run that exists begins from its branch. One whose workers have left work keeps the commit that the work follows, in the
+// order that left has, which has to be by a key that counts here by the say of vouch.
+func BaseOf(ctx context.Context, folder string, s *workflow.Session, left queue.Claim, vouch func(signature.Key) (engine.Voucher, error)) (string, error) {
+	head, err := git.Head(folder)
+	if err != nil || s == nil {
+		return head, err
+	}
+	tip, err := git.BranchCommit(folder, workflow.BranchFor(s.TaskName))
+	isApart := tip != "" && s.Branch != ""
+	if err != nil || left.Head == "" {
+		if isApart {
+			head = tip
+		}
+		return head, err
+	}
+	o, _, err := ReadCountedOrder(s.SessionID, left.Run, vouch)
+	if err != nil {
+		return "", err
+	}
+	isWithin := !isApart || tip == o.Commit || tip == left.Head
+	if !isWithin {
+		if isWithin, err = git.HasCommit(ctx, folder, left.Head); isWithin && err == nil {
+			isWithin, err = git.IsMerged(ctx, folder, tip, left.Head)
+		}
+	}
+	if err == nil && !isWithin {
+		err = fault.New(fault.Conflict, "the branch %s has commits here that the work in the queue lacks", workflow.BranchFor(s.TaskName)).
+			WithHint("go on with the run here: bmad-mcp run --resume %s", s.TaskName)
+	}
+	return o.Commit, err
+}
+
 // keepBranch moves a branch of a clone to a commit that has the commit of the branch in it. It refuses a branch that is checked
 // out: the files of that tree would stay behind.
 func keepBranch(ctx context.Context, main, branch, commit string) error {

@@ -345,6 +345,50 @@ func TestBringWork(t *testing.T) {
 	}
 }
 
+// TestBaseOf: work that is queued again keeps the commit that it follows, and other work is not left behind.
+func TestBaseOf(t *testing.T) {
+	c := newClone(t)
+	ann := newMachine(t, "a")
+	c.git("checkout", "-q", "-b", "bmad/sign-in")
+	work := c.commit("work")
+	c.git("checkout", "-q", "-b", "ahead")
+	ahead := c.commit("ahead")
+	c.git("checkout", "-q", "main")
+	second := c.commit("second")
+	order, err := Order{Commit: c.first}.Encode(session, ann)
+	c.must(err)
+	apart := &workflow.Session{SessionID: session, TaskName: "sign-in", Branch: "bmad/sign-in"}
+	missing := strings.Repeat("ab", 20)
+	for name, tt := range map[string]struct {
+		s       *workflow.Session
+		tip     string
+		head    string
+		counts  bool
+		want    string
+		refused fault.Code
+	}{
+		"a new run":                           {want: second},
+		"one of the main tree":                {s: &workflow.Session{SessionID: session, TaskName: "sign-in"}, tip: work, want: second},
+		"one with a branch":                   {s: apart, tip: work, want: work},
+		"one with work":                       {s: apart, tip: work, head: work, counts: true, want: c.first},
+		"one with more work than the branch":  {s: apart, tip: work, head: ahead, counts: true, want: c.first},
+		"one with work that is not here":      {s: apart, tip: c.first, head: missing, counts: true, want: c.first},
+		"one of the main tree, with work":     {s: &workflow.Session{SessionID: session, TaskName: "sign-in"}, tip: ahead, head: work, counts: true, want: c.first},
+		"one with less work than the branch":  {s: apart, tip: ahead, head: work, counts: true, refused: fault.Conflict},
+		"one with work, and a branch besides": {s: apart, tip: ahead, head: missing, counts: true, refused: fault.Conflict},
+		"one by a stranger":                   {s: apart, tip: work, head: work, refused: fault.NotAllowed},
+	} {
+		if tt.tip != "" {
+			c.git("branch", "-q", "-f", "bmad/sign-in", tt.tip)
+		}
+		left := queue.Claim{Run: order, Head: tt.head}
+		got, err := BaseOf(t.Context(), c.folder, tt.s, left, func(signature.Key) (engine.Voucher, error) { return engine.Voucher{Counts: tt.counts}, nil })
+		if code := codeOf(err); code != tt.refused || err == nil && got != tt.want || err != nil && fault.From(err).Hint == "" {
+			t.Errorf("%s: from %q, want %q (%v)", name, got, tt.want, err)
+		}
+	}
+}
+
 // TestCleanWaits: a worktree in which a process still works is not removed, also if the run has ended.
 func TestCleanWaits(t *testing.T) {
 	c := newClone(t)

@@ -85,7 +85,7 @@ func TestOnce(t *testing.T) {
 }
 
 // TestGoesOnHere: a run that was taken from the queue goes on in a person's clone with the commits of its worker, if that one's
-// key counts there.
+// key counts there; so does one that is queued again, also from a clone with more commits by then.
 func TestGoesOnHere(t *testing.T) {
 	needsFleet(t)
 	f := newFleet(t)
@@ -95,6 +95,11 @@ func TestGoesOnHere(t *testing.T) {
 	f.desk.does(0, "queue", "cancel", task)
 	w.signal(syscall.SIGTERM)
 	w.code()
+	f.git(f.desk.clone, "-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "-q", "--allow-empty", "-m", "more")
+	f.desk.does(0, "run", "--queue", "--resume", task, "--yes", "--engine", "claude")
+	f.desk.start("again", takesVariable+"=3s")
+	f.eventually("the call of the next worker", func() bool { return len(f.readBill().of("begin", task, "qa")) > 1 })
+	f.desk.does(0, "queue", "cancel", task)
 	resume := []string{"run", "--resume", task, "--yes"}
 	if s := f.colleague.try(resume...); s.code == 0 || !strings.Contains(s.errOut, "bmad-mcp allow") {
 		t.Errorf("of a worker that does not count: exit %d\n%s%s", s.code, s.out, s.errOut)

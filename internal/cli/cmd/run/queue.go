@@ -72,7 +72,7 @@ func (o *options) enqueue(ctx context.Context, term *terminal.Terminal, tasks *a
 		}
 	}
 	out := queued{State: queue.Ready, Labels: o.apart.labels}
-	place, err := o.placeOf(ctx, term, tasks, folder)
+	place, err := o.placeOf(ctx, term, tasks, q, folder)
 	if err != nil {
 		return err
 	}
@@ -129,16 +129,14 @@ func (o *options) leaveQueue(ctx context.Context, tasks *app.Tasks, program Prog
 		return nil //nolint:nilerr // the queue lacks it, or the database is older than queues
 	}
 	if !slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting}, left.State) {
-		return fleet.BringWork(ctx, folder, s, left, func(by signature.Key) (engine.Voucher, error) {
-			return tasks.Engine().Vouch(ctx, project.Address{Cwd: folder, Session: s.SessionID}, by)
-		})
+		return fleet.BringWork(ctx, folder, s, left, vouchIn(ctx, tasks, folder, s))
 	}
 	return fault.New(fault.NotAllowed, "the run %s is in the queue, from which a worker takes it", s.TaskName).
 		WithHint("decide there: bmad-mcp decide %s; or take it out of the queue first: bmad-mcp queue cancel %s", s.TaskName, s.TaskName)
 }
 
 // placeOf checks that other machines can do the run, and returns the order without the flags.
-func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, folder string) (queue.Order, error) {
+func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, q *pgstore.Queue, folder string) (queue.Order, error) {
 	out := queue.Order{Labels: o.apart.labels}
 	p, err := tasks.Engine().Projects().Open(folder)
 	if err != nil {
@@ -159,7 +157,7 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 	if err := headless.CheckFlags(p.Config.Under(w.Definition), o.kept, headless.Gates(o.gates), o.resume != ""); err != nil {
 		return out, err
 	}
-	if out.Commit, err = git.Head(folder); err != nil {
+	if out.Commit, err = o.baseOf(ctx, tasks, q, folder); err != nil {
 		return out, err
 	}
 	if out.Commit == "" {
@@ -180,6 +178,29 @@ func (o *options) placeOf(ctx context.Context, term *terminal.Terminal, tasks *a
 	who, err := tasks.Engine().Person(folder)
 	out.By = cmp.Or(who.Name, who.Subject)
 	return out, err
+}
+
+// baseOf returns the commit from which workers begin the run.
+func (o *options) baseOf(ctx context.Context, tasks *app.Tasks, q *pgstore.Queue, folder string) (string, error) {
+	if o.resume == "" {
+		return fleet.BaseOf(ctx, folder, nil, queue.Claim{}, nil)
+	}
+	s, _, err := tasks.Engine().Session(ctx, project.Address{Cwd: folder, Session: o.resume})
+	if err != nil {
+		return "", err
+	}
+	left, err := q.GetWhole(ctx, s.SessionID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return "", err
+	}
+	return fleet.BaseOf(ctx, folder, s, left, vouchIn(ctx, tasks, folder, s))
+}
+
+// vouchIn returns a function for the say of a key in a run of the project in a folder.
+func vouchIn(ctx context.Context, tasks *app.Tasks, folder string, s *workflow.Session) func(signature.Key) (engine.Voucher, error) {
+	return func(by signature.Key) (engine.Voucher, error) {
+		return tasks.Engine().Vouch(ctx, project.Address{Cwd: folder, Session: s.SessionID}, by)
+	}
 }
 
 // requeue puts a run that exists into the queue.
