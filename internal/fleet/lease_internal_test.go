@@ -63,6 +63,36 @@ func TestRecordTooLarge(t *testing.T) {
 	})
 }
 
+// busyQueue refuses some claims, as a store does in which another call holds the queue.
+type busyQueue struct {
+	strictQueue
+	refused []fault.Code
+}
+
+func (q *busyQueue) Claim(ctx context.Context, w queue.Worker, lease time.Duration, l queue.Limits) (*queue.Claim, error) {
+	if len(q.refused) > 0 {
+		code := q.refused[0]
+		q.refused = q.refused[1:]
+		return nil, fault.New(code, "it is in use")
+	}
+	return q.strictQueue.Claim(ctx, w, lease, l)
+}
+
+// TestBusyQueue: a worker waits for a store that will take its calls again, and for nothing else.
+func TestBusyQueue(t *testing.T) {
+	for code, want := range map[fault.Code]int{fault.Conflict: 1, fault.Storage: 1, fault.InvalidArgument: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			q := &busyQueue{strictQueue{end: end}, []fault.Code{code, code}}
+			w := Worker{Queue: q, Clones: []Clone{{}}, Lease: time.Hour}
+			if _, err := w.Work(ctx, false); len(q.released) != want || errors.Is(err, context.Canceled) != (want == 1) {
+				t.Errorf("%s: %d runs are done, %v", code, len(q.released), err)
+			}
+		})
+	}
+}
+
 // TestEndedInAClaim: a worker that is asked to end while the queue gives it a run gives that back.
 func TestEndedInAClaim(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())

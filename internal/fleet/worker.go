@@ -76,15 +76,16 @@ const (
 	maxLost = 25
 )
 
-// Work takes runs until the context ends or the worker yields; with once, at most one, which it returns. An unreachable store
-// is waited for, unless once is set.
+// Work takes runs until the context ends or the worker yields; with once, at most one, which it returns. A store that is not
+// reached, or in which another call holds the queue, is waited for, unless once is set.
 func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
 	for rest := poll; ; {
 		if w.isYielding() {
 			return nil, nil
 		}
 		claim, err := w.Queue.Claim(ctx, w.As, w.Lease, w.Limits)
-		isWaitedFor := !once && fault.Is(err, fault.Storage)
+		isPassing := fault.Is(err, fault.Storage) || fault.Is(err, fault.Conflict)
+		isWaitedFor := isPassing && !once
 		switch {
 		case claim != nil: // also if the context has ended since: workOn gives it back
 			rest = poll
