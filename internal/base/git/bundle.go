@@ -181,14 +181,16 @@ func (d *desk) checkFiles(ctx context.Context, b bundle) error {
 	more := map[string]int64{}
 	for i, commit := range append([]string{b.head}, b.bases[:min(1, len(b.bases))]...) {
 		// git prints while it walks: a list of differences would be in its memory first.
-		list, err := d.view.runForOutput(ctx, "ls-tree", "-r", "--full-tree", "--format=%(objectname)", commit)
+		c, list := d.view, &hashList{Bounded: Bounded{Most: maxList}}
+		c.Args, c.Out = []string{"ls-tree", "-r", "-z", "--full-tree", commit}, list // of git 2.36 it could print the hashes alone
+		err := c.Run(ctx)
 		if errors.Is(err, ErrTooMuch) {
 			return tooManyFiles()
 		}
 		if err != nil {
 			return d.explainBundle(err, "ls-tree")
 		}
-		for hash := range strings.Lines(list) {
+		for hash := range strings.Lines(string(list.Data)) {
 			more[hash] += int64(1 - 2*i)
 		}
 	}
@@ -214,6 +216,32 @@ func (d *desk) checkFiles(ctx context.Context, b bundle) error {
 		i++
 	}
 	return nil
+}
+
+// hashList is a writer for the output of git ls-tree -z. It keeps the hashes, each on a line, in a bounded space.
+type hashList struct {
+	Bounded
+	entry []byte // the part of the last one
+}
+
+// Write implements io.Writer.
+func (l *hashList) Write(p []byte) (int, error) {
+	l.entry = append(l.entry, p...)
+	for {
+		entry, rest, isWhole := bytes.Cut(l.entry, []byte{0})
+		if !isWhole {
+			break
+		}
+		about, _, _ := bytes.Cut(entry, []byte("\t"))
+		if _, err := l.Bounded.Write(append(about[bytes.LastIndexByte(about, ' ')+1:], '\n')); err != nil {
+			return 0, err
+		}
+		l.entry = rest
+	}
+	if len(l.entry) > l.Most {
+		return 0, ErrTooMuch
+	}
+	return len(p), nil
 }
 
 func tooManyFiles() error {

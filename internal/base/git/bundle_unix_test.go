@@ -4,6 +4,7 @@ package git_test
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,6 +80,22 @@ func TestBundle(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnbundleByOldGit takes a bundle over by a git before 2.36, which knows no format of git ls-tree.
+func TestUnbundleByOldGit(t *testing.T) {
+	p := newPlace(t)
+	p.line(work + "; git clone -q -b main --single-branch file://$PWD ../other")
+	to := p.line("git rev-parse task")
+	data, err := git.Bundle(t.Context(), p.project, p.line("git rev-parse main"), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sh("mkdir bin; printf '#!/bin/sh\\nfor a; do case $a in --format=*) exit 129;; esac; done\\nexec '$(command -v git)' \"$@\"\\n' >bin/git; chmod +x bin/git")
+	t.Setenv("PATH", filepath.Join(p.root, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if head, err := git.Unbundle(t.Context(), filepath.Join(p.root, "other"), data); head != to || err != nil {
+		t.Errorf("got %q, %v", head, err)
 	}
 }
 
