@@ -166,7 +166,10 @@ func (o Sprints) plan(ctx context.Context) (*build, error) {
 	if len(b.Built.Sprints) == 0 {
 		return b, nil
 	}
-	if _, err := headless.New(b.optionsOf(0)).Plan(ctx, s.Objective); err != nil { // before anything is made
+	if err := git.CheckMerge(ctx); err != nil { // before anything is made, or paid for
+		return nil, err
+	}
+	if _, err := headless.New(b.optionsOf(0)).Plan(ctx, s.Objective); err != nil {
 		return nil, err
 	}
 	return b, b.beginBranch(ctx, folder)

@@ -1,18 +1,21 @@
 package git
 
 import (
+	"cmp"
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
 // Merge merges one branch into another without a work tree, and returns the commit at which the other one then is. If it
 // comes before the first, it moves there; if it has all of it, nothing happens. Else a commit with a message is made, by
 // an author in the form of [Identity] and at a time, as by [CommitFiles]. conflicts are the files, by their paths from
 // the top, that git cannot merge; then nothing is changed. A branch that is checked out anywhere is refused: its files
-// would stay behind. It needs git 2.38.
+// would stay behind. It needs the git of [CheckMerge].
 func Merge(ctx context.Context, folder, into, from, message, author string, at time.Time) (commit string, conflicts []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
@@ -63,7 +66,6 @@ func Merge(ctx context.Context, folder, into, from, message, author string, at t
 
 // mergeTrees returns the tree of two merged commits, or the files with conflicts.
 func (d *desk) mergeTrees(ctx context.Context, ours, theirs string) (tree string, conflicts []string, err error) {
-	const usage = 129 // with which git ends if it does not know an option
 	out, err := d.view.runForOutput(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
 	parts := strings.Split(strings.TrimRight(out, "\x00\n"), "\x00")
 	code := exitOf(err)
@@ -71,14 +73,34 @@ func (d *desk) mergeTrees(ctx context.Context, ours, theirs string) (tree string
 	switch {
 	case isMerged:
 		return parts[0], nil, nil
-	case code == usage:
-		return "", nil, fault.New(fault.NotAllowed, "this git cannot merge without a work tree").WithHint("use git 2.38 or newer, or merge with git merge in a folder of your own")
 	case code == 1 && len(parts) > 1:
 		return "", parts[1:], nil
 	case err != nil:
 		return "", nil, d.explain(err, "merge-tree")
 	}
 	return "", nil, fault.New(fault.Storage, "git merge-tree printed something unknown in %s", d.tree).WithHint("see that the program is git")
+}
+
+// versionForm matches the version in the output of git version.
+var versionForm = pattern.New(`\b(\d+)\.(\d+)[.\w]*`)
+
+// CheckMerge returns an error if the git of this machine is too old for [Merge], or cannot be started. No repository is read.
+func CheckMerge(ctx context.Context) error {
+	said, err := Call{}.runForOutput(ctx, "version")
+	if err != nil {
+		return fault.New(fault.NotFound, "git cannot be started: %w", err).WithHint("install git (https://git-scm.com/downloads) so that it is found in PATH")
+	}
+	version := versionForm.FindStringSubmatch(said)
+	if version == nil { // git merge-tree will tell
+		return nil
+	}
+	major, _ := strconv.Atoi(version[1])
+	minor, _ := strconv.Atoi(version[2])
+	if cmp.Or(cmp.Compare(major, 2), cmp.Compare(minor, 38)) < 0 {
+		return fault.New(fault.NotAllowed, "the git of this machine, %s, cannot merge without a work tree", version[0]).
+			WithHint("install git 2.38 or newer (https://git-scm.com/downloads)")
+	}
+	return nil
 }
 
 // IsMerged reports whether a commit, by its hash, is in a branch or another commit. One that the clone lacks is not.

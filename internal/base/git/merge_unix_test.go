@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
@@ -118,15 +117,25 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeNeedsGit checks what is said of an old git, which does not know the option.
-func TestMergeNeedsGit(t *testing.T) {
-	p := newPlace(t)
-	p.line(`git stash -qu; git branch target; git commit -q --allow-empty -m x; git branch task
-		git switch -q target; git commit -q --allow-empty -m y; git switch -q main`)
-	p.sh("mkdir bin; printf '#!/bin/sh\\nfor a; do test \"$a\" != --write-tree || exit 129; done\\nexec '$(command -v git)' \"$@\"\\n' >bin/git; chmod +x bin/git")
-	t.Setenv("PATH", filepath.Join(p.root, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if _, _, err := git.Merge(t.Context(), p.project, "target", "task", "x", "", time.Time{}); !fault.Is(err, fault.NotAllowed) || !strings.Contains(fault.From(err).Hint, "2.38") {
-		t.Errorf("got %v", err)
+// TestCheckMerge has gits of many versions.
+func TestCheckMerge(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	if err := git.CheckMerge(t.Context()); !fault.Is(err, fault.NotFound) {
+		t.Errorf("without git: %v", err)
+	}
+	for said, want := range map[string]string{
+		"git version 2.34.1": "2.34.1", "git version 1.99": "1.99", "git version 2.37.1 (Apple Git-137.1)": "2.37.1", "git version 2.9.0.windows.1": "2.9.0.windows.1",
+		"git version 2.38.0": "", "git version 2.39.5 (Apple Git-154)": "", "git version 2.100.0.rc1": "", "git version 3.0": "", "something else": "",
+	} {
+		if err := os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho '"+said+"'\n"), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+		err := git.CheckMerge(t.Context())
+		isRefused := fault.Is(err, fault.NotAllowed) && strings.Contains(err.Error(), want) && strings.Contains(fault.From(err).Hint, "2.38")
+		if isRefused != (want != "") || (err != nil) != isRefused {
+			t.Errorf("%s: %v", said, err)
+		}
 	}
 }
 
