@@ -60,7 +60,8 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 		// Documents of an earlier run whose sessions are gone must not be written over.
 		Taken: func(name string) bool {
 			hasBranch := req.Apart && p.HasBranch(name)
-			return hasBranch || p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name))
+			isBlocked := req.Apart && git.HasBranchBelow(p.Home.Path(), workflow.BranchFor(name))
+			return hasBranch || isBlocked || p.Dir.Exists(artifact.TaskFolder(name)) || p.Dir.Exists(artifact.WorkTask(name))
 		},
 		Named: func(s *workflow.Session) error {
 			if req.Apart {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 		return nil, err
 	}
 	if r.Flags.Worktree {
-		if err := checkWorktree(p); err != nil {
+		if err := checkWorktree(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -408,7 +409,7 @@ func (o *Options) isOwn(name string) bool {
 }
 
 // checkWorktree refuses a project in which no worktree for a run can be made.
-func checkWorktree(p *project.Project) error {
+func checkWorktree(ctx context.Context, p *project.Project) error {
 	folder := p.Dir.Path()
 	head, err := git.Head(folder)
 	switch {
@@ -421,10 +422,27 @@ func checkWorktree(p *project.Project) error {
 		return fault.New(fault.NotAllowed, "%s is a linked worktree itself", folder).
 			WithHint("start the run in the main tree, %s; or leave out --worktree", git.MainTree(folder))
 	}
+	if err := git.CheckWorktree(ctx, folder, workflow.BranchFor("TASK"), head); err != nil {
+		return err
+	}
 	_, top := p.Worktree("any")
-	if info, err := os.Lstat(filepath.Dir(top)); err == nil && !info.IsDir() {
-		return fault.New(fault.NotAllowed, "%s, where the worktrees of runs are, is a link or a file", filepath.Dir(top)).
+	all := filepath.Dir(top)
+	info, err := os.Lstat(all)
+	if err == nil && !info.IsDir() {
+		return fault.New(fault.NotAllowed, "%s, where the worktrees of runs are, is a link or a file", all).
 			WithHint("look where it leads, and move it away")
+	}
+	above, name := all, "run-"
+	if errors.Is(err, fs.ErrNotExist) {
+		above, name = filepath.Split(all)
+	}
+	probe, err := os.MkdirTemp(above, name) // rights alone do not tell: the disk can be read-only
+	if err == nil {
+		err = os.Remove(probe)
+	}
+	if err != nil {
+		return fault.New(fault.NotAllowed, "no folder can be made in %s, where the worktrees of runs are: %w", filepath.Clean(above), err).
+			WithHint("give your account the right to write there, or move the repository below a folder of yours; or leave out --worktree")
 	}
 	return nil
 }

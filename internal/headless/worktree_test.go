@@ -274,6 +274,24 @@ func TestNoWorktreeForIt(t *testing.T) {
 	if _, err := headless.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.NotAllowed) {
 		t.Errorf("without a commit: %v", err)
 	}
+	b.options.Folder = filepath.Join(t.TempDir(), strings.Repeat("x", 245)) // its name with more behind it is none of a folder
+	b.git(t.TempDir(), "-c", "core.longpaths=true", "clone", "-q", b.dir, b.options.Folder)
+	if _, err := headless.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.NotAllowed) || fault.From(err).Hint == "" {
+		t.Errorf("without a place for worktrees: %v", err)
+	}
+	b.options.Folder = b.dir
+	b.git(b.dir, "branch", "bmad")
+	if _, err := headless.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.Conflict) || fault.From(err).Hint == "" {
+		t.Errorf("beside a branch bmad: %v", err)
+	}
+	if all, _, _, err := b.engine.Sessions(ctx, project.Address{Cwd: b.dir}); len(all) != 1 || err != nil {
+		t.Errorf("the sessions are %+v, %v", all, err)
+	}
+	b.git(b.dir, "branch", "-m", "bmad", "bmad/build-another/x")
+	again := b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "Build another", Apart: true}})
+	if got := again.TaskName; got != "build-another-1" {
+		t.Errorf("beside a branch below that of its name it is %s", got)
+	}
 	if len(b.worker.jobs) > 0 {
 		t.Errorf("the engine worked for %s", b.worker.stages())
 	}

@@ -263,9 +263,8 @@ func (r *repository) branch() string {
 	return ""
 }
 
-// hashReferences hashes the branches but one, the tags and the stash. Remote branches are left out, because editors
-// fetch by themselves.
-func (r *repository) hashReferences(but string) string {
+// references returns the contents of all references by their names.
+func (r *repository) references() map[string]string {
 	all := map[string]string{}
 	packed, _ := durable.ReadPath(filepath.Join(r.common, "packed-refs"), maxRefs)
 	for line := range strings.Lines(string(packed)) {
@@ -279,6 +278,13 @@ func (r *repository) hashReferences(but string) string {
 		}
 		return nil
 	})
+	return all
+}
+
+// hashReferences hashes the branches but one, the tags and the stash. Remote branches are left out, because editors
+// fetch by themselves.
+func (r *repository) hashReferences(but string) string {
+	all := r.references()
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		isOwn := strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"

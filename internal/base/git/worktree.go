@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,8 +49,16 @@ func AddWorktree(ctx context.Context, main, folder, branch, commit string) (err 
 	if err != nil {
 		return err
 	}
+	if known == "" {
+		if err := d.checkAbove(branch); err != nil {
+			return err
+		}
+	}
 	commit = cmp.Or(known, commit)
 	if err := d.needCommit(ctx, commit); err != nil {
+		return err
+	}
+	if err := d.needFiles(ctx, commit); err != nil {
 		return err
 	}
 	above, err := makeAbove(folder)
@@ -87,6 +96,56 @@ func AddWorktree(ctx context.Context, main, folder, branch, commit string) (err 
 		undo()
 	}
 	return err
+}
+
+// CheckWorktree returns an error if [AddWorktree] could make no work tree of the repository of main with a new branch at a
+// commit, or if [WorktreeOf] would not know it. It changes nothing.
+func CheckWorktree(ctx context.Context, main, branch, commit string) error {
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+	defer cancel()
+	d, err := openDesk(ctx, main)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	own := filepath.Join(d.tree, ".git")
+	if info, err := os.Lstat(own); err != nil || !info.IsDir() {
+		return fault.New(fault.NotAllowed, "the git directory of %s is elsewhere, as that of a submodule is, so that a work tree of it would not be known as its own", d.tree).
+			WithHint("make a clone of it with a .git of its own, and start there: git clone")
+	}
+	if err := d.checkAbove(branch); err != nil {
+		return err
+	}
+	return d.needFiles(ctx, commit)
+}
+
+// needFiles returns an error if the repository is a partial clone that lacks files of a commit: they are not fetched here.
+func (d *desk) needFiles(ctx context.Context, commit string) error {
+	marks, _ := filepath.Glob(filepath.Join(pathQuoter.Replace(d.common), "objects", "pack", "*.promisor"))
+	if len(marks) == 0 {
+		return nil
+	}
+	_, err := d.view.runForOutput(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit, "--")
+	var failed *Failure
+	if errors.As(err, &failed) {
+		return fault.New(fault.NotAllowed, "%s is a partial clone, and lacks files of the commit %s: %s", d.tree, commit, sayShort(failed.Said)).
+			WithHint("git sparse-checkout disable fetches those of the checked-out commit; or use a whole clone")
+	}
+	return d.explain(err, "rev-list")
+}
+
+// checkAbove returns an error if a part of a new branch's name, as far as a slash, is a branch: git has one of both at most.
+func (r *repository) checkAbove(branch string) error {
+	for above := path.Dir(branch); above != "."; above = path.Dir(above) {
+		commit, err := r.branchCommit(above)
+		if err != nil {
+			return err
+		}
+		if commit != "" {
+			return fault.New(fault.Conflict, "git can have no branch %s beside the branch %s", branch, above).WithHint("rename the second: git branch -m %s NAME", above)
+		}
+	}
+	return nil
 }
 
 // checkOut fills a new work tree with the files of a commit.
@@ -213,6 +272,21 @@ func BranchCommit(folder, branch string) (string, error) {
 		return "", err
 	}
 	return r.branchCommit(branch)
+}
+
+// HasBranchBelow reports whether a folder's repository has a branch whose name goes on, at a slash, behind another one's,
+// which it can then not have. It starts no git.
+func HasBranchBelow(folder, branch string) bool {
+	r, err := findRepository(folder)
+	if r == nil || err != nil {
+		return false
+	}
+	for name := range r.references() {
+		if strings.HasPrefix(name, "refs/heads/"+branch+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // records returns the folders of the linked work trees by the folders of git's records.

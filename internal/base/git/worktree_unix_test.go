@@ -115,7 +115,8 @@ func TestAddWorktreeLeavesNothing(t *testing.T) {
 		"folder is a dead link": {prepare: "ln -s nowhere ../tree", code: fault.Conflict},
 		"branch of main":        {branch: "main", code: fault.Conflict},
 		"branch of another":     {prepare: "git worktree add -q -b other ../other", branch: "other", code: fault.Conflict},
-		"below a branch":        {branch: "main/x", code: fault.Storage},
+		"below a branch":        {branch: "main/x", code: fault.Conflict},
+		"above a branch":        {prepare: "git branch task/one/two", code: fault.Storage},
 		"no commit":             {commit: none, code: fault.NotFound},
 		"no commit at all":      {commit: "", branch: "x", code: fault.NotFound},
 		"option for a commit":   {commit: "--all", code: fault.NotFound},
@@ -157,6 +158,34 @@ func TestAddWorktreeLeavesNothing(t *testing.T) {
 				t.Errorf("something is left:\n%s\nwas\n%s", after, before)
 			}
 		})
+	}
+}
+
+// TestCheckWorktree has repositories of which no work tree can be made, or none that is known as theirs.
+func TestCheckWorktree(t *testing.T) {
+	p := newPlace(t)
+	p.line(`git stash -qu; git config uploadpack.allowFilter true; cd ..; git clone -q --filter=blob:none --no-checkout file://$PWD/project partial
+		git clone -q --filter=blob:none file://$PWD/project filled; git -C partial sparse-checkout init --cone; git -C partial checkout -q
+		git clone -q --separate-git-dir apart.git project apart; git -C apart config core.worktree $PWD/apart
+		git clone -q project whole; git -C whole -c protocol.file.allow=always submodule --quiet add ../project lib
+		git clone -q project blocked; git -C blocked checkout -q -b task`)
+	commit := p.line("git rev-parse HEAD")
+	for folder, want := range map[string]fault.Code{
+		"project": "", "whole": "", "filled": "", "whole/lib": fault.NotAllowed, "apart": fault.NotAllowed, "partial": fault.NotAllowed, "blocked": fault.Conflict,
+	} {
+		folder = filepath.Join(p.root, folder)
+		before := p.sh("cd '" + folder + "'; git for-each-ref; ls -a . ..; git count-objects")
+		err := git.CheckWorktree(t.Context(), folder, "task/one", commit)
+		isRefused := fault.Is(err, want) && fault.From(err).Hint != ""
+		if isRefused != (want != "") || (err != nil) != isRefused {
+			t.Errorf("%s: %v, want %s", folder, err, want)
+		}
+		if after := p.sh("cd '" + folder + "'; git for-each-ref; ls -a . ..; git count-objects"); after != before {
+			t.Errorf("%s: it is\n%s\nwas\n%s", folder, after, before)
+		}
+		if made := git.AddWorktree(t.Context(), folder, folder+".one", "task/one", commit); want == "" && made != nil {
+			t.Errorf("%s: %v", folder, made)
+		}
 	}
 }
 
