@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,25 +17,36 @@ import (
 type Proposal struct {
 	// Folder is in the repository, Branch the branch and Commit its commit.
 	Folder, Branch, Commit string
-	// Title and Body are the texts of the request.
+	// Title and Body are the texts of the request; of the title its first line counts.
 	Title, Body string
 	// Environ is the environment of the forge's program.
 	Environ []string
 }
 
-// forges are the programs that open a request for review, with the arguments that show whether they are logged in.
-var forges = []struct {
+// forge is a program that opens a request for review.
+type forge struct {
 	program string
-	status  []string
-	create  func(p Proposal) []string
-}{
-	{"gh", []string{"auth", "status"}, func(p Proposal) []string {
-		return []string{"pr", "create", "--head", p.Branch, "--title", p.Title, "--body", p.Body}
+	// status are the arguments that show whether it is logged in, create those before the branch, and texts those behind it.
+	status, create []string
+	texts          func(p Proposal) []string
+}
+
+var forges = []forge{
+	{"gh", []string{"auth", "status"}, []string{"pr", "create", "--head"}, func(p Proposal) []string {
+		return []string{"--title", p.Title, "--body", p.Body}
 	}},
-	{"glab", []string{"auth", "status"}, func(p Proposal) []string {
-		return []string{"mr", "create", "--source-branch", p.Branch, "--title", p.Title, "--description", p.Body, "--yes"}
+	{"glab", []string{"auth", "status"}, []string{"mr", "create", "--source-branch"}, func(p Proposal) []string {
+		return []string{"--title", p.Title, "--description", p.Body, "--yes"}
 	}},
 }
+
+// command returns the command with which the person offers a pushed branch for review.
+func (f *forge) command(branch string) string {
+	return f.program + " " + strings.Join(f.create, " ") + " " + quote(branch)
+}
+
+// maxTitle bounds the title of a request, in columns: GitLab takes 255 characters, GitHub one more.
+const maxTitle = 250
 
 // forgeTime bounds a call of a forge's program.
 const forgeTime = 2 * time.Minute
@@ -46,9 +58,12 @@ const forgeGrace = 2 * time.Second
 // returns the outcome, with the commands to type if that was not possible.
 func Publish(ctx context.Context, p Proposal) lang.Text {
 	if err := pushWork(ctx, p.Folder, p.Branch, p.Commit); err != nil {
-		return lang.T("%s was not pushed: %s. What to do: %s", p.Branch, lang.Of(err), commands(p))
+		return lang.T("%s was not pushed: %s. What to do: %s", p.Branch, lang.Of(err), pushCommand(p.Branch)+" && "+forges[0].command(p.Branch))
 	}
-	for _, f := range forges {
+	title, _, _ := strings.Cut(strings.TrimSpace(p.Title), "\n")
+	p.Title = visible.Shorten(strings.TrimSpace(title), maxTitle, "…")
+	var failed lang.Text
+	for _, f := range forges { // one that is logged in can be so for another server than the remote
 		path, err := exec.LookPath(f.program)
 		if err != nil {
 			continue
@@ -56,13 +71,18 @@ func Publish(ctx context.Context, p Proposal) lang.Text {
 		if _, err := runForge(ctx, p, path, f.status); err != nil {
 			continue
 		}
-		said, err := runForge(ctx, p, path, f.create(p))
-		if err != nil {
-			return lang.T("%s was pushed; %s opened no request: %s. What to do: %s", p.Branch, f.program, said, commands(p))
+		said, err := runForge(ctx, p, path, slices.Concat(f.create, []string{p.Branch}, f.texts(p)))
+		if err == nil {
+			return lang.T("%s was pushed, and offered for review: %s", p.Branch, said)
 		}
-		return lang.T("%s was pushed, and offered for review: %s", p.Branch, said)
+		if failed.Empty() {
+			failed = lang.T("%s was pushed; %s opened no request: %s. What to do: %s", p.Branch, f.program, said, f.command(p.Branch))
+		}
 	}
-	return lang.T("%s was pushed; to offer it for review: %s", p.Branch, commands(p))
+	if !failed.Empty() {
+		return failed
+	}
+	return lang.T("%s was pushed; to offer it for review: %s", p.Branch, forges[0].command(p.Branch))
 }
 
 // maxSaid bounds the output of a forge's program, in columns.

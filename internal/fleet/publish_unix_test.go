@@ -3,6 +3,7 @@
 package fleet_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,16 +21,25 @@ func TestPublish(t *testing.T) {
 		out = `[ "$1 $2" = "auth status" ] && exit 1; `
 	)
 	for name, c := range map[string]struct {
-		gh, glab     string // scripts; "" for none
-		remote       bool
-		want, called string // of the answer, and of the calls
+		gh, glab      string // scripts; "" for none
+		remote        bool
+		want, called  string // of the answer, and of the calls
+		branch, title string // "" for those of every row
 	}{
-		"no forge":  {remote: true, want: "was pushed; to offer it for review: git push -u origin bmad/todo && gh pr create --head bmad/todo"},
-		"no remote": {gh: in, want: "bmad/todo was not pushed: "},
+		"no forge":          {remote: true, want: "was pushed; to offer it for review: gh pr create --head bmad/todo"},
+		"no remote":         {gh: in, want: "What to do: git push -u origin bmad/todo && gh pr create --head bmad/todo"},
+		"a branch to quote": {remote: true, branch: "bmad/to'do&x", want: `to offer it for review: gh pr create --head 'bmad/to'\''do&x'`},
+		"a long title": {gh: in + `test ${#5} -lt 256 || exit 1; echo https://example.com/pull/1`, remote: true, title: "\n" + strings.Repeat("long ", 60) + "\nmore",
+			want: "https://example.com/pull/1", called: "long long… --body"},
 		"gh": {gh: in + `echo a warning >&2; echo https://example.com/pull/1`, remote: true,
 			want: "offered for review: https://example.com/pull/1", called: "gh pr create --head bmad/todo --title -rf $(touch x) --body two"},
 		"glab": {gh: out, glab: in + `echo https://example.com/mr/1`, remote: true,
 			want: "offered for review: https://example.com/mr/1", called: "glab mr create --source-branch bmad/todo"},
+		"for another server": {gh: in + `echo none of the remotes is known; exit 1`, glab: in + `echo https://example.com/mr/1`, remote: true,
+			want: "offered for review: https://example.com/mr/1", called: "glab mr create --source-branch bmad/todo"},
+		"both failing": {gh: in + `echo no rights; exit 1`, glab: in + `echo none of the remotes is known; exit 1`, remote: true,
+			want: "gh opened no request: no rights. What to do: gh pr create --head bmad/todo"},
+		"glab failing":   {gh: out, glab: in + `echo no rights; exit 1`, remote: true, want: "What to do: glab mr create --source-branch bmad/todo"},
 		"logged out":     {gh: out, glab: out, remote: true, want: "to offer it for review: "},
 		"failing":        {gh: in + `echo there is one already; exit 1`, remote: true, want: "gh opened no request: there is one already"},
 		"hostile":        {gh: in + `printf 'x\n\033]0;title\007\033[2Jhttps://example.com/pull/1'`, remote: true, want: "https://example.com/pull/1"},
@@ -39,8 +49,7 @@ func TestPublish(t *testing.T) {
 		"says nothing":   {gh: in + "true", remote: true, want: "offered for review"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			s.git(s.dir, "branch", "bmad/todo")
+			s, branch, title := newSite(t), cmp.Or(c.branch, "bmad/todo"), cmp.Or(c.title, "-rf $(touch x)\nmore")
 			bare, bin := filepath.Join(t.TempDir(), "remote.git"), t.TempDir()
 			if c.remote {
 				s.git(s.dir, "init", "-q", "--bare", bare)
@@ -57,7 +66,7 @@ func TestPublish(t *testing.T) {
 			}
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 			said := fleet.Publish(t.Context(), fleet.Proposal{
-				Folder: s.dir, Branch: "bmad/todo", Commit: s.git(s.dir, "rev-parse", "HEAD"), Title: "-rf $(touch x)", Body: "two\nlines", Environ: os.Environ(),
+				Folder: s.dir, Branch: branch, Commit: s.git(s.dir, "rev-parse", "HEAD"), Title: title, Body: "two\nlines", Environ: os.Environ(),
 			}).In(lang.English)
 			if !strings.Contains(said, c.want) || strings.ContainsAny(said, "\x1b\x07\n") || len(said) > 2000 {
 				t.Errorf("it says %q, want %q", said, c.want)
@@ -67,7 +76,7 @@ func TestPublish(t *testing.T) {
 				t.Errorf("the calls are %s", calls)
 			}
 			if c.remote {
-				if err := exec.Command("git", "-C", bare, "rev-parse", "--verify", "-q", "bmad/todo").Run(); err != nil {
+				if err := exec.Command("git", "-C", bare, "rev-parse", "--verify", "-q", branch).Run(); err != nil {
 					t.Errorf("the branch is not there: %v", err)
 				}
 			}

@@ -27,7 +27,5 @@ func pushWork(ctx context.Context, folder, branch, commit string) error {
 	return git.Push(ctx, folder, branch, commit, have)
 }
 
-// commands are the ones with which the person offers a branch for review.
-func commands(p Proposal) string {
-	return "git push -u origin " + p.Branch + " && gh pr create --head " + p.Branch
-}
+// pushCommand returns the command with which the person pushes a branch.
+func pushCommand(branch string) string { return "git push -u origin " + quote(branch) }

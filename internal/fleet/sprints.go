@@ -332,19 +332,19 @@ func (b *build) mergeCommand(task string) string {
 	}
 	again := ""
 	if _, err := os.Lstat(folder); errors.Is(err, fs.ErrNotExist) {
-		again = fmt.Sprintf("git worktree add %s %s && ", quote(folder), workflow.BranchFor(task))
+		again = fmt.Sprintf("git worktree add %s %s && ", quote(folder), quote(workflow.BranchFor(task)))
 	}
-	return again + fmt.Sprintf("git -C %s merge %s", quote(folder), b.Branch)
+	return again + fmt.Sprintf("git -C %s merge %s", quote(folder), quote(b.Branch))
 }
 
-// quote returns a path as one types it.
-func quote(path string) string {
-	if !strings.ContainsFunc(path, func(r rune) bool {
+// quote returns a path or a branch as one types it.
+func quote(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:", r)
 	}) {
-		return path
+		return name
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
 // explainWaiting says why the others were not merged.

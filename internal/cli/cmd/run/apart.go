@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -161,7 +160,7 @@ func (o *options) buildSprints(ctx context.Context, term *terminal.Terminal, opt
 		return exitOf(built)
 	case o.apart.publish:
 		commit := fleet.CommitOf(built.Folder, built.Branch)
-		sayPublished(ctx, term, fleet.Proposal{Folder: built.Folder, Branch: built.Branch, Commit: commit, Title: firstLine(built.Session.Objective)}, built.Session)
+		sayPublished(ctx, term, fleet.Proposal{Folder: built.Folder, Branch: built.Branch, Commit: commit, Title: built.Session.Objective}, built.Session)
 	}
 	return nil
 }
@@ -209,11 +208,6 @@ func printSprints(term *terminal.Terminal, b *fleet.Built) error {
 	return term.Columns(term.Header("SPRINT\tRUN\tSTANDS\tNEXT"), rows)
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
-}
-
 // publishRun offers the branch of a complete run for review.
 func publishRun(ctx context.Context, term *terminal.Terminal, folder string, r *headless.Result) {
 	if r.Branch == "" {
@@ -221,7 +215,7 @@ func publishRun(ctx context.Context, term *terminal.Terminal, folder string, r *
 		return
 	}
 	s := r.Session.Standing.Session
-	sayPublished(ctx, term, fleet.Proposal{Folder: cmp.Or(r.Worktree, folder), Branch: r.Branch, Commit: fleet.CommitOf(folder, r.Branch), Title: firstLine(s.Objective)}, s)
+	sayPublished(ctx, term, fleet.Proposal{Folder: cmp.Or(r.Worktree, folder), Branch: r.Branch, Commit: fleet.CommitOf(folder, r.Branch), Title: s.Objective}, s)
 }
 
 func sayPublished(ctx context.Context, term *terminal.Terminal, p fleet.Proposal, s *workflow.Session) {
