@@ -10,16 +10,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
+
+// checkoutLimit bounds the time to write the files of a work tree: there can be many gigabytes of them, and a slow disk.
+const checkoutLimit = 30 * time.Minute
 
 // AddWorktree makes a linked work tree of the repository of main at a folder that does not exist, with a branch: a new
 // one at a commit or, if it exists, as it is. It has all files, also those that a sparse checkout of main leaves out.
 // Folders above it are made; a new or empty one right above gets a .gitignore, so that a repository around does not list
 // the work tree. No filter that the repository's settings name runs. After an error nothing of it is left.
 func AddWorktree(ctx context.Context, main, folder, branch, commit string) (err error) {
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	if folder, err = filepath.Abs(folder); err != nil {
@@ -90,7 +95,7 @@ func AddWorktree(ctx context.Context, main, folder, branch, commit string) (err 
 		err = d.explain(err, "worktree add")
 	}
 	if err == nil {
-		err = checkOut(ctx, folder, commit)
+		err = checkOut(whole, folder, commit)
 	}
 	if err != nil {
 		undo()
@@ -150,13 +155,19 @@ func (r *repository) checkAbove(branch string) error {
 
 // checkOut fills a new work tree with the files of a commit.
 func checkOut(ctx context.Context, folder, commit string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkoutLimit)
+	defer cancel()
 	d, err := openDesk(ctx, folder)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	_, err = d.ask(ctx, "read-tree", "-m", "-u", commit)
-	return err
+	_, err = d.view.runForOutput(ctx, "read-tree", "-m", "-u", commit)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fault.New(fault.Storage, "the files of the work tree %s were not all there after %s", folder, checkoutLimit).
+			WithHint("see what holds the disk up, or have the repository on a faster one; then repeat the call")
+	}
+	return d.explain(err, "read-tree")
 }
 
 // makeAbove makes the folders above one, and a .gitignore in the nearest if that is empty. made are those that were not
