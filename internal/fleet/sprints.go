@@ -305,6 +305,13 @@ func (b *build) mergeReady(ctx context.Context) error {
 			return err
 		}
 		b.began[i] = true
+		if s.Merged, err = b.hasDeleted(ctx, known); err != nil {
+			return err
+		}
+		if s.Merged {
+			s.Why, s.Command = "", ""
+			continue
+		}
 		message := fmt.Sprintf("Merge sprint %d of %s\n\n%s\n", s.Number, b.Session.TaskName, s.Title)
 		_, conflicts, err := git.Merge(ctx, b.Folder, b.Branch, workflow.BranchFor(s.Task), message, git.Identity(b.Folder), b.Options.Engine.Clock())
 		if err != nil {
@@ -320,6 +327,28 @@ func (b *build) mergeReady(ctx context.Context) error {
 		s.Command = b.mergeCommand(s.Task)
 	}
 	return nil
+}
+
+// hasDeleted reports whether somebody has deleted the branch of a complete run since it was merged.
+func (b *build) hasDeleted(ctx context.Context, s *workflow.Session) (bool, error) {
+	if commit, err := git.BranchCommit(b.Folder, s.Branch); commit != "" || err != nil {
+		return false, err
+	}
+	p, err := b.Options.Engine.Projects().At(project.Address{Cwd: b.Folder})
+	if err != nil {
+		return false, err
+	}
+	defer p.Close()
+	kept, err := headless.Past(p.Home, s.SessionID)
+	if err != nil || kept == nil || kept.Commit == "" { // without its commit nothing can be told
+		return false, err
+	}
+	isMerged, err := git.IsMerged(ctx, b.Folder, kept.Commit, b.Branch)
+	if err == nil && !isMerged {
+		err = fault.New(fault.NotFound, "the branch %s is gone, and its last commit is not in %s", s.Branch, b.Branch).
+			WithHint("make it anew: git branch %s %s", quote(s.Branch), kept.Commit)
+	}
+	return isMerged, err
 }
 
 // mergeCommand returns the command with which the person merges the branch of the others into that of a sprint, in its

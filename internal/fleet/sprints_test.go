@@ -50,11 +50,17 @@ func TestSprints(t *testing.T) {
 		}
 	}
 	before := len(s.worker.calls)
+	s.git(s.dir, "worktree", "remove", "--force", s.dir+".worktrees/todo-sprint-1")
+	s.git(s.dir, "branch", "-D", "bmad/todo-sprint-1")
 	if built := s.mustBuild(1, "merged", "merged", "merged"); !built.Done() || len(s.worker.calls) > before {
 		t.Errorf("once more: %+v, %d calls", built, len(s.worker.calls)-before)
 	}
 	if got := s.git(s.dir, "status", "--porcelain", "--", "*.go"); got != "M list.go" {
 		t.Errorf("the main tree has %q", got)
+	}
+	s.git(s.dir, "branch", "-f", "bmad/todo-sprints", "main")
+	if _, err := s.build(t.Context(), 1); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.From(err).Hint, "git branch bmad/todo-sprint-1 ") {
+		t.Errorf("without the branch of a sprint that is not merged: %v", err)
 	}
 }
 
