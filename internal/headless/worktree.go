@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -78,11 +79,15 @@ func (r *run) commitWork(ctx context.Context, subject, body string) error {
 		goes := r.Lease != nil && r.isOwn(name) && isNote(name) // with the worktree
 		return !strings.HasPrefix(name, documents) && !slices.Contains(r.state.Wrote, name) && !goes
 	})
-	commit, err := git.CommitFiles(ctx, folder, git.Commit{
+	commit, left, err := git.CommitFiles(ctx, folder, git.Commit{
 		Files: files, Message: commitMessage(r.session.SessionID, r.Lease, subject, body), Author: git.Identity(folder), At: r.Engine.Clock(),
 	})
 	if err != nil {
 		return errors.Join(err, ErrUncommitted)
+	}
+	if len(left) > 0 {
+		why := lang.Join(left[:min(len(left), maxNamed)], "; ")
+		r.tellEvent(Event{Type: Noticed, Why: r.language.Say("not all work is in the commit: %s. Commit what belongs to the work yourself, in %s", why, folder)})
 	}
 	if r.state.Wrote = nil; commit == "" {
 		if b := r.state.Before; b == nil || b.Head != tree.Head { // a process that was killed has committed it
@@ -98,6 +103,9 @@ func (r *run) commitWork(ctx context.Context, subject, body string) error {
 	r.tellEvent(Event{Type: Committed, Commit: commit, Text: subject})
 	return nil
 }
+
+// maxNamed bounds the files that a notice names.
+const maxNamed = 10
 
 // isNote reports whether a file that this program writes is of the project's memory.
 func isNote(name string) bool {

@@ -167,6 +167,24 @@ func TestPersonsFiles(t *testing.T) {
 	}
 }
 
+// TestOddWork has an engine make what cannot be committed: the rest is, and the person is told once.
+func TestOddWork(t *testing.T) {
+	acts := wholeRun()
+	b := newRepository(t, acts)
+	acts["dev"][0].meanwhile = func() {
+		inner := filepath.Join(b.worktree(), "inner")
+		b.git(b.worktree(), "init", "-q", inner)
+		b.write("inner/app.rb", "x")()
+	}
+	b.at(b.start(objective), headless.Failed, "dev/generating") // inner/.git is a file that programs obey, at which the person looks
+	b.at(b.resume(task), headless.Done, "qa/completed")
+	b.hasCommits(objective+": todo.go", task+": qa, round 1:", task+": documents:")
+	want := "not all work is in the commit: inner is a repository of its own. Commit what belongs to the work yourself, in " + b.worktree() + "\n"
+	if got := b.notices(); got != want {
+		t.Errorf("told:\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestKilledCall has a process killed while an engine works: what the engine had changed is committed with the rest.
 func TestKilledCall(t *testing.T) {
 	acts := wholeRun()

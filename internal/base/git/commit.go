@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
@@ -29,47 +31,41 @@ type Commit struct {
 }
 
 // CommitFiles commits files of a folder on the checked-out branch, and nothing else: other changes, staged or not, stay
-// as they are. Ignored files are left out. hash is "" if none of the files differs from the last commit. It is not
-// signed, also if the person's settings of git want that: signing could ask for a password. Hooks do not run, nor does
-// a filter that the repository's settings name; a filter of the person does. If somebody moves the branch meanwhile,
-// the error is a [fault.Conflict]. With an error the hash is "", unless the commit is made and only the index could not be written.
-func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, err error) {
+// as they are. Ignored files are left out. So are paths that cannot be committed, such as those in another repository: left
+// has a sentence about each, or about the folder that it is in. Of a submodule the checked-out commit is recorded.
+//
+// hash is "" if none of the files differs from the last commit. The commit is not signed, also if the person's settings of
+// git want that: signing could ask for a password. Hooks do not run, nor does a filter that the repository's settings name;
+// a filter of the person does. If somebody moves the branch meanwhile, the error is a [fault.Conflict]. With an error the
+// hash is "", unless the commit is made and only the index could not be written.
+func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, left []lang.Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	d, err := openDesk(ctx, folder)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer d.close()
-	branch := d.branch()
-	if branch == "" {
-		return "", fault.New(fault.NotAllowed, "%s has no branch checked out", d.tree).WithHint("check out the branch that the commit is for: git switch")
+	branch, err := d.needFreeBranch()
+	if err != nil {
+		return "", nil, err
 	}
-	if err := checkBranch(branch); err != nil {
-		return "", err
-	}
-	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
-		if _, err := os.Lstat(filepath.Join(d.dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return "", fault.New(fault.NotAllowed, "a merge, a cherry-pick or a revert is not finished in %s", d.tree).
-				WithHint("finish it there, or abort it, then repeat the call")
-		}
-	}
-	names, err := d.namesFromTop(ctx, folder, c.Files)
-	if err != nil || len(names) == 0 {
-		return "", err
+	chosen, err := d.selectFiles(ctx, folder, c.Files)
+	if err != nil || chosen.isEmpty() {
+		return "", chosen.left, err
 	}
 	staged := d.view // with an index of our own, which has the last commit and then the files
 	staged.Env = append(slices.Clip(staged.Env), "GIT_INDEX_FILE="+d.file("staged"))
-	tree, changes, err := d.stage(ctx, staged, names)
+	tree, changes, err := d.stage(ctx, staged, chosen)
 	if err != nil || changes == "" {
-		return "", err
+		return "", chosen.left, err
 	}
 	var parents []string
 	if d.head != "" {
 		parents = []string{d.head}
 	}
 	if hash, err = d.writeCommit(ctx, tree, parents, c.Message, c.Author, c.At); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	isMade := false
 	err = d.withIndex(ctx, changes, func() error {
@@ -78,9 +74,24 @@ func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, err
 		return err
 	})
 	if !isMade {
-		return "", err
+		hash = ""
 	}
-	return hash, err
+	return hash, chosen.left, err
+}
+
+// needFreeBranch returns the checked-out branch, or an error if there is none or a merge on it is not finished.
+func (d *desk) needFreeBranch() (string, error) {
+	branch := d.branch()
+	if branch == "" {
+		return "", fault.New(fault.NotAllowed, "%s has no branch checked out", d.tree).WithHint("check out the branch that the commit is for: git switch")
+	}
+	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+		if _, err := os.Lstat(filepath.Join(d.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return "", fault.New(fault.NotAllowed, "a merge, a cherry-pick or a revert is not finished in %s", d.tree).
+				WithHint("finish it there, or abort it, then repeat the call")
+		}
+	}
+	return branch, checkBranch(branch)
 }
 
 func firstLine(message string) string {
@@ -91,90 +102,169 @@ func firstLine(message string) string {
 // maxArgs bounds the names in the arguments of one git, in bytes: Windows takes 32,000 characters.
 const maxArgs = 16 << 10
 
-// namesFromTop returns the files of a commit by their paths from the top of the work tree, without the ignored ones and
-// those that a sparse checkout leaves out.
-func (d *desk) namesFromTop(ctx context.Context, folder string, files []string) ([]string, error) {
+// selection has the paths of a commit, from the top of the work tree.
+type selection struct {
+	files []string
+	// modules has the checked-out commits of submodules.
+	modules map[string]string
+	// left says which paths cannot be committed, and why.
+	left []lang.Text
+}
+
+func (s *selection) isEmpty() bool { return len(s.files)+len(s.modules) == 0 }
+
+// leaveOut adds a sentence about a path that cannot be committed, once.
+func (s *selection) leaveOut(why lang.Text) {
+	isSame := func(other lang.Text) bool { return other.String() == why.String() }
+	if !slices.ContainsFunc(s.left, isSame) {
+		s.left = append(s.left, why)
+	}
+}
+
+// selectFiles returns the paths of a commit, without ignored files and those that a sparse checkout leaves out.
+func (d *desk) selectFiles(ctx context.Context, folder string, files []string) (selection, error) {
+	out := selection{modules: map[string]string{}}
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	inside, err := filepath.Rel(d.tree, real)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	var names, there, gone []string
+	named := map[string]bool{}
 	for _, file := range files {
-		name := filepath.ToSlash(filepath.Join(inside, filepath.FromSlash(file)))
-		isThere, err := d.checkFile(file, name)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-		if isThere {
-			there = append(there, name)
+		if name := filepath.ToSlash(filepath.Join(inside, filepath.FromSlash(file))); isOddPath(file) || isOddPath(name) {
+			out.leaveOut(lang.T("%s is not a path of a file", sayShort(file)))
 		} else {
+			named[name] = true
+		}
+	}
+	var there, gone, modules []string
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		switch kind, why := d.classifyPath(name, named); {
+		case kind == oddPath:
+			out.leaveOut(why)
+		case kind == presentFile:
+			there = append(there, name)
+		case kind == absentFile:
 			gone = append(gone, name)
+		case kind == nestedRepository:
+			modules = append(modules, name)
 		}
 	}
 	leave := map[string]bool{}
 	ignored, err := d.listFiles(ctx, there, "--others", "--ignored", "--exclude-standard")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for _, name := range ignored {
 		leave[name] = true
 	}
 	tagged, err := d.listFiles(ctx, gone, "-t")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for _, entry := range tagged {
 		if name, isSkipped := strings.CutPrefix(entry, "S "); isSkipped {
 			leave[name] = true
 		}
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return leave[name] })
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	out.files = slices.DeleteFunc(slices.Concat(there, gone), func(name string) bool { return leave[name] })
+	slices.Sort(out.files)
+	return out, d.selectModules(ctx, &out, modules)
 }
 
-// checkFile refuses a path that is none of a file of this repository, and reports whether the file is there. file is the
-// path in the caller's words, name that from the top.
-func (d *desk) checkFile(file, name string) (isThere bool, err error) {
-	said := sayShort(file)
-	refuse := func(err *fault.Error) (bool, error) {
-		return false, err.WithHint("name files that git may have, with slashes; one of another repository is committed there")
+// selectModules adds the submodules among other repositories to a selection.
+func (d *desk) selectModules(ctx context.Context, s *selection, names []string) error {
+	entries, err := d.listFiles(ctx, names, "--stage")
+	if err != nil {
+		return err
 	}
+	for _, name := range names {
+		isModule := func(entry string) bool {
+			return strings.HasPrefix(entry, moduleMode+" ") && strings.HasSuffix(entry, "\t"+name)
+		}
+		commit := ""
+		if r, err := repositoryAt(filepath.Join(d.tree, filepath.FromSlash(name))); err == nil && r != nil && slices.ContainsFunc(entries, isModule) {
+			commit, _ = r.headCommit() // without one it cannot be committed
+		}
+		if isSameHash := d.head == "" || len(commit) == len(d.head); commit != "" && isSameHash {
+			s.modules[name] = commit
+		} else {
+			s.leaveOut(sayNested(name))
+		}
+	}
+	return nil
+}
+
+// moduleMode is the mode of a submodule in an index.
+const moduleMode = "160000"
+
+// sayNested says why files in a folder cannot be committed that has a repository of its own.
+func sayNested(folder string) lang.Text {
+	return lang.T("%s is a repository of its own", sayShort(folder))
+}
+
+// pathKind is the kind of thing at a path to commit.
+type pathKind int
+
+const (
+	presentFile pathKind = iota
+	absentFile
+	nestedRepository
+	// coveredPath is below a link that is committed itself, so that the path is no longer in the repository.
+	coveredPath
+	// oddPath cannot be committed.
+	oddPath
+)
+
+// isOddPath reports whether a path is none of a file in a folder, or is git's own.
+func isOddPath(file string) bool {
 	isGit := func(part string) bool {
 		part = strings.ToLower(strings.TrimRight(part, " ."))
 		return part == ".git" || part == "git~1" || strings.HasPrefix(part, ".git:")
 	}
+	parts := strings.Split(file, "/")
+	isUpward := slices.Contains(parts, "..") || !filepath.IsLocal(filepath.FromSlash(file))
+	return file == "" || isUpward || strings.ContainsRune(file, 0) || slices.ContainsFunc(parts, isGit)
+}
+
+// classifyPath returns the kind of a path from the top of the work tree, and the reason for an oddPath. named has all paths of the commit.
+func (d *desk) classifyPath(name string, named map[string]bool) (kind pathKind, why lang.Text) {
 	parts := strings.Split(name, "/")
-	isOdd := file == "" || !filepath.IsLocal(filepath.FromSlash(file)) || strings.ContainsRune(file, 0) || slices.ContainsFunc(parts, isGit)
-	if isOdd || strings.HasSuffix(file, "/") || slices.Contains(strings.Split(file, "/"), "..") {
-		return refuse(fault.New(fault.InvalidArgument, "this is not a path of a file to commit: %s", said))
-	}
 	for i := range parts {
-		at := filepath.Join(d.tree, filepath.Join(parts[:i+1]...))
+		above := strings.Join(parts[:i+1], "/")
+		at := filepath.Join(d.tree, filepath.FromSlash(above))
 		info, err := os.Lstat(at)
-		isLast := i == len(parts)-1
-		switch {
-		case err != nil: // also if a file is where a folder was
-			return false, nil //nolint:nilerr // it is deleted
-		case isLast && !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink:
-			return refuse(fault.New(fault.InvalidArgument, "this is not a file, so it cannot be committed: %s", said))
-		case isLast:
-			return true, nil
-		case info.Mode().Type() == fs.ModeSymlink:
-			return refuse(fault.New(fault.InvalidArgument, "the path of this file goes through a link: %s", said))
-		case !info.IsDir():
-			return false, nil
+		if err != nil { // also if a file is where a folder was
+			return absentFile, why
 		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return refuse(fault.New(fault.InvalidArgument, "this file is in another repository: %s", said))
+		isLast, isLink := i == len(parts)-1, info.Mode().Type() == fs.ModeSymlink
+		_, nested := os.Lstat(filepath.Join(at, ".git"))
+		switch {
+		case isLink && isLast:
+			return presentFile, why
+		case isLink && named[above]:
+			return coveredPath, why
+		case isLink:
+			return oddPath, lang.T("%s is a link, so that no file behind it is in this repository", sayShort(above))
+		case info.IsDir() && nested == nil && isLast:
+			return nestedRepository, why
+		case info.IsDir() && nested == nil:
+			return oddPath, sayNested(above)
+		case info.IsDir() && !isLast:
+		case !isLast:
+			return absentFile, why
+		case !info.Mode().IsRegular():
+			return oddPath, lang.T("%s is not a file", sayShort(name))
+		default:
+			if _, err := durable.ReadPath(at, 0); errors.Is(err, fs.ErrPermission) {
+				return oddPath, lang.T("%s cannot be read", sayShort(name))
+			}
 		}
 	}
-	return true, nil
+	return presentFile, why
 }
 
 // listFiles lists files of the index, or of the disk, among names from the top, taken as they are.
@@ -200,9 +290,9 @@ func (d *desk) listFiles(ctx context.Context, names []string, options ...string)
 	return out, nil
 }
 
-// stage makes the tree of the last commit with some files as they are on the disk, in an index. changes is what differs
+// stage makes the tree of the last commit with chosen files as they are on the disk, in an index. changes is what differs
 // from the last commit, in the form of git update-index --index-info.
-func (d *desk) stage(ctx context.Context, c Call, names []string) (tree, changes string, err error) {
+func (d *desk) stage(ctx context.Context, c Call, chosen selection) (tree, changes string, err error) {
 	run := func(args ...string) string {
 		if err != nil {
 			return ""
@@ -220,8 +310,18 @@ func (d *desk) stage(ctx context.Context, c Call, names []string) (tree, changes
 	} else {
 		run("read-tree", before)
 	}
-	c.In = strings.NewReader(strings.Join(names, "\x00") + "\x00")
-	run("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	if len(chosen.files) > 0 {
+		c.In = strings.NewReader(strings.Join(chosen.files, "\x00") + "\x00")
+		run("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	}
+	if len(chosen.modules) > 0 {
+		lines := ""
+		for name, commit := range chosen.modules {
+			lines += moduleMode + " " + commit + "\t" + name + "\x00"
+		}
+		c.In = strings.NewReader(lines)
+		run("update-index", "-z", "--index-info")
+	}
 	tree = strings.TrimSpace(run("write-tree", "--missing-ok"))
 	list := run("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-abbrev", before)
 	if err != nil {

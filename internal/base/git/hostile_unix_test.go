@@ -32,7 +32,7 @@ func writing(p *place) []struct {
 		call   func(ctx context.Context) error
 	}
 	commit := func(ctx context.Context, folder string) error {
-		_, err := git.CommitFiles(ctx, folder, git.Commit{Files: []string{"a.txt", "sub/new.txt"}, Message: "x"})
+		_, _, err := git.CommitFiles(ctx, folder, git.Commit{Files: []string{"a.txt", "sub/new.txt"}, Message: "x"})
 		return err
 	}
 	return []row{
