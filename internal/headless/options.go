@@ -43,6 +43,8 @@ type Tree struct {
 	Refs   string `json:"refs,omitempty"`
 	// Changed lists the files that differ from Head or are new, with git's letters.
 	Changed []string `json:"changed,omitempty"`
+	// Ignored lists the files that git ignores; a folder that it ignores as a whole is one path, with a slash at its end.
+	Ignored []string `json:"-"`
 }
 
 // Files names the changed files, without git's letters.

@@ -403,8 +403,13 @@ func ChangedByOthers(tree *Tree, own []string) []string {
 
 // isOwn reports whether this program writes a file of the project by itself.
 func (o *Options) isOwn(name string) bool {
-	return slices.ContainsFunc(slices.Concat(o.Own, []string{".bmad-task/", ".claude/specs/"}), func(own string) bool {
-		return name == own || strings.HasSuffix(own, "/") && strings.HasPrefix(name, own)
+	return covers(slices.Concat(o.Own, []string{".bmad-task/", ".claude/specs/"}), name)
+}
+
+// covers reports whether paths have a name, or a folder of it, which has a slash at its end.
+func covers(paths []string, name string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return name == path || strings.HasSuffix(path, "/") && strings.HasPrefix(name, path)
 	})
 }
 

@@ -40,6 +40,8 @@ type task struct {
 	spent bool
 	// after is the time that the model's server wants to pass before another call.
 	after time.Duration
+	// recalled is true for a call whose end this program has not seen.
+	recalled bool
 }
 
 // maxWait is the longest time to wait for a model's server: with a longer one the run ends.
@@ -189,6 +191,7 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 				return problem, false, err
 			}
 			a.Before = r.hashChanged(tree)
+			r.noteIgnored(tree)
 		}
 	}
 	r.state.Attempt = a
@@ -210,7 +213,7 @@ func (r *run) callEngine(ctx context.Context, t *task, try int, last lang.Text) 
 // then is paid for.
 func (r *run) recallCall(ctx context.Context) (*Result, error) {
 	t, a := r.newTask(), r.state.Attempt
-	t.Stage, t.Engine = a.Stage, a.Engine
+	t.Stage, t.Engine, t.recalled = a.Stage, a.Engine, true
 	var outcome *hostcli.Outcome
 	err := errors.New("it was cut off")
 	if w, ok := r.workerOf(a.Engine).(recaller); ok {
@@ -255,7 +258,7 @@ func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *h
 		problem = r.keepAnswer(t, outcome, tree)
 	}
 	if t.Writes {
-		r.noteWritten(tree)
+		r.noteWritten(tree, t.Engine, t.recalled)
 	}
 	if a.Obeyed != nil { // no tool could refuse the writes of a command
 		if written := r.describeObeyed(a.Obeyed, r.lookAtObeyed()); !written.Empty() {

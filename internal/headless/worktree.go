@@ -46,16 +46,78 @@ func (r *run) hashChanged(tree *Tree) map[string]string {
 	return out
 }
 
-// noteWritten adds the files to the ones of the run that a call of an engine has changed.
-func (r *run) noteWritten(tree *Tree) {
-	a := r.state.Attempt
-	for name, hash := range r.hashChanged(tree) {
+// noteIgnored notes the ignored files of a tree that engines have not made, at the begin of a call.
+func (r *run) noteIgnored(tree *Tree) {
+	if tree == nil || !r.onBranch() {
+		return
+	}
+	for _, name := range tree.Ignored {
+		isKnown := covers(r.state.Made, name) || covers(r.state.Apart, name)
+		if !isKnown && !r.isOwn(name) {
+			r.state.Apart = append(r.state.Apart, name)
+		}
+	}
+}
+
+// noteWritten adds the files to the ones of the run that a call of an engine has changed. A file that git ignored before is
+// not the run's: the person may keep a secret in it. isRecalled is true for a call whose end nobody has seen.
+func (r *run) noteWritten(tree *Tree, engine string, isRecalled bool) {
+	a, hashes := r.state.Attempt, r.hashChanged(tree)
+	if hashes == nil {
+		return
+	}
+	var apart, told, unsure []string
+	for _, line := range tree.Changed {
+		name := fileOf(line)
 		before, had := a.Before[name]
-		if isSame := had && before == hash; !isSame && !slices.Contains(r.state.Wrote, name) {
+		isNew := strings.HasPrefix(line, "??") || strings.HasPrefix(line, "A") || strings.HasPrefix(line, " A")
+		isApart := isNew && covers(r.state.Apart, name)
+		if isApart {
+			apart = append(apart, name)
+		}
+		switch isSame := had && before == hashes[name]; {
+		case isSame || slices.Contains(r.state.Wrote, name):
+		case isApart:
+			told = append(told, name)
+		default:
 			r.state.Wrote = append(r.state.Wrote, name)
+			if isNew {
+				unsure = append(unsure, name)
+			}
 		}
 	}
 	slices.Sort(r.state.Wrote)
+	if len(told) > 0 {
+		r.tellEvent(Event{Type: Noticed, Why: r.language.Say("left out of the commits, because git ignored it when %s began to work: %s. "+
+			"Commit it yourself if it belongs to the work and holds no secret", engine, nameSome(told))})
+	}
+	if isRecalled && len(unsure) > 0 {
+		r.tellEvent(Event{Type: Noticed, Why: r.language.Say("the call of %s was cut off, so that nobody knows who has made these files: %s. "+
+			"They are committed with the work: before it is pushed, take out of the branch what does not belong to it", engine, nameSome(unsure))})
+	}
+	if !isRecalled { // else others may have made them
+		r.noteMade(tree.Ignored)
+	}
+	r.state.Apart = apart
+}
+
+// noteMade notes the ignored files that a call has made. A folder with a file of others in it is not among them.
+func (r *run) noteMade(ignored []string) {
+	for _, name := range ignored {
+		isIn := func(apart string) bool { return strings.HasPrefix(apart, name) }
+		isKnown := covers(r.state.Made, name) || covers(r.state.Apart, name) || r.isOwn(name)
+		if !isKnown && !slices.ContainsFunc(r.state.Apart, isIn) {
+			r.state.Made = append(r.state.Made, name)
+		}
+	}
+}
+
+// nameSome lists the first of many files.
+func nameSome(names []string) lang.Text {
+	if len(names) > maxNamed {
+		return lang.T("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+	}
+	return lang.T("%s", strings.Join(names, ", "))
 }
 
 // commitWork commits the files that the run has changed, and its documents, with a subject. Files that others have changed

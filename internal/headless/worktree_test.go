@@ -65,7 +65,8 @@ func (b *bench) worktree() string { return filepath.Join(b.dir+".worktrees", tas
 // write writes a file of the worktree, as a person does.
 func (b *bench) write(name, text string) func() {
 	return func() {
-		if err := os.WriteFile(filepath.Join(b.worktree(), name), []byte(text), 0o600); err != nil {
+		file := filepath.Join(b.worktree(), filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 			b.t.Error(err)
 		}
 	}
@@ -185,6 +186,49 @@ func TestOddWork(t *testing.T) {
 	}
 }
 
+// TestIgnoredFiles has engines change what git ignores: a file of the person that was ignored stays out of the commits,
+// and one that an engine had made goes in.
+func TestIgnoredFiles(t *testing.T) {
+	acts := wholeRun()
+	b := newRepository(t, acts)
+	b.commitIgnored(".env\nmade/\nown/\n")
+	acts["sm"][0].meanwhile = func() {
+		b.write(".env", "secret")()
+		b.write("own/key", "secret")()
+	}
+	acts["dev"] = append(acts["dev"], act{text: again, file: "again.go"})
+	acts["dev"][0].meanwhile = b.write("made/x.go", "x")
+	acts["dev"][1].meanwhile = func() {
+		b.write(".gitignore", "other\n")()
+		b.write(".env", "secret, and more")()
+	}
+	acts["review"] = []act{{text: failed}, {text: passed}}
+	acts["qa"][0].meanwhile = b.write(".env", "secret, and still more")
+	p := &person{t: t, said: []gate.Response{approve, approve, approve, {Decision: workflow.DecisionChanges, Feedback: "keep the tasks"}}}
+	b.options.Gates, b.options.Person = headless.Ask, p
+	b.at(b.start(objective), headless.Done, "qa/completed")
+	b.hasCommits(objective+": todo.go", task+": dev, round 2: .gitignore again.go made/x.go", task+": qa, round 1:", task+": documents:")
+	if got := b.git(b.worktree(), "status", "--porcelain"); got != "?? .env\n?? own/" {
+		t.Errorf("not committed is %q", got)
+	}
+	told := func(names string) string {
+		return "left out of the commits, because git ignored it when claude began to work: " + names + ". Commit it yourself if it belongs to the work and holds no secret\n"
+	}
+	if got, want := b.notices(), told(".env, own/key")+told(".env"); got != want {
+		t.Errorf("told:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// commitIgnored commits rules of what git ignores.
+func (b *bench) commitIgnored(rules string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, ".gitignore"), []byte(rules), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	b.git(b.dir, "add", ".gitignore")
+	b.git(b.dir, "commit", "-q", "-m", "rules")
+}
+
 // TestKilledCall has a process killed while an engine works: what the engine had changed is committed with the rest.
 func TestKilledCall(t *testing.T) {
 	acts := wholeRun()
@@ -204,8 +248,14 @@ func TestKilledCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.kept = rights
+	b.write("key.txt", "mine")()
 	b.at(b.resume(task), headless.Done, "qa/completed")
-	b.hasCommits(objective+": half.go todo.go", task+": qa, round 1:", task+": documents:")
+	want := "the call of claude was cut off, so that nobody knows who has made these files: half.go, key.txt. " +
+		"They are committed with the work: before it is pushed, take out of the branch what does not belong to it\n"
+	if got := b.notices(); got != want {
+		t.Errorf("told:\n%s\nwant\n%s", got, want)
+	}
+	b.hasCommits(objective+": half.go key.txt todo.go", task+": qa, round 1:", task+": documents:")
 	if got := b.worker.stages(); got != "po architect sm dev dev review qa" {
 		t.Errorf("the engine worked for %s", got)
 	}

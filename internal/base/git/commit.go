@@ -31,7 +31,7 @@ type Commit struct {
 }
 
 // CommitFiles commits files of a folder on the checked-out branch, and nothing else: other changes, staged or not, stay
-// as they are. Ignored files are left out. So are paths that cannot be committed, such as those in another repository: left
+// as they are. Ignored files are left out. So are paths that cannot be committed, such as the ones of another repository: left
 // has a sentence about each, or about the folder that it is in. Of a submodule the checked-out commit is recorded.
 //
 // hash is "" if none of the files differs from the last commit. The commit is not signed, also if the person's settings of
@@ -121,7 +121,7 @@ func (s *selection) leaveOut(why lang.Text) {
 	}
 }
 
-// selectFiles returns the paths of a commit, without ignored files and those that a sparse checkout leaves out.
+// selectFiles returns the paths of a commit, without ignored files and the ones that a sparse checkout leaves out.
 func (d *desk) selectFiles(ctx context.Context, folder string, files []string) (selection, error) {
 	out := selection{modules: map[string]string{}}
 	real, err := filepath.EvalSymlinks(folder)

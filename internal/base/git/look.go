@@ -31,6 +31,9 @@ type Tree struct {
 	// Changed are the changed and the new files, by their paths from the folder, each behind the two
 	// letters of git status and a blank.
 	Changed []string
+	// Ignored are the files that git ignores, by their paths from the folder; a folder that it ignores as a whole is one
+	// path, with a slash at its end. Submodules are left out.
+	Ignored []string
 }
 
 // Look describes the repository of a folder, with all submodules. It changes nothing, and runs no program
@@ -103,7 +106,7 @@ func (r *repository) lookAt(ctx context.Context, folder string, depth int) (*Tre
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Head: found.head, Changed: found.changed}
+	t := &Tree{Head: found.head, Changed: found.changed, Ignored: found.ignored}
 	for _, e := range found.indexed {
 		if !e.submodule {
 			continue
@@ -123,6 +126,7 @@ func (r *repository) lookAt(ctx context.Context, folder string, depth int) (*Tre
 type survey struct {
 	head    string
 	changed []string // in the form of [Tree.Changed]
+	ignored []string // in the form of [Tree.Ignored]
 	indexed []indexed
 }
 
@@ -153,13 +157,19 @@ func (r *repository) survey(ctx context.Context, folder string) (*survey, error)
 		return nil, err
 	}
 	// Without this option git would read the settings of submodules.
-	status, err := c.runForOutput(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty", "--", ".")
+	status, err := c.runForOutput(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=dirty", "--", ".")
 	if err != nil {
 		return nil, err
 	}
 	for entry := range strings.SplitSeq(status, "\x00") {
-		if len(entry) > 3 {
-			out.changed = append(out.changed, entry[:3]+strings.TrimPrefix(entry[3:], strings.TrimSuffix(prefix, "\n")))
+		if len(entry) <= 3 {
+			continue
+		}
+		name := strings.TrimPrefix(entry[3:], strings.TrimSuffix(prefix, "\n"))
+		if strings.HasPrefix(entry, "!!") {
+			out.ignored = append(out.ignored, name)
+		} else {
+			out.changed = append(out.changed, entry[:3]+name)
 		}
 	}
 	files, err := c.runForOutput(ctx, "ls-files", "--stage", "-z")

@@ -352,6 +352,21 @@ func TestSubmodulesInSubmodules(t *testing.T) {
 	}
 }
 
+// TestIgnoredFiles checks that a folder of ignored files is named only if it is ignored itself and has no tracked file.
+func TestIgnoredFiles(t *testing.T) {
+	p := newPlace(t)
+	p.line(`printf 'deps/\nmixed/\n.env\n' >.gitignore; echo '*.o' >.git/info/exclude; mkdir -p deps/in mixed sub/deep; touch x.bak deps/in/x mixed/x mixed/y
+		touch .env sub/.env sub/x.o sub/deep/x.o; git add -f mixed/x; git commit -qm two; echo more >>mixed/x`)
+	for folder, want := range map[string][]string{
+		"": {".env", "deps/", "mixed/y", "sub/.env", "sub/deep/x.o", "sub/x.o", "x.bak"}, "sub": {".env", "deep/x.o", "x.o"},
+	} {
+		tree, err := git.Look(t.Context(), filepath.Join(p.project, folder))
+		if err != nil || !slices.Equal(tree.Ignored, want) {
+			t.Errorf("in %q: %+v, %v", folder, tree, err)
+		}
+	}
+}
+
 // TestLookIsGivenUp checks that a git that waits ends with its context.
 func TestLookIsGivenUp(t *testing.T) {
 	p := newPlace(t)
