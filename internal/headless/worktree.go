@@ -142,7 +142,7 @@ func (r *run) commitWork(ctx context.Context, subject, body string) error {
 		return !strings.HasPrefix(name, documents) && !slices.Contains(r.state.Wrote, name) && !goes
 	})
 	commit, left, err := git.CommitFiles(ctx, folder, git.Commit{
-		Files: files, Message: commitMessage(r.session.SessionID, r.Lease, subject, body), Author: git.Identity(folder), At: r.Engine.Clock(),
+		Files: files, Message: commitMessage(r.session.SessionID, r.Lease, subject, body), Author: git.Identity(folder), At: r.Engine.Clock(), Wait: r.Wait,
 	})
 	if err != nil {
 		return errors.Join(err, ErrUncommitted)

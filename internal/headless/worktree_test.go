@@ -168,7 +168,8 @@ func TestPersonsFiles(t *testing.T) {
 	}
 }
 
-// TestOddWork has an engine make what cannot be committed: the rest is, and the person is told once.
+// TestOddWork has an engine make what cannot be committed, while the git of an editor is at work: the rest is committed, and
+// the person is told once.
 func TestOddWork(t *testing.T) {
 	acts := wholeRun()
 	b := newRepository(t, acts)
@@ -176,6 +177,11 @@ func TestOddWork(t *testing.T) {
 		inner := filepath.Join(b.worktree(), "inner")
 		b.git(b.worktree(), "init", "-q", inner)
 		b.write("inner/app.rb", "x")()
+		lock := filepath.Join(b.git(b.worktree(), "rev-parse", "--absolute-git-dir"), "index.lock")
+		if err := os.WriteFile(lock, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		b.options.Wait = func(context.Context, time.Duration) error { return os.Remove(lock) }
 	}
 	b.at(b.start(objective), headless.Failed, "dev/generating") // inner/.git is a file that programs obey, at which the person looks
 	b.at(b.resume(task), headless.Done, "qa/completed")

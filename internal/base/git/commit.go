@@ -28,6 +28,9 @@ type Commit struct {
 	Message, Author string
 	// At is the time of the commit; the zero time is now.
 	At time.Time
+	// Wait waits for a time, or until the context ends, if another git is at work, such as the one of an editor; nil gives
+	// up at once.
+	Wait func(context.Context, time.Duration) error
 }
 
 // CommitFiles commits files of a folder on the checked-out branch, and nothing else: other changes, staged or not, stay
@@ -36,7 +39,7 @@ type Commit struct {
 //
 // hash is "" if none of the files differs from the last commit. The commit is not signed, also if the person's settings of
 // git want that: signing could ask for a password. Hooks do not run, nor does a filter that the repository's settings name;
-// a filter of the person does. If somebody moves the branch meanwhile, the error is a [fault.Conflict]. With an error the
+// a filter of the person does. If somebody moves the branch meanwhile, or another git does not end, the error is a [fault.Conflict]. With an error the
 // hash is "", unless the commit is made and only the index could not be written.
 func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, left []lang.Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
@@ -68,16 +71,29 @@ func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, lef
 		return "", nil, err
 	}
 	isMade := false
-	err = d.withIndex(ctx, changes, func() error {
+	move := func() error {
 		err := d.moveBranch(ctx, branch, hash, d.head, "commit: "+firstLine(c.Message))
 		isMade = err == nil
 		return err
-	})
+	}
+	isBusy, err := d.withIndex(ctx, changes, move)
+	for try := 1; isBusy && try < indexTries && c.Wait != nil; try++ {
+		if err := c.Wait(ctx, indexPause); err != nil {
+			return "", chosen.left, err
+		}
+		isBusy, err = d.withIndex(ctx, changes, move)
+	}
 	if !isMade {
 		hash = ""
 	}
 	return hash, chosen.left, err
 }
+
+// The patience with another git, which holds an index for as long as a git status takes.
+const (
+	indexTries = 40
+	indexPause = 250 * time.Millisecond
+)
 
 // needFreeBranch returns the checked-out branch, or an error if there is none or a merge on it is not finished.
 func (d *desk) needFreeBranch() (string, error) {
@@ -366,44 +382,45 @@ func (d *desk) writeCommit(ctx context.Context, tree string, parents []string, m
 }
 
 // withIndex changes entries of the repository's index, in the form of git update-index --index-info, if do succeeds. As
-// git does, it holds the lock of the index while do runs.
-func (d *desk) withIndex(ctx context.Context, changes string, do func() error) error {
+// git does, it holds the lock of the index while do runs. isBusy is true if it has done nothing because another git holds
+// that lock, or has just written the index.
+func (d *desk) withIndex(ctx context.Context, changes string, do func() error) (isBusy bool, err error) {
 	dir, err := durable.OpenDir(d.dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = dir.Close() }()
 	before, err := d.readIndex()
 	if err != nil {
-		return err
+		return false, err
 	}
 	own := d.file("index")
 	if before != nil {
 		if err := os.WriteFile(own, before, 0o600); err != nil {
-			return err
+			return false, err
 		}
 	}
 	c := d.view
 	c.Env = append(slices.Clip(c.Env), "GIT_INDEX_FILE="+own)
 	c.In = strings.NewReader(changes)
 	if _, err := c.runForOutput(ctx, "update-index", "-z", "--index-info"); err != nil {
-		return d.explain(err, "update-index")
+		return false, d.explain(err, "update-index")
 	}
 	c.In = nil
 	if _, err := c.runForOutput(ctx, "update-index", "-q", "--refresh"); err != nil && exitOf(err) != 1 { // as of other changed files
-		return d.explain(err, "update-index")
+		return false, d.explain(err, "update-index")
 	}
 	after, err := durable.ReadPath(own, maxIndex)
 	if err != nil {
-		return err
+		return false, err
 	}
 	const lock = "index.lock"
 	busy := fault.New(fault.Conflict, "another git is at work in %s, and holds or has just written %s", d.tree, filepath.Join(d.dir, "index")).
 		WithHint("repeat the call when it is done; if none is at work, an ended one left %s, which can go", dir.Join(lock))
 	if err := dir.CreateUnsynced(lock, after); errors.Is(err, fs.ErrExist) {
-		return busy
+		return true, busy
 	} else if err != nil {
-		return err
+		return false, err
 	}
 	isHeld := true
 	defer func() {
@@ -413,17 +430,17 @@ func (d *desk) withIndex(ctx context.Context, changes string, do func() error) e
 	}()
 	now, err := d.readIndex()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !bytes.Equal(now, before) {
-		return busy
+		return true, busy
 	}
 	if err := do(); err != nil {
-		return err
+		return false, err
 	}
 	err = os.Rename(dir.Join(lock), filepath.Join(d.dir, "index"))
 	isHeld = err != nil // else the name may be of another git by now
-	return err
+	return false, err
 }
 
 // readIndex returns the repository's index, nil if there is none yet.

@@ -3,6 +3,8 @@
 package git_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -295,6 +297,44 @@ unset $(git rev-parse --local-env-vars); git update-ref HEAD $(git commit-tree -
 	if got := p.line("git log --format=%s; git -c filter.mine.clean=cat status --porcelain"); !strings.HasPrefix(got, "theirs\n") ||
 		strings.Contains(got, "ours") || !strings.Contains(got, "A  sub/new.txt") {
 		t.Errorf("git says %q", got)
+	}
+}
+
+// TestBusyIndex has another git hold the index, and write it, while a commit is made: it waits, and gives up at last.
+func TestBusyIndex(t *testing.T) {
+	p := newPlace(t)
+	for name, c := range map[string]struct {
+		last  int // the wait after which the index is free, 0 if it never is
+		wait  error
+		waits int
+		code  fault.Code // of the error
+	}{
+		"for a while": {last: 3, waits: 3},
+		"for good":    {waits: 39, code: fault.Conflict},
+		"given up":    {wait: context.Canceled, waits: 1, code: fault.Internal},
+	} {
+		p.line("rm -f .git/index.lock; git reset -q --hard; echo more >>a.txt; echo new >sub/new.txt; touch .git/index.lock")
+		waits := 0
+		hash, _, err := git.CommitFiles(t.Context(), p.project, git.Commit{Files: []string{"a.txt"}, Message: "x", Wait: func(context.Context, time.Duration) error {
+			if waits++; waits == c.last {
+				p.line("rm .git/index.lock; git add sub")
+			}
+			return c.wait
+		}})
+		isRight := err == nil
+		if c.code != "" {
+			isRight = fault.Is(err, c.code) || errors.Is(err, c.wait)
+		}
+		if isMade := hash != ""; !isRight || waits != c.waits || isMade != (c.code == "") {
+			t.Errorf("%s: %q, %v after %d waits", name, hash, err, waits)
+		}
+		want := " M a.txt\n?? sub/new.txt"
+		if c.code == "" {
+			want = "A  sub/new.txt"
+		}
+		if got := p.line("git status --porcelain"); got != strings.TrimSpace(want) {
+			t.Errorf("%s: git status says %q", name, got)
+		}
 	}
 }
 
