@@ -111,6 +111,15 @@ func TestCommitFiles(t *testing.T) {
 			prepare: `git config core.autocrlf true; printf 'b\r\n' >sub/b.txt; printf 'a\r\nz\r\n' >a.txt`,
 			files:   []string{"a.txt", "sub/b.txt"}, committed: "M a.txt", left: " M sub/b.txt|?? sub/new.txt",
 		},
+		"ends of lines, attributes": {
+			prepare: `git config core.autocrlf true; echo '*.dat -text' >.git/info/attributes; printf 'x\r\n' >x.dat`,
+			files:   []string{"x.dat"}, committed: "A x.dat", left: " M a.txt|?? sub/new.txt",
+		},
+		"ignored by the repository's settings": {
+			prepare: `git config core.excludesFile ../rules; printf '*.log\n!keep.log\n' >../rules; echo '!b.log' >.git/info/exclude; touch a.log b.log keep.log x.bak`,
+			files:   []string{"a.log", "b.log", "keep.log", "x.bak"}, committed: "A b.log|A keep.log|A x.bak", left: " M a.txt|?? sub/new.txt",
+		},
+		"ignored by nothing": {prepare: `git config core.excludesFile nothing; touch x.bak`, files: []string{"x.bak"}, committed: "A x.bak", left: " M a.txt|?? sub/new.txt"},
 		"person's": {
 			prepare: `echo '*.bin filter=lfs' >.gitattributes; echo large >x.bin`,
 			files:   []string{"x.bin", ".gitattributes"}, committed: "A .gitattributes|A x.bin", left: " M a.txt|?? sub/new.txt",

@@ -35,8 +35,9 @@ type repository struct {
 	tree   string // the top of the work tree
 	dir    string // the git directory
 	common string // the common git directory of all work trees
-	// isNamed reports whether the settings name the work tree.
+	// isNamed reports whether the settings name the work tree, and rules is the file of patterns to ignore that they name.
 	isNamed bool
+	rules   string
 }
 
 // findRepository returns the repository of a folder, or nil if there is none. As git does, it takes the nearest .git,
@@ -142,14 +143,22 @@ func (r *repository) newView(ctx context.Context, folder, head string) (Call, er
 	if head == "" {
 		head = "ref: refs/heads/none"
 	}
-	// A list of files to leave out is data. If it cannot be read, more files are named.
+	// Patterns and attributes are data: an attribute can name a filter, and only the person's settings have one. As in git, the
+	// patterns of info/exclude come last, and files that cannot be read have none.
 	exclude, _ := durable.ReadPath(filepath.Join(r.common, "info", "exclude"), maxText)
+	attributes, _ := durable.ReadPath(filepath.Join(r.common, "info", "attributes"), maxText)
+	if r.rules != "" {
+		rules, _ := durable.ReadPath(r.rules, maxText)
+		exclude = slices.Concat(rules, []byte("\n"), exclude)
+	}
 	for _, name := range []string{"objects/info", "refs", "info"} {
 		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
 			return c, err
 		}
 	}
-	for name, text := range map[string]string{"config": config, "HEAD": head + "\n", "info/exclude": string(exclude), "objects/info/alternates": objects + "\n"} {
+	for name, text := range map[string]string{
+		"config": config, "HEAD": head + "\n", "info/exclude": string(exclude), "info/attributes": string(attributes), "objects/info/alternates": objects + "\n",
+	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			return c, err
 		}
@@ -170,7 +179,7 @@ var pathQuoter = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]")
 
 // describing matches the settings taken from a repository: they describe the disk and the texts and name no
 // program. describes matches their values.
-const describing = `^(extensions\..*|core\.(worktree|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|checkstat|trustctime|sparsecheckout|sparsecheckoutcone))$`
+const describing = `^(extensions\..*|core\.(worktree|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|checkstat|trustctime|sparsecheckout|sparsecheckoutcone|excludesfile))$`
 
 var describes = pattern.New(`(?i)^(?:true|false|yes|no|on|off|0|1|input|lf|crlf|native|minimal|default)?$`)
 
@@ -206,11 +215,29 @@ func (r *repository) safeSettings(ctx context.Context) (string, error) {
 				return "", refusalOf(lang.T("it belongs to the files of another folder, core.worktree = %s", value), name)
 			}
 			r.isNamed = r.dir == r.common
+		case key == "excludesfile":
+			if r.rules = r.resolveHome(value); r.rules != "" || value == "" {
+				config += "\texcludesfile =\n" // its patterns are in info/exclude, and the person's do not count
+			}
 		case key != "" && describes.MatchString(value):
 			config += "\t" + key + " = " + value + "\n"
 		}
 	}
 	return config, nil
+}
+
+// resolveHome returns the path that a setting of the repository names, "" for one on another machine or below the home of
+// another account.
+func (r *repository) resolveHome(value string) string {
+	inHome, isInHome := strings.CutPrefix(value, "~/")
+	home, err := os.UserHomeDir()
+	switch {
+	case isInHome && err == nil:
+		return resolvePath(home, inHome)
+	case strings.HasPrefix(value, "~"):
+		return ""
+	}
+	return resolvePath(r.tree, value)
 }
 
 // saysNothing reports whether git failed without a word, as it does if a list of settings has no entry.
