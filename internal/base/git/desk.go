@@ -62,7 +62,7 @@ func openDesk(ctx context.Context, folder string) (*desk, error) {
 	}
 	d.view.Env = append(d.view.Env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.common, "objects"), "GIT_LITERAL_PATHSPECS=1")
 	// The graph could name other parents than the commits do, and an index in parts would leave one of them in the view.
-	d.view.Settings = []string{"core.commitGraph=false", "core.sparseCheckout=false", "core.splitIndex=false", "fetch.writeCommitGraph=false"}
+	d.view.Settings = []string{"core.commitGraph=false", "core.sparseCheckout=false", "core.splitIndex=false", "fetch.writeCommitGraph=false", "lfs.storage=" + r.largeStore()}
 	return d, nil
 }
 

@@ -284,8 +284,8 @@ func RemoteBranch(ctx context.Context, folder, branch string) (commit string, er
 
 // Push pushes a commit to a branch of the remote, as [RemoteBranch] names it, if the branch is at the expected commit
 // there; "" is for a branch that does not exist yet. Else the error is a [fault.Conflict]. No hook of this repository runs.
-// A remote that is a folder of this disk with hooks for pushes is refused, because its hooks would run here. Nobody is
-// asked for a password.
+// A remote that is a folder of this disk with hooks for pushes is refused, because its hooks would run here, and so are
+// commits with files of Git LFS, because their contents would be missing on the remote. Nobody is asked for a password.
 func Push(ctx context.Context, folder, branch, commit, expected string) error {
 	if err := checkBranch(branch); err != nil {
 		return err
@@ -300,6 +300,9 @@ func Push(ctx context.Context, folder, branch, commit, expected string) error {
 		if r.hooks {
 			return fault.New(fault.NotAllowed, "the remote is a folder of this disk with hooks, which are not run here: %s", sayShort(r.address)).
 				WithHint("push it yourself: git push origin %s", branch)
+		}
+		if err := r.needLargeFiles(ctx, branch, commit, expected); err != nil {
+			return err
 		}
 		ref := "refs/heads/" + branch
 		_, err := r.run(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
