@@ -39,8 +39,9 @@ type Commit struct {
 //
 // hash is "" if none of the files differs from the last commit. The commit is not signed, also if the person's settings of
 // git want that: signing could ask for a password. Hooks do not run, nor does a filter that the repository's settings name;
-// a filter of the person does. If somebody moves the branch meanwhile, or another git does not end, the error is a [fault.Conflict]. With an error the
-// hash is "", unless the commit is made and only the index could not be written.
+// a filter of the person does, and a file of Git LFS is refused without it. If somebody moves the branch meanwhile, or
+// another git does not end, the error is a [fault.Conflict]. With an error the hash is "", unless the commit is made and
+// only the index could not be written.
 func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, left []lang.Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
@@ -59,6 +60,7 @@ func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, lef
 	}
 	staged := d.view // with an index of our own, which has the last commit and then the files
 	staged.Env = append(slices.Clip(staged.Env), "GIT_INDEX_FILE="+d.file("staged"))
+	staged.Settings = append(slices.Clip(staged.Settings), "filter.lfs.required=true") // else a person without Git LFS commits large files as they are
 	tree, changes, err := d.stage(ctx, staged, chosen)
 	if err != nil || changes == "" {
 		return "", chosen.left, err

@@ -105,6 +105,9 @@ func (d *desk) explain(err error, what string) error {
 		return fault.New(fault.Storage, "git %s took longer than %s in %s", what, timeLimit, d.tree).WithHint("see what it does there")
 	case errors.Is(err, ErrTooMuch):
 		return fault.New(fault.Storage, "git %s printed more than it should in %s", what, d.tree).WithHint("see what it says there")
+	case errors.As(err, &failed) && strings.Contains(failed.Said, "clean filter 'lfs' failed"):
+		return fault.New(fault.NotAllowed, "a file is of Git LFS, whose filter is missing or failed in %s: %s", d.tree, sayShort(failed.Said)).
+			WithHint("set it up in your own settings, because those of the repository do not count here: git lfs install; or commit the file yourself")
 	case errors.As(err, &failed):
 		return fault.New(fault.Storage, "git %s failed in %s: %s", what, d.tree, sayShort(failed.Said)).WithHint("see what git says there: git status, git fsck")
 	}

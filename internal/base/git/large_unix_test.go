@@ -32,6 +32,12 @@ func TestLargeFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.commitLargeFile(t, "[filter \"lfs\"]\n\tclean = "+name+"\n\trequired = true\n")
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	before := p.line(`git config filter.lfs.clean cat; echo '*.bin filter=lfs' >.gitattributes; echo x >y.bin; git rev-parse main`)
+	hash, _, err := git.CommitFiles(t.Context(), p.project, git.Commit{Files: []string{".gitattributes", "y.bin"}, Message: "raw"})
+	if !fault.Is(err, fault.NotAllowed) || !strings.Contains(fault.From(err).Hint, "git lfs install") || p.line("git rev-parse main") != before {
+		t.Errorf("with a filter of the repository: %q, %v", hash, err)
+	}
 }
 
 // TestRealLargeFiles commits one by Git LFS.
@@ -57,7 +63,7 @@ func (p *place) commitLargeFile(t *testing.T, settings string) {
 	t.Setenv("GIT_CONFIG_GLOBAL", global)
 	p.line(`git commit -qam two; git push -q origin main; git worktree add -q -b task ../linked; cd ../linked
 		echo '*.bin filter=lfs' >.gitattributes; echo precious >x.bin`)
-	hash, err := git.CommitFiles(t.Context(), filepath.Join(p.root, "linked"), git.Commit{Files: []string{".gitattributes", "x.bin"}, Message: "large"})
+	hash, _, err := git.CommitFiles(t.Context(), filepath.Join(p.root, "linked"), git.Commit{Files: []string{".gitattributes", "x.bin"}, Message: "large"})
 	if err != nil {
 		t.Fatal(err)
 	}
