@@ -25,6 +25,8 @@ type desk struct {
 	// objects go to the repository. Its index is the repository's.
 	view Call
 	head string // the checked-out commit, "" if there is none yet
+	// settings are git's in the git directory, of the person and of the repository.
+	settings []setting
 }
 
 // openDesk opens the repository in which a folder lies. It refuses one that may be somebody else's, as
@@ -55,6 +57,9 @@ func openDesk(ctx context.Context, folder string) (*desk, error) {
 	}
 	if err == nil {
 		err = r.copyShallow(temp)
+	}
+	if err == nil {
+		d.settings, err = d.real(r.dir).listSettings(ctx)
 	}
 	if err != nil {
 		_ = os.RemoveAll(temp)
@@ -88,7 +93,7 @@ func (d *desk) file(name string) string { return filepath.Join(d.view.Repository
 // real returns the call for the few subcommands that need the git directory itself. None of them runs a program.
 func (d *desk) real(dir string) Call {
 	name, address := splitAuthor("")
-	return Call{Dir: d.tree, Repository: dir, Env: []string{"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + address}}
+	return Call{Dir: d.tree, Repository: dir, Secrets: withoutHooks(d.settings), Env: []string{"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + address}}
 }
 
 // ask runs a subcommand on the view and returns its output, without the line break at the end. The error is for people.

@@ -151,20 +151,15 @@ func (r *remote) hasHooks(ctx context.Context, dir string) (bool, error) {
 			return true, nil
 		}
 	}
-	name := filepath.Join(dir, "config")
-	if _, err := os.Stat(name); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "config")); err != nil {
 		return false, nil //nolint:nilerr // it is not a repository
 	}
-	text, err := durable.ReadPath(name, maxText)
-	if err != nil {
-		return false, err
-	}
-	list := Call{Args: []string{"config", "--file", "-", "--no-includes", "--get", "core.hooksPath"}, In: strings.NewReader(string(text)), Out: &Bounded{Most: maxText}}
-	err = list.Run(ctx)
-	if saysNothing(err) {
-		return false, nil
-	}
-	return err == nil, r.explain(err, "config")
+	all, err := Call{Dir: r.tree, Repository: dir}.listSettings(ctx)
+	return slices.ContainsFunc(all, func(s setting) bool {
+		_, isHook := s.hookOf()
+		isOwn := s.scope == "local" || s.scope == "worktree"
+		return isOwn && (isHook || s.key == "core.hookspath")
+	}), r.explain(err, "config")
 }
 
 // checkHooks refuses a remote on this disk with hooks for pushes, wherever git would look for it.

@@ -164,6 +164,7 @@ func TestHostileRemote(t *testing.T) {
 		"hooks of a work tree":    {address: "ROOT/remote", prepare: "git clone -q . ../remote; cd ../remote/.git; mkdir -p hooks; cp $TRAP hooks/update", says: "with hooks"},
 		"hooks of a linked":       {address: "ROOT/linked", prepare: "git -C ../remote.git worktree add -q ../linked" + hook, says: "with hooks"},
 		"hooks elsewhere":         {address: "ROOT/remote.git", prepare: "mkdir ../h; cp $TRAP ../h/update; git -C ../remote.git config core.hooksPath ../h", says: "with hooks"},
+		"hooks of settings":       {address: "ROOT/remote.git", prepare: "cd ../remote.git; git config include.path more; git config -f more hook.x.y.command $TRAP; cd ../project", says: "with hooks"},
 		"not there":               {address: "ROOT/nothing.git", says: "does not appear to be a git repository"},
 		"no remote":               {address: "x", prepare: "git remote remove origin", says: "has no remote"},
 		"two and no origin":       {address: "x", prepare: "git remote rename origin a; git remote add b x", says: "has no remote"},

@@ -1,0 +1,50 @@
+package git
+
+import (
+	"context"
+	"strings"
+)
+
+// setting is one of the settings of git.
+type setting struct {
+	// scope is system, global, local, worktree, or command for those in variables.
+	scope      string
+	key, value string
+	isBare     bool // it has no value, which git takes for true
+}
+
+// isPersons reports whether a setting is in the files of the person or of the machine.
+func (s setting) isPersons() bool { return s.scope == "system" || s.scope == "global" }
+
+// listSettings returns the settings that git has in a git directory, in git's order, with the included ones whose
+// conditions are met. git runs nothing for that.
+func (c Call) listSettings(ctx context.Context) ([]setting, error) {
+	list, err := c.runForOutput(ctx, "config", "--list", "--show-scope", "--includes", "-z")
+	parts := strings.Split(list, "\x00")
+	var out []setting
+	for ; len(parts) > 1; parts = parts[2:] {
+		key, value, hasValue := strings.Cut(parts[1], "\n")
+		out = append(out, setting{scope: parts[0], key: key, value: value, isBare: !hasValue})
+	}
+	return out, err
+}
+
+// hookOf returns the name of the hook that a setting configures. Git runs such hooks since 2.54, wherever core.hooksPath
+// leads.
+func (s setting) hookOf() (name string, ok bool) {
+	name, ok = strings.CutPrefix(s.key[:max(0, strings.LastIndexByte(s.key, '.'))], "hook.")
+	return name, ok
+}
+
+// withoutHooks returns settings that turn off each hook in a list of settings, as pairs of key and value.
+func withoutHooks(all []setting) []string {
+	var out []string
+	known := map[string]bool{}
+	for _, s := range all {
+		if name, ok := s.hookOf(); ok && !known[name] {
+			known[name] = true
+			out = append(out, "hook."+name+".enabled", "false")
+		}
+	}
+	return out
+}
