@@ -61,13 +61,17 @@ func openDesk(ctx context.Context, folder string) (*desk, error) {
 	if err == nil {
 		d.settings, err = d.real(r.dir).listSettings(ctx)
 	}
+	if err == nil {
+		err = os.WriteFile(d.file("own"), []byte(d.ownSettings()), 0o600)
+	}
 	if err != nil {
 		_ = os.RemoveAll(temp)
 		return nil, d.explain(err, "config")
 	}
+	d.view.Env = append(d.view.Env, "GIT_CONFIG_GLOBAL="+d.file("own"), "GIT_CONFIG_SYSTEM="+d.file("none"))
 	d.view.Env = append(d.view.Env, "GIT_OBJECT_DIRECTORY="+filepath.Join(r.common, "objects"), "GIT_LITERAL_PATHSPECS=1")
 	// The graph could name other parents than the commits do, and an index in parts would leave one of them in the view.
-	d.view.Settings = []string{"core.commitGraph=false", "core.sparseCheckout=false", "core.splitIndex=false", "fetch.writeCommitGraph=false", "lfs.storage=" + r.largeStore()}
+	d.view.Settings = []string{"core.commitGraph=false", "core.sparseCheckout=false", "core.splitIndex=false", "fetch.writeCommitGraph=false", "lfs.storage=" + d.largeStore()}
 	return d, nil
 }
 

@@ -2,6 +2,7 @@ package git
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,8 @@ import (
 const maxIdentity = 200
 
 // Identity returns git's name for the author of a commit in a folder, as "Name <address>"; "" if it has no
-// name. It starts no git: an action is to cost no process. Included settings are not read.
+// name. It starts git only if the usual files include others, or lack the name or the address: an action is to cost
+// no process.
 func Identity(folder string) string {
 	files := []string{"/etc/gitconfig"}
 	if global, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
@@ -23,14 +25,19 @@ func Identity(folder string) string {
 		more := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 		files = append(files, filepath.Join(more, "git", "config"), filepath.Join(home, ".gitconfig"))
 	}
+	c := Call{}
 	if r, err := findRepository(folder); err == nil && r != nil {
 		files = append(files, filepath.Join(r.common, "config"))
+		c.Repository = r.dir
 	}
-	user := map[string]string{}
+	user, includes := map[string]string{}, false
 	for _, file := range files {
 		if text, err := durable.ReadPath(file, maxText); err == nil { // else it says nothing about them
-			readUser(string(text), user)
+			includes = readUser(string(text), user) || includes
 		}
+	}
+	if includes || user["name"] == "" || user["email"] == "" {
+		c.addUser(user)
 	}
 	name, address := strings.TrimSpace(user["name"]), strings.TrimSpace(user["email"])
 	if name == "" {
@@ -42,12 +49,25 @@ func Identity(folder string) string {
 	return visible.Cut(visible.Line(name), maxIdentity, "…")
 }
 
-// readUser takes over the entries of the section "user" of settings of git.
-func readUser(text string, user map[string]string) {
+// addUser takes over the entries of the section "user" of all settings that git has. Without git there are none.
+func (c Call) addUser(user map[string]string) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
+	defer cancel()
+	all, err := c.listSettings(ctx)
+	for _, s := range all {
+		if key, ok := strings.CutPrefix(s.key, "user."); ok && err == nil {
+			user[key] = s.value
+		}
+	}
+}
+
+// readUser takes over the entries of the section "user" of settings of git, and reports whether they include files.
+func readUser(text string, user map[string]string) (includes bool) {
 	inside := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
+			includes = includes || strings.HasPrefix(strings.ToLower(line), "[include")
 			inside = strings.EqualFold(strings.TrimSpace(strings.Trim(line, "[]")), "user")
 			continue
 		}
@@ -55,6 +75,7 @@ func readUser(text string, user map[string]string) {
 			user[strings.ToLower(strings.TrimSpace(key))] = withoutQuotes(strings.TrimSpace(value))
 		}
 	}
+	return includes
 }
 
 // withoutQuotes returns a value without quotes and the comment behind it.

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // git names its objects by it
 	"crypto/sha256"
@@ -13,15 +14,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
-// largeStore returns the folder in which Git LFS keeps the contents of large files. Below the view they would be deleted
-// with it.
-func (r *repository) largeStore() string { return filepath.Join(r.common, "lfs") }
+// largeStore returns the folder in which Git LFS keeps the contents of large files: the person's, else that of the
+// repository. Below the view they would be deleted with it.
+func (d *desk) largeStore() string {
+	return resolvePath(d.common, cmp.Or(d.ownSetting("lfs.storage"), "lfs"))
+}
 
 // pointers returns the hashes of the blobs that git has in place of the large files in the store, for commits with hashes
 // of a length.
-func (r *repository) pointers(length int) map[string]bool {
+func (d *desk) pointers(length int) map[string]bool {
 	out := map[string]bool{}
-	_ = filepath.WalkDir(filepath.Join(r.largeStore(), "objects"), func(_ string, e fs.DirEntry, err error) error { // without it there are none
+	_ = filepath.WalkDir(filepath.Join(d.largeStore(), "objects"), func(_ string, e fs.DirEntry, err error) error { // without it there are none
 		if err != nil || !e.Type().IsRegular() {
 			return nil //nolint:nilerr // an unreadable one cannot be pushed either
 		}

@@ -24,14 +24,15 @@ printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n' $o
 mv "$GIT_DIR/large" "$at/$oid"
 `
 
-// TestLargeFiles commits a file of Git LFS in a linked work tree by a filter that does what the real one does.
+// TestLargeFiles commits a file of Git LFS in a linked work tree by a filter that does what the real one does, with a
+// folder of the person's for the contents.
 func TestLargeFiles(t *testing.T) {
 	p := newRemote(t, "ssh://host/ROOT/remote.git")
 	name := filepath.Join(p.root, "lfs")
 	if err := os.WriteFile(name, []byte(fakeLFS), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
-	p.commitLargeFile(t, "[filter \"lfs\"]\n\tclean = "+name+"\n\trequired = true\n")
+	p.commitLargeFile(t, filepath.Join(p.root, "store"), "[lfs]\n\tstorage = "+p.root+"/store\n[filter \"lfs\"]\n\tclean = "+name+"\n\trequired = true\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	before := p.line(`git config filter.lfs.clean cat; echo '*.bin filter=lfs' >.gitattributes; echo x >y.bin; git rev-parse main`)
 	hash, _, err := git.CommitFiles(t.Context(), p.project, git.Commit{Files: []string{".gitattributes", "y.bin"}, Message: "raw"})
@@ -46,15 +47,15 @@ func TestRealLargeFiles(t *testing.T) {
 		t.Skip("SKIPPED: needs Git LFS; apt-get install git-lfs")
 	}
 	p := newRemote(t, "ssh://host/ROOT/remote.git")
-	p.commitLargeFile(t, "[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n")
+	p.commitLargeFile(t, ".git/lfs", "[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n")
 	if said := p.line("git lfs fsck --objects 2>&1"); said != "Git LFS fsck OK" {
 		t.Errorf("git lfs fsck says %q", said)
 	}
 }
 
-// commitLargeFile checks that the contents of a file of Git LFS stay in the clone, and that the commit is not pushed
+// commitLargeFile checks that the contents of a file of Git LFS stay in a folder, and that the commit is not pushed
 // before they are on the remote.
-func (p *place) commitLargeFile(t *testing.T, settings string) {
+func (p *place) commitLargeFile(t *testing.T, store, settings string) {
 	t.Helper()
 	global := filepath.Join(p.root, "gitconfig")
 	if err := os.WriteFile(global, []byte(person+settings), 0o600); err != nil {
@@ -71,7 +72,7 @@ func (p *place) commitLargeFile(t *testing.T, settings string) {
 		t.Errorf("the commit has %q", pointer)
 	}
 	p.line("git worktree remove -f ../linked")
-	if kept := p.line("cat $(find .git/lfs/objects -type f)"); kept != "precious" {
+	if kept := p.line("cat $(find " + store + "/objects -type f)"); kept != "precious" {
 		t.Errorf("the contents are %q", kept)
 	}
 	push := func() error { return git.Push(t.Context(), p.project, "task", hash, "") }

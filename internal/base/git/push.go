@@ -53,11 +53,9 @@ func (d *desk) openRemote(ctx context.Context) (*remote, error) {
 	r.call.Protocol = protocol
 	r.call.Settings = append(slices.Clip(r.call.Settings), "http.lowSpeedLimit=1", "http.lowSpeedTime=60")
 	isOwnSSH := os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != ""
+	isOwnSSH = isOwnSSH || d.ownSetting("core.sshcommand") != "" // which the variable would override
 	if protocol == transportSSH && !isOwnSSH {
-		// The variable would override the person's setting, too.
-		if set, err := d.view.runForOutput(ctx, "config", "--get", "core.sshCommand"); err != nil || set == "" {
-			r.call.Env = append(slices.Clip(r.call.Env), "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15")
-		}
+		r.call.Env = append(slices.Clip(r.call.Env), "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15")
 	}
 	if !r.isLocal {
 		return r, nil

@@ -41,7 +41,9 @@ func TestPush(t *testing.T) {
 		"linked":    {address: "ROOT/remote.git", prepare: linkedNow},
 		"shallow": {address: "ROOT/remote.git", prepare: "git push -q origin main; cd ..; git clone -q --depth 1 file://$PWD/remote.git x\n" +
 			"rm -rf project; mv x project; cd project; git switch -qC main"},
-		"only one":  {address: "ROOT/remote.git", prepare: "git remote rename origin other"},
+		"only one": {address: "ROOT/remote.git", prepare: "git remote rename origin other"},
+		"by a condition": {address: "ssh://git@host/ROOT/remote.git", prepare: `unset GIT_SSH_COMMAND; git config -f ~/.gitconfig "includeIf.gitdir:$PWD/.path" more
+			git config -f ~/more core.sshCommand $PWD/../ssh`},
 		"by a rule": {address: "https://example.org/remote.git", prepare: `git config -f ~/.gitconfig url.$PWD/../.insteadOf https://example.org/`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,6 +54,9 @@ func TestPush(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Setenv("HOME", home)
+			}
+			if strings.Contains(c.prepare, "GIT_SSH_COMMAND") {
+				t.Setenv("GIT_SSH_COMMAND", "")
 			}
 			p.line("git commit -qam two; " + c.prepare)
 			one, two := p.line("git rev-parse -q --verify origin/main || git rev-parse main~1"), p.line("git rev-parse main")

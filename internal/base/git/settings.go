@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,26 @@ type setting struct {
 
 // isPersons reports whether a setting is in the files of the person or of the machine.
 func (s setting) isPersons() bool { return s.scope == "system" || s.scope == "global" }
+
+// ownSettings returns what a view has of the settings, as a file of git: those of the person, also the ones under a
+// condition, which are not met by a view. It has no hooks.
+func (d *desk) ownSettings() string {
+	return settingsText(slices.DeleteFunc(slices.Clone(d.settings), func(s setting) bool {
+		_, isHook := s.hookOf()
+		isInclude := strings.HasPrefix(s.key, "include.") || strings.HasPrefix(s.key, "includeif.")
+		return !s.isPersons() || isHook || isInclude
+	}))
+}
+
+// ownSetting returns the person's value of a setting, by its key in git's lower case; "" if there is none.
+func (d *desk) ownSetting(key string) (value string) {
+	for _, s := range d.settings {
+		if s.key == key && (s.isPersons() || s.scope == "command") {
+			value = s.value
+		}
+	}
+	return value
+}
 
 // listSettings returns the settings that git has in a git directory, in git's order, with the included ones whose
 // conditions are met. git runs nothing for that.
@@ -47,4 +68,27 @@ func withoutHooks(all []setting) []string {
 		}
 	}
 	return out
+}
+
+// settingsText returns settings as a file of git.
+func settingsText(all []setting) string {
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	quoteValue := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)
+	var out strings.Builder
+	for _, s := range all {
+		first, last := strings.IndexByte(s.key, '.'), strings.LastIndexByte(s.key, '.')
+		if first < 0 {
+			continue // no file of git has one without a section
+		}
+		section := s.key[:first]
+		if first < last {
+			section += ` "` + quote.Replace(s.key[first+1:last]) + `"`
+		}
+		out.WriteString("[" + section + "]\n\t" + s.key[last+1:])
+		if !s.isBare {
+			out.WriteString(` = "` + quoteValue.Replace(s.value) + `"`)
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
 }
