@@ -113,7 +113,7 @@ func (q *Queue) readEntries(ctx context.Context, rest string, args ...any) (out 
 	if err := q.checkSchema(ctx); err != nil {
 		return nil, err
 	}
-	err = q.db.runStatement(ctx, func(row pgx.Row) error {
+	err = q.db.readRows(ctx, func() { out = nil }, func(row pgx.Row) error {
 		e, err := scanEntry(row)
 		out = append(out, e)
 		return err

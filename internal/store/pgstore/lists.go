@@ -28,7 +28,7 @@ type rows struct {
 // write of a row makes another version.
 func (s *Store) listSummaries(ctx context.Context, project int64, known map[string]workflow.Summary, rest string, args ...any) (out rows, err error) {
 	args = append(append([]any{s.db.tenant, project}, args...), slices.Collect(maps.Keys(known)))
-	err = s.db.runStatement(ctx, func(row pgx.Row) error {
+	err = s.db.readRows(ctx, func() { out = rows{} }, func(row pgx.Row) error {
 		var id, version string
 		var have columns
 		var body pgtype.DriverBytes
@@ -95,7 +95,7 @@ func (s *Store) TaskNames(ctx context.Context) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.runStatement(ctx, func(row pgx.Row) error {
+	err = s.db.readRows(ctx, func() { names = nil }, func(row pgx.Row) error {
 		names = append(names, "")
 		return row.Scan(&names[len(names)-1])
 	}, `select task_name from session where tenant_id = $1 and project_id = $2 order by task_name`, s.db.tenant, project)

@@ -26,8 +26,8 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 	if err != nil {
 		return store.Parcel{}, err
 	}
-	p, room := store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}, maxParcel
-	return p, s.db.runStatement(ctx, func(row pgx.Row) error {
+	p, room := store.Parcel{ID: id, Session: data}, 0
+	err = s.db.readRows(ctx, func() { p.Texts, room = map[string][]byte{}, maxParcel }, func(row pgx.Row) error {
 		var path string
 		var body []byte
 		err := row.Scan(&path, &body)
@@ -38,6 +38,7 @@ func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
 		p.Texts[path] = body
 		return err
 	}, `select path, `+readBody+` from content where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, id)
+	return p, err
 }
 
 // Bring stores a session unchanged, with all texts in one transaction.

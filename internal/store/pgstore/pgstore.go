@@ -323,18 +323,21 @@ func (d *Database) beginTransaction(b *pgx.Batch) {
 		strconv.FormatInt(d.tenant, 10))
 }
 
-// runStatement runs one statement as a separate transaction, and calls row with each row.
+// runStatement runs one statement as a separate transaction, and calls row with the row that it returns, if any; again, if the
+// connection is lost.
 func (d *Database) runStatement(ctx context.Context, row func(pgx.Row) error, sql string, args ...any) error {
+	return d.readRows(ctx, func() {}, row, sql, args...)
+}
+
+// readRows is [Database.runStatement] for a statement that returns several rows. It calls reset before the first row, and
+// again if the connection is lost, since all rows come anew then.
+func (d *Database) readRows(ctx context.Context, reset func(), row func(pgx.Row) error, sql string, args ...any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return d.explainError(d.onConn(ctx, false, func(conn *pgx.Conn) error {
-		given := false
-		err := d.runStatementOn(ctx, conn, func(r pgx.Row) error { given = true; return row(r) }, sql, args...)
-		if err != nil && given { // the caller has a part already
-			return &finalError{err}
-		}
-		return err
+		reset()
+		return d.runStatementOn(ctx, conn, row, sql, args...)
 	}))
 }
 

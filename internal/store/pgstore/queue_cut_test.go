@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
@@ -52,7 +54,22 @@ func cutCalls(t *testing.T, straight, cut *pgstore.Database) []cutCall {
 	}
 	var before int64
 	var got *queue.Claim
+	few := store.Place{Key: "few", Dir: at.Dir}
+	for range 3 {
+		create(t, straight.Store(few))
+	}
+	named, err := straight.Store(few).TaskNames(ctx)
+	must(t, err)
+	var names []string
 	return []cutCall{
+		{"names", func(*testing.T) { names = nil }, func() (err error) {
+			names, err = cut.Store(few).TaskNames(ctx)
+			return err
+		}, func(t *testing.T) {
+			if !slices.Equal(names, named) || len(named) != 3 {
+				t.Errorf("the names are %q, want %q", names, named)
+			}
+		}},
 		{"save", func(t *testing.T) { take(t); before = spent(t) }, func() error {
 			return over.Save(ctx, id, c.LeaseNo, queue.Progress{Kept: []byte("kept"), Calls: 7, Spent: 11, Work: []byte("work")})
 		}, func(t *testing.T) {

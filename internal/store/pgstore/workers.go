@@ -65,7 +65,7 @@ func (q *Queue) Workers(ctx context.Context) (out []queue.Worker, err error) {
 	if err := q.checkSchema(ctx); err != nil {
 		return nil, err
 	}
-	err = q.db.runStatement(ctx, func(row pgx.Row) error {
+	err = q.db.readRows(ctx, func() { out = nil }, func(row pgx.Row) error {
 		w, err := scanWorker(row)
 		out = append(out, w)
 		return err
