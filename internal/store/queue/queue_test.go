@@ -123,3 +123,21 @@ func TestFindLack(t *testing.T) {
 		}
 	}
 }
+
+// TestReached: a limit is reached by the runs that a worker has, not by the lost ones; 0 is none.
+func TestReached(t *testing.T) {
+	c := queue.Counts{Runs: map[queue.State]int{queue.Working: 2}, Lost: 3, SpentToday: 50}
+	for _, tt := range []struct {
+		limits        queue.Limits
+		workers, cost bool
+	}{
+		{queue.Limits{}, false, false},
+		{queue.Limits{MaxWorkers: 3, MaxCostPerDay: 51}, false, false},
+		{queue.Limits{MaxWorkers: 2, MaxCostPerDay: 60}, true, false},
+		{queue.Limits{MaxWorkers: 5, MaxCostPerDay: 50}, false, true},
+	} {
+		if workers, cost := c.Reached(tt.limits); workers != tt.workers || cost != tt.cost {
+			t.Errorf("%+v: workers %v, cost %v", tt.limits, workers, cost)
+		}
+	}
+}

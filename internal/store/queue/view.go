@@ -66,3 +66,8 @@ type Counts struct {
 	// SpentToday is the cost of this day (UTC), in nano-dollars.
 	SpentToday int64
 }
+
+// Reached reports which limits keep runs from workers.
+func (c *Counts) Reached(l Limits) (workers, cost bool) {
+	return l.MaxWorkers > 0 && c.Runs[Working] >= l.MaxWorkers, l.MaxCostPerDay > 0 && c.SpentToday >= l.MaxCostPerDay
+}

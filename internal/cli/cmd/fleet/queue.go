@@ -258,10 +258,15 @@ func (p Program) whyHeld(ctx context.Context, q *pgstore.Queue) string {
 	if err != nil {
 		return ""
 	}
-	if spent, err := q.SpentToday(ctx); err == nil && l.MaxCostPerDay > 0 && spent >= l.MaxCostPerDay {
-		return p.Term.Lang.Say("the costs of this day have reached the limit of the team: bmad-mcp queue limits")
+	counts, err := q.Counts(ctx)
+	if err != nil {
+		return ""
 	}
-	if working, err := q.List(ctx, []queue.State{queue.Working}); err == nil && l.MaxWorkers > 0 && len(working) >= l.MaxWorkers {
+	workers, cost := counts.Reached(l)
+	switch {
+	case cost:
+		return p.Term.Lang.Say("the costs of this day have reached the limit of the team: bmad-mcp queue limits")
+	case workers:
 		return p.Term.Lang.Say("as many runs are at work as the limit of the team allows: bmad-mcp queue limits")
 	}
 	return ""
