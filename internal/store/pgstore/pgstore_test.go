@@ -239,7 +239,8 @@ func TestSchemas(t *testing.T) {
 	if before, after, err := open(t, address).Migrate(ctx); err != nil || before != pgstore.NewestSchema || after != pgstore.NewestSchema {
 		t.Errorf("migrated from %d to %d, %v", before, after, err)
 	}
-	create(t, open(t, address).Store(at))
+	running := open(t, address).Store(at) // since before the schema is another one
+	s := create(t, running)
 	for version, hint := range map[int64]string{
 		pgstore.NewestSchema - 2: "bmad-mcp store migrate",
 		pgstore.NewestSchema - 1: "",
@@ -251,6 +252,11 @@ func TestSchemas(t *testing.T) {
 		_, err := open(t, address).Store(at).Find(ctx, "task")
 		if (err == nil) != (hint == "") || err != nil && (!fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, hint)) {
 			t.Errorf("with schema %d of %d: %v", version, pgstore.NewestSchema, err)
+		}
+		runs := 0
+		_, changeErr := running.Update(ctx, s.SessionID, func(store.Tx, *workflow.Session) error { runs++; return nil })
+		if hasRun := runs > 0; fmt.Sprint(changeErr) != fmt.Sprint(err) || hasRun != (err == nil) {
+			t.Errorf("with schema %d meanwhile: %v; want %v", version, changeErr, err)
 		}
 		if status, statusErr := open(t, address).Status(ctx); status.Schema != max(version, 0) || (statusErr == nil) != (err == nil) {
 			t.Errorf("with schema %d, the status is %+v, %v", version, status, statusErr)

@@ -51,14 +51,15 @@ func (d *Database) hasQueue() bool {
 	return d.schema >= queueSchema
 }
 
-// queueSchemaCheck looks, in a batch, whether the owner of a database without a queue has migrated it meanwhile.
+// queueSchemaCheck looks, in a batch, whether the owner has migrated the database meanwhile, and refuses a schema made for
+// an incompatible program.
 func (d *Database) queueSchemaCheck(b *pgx.Batch) {
-	if d.hasQueue() {
-		return
-	}
 	b.Queue(readSchema).QueryRow(func(row pgx.Row) error {
 		var have int64
 		err := row.Scan(&have)
+		if err == nil {
+			err = checkSchema(have, newestSchema)
+		}
 		if err == nil {
 			d.mu.Lock()
 			d.schema = have
@@ -70,14 +71,13 @@ func (d *Database) queueSchemaCheck(b *pgx.Batch) {
 
 // requireQueue refuses a database without a queue.
 func (d *Database) requireQueue(ctx context.Context, conn *pgx.Conn) error {
-	b := &pgx.Batch{}
-	if d.queueSchemaCheck(b); b.Len() > 0 {
-		if err := conn.SendBatch(ctx, b).Close(); err != nil {
-			return err
-		}
-	}
 	if d.hasQueue() {
 		return nil
+	}
+	b := &pgx.Batch{}
+	d.queueSchemaCheck(b)
+	if err := conn.SendBatch(ctx, b).Close(); err != nil || d.hasQueue() {
+		return err
 	}
 	return withMigrateHint(fault.New(fault.Storage, "the store has no queue of runs yet: that needs schema %d", queueSchema))
 }
