@@ -295,13 +295,20 @@ func (t *tx) checkLease(ctx context.Context, lock string) error {
 	return row.refuseUnless(t.id, *t.fence)
 }
 
-// queueFollow has the entry of a session follow a change of it: one that has stopped is Ready, and that of a cancelled
-// run is Cancelled.
+// queueFollow has the entry of a session follow a change of it: one that waits is Ready, one that is spent too if a person
+// has decided, and that of a cancelled run is Cancelled. No worker joins in when somebody goes on with a spent run elsewhere,
+// where a flag may say yes at the gates.
 func (t *tx) queueFollow(b *pgx.Batch, session *workflow.Session) {
 	if !t.db.hasQueue() {
 		return
 	}
+	isDecided := false
+	if n := len(session.History); n > 0 {
+		grant := session.History[n-1].Grant
+		isDecided = grant != nil && grant.Channel != workflow.ChannelScript
+	}
 	b.Queue(`update queue_entry set state = case when $4 then 'cancelled' else 'ready' end, changed_at = clock_timestamp(), not_before = '-infinity', why = ''
-		where tenant_id = $1 and project_id = $2 and session_id = $3 and case when $4 then state not in ('done', 'cancelled') else state in ('waiting', 'spent') end`,
-		t.db.tenant, t.project, t.id, session.CurrentState == workflow.Cancelled)
+		where tenant_id = $1 and project_id = $2 and session_id = $3
+		and case when $4 then state not in ('done', 'cancelled') else state = 'waiting' or state = 'spent' and $5 end`,
+		t.db.tenant, t.project, t.id, session.CurrentState == workflow.Cancelled, isDecided)
 }

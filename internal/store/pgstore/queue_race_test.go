@@ -91,8 +91,8 @@ func TestNothingIsStoredAfterATakeover(t *testing.T) {
 	t.Logf("%d changes were in time", stored)
 }
 
-// TestEntriesFollowSessions: a change of a session wakes an entry that has stopped, and the end of a run by a person that
-// of the entry, whatever state it is in but Done. Other entries stay.
+// TestEntriesFollowSessions: a change of a session wakes an entry that waits, a decision of a person also one that is spent,
+// and the end of a run by a person that of the entry, whatever state it is in but Done. Other entries stay.
 func TestEntriesFollowSessions(t *testing.T) {
 	ctx := context.Background()
 	address := migrated(t)
@@ -101,25 +101,32 @@ func TestEntriesFollowSessions(t *testing.T) {
 	person := open(t, address).Store(at)
 	other := enqueue(t, d, queue.Order{Labels: []string{"none has it"}})
 	for _, state := range queue.States() {
-		for _, isCancelled := range []bool{false, true} {
+		for _, change := range []struct {
+			name  string
+			by    workflow.Channel
+			wakes bool
+		}{{"submitted", "", false}, {"yes of a flag", workflow.ChannelScript, false}, {"decided", workflow.ChannelRelayed, true}, {"cancelled", workflow.ChannelTerminal, true}} {
 			s := enqueue(t, d, queue.Order{})
 			want := state
 			switch {
-			case isCancelled && state != queue.Done:
+			case change.name == "cancelled" && state != queue.Done:
 				want = queue.Cancelled
-			case state == queue.Waiting, state == queue.Spent:
+			case state == queue.Waiting, state == queue.Spent && change.wakes:
 				want = queue.Ready
 			}
 			rewrite(t, address, `update queue_entry set state = $2, lease_until = clock_timestamp() + interval '1 hour' where session_id = $1`, s.SessionID, string(state))
 			_, err := person.Update(ctx, s.SessionID, func(tx store.Tx, s *workflow.Session) error {
-				if isCancelled {
+				if change.name == "cancelled" {
 					s.CurrentState = workflow.Cancelled
 				}
-				return step("a decision")(tx, s)
+				if change.by != "" {
+					s.Append(workflow.Transition{Grant: &workflow.Grant{Channel: change.by}})
+				}
+				return step("text")(tx, s)
 			})
 			must(t, err)
 			if e := get(t, q, s.SessionID); e.State != want {
-				t.Errorf("%s, cancelled %v: it is %s, want %s", state, isCancelled, e.State, want)
+				t.Errorf("%s, %s: it is %s, want %s", state, change.name, e.State, want)
 			}
 		}
 	}

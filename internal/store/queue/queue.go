@@ -26,7 +26,7 @@ const (
 	Working State = "working"
 	// Waiting has stopped for a person. The next change of the session makes it Ready.
 	Waiting State = "waiting"
-	// Spent has stopped because its budget or its time is up. The next change of the session makes it Ready.
+	// Spent has stopped because its budget or its time is up. The next decision of a person makes it Ready.
 	Spent State = "spent"
 	// Done, Failed and Cancelled are ends.
 	Done      State = "done"
