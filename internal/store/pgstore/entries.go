@@ -53,7 +53,7 @@ var (
 		` and coalesce(octet_length(e.kept), 0) <= ` + strconv.Itoa(queue.MaxKept) + ` and coalesce(octet_length(e.work), 0) <= ` + strconv.Itoa(queue.MaxWork) + `)`
 	// claimSize is the number of bytes that follow a claim.
 	claimSize    = `(octet_length(e.run) + coalesce(octet_length(e.kept), 0) + coalesce(octet_length(e.work), 0))`
-	claimColumns = entryColumns + `, ` + boundedColumn("e.head", queue.MaxName) + `, ` + boundedColumn("e.worker_before", queue.MaxName) + `, ` + claimSize
+	claimColumns = entryColumns + `, ` + boundedColumn("e.head", queue.MaxName) + `, ` + claimSize
 	fromEntries  = ` from queue_entry e join project p on p.tenant_id = e.tenant_id and p.project_id = e.project_id
 		join session s on s.tenant_id = e.tenant_id and s.project_id = e.project_id and s.session_id = e.session_id where e.tenant_id = $1 `
 )
@@ -103,8 +103,8 @@ func lengthOf(seconds float64) time.Duration {
 
 // scanClaim reads claimColumns. size is the number of bytes of the run, the record and the work.
 func scanClaim(row pgx.Row) (c queue.Claim, size int, err error) {
-	c.Entry, err = scanEntry(row, &c.Head, &c.Before, &size)
-	c.Head, c.Before = visible.Line(c.Head), visible.Line(c.Before)
+	c.Entry, err = scanEntry(row, &c.Head, &size)
+	c.Head = visible.Line(c.Head)
 	return c, size, err
 }
 

@@ -49,13 +49,13 @@ func claimStatement(condition string) string {
 		select least(nullif($7::bigint, 0), nullif(greatest(max(max_workers), 0), 0)) as workers,
 			least(nullif($8::bigint, 0), nullif(greatest(max(max_cost_per_day), 0), 0)) as cost from queue_limit where tenant_id = $1
 	), picked as (
-		select e.session_id, e.worker, e.state from queue_entry e where e.tenant_id = $1 and e.state in ('ready', 'working')
+		select e.session_id, e.state from queue_entry e where e.tenant_id = $1 and e.state in ('ready', 'working')
 		and case when e.state = 'ready' then e.not_before else e.lease_until end <= ` + serverTime + `
 		and e.project_id = any(array(select p.project_id from project p where p.tenant_id = $1 and p.key = any($2))) and e.labels <@ $3 and ` + readable + `
 		and (select (workers is null or workers > ` + leaseCount + `)
 			and (cost is null or cost > coalesce((select d.spent from queue_day d where d.tenant_id = $1 and d.day = ` + serverDay + `), 0)) from most)` + condition + `
 		order by e.queued_at, e.session_id limit 1 for update of e skip locked
-	) update queue_entry e set state = 'working', worker = $5, worker_before = picked.worker, call = $6, lease_no = e.lease_no + 1, changed_at = clock_timestamp(),
+	) update queue_entry e set state = 'working', worker = $5, call = $6, lease_no = e.lease_no + 1, changed_at = clock_timestamp(),
 		lease_until = ` + claimUntil + `, why = '',
 		workers_lost = e.workers_lost + case when picked.state = 'working' and e.workers_lost < 1000000 then 1 else 0 end
 		from picked, session s, project p where e.tenant_id = $1 and e.session_id = picked.session_id
@@ -229,7 +229,7 @@ func (q *Queue) Release(ctx context.Context, sessionID string, no int64, r queue
 		b.Queue(`with changed as (select $5 = 'waiting' and exists (select from `+ofSession+` and s.revision <> $6) as meanwhile)
 			update queue_entry set state = case when meanwhile then 'ready' else $5 end, why = case when meanwhile then '' else $7 end,
 			not_before = case when meanwhile then '-infinity' else clock_timestamp() + $8::bigint * interval '1 microsecond' end,
-			worker = '', worker_before = '', lease_until = '-infinity', released_no = lease_no, changed_at = clock_timestamp() from changed where `+heldBy,
+			worker = '', lease_until = '-infinity', released_no = lease_no, changed_at = clock_timestamp() from changed where `+heldBy,
 			q.db.tenant, id, no, l.call, string(r.To), r.Revision, queue.CutWords(r.Why), r.NotBefore.Microseconds())
 	})
 	if isRepeated := no > 0 && row.givenUp == no; err != nil || isRepeated {

@@ -98,7 +98,7 @@ func TestOneWorker(t *testing.T) {
 	able.Labels = []string{"gpu", "big"}
 	begun := time.Now()
 	c := claim(t, q, able, whole)
-	if c.SessionID != s.SessionID || c.LeaseNo != 1 || c.Kept != nil || c.Work != nil || c.Before != "" || string(c.Run) != string(o.Run) ||
+	if c.SessionID != s.SessionID || c.LeaseNo != 1 || c.Kept != nil || c.Work != nil || string(c.Run) != string(o.Run) ||
 		c.Until.Before(begun.Add(whole)) || c.State != queue.Working || c.LeaseLeft <= 0 || c.Worker != "w1" {
 		t.Errorf("claimed %+v", c)
 	}
@@ -129,7 +129,7 @@ func TestOneWorker(t *testing.T) {
 	claimNothing(t, q, able, queue.Limits{})
 	must(t, q.Retry(ctx, s.SessionID, []byte(`{"budget":"9"}`)))
 	c = claim(t, q, able, whole)
-	if string(c.Run) != `{"budget":"9"}` || string(c.Kept) != "kept on" || c.Head != "def" || string(c.Work) != "bundle" || c.LeaseNo != 2 || c.Before != "" {
+	if string(c.Run) != `{"budget":"9"}` || string(c.Kept) != "kept on" || c.Head != "def" || string(c.Work) != "bundle" || c.LeaseNo != 2 {
 		t.Errorf("claimed %+v", c)
 	}
 	must(t, q.Release(ctx, s.SessionID, 2, queue.Release{To: queue.Done}))
@@ -271,7 +271,7 @@ func TestLateWorkersAreRefused(t *testing.T) {
 			w := worker
 			w.ID = "w2"
 			c := claim(t, next.Queue(), w, whole)
-			if c.SessionID != s.SessionID || c.Before != "w1" || c.WorkersLost != 1 || c.LeaseNo != 2 || string(c.Kept) != "in time" {
+			if c.SessionID != s.SessionID || c.WorkersLost != 1 || c.LeaseNo != 2 || string(c.Kept) != "in time" {
 				t.Errorf("taken over as %+v", c)
 			}
 			last = c.LeaseNo

@@ -118,8 +118,6 @@ type Claim struct {
 	// Head is the commit of the work so far, and Work a git bundle with it, nil if there is none.
 	Head string
 	Work []byte
-	// Before is the worker that had the lease before, and did not give it back; "" if it did, or if there was none.
-	Before string
 	// Until is the end of the lease by this machine's monotonic clock: not later than the store's end of it.
 	Until time.Time
 }

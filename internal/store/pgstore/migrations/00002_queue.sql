@@ -15,9 +15,8 @@ create table queue_entry (
   queued_at     timestamptz not null default clock_timestamp(),
   changed_at    timestamptz not null default clock_timestamp(),
   not_before    timestamptz not null default '-infinity',
-  -- worker is the one with the lease, until it gives the lease back, and worker_before one that did not do so.
+  -- worker is the one with the lease, until it gives the lease back.
   worker        text not null default '',
-  worker_before text not null default '',
   lease_no      bigint not null default 0,
   lease_until   timestamptz not null default '-infinity',
   -- released_no is the number of the last lease that was given back, call the last call that queued or claimed: a
