@@ -53,5 +53,5 @@ func EndIdle(t store.Tx) {
 func (d *Database) Drop(sessionID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.held, keyOf(sessionID))
+	delete(d.fences, keyOf(sessionID))
 }

@@ -26,7 +26,7 @@ const (
 	// lockWorker holds up other claims of a worker until the transaction ends: the server may still be at work on one
 	// whose connection was lost.
 	lockWorker = `select pg_advisory_xact_lock(hashtextextended('bmad-mcp worker ' || $1::bigint || ' ' || $2::text, 0))`
-	// lockLimits holds up other claims until the transaction ends; where it does so follows.
+	// lockLimits holds up other claims until the transaction ends, unless the condition added to it finds no row.
 	lockLimits = `select pg_advisory_xact_lock(hashtextextended('bmad-mcp queue ' || $1::bigint, 0)) `
 )
 
@@ -37,7 +37,7 @@ var claimUntil = `clock_timestamp() + ($4::bigint + ` + strconv.FormatInt(transf
 var (
 	claimNext     = claimStatement(``)
 	claimNextOnce = claimStatement(` and not exists (select from queue_entry n where n.tenant_id = $1 and n.state = 'working' and n.worker = $5 and n.call = $6)`)
-	// claimAgain sets the end of that entry's lease, which has to be known here.
+	// claimAgain gives the lease of the entry that was claimed another end, from a time that this machine has seen.
 	claimAgain = `update queue_entry e set lease_until = ` + claimUntil + ` from session s, project p
 		where e.tenant_id = $1 and e.state = 'working' and e.worker = $2 and e.call = $3
 		and s.tenant_id = $1 and s.project_id = e.project_id and s.session_id = e.session_id and p.tenant_id = $1 and p.project_id = e.project_id returning ` + claimColumns
@@ -110,7 +110,7 @@ func (q *Queue) Claim(ctx context.Context, w queue.Worker, length time.Duration,
 	}
 	held := lease{out.LeaseNo, call}
 	q.db.mu.Lock()
-	q.db.claimed[out.SessionID] = held
+	q.db.claims[out.SessionID] = held
 	q.db.mu.Unlock()
 	if found, err := q.readClaimed(ctx, out, held, size); err != nil || !found {
 		return nil, err
@@ -245,7 +245,7 @@ func (d *Database) Hold(sessionID string, no int64) {
 	l := d.claimedLease(id, no)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.held[id] = l
+	d.fences[id] = l
 }
 
 // keyOf returns the one form of an id.
@@ -260,7 +260,7 @@ func keyOf(sessionID string) string {
 func (d *Database) claimedLease(id string, no int64) lease {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if l := d.claimed[id]; l.no == no {
+	if l := d.claims[id]; l.no == no {
 		return l
 	}
 	return lease{no: no}
@@ -270,7 +270,7 @@ func (d *Database) claimedLease(id string, no int64) lease {
 func (d *Database) heldLease(sessionID string) *lease {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if l, ok := d.held[keyOf(sessionID)]; ok {
+	if l, ok := d.fences[keyOf(sessionID)]; ok {
 		return &l
 	}
 	return nil
@@ -295,10 +295,10 @@ func (t *tx) checkLease(ctx context.Context, lock string) error {
 	return row.refuseUnless(t.id, *t.fence)
 }
 
-// queueFollow has the entry of a session follow a change of it: one that waits is Ready, one that is spent too if a person
+// wakeEntry has the entry of a session follow a change of it: one that waits is Ready, one that is spent too if a person
 // has decided, and that of a cancelled run is Cancelled. No worker joins in when somebody goes on with a spent run elsewhere,
 // where a flag may say yes at the gates.
-func (t *tx) queueFollow(b *pgx.Batch, session *workflow.Session) {
+func (t *tx) wakeEntry(b *pgx.Batch, session *workflow.Session) {
 	if !t.db.hasQueue() {
 		return
 	}

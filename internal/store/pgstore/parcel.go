@@ -95,7 +95,7 @@ func (t *tx) bring(ctx context.Context, session *workflow.Session, p store.Parce
 			t.db.queueText(b, t.project, p.ID, kept{path, sha256.Sum256(p.Texts[path]), string(p.Texts[path])})
 		}
 	}
-	t.queueFollow(b, session)
+	t.wakeEntry(b, session)
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil {

@@ -73,8 +73,9 @@ type Database struct {
 	// untold are the changed projects without a notice yet.
 	untold  map[int64]bool
 	telling sync.WaitGroup
-	// claimed are the last leases that this process has claimed, held those under which it changes sessions, by session.
-	claimed, held map[string]lease
+	// claims are the last leases that this process has claimed, by session; fences are leases that its changes of sessions
+	// depend on.
+	claims, fences map[string]lease
 }
 
 // lease is the number of a lease, and the text of the call that has claimed it, which no other call has.
@@ -92,7 +93,7 @@ func Open(address string) (*Database, error) {
 	}
 	d := &Database{
 		config: config, acquireTimeout: acquireTimeout, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{},
-		claimed: map[string]lease{}, held: map[string]lease{},
+		claims: map[string]lease{}, fences: map[string]lease{},
 	}
 	params := config.ConnConfig.RuntimeParams
 	if text, ok := params[tenantSetting]; ok {

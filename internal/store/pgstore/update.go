@@ -208,7 +208,7 @@ func (t *tx) commitChange(ctx context.Context, session *workflow.Session, data [
 		t.db.queueText(b, t.project, t.id, text)
 	}
 	b.Queue(updateSession, t.columnValues(t.project, t.id, session, data)...)
-	t.queueFollow(b, session)
+	t.wakeEntry(b, session)
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil && isDefinite(err) {
