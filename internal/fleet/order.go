@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/signature"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -22,6 +23,20 @@ type Order struct {
 	Commit string `json:"commit"`
 	// Publish is true if the finished work is to be offered for review.
 	Publish bool `json:"publish,omitempty"`
+}
+
+// NextCommand returns the person's next command for a run of the queue.
+func NextCommand(e queue.Entry) string {
+	retry := "bmad-mcp queue retry " + e.TaskName
+	switch {
+	case e.State == queue.Waiting && workflow.State(e.SessionState).WaitsForHuman():
+		return "bmad-mcp decide " + e.TaskName
+	case e.State == queue.Spent:
+		return retry + " --budget USD"
+	case slices.Contains([]queue.State{queue.Waiting, queue.Failed, queue.Cancelled}, e.State):
+		return retry
+	}
+	return "bmad-mcp queue show " + e.TaskName
 }
 
 // signedOrder is an order as the store has it.

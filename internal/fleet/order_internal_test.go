@@ -119,6 +119,20 @@ func TestSignedAnew(t *testing.T) {
 	}
 }
 
+// TestNextCommand: a run that waits at no gate is not decided on.
+func TestNextCommand(t *testing.T) {
+	for want, e := range map[string]queue.Entry{
+		"decide x":                   {State: queue.Waiting, SessionState: string(workflow.AwaitingApproval)},
+		"queue retry x":              {State: queue.Waiting, SessionState: string(workflow.Generating)},
+		"queue retry x --budget USD": {State: queue.Spent, SessionState: string(workflow.Generating)},
+		"queue show x":               {State: queue.Working, SessionState: string(workflow.Clarifying)},
+	} {
+		if e.TaskName = "x"; NextCommand(e) != "bmad-mcp "+want {
+			t.Errorf("%+v: %s, want %s", e, NextCommand(e), want)
+		}
+	}
+}
+
 func codeOf(err error) fault.Code {
 	if err == nil {
 		return ""

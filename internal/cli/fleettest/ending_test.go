@@ -64,6 +64,9 @@ func TestOnce(t *testing.T) {
 		t.Errorf("at the end of the budget the worker ends with %d, want 8", code)
 	}
 	f.shows(spent, 8)
+	if s := f.desk.try("run", "--resume", spent, "--yes"); s.code == 0 || !strings.Contains(s.errOut, "bmad-mcp queue cancel "+spent) {
+		t.Errorf("a run that the next step makes ready goes on here too: exit %d\n%s%s", s.code, s.out, s.errOut)
+	}
 	cancelled := f.queueRuns(1, "--yes")[0]
 	w := m.start("cancelled", "--once", takesVariable+"=10m")
 	w.waitForCall(len(f.readBill()))

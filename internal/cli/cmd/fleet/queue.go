@@ -216,12 +216,8 @@ func (p Program) show(ctx context.Context, q *pgstore.Queue, e queue.Entry) erro
 // sayNext names the person's next command for a run.
 func (p Program) sayNext(ctx context.Context, q *pgstore.Queue, e queue.Entry) {
 	switch e.State {
-	case queue.Waiting:
-		p.Term.Say("  next:    bmad-mcp decide %s", e.TaskName)
-	case queue.Spent:
-		p.Term.Say("  next:    bmad-mcp queue retry %s --budget USD", e.TaskName)
-	case queue.Failed, queue.Cancelled:
-		p.Term.Say("  next:    bmad-mcp queue retry %s", e.TaskName)
+	case queue.Waiting, queue.Spent, queue.Failed, queue.Cancelled:
+		p.Term.Say("  next:    %s", fleet.NextCommand(e))
 	case queue.Ready, queue.Working:
 		if e.State == queue.Working && !e.Lost {
 			return

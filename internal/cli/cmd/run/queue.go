@@ -128,11 +128,11 @@ func (o *options) leaveQueue(ctx context.Context, tasks *app.Tasks, program Prog
 	if err != nil {
 		return nil //nolint:nilerr // the queue lacks it, or the database is older than queues
 	}
-	if !slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting}, left.State) {
+	if !slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting, queue.Spent}, left.State) { // Spent is Ready at the next step
 		return fleet.BringWork(ctx, folder, s, left, vouchIn(ctx, tasks, folder, s))
 	}
 	return fault.New(fault.NotAllowed, "the run %s is in the queue, from which a worker takes it", s.TaskName).
-		WithHint("decide there: bmad-mcp decide %s; or take it out of the queue first: bmad-mcp queue cancel %s", s.TaskName, s.TaskName)
+		WithHint("go on there: %s; or take it out of the queue first: bmad-mcp queue cancel %s", fleet.NextCommand(left.Entry), s.TaskName)
 }
 
 // placeOf checks that other machines can do the run, and returns the order without the flags.
