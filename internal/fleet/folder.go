@@ -163,8 +163,9 @@ func fetchWork(ctx context.Context, main string, c *queue.Claim) (head string, e
 		}
 	}
 	if err == nil && c.Head != "" && head != c.Head {
-		err = fault.New(fault.Storage, "the store says that the work of the run is at commit %s, and has %s", c.Head, head).
+		err = fault.New(fault.NotAllowed, "the store says that the work of the run is at commit %s, and has %s", c.Head, head).
 			WithHint("somebody has changed its row: bmad-mcp queue cancel, and start the run anew")
+		err = errors.Join(err, errSpoiled)
 	}
 	if err == nil && head != c.Commit {
 		var follows bool

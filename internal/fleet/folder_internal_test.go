@@ -204,6 +204,15 @@ func TestForeignWork(t *testing.T) {
 		}
 	}
 	l := c.lease(2)
+	l.claim.Head = evil
+	var err error
+	if l.claim.Work, err = git.Bundle(t.Context(), c.folder, "", work); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.enter(t.Context(), Clone{Folder: c.folder}); !errors.Is(err, errSpoiled) || codeOf(err) != fault.NotAllowed {
+		t.Errorf("a bundle of another commit: %v", err)
+	}
+	l = c.lease(2)
 	l.claim.Work = []byte("no bundle")
 	if _, err := l.enter(t.Context(), Clone{Folder: c.folder}); !errors.Is(err, errSpoiled) || codeOf(err) != fault.InvalidArgument {
 		t.Errorf("a damaged bundle: %v", err)

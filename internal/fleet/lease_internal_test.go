@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,6 +91,27 @@ func TestBusyQueue(t *testing.T) {
 				t.Errorf("%s: %d runs are done, %v", code, len(q.released), err)
 			}
 		})
+	}
+}
+
+// TestSetbacks: a run that cannot be worked on here is offered again more and more slowly, until it was worked on.
+func TestSetbacks(t *testing.T) {
+	q := &strictQueue{}
+	w := Worker{Queue: q, Lease: time.Hour}
+	for range 12 {
+		w.workOn(t.Context(), newClaim())
+	}
+	another := newClaim()
+	another.SessionID = other
+	w.workOn(t.Context(), another)
+	w.delayNext(session, 0)
+	w.workOn(t.Context(), newClaim())
+	var got []string
+	for _, r := range q.released {
+		got = append(got, r.NotBefore.String())
+	}
+	if all := strings.Join(got, " "); all != "15s 30s 1m0s 2m0s 4m0s 8m0s 16m0s 32m0s 1h0m0s 1h0m0s 1h0m0s 1h0m0s 15s 15s" {
+		t.Errorf("offered again after %s", all)
 	}
 }
 

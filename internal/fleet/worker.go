@@ -54,6 +54,9 @@ type Worker struct {
 	Tell func(task string, what lang.Text)
 	// Yield is closed for the worker to end after the call under way.
 	Yield <-chan struct{}
+
+	// setbacks counts the tries in a row of each run that could not be worked on here.
+	setbacks map[string]int
 }
 
 // Outcome is the end of a worker's work on a run.
@@ -70,8 +73,10 @@ const (
 	poll = 500 * time.Millisecond
 	// maxRest bounds the time between two attempts to reach the store.
 	maxRest = 10 * time.Second
-	// setback is the time after which a run that could not be worked on here is offered again.
-	setback = 15 * time.Second
+	// setback is the time after which a run that could not be worked on here is offered again. It doubles with each try in a
+	// row, up to maxSetback: the reason can be one that stays.
+	setback    = 15 * time.Second
+	maxSetback = time.Hour
 	// maxLost is the number of workers lost at a run after which no other takes it on: its calls could be what ends them.
 	maxLost = 25
 )
@@ -157,6 +162,7 @@ func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
 	go l.hold(beating, end)
 
 	r, why := w.runUnder(working, l)
+	r.NotBefore = w.delayNext(c.SessionID, r.NotBefore)
 	out := Outcome{Task: c.TaskName, State: r.To, Why: r.Why}
 	cause := context.Cause(working)
 	switch {
@@ -316,6 +322,22 @@ func (w *Worker) giveUp(ctx context.Context, err error) (queue.Release, error) {
 
 func setBack(err error) queue.Release {
 	return queue.Release{To: queue.Ready, Why: words(err), NotBefore: setback}
+}
+
+// delayNext returns the time after which a run is offered again, from that after a first setback; 0 is for a run that was worked on.
+func (w *Worker) delayNext(sessionID string, wait time.Duration) time.Duration {
+	if wait == 0 {
+		delete(w.setbacks, sessionID)
+		return 0
+	}
+	if w.setbacks == nil {
+		w.setbacks = map[string]int{}
+	}
+	w.setbacks[sessionID]++
+	for range w.setbacks[sessionID] - 1 {
+		wait = min(2*wait, maxSetback)
+	}
+	return wait
 }
 
 // words returns an error with its remedy, for the queue.
