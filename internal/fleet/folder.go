@@ -24,12 +24,17 @@ import (
 // leaseBranches begins the names of the branches of worktrees of workers. The branch on the remote is another.
 const leaseBranches = "bmad-lease/"
 
-// name returns the name of the run in paths and branches: that of the task, unless somebody has written another text there.
+// nameDigits is the number of digits of a session in the names of its worktrees.
+const nameDigits = 8
+
+// name returns the name of the run in paths and branches: that of the task, unless somebody has written another text there, with
+// digits of the session: several projects of a repository can have a task of one name.
 func (l *lease) name() string {
+	id := l.claim.SessionID
 	if artifact.IsName(l.claim.TaskName) {
-		return l.claim.TaskName
+		return l.claim.TaskName + "-" + id[:min(nameDigits, len(id))]
 	}
-	return l.claim.SessionID
+	return id
 }
 
 // enter makes the worktree of the lease, and returns the folder of the project in it. The worktree that the worker before has

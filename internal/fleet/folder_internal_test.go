@@ -23,6 +23,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// named is the name of the run of the tests in the worktrees of its leases.
+const named = "sign-in-8f47de7c"
+
 // clone is a repository with one commit.
 type clone struct {
 	t      *testing.T
@@ -86,31 +89,31 @@ func (c clone) left(l *lease) {
 func TestTakeover(t *testing.T) {
 	c := newClone(t)
 	c.left(c.lease(1))
-	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, "sign-in", "1"), "half"), []byte("done"), 0o600))
+	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, named, "1"), "half"), []byte("done"), 0o600))
 	second := c.lease(2)
 	folder, err := second.enter(t.Context(), Clone{Folder: c.folder})
 	c.must(err)
 	if text, err := os.ReadFile(filepath.Join(folder, "half")); err != nil || string(text) != "done" || second.IsFresh() {
 		t.Errorf("the work of the lost worker is %q (%v), fresh %v", text, err, second.IsFresh())
 	}
-	if second.Branch() != "bmad-lease/sign-in-1" {
+	if second.Branch() != "bmad-lease/"+named+"-1" {
 		t.Errorf("the branch is %s", second.Branch())
 	}
 }
 
 // TestStolenBranch: an engine that has another branch checked out in its worktree gets it neither commits nor deleted.
 func TestStolenBranch(t *testing.T) {
-	for _, branch := range []string{"mine", "bmad-lease/other-1", "bmad-lease/sign-in-mine", "bmad-lease/sign-in-1/x"} {
+	for _, branch := range []string{"mine", "bmad-lease/other-1", "bmad-lease/" + named + "-mine", "bmad-lease/" + named + "-1/x"} {
 		c := newClone(t)
 		c.left(c.lease(1))
-		if branch == "bmad-lease/sign-in-1/x" {
-			c.git("worktree", "remove", "--force", project.LeaseFolder(c.folder, "sign-in", "1"))
-			c.git("branch", "-D", "bmad-lease/sign-in-1")
-			c.git("worktree", "add", "-q", project.LeaseFolder(c.folder, "sign-in", "1"), "-b", branch)
+		if branch == "bmad-lease/"+named+"-1/x" {
+			c.git("worktree", "remove", "--force", project.LeaseFolder(c.folder, named, "1"))
+			c.git("branch", "-D", "bmad-lease/"+named+"-1")
+			c.git("worktree", "add", "-q", project.LeaseFolder(c.folder, named, "1"), "-b", branch)
 			c.mark(1)
 		} else {
 			c.git("branch", branch)
-			c.must(os.WriteFile(filepath.Join(c.folder, ".git", "worktrees", "sign-in-1", "HEAD"), []byte("ref: refs/heads/"+branch+"\n"), 0o600))
+			c.must(os.WriteFile(filepath.Join(c.folder, ".git", "worktrees", named+"-1", "HEAD"), []byte("ref: refs/heads/"+branch+"\n"), 0o600))
 		}
 		second := c.lease(2)
 		_, err := second.enter(t.Context(), Clone{Folder: c.folder})
@@ -128,7 +131,7 @@ func TestStolenBranch(t *testing.T) {
 // TestLeftBranch: a run does not begin from the branch that another one of its name has left; its next lease has a fresh one.
 func TestLeftBranch(t *testing.T) {
 	c := newClone(t)
-	c.git("checkout", "-q", "-b", "bmad-lease/sign-in-1")
+	c.git("checkout", "-q", "-b", "bmad-lease/"+named+"-1")
 	c.commit("theirs")
 	c.git("checkout", "-q", "main")
 	if _, err := c.lease(1).enter(t.Context(), Clone{Folder: c.folder}); !fault.Is(err, fault.Conflict) || fault.From(err).Hint == "" {
@@ -144,7 +147,7 @@ func TestLeftBranch(t *testing.T) {
 // mark has the worktree of a lease look as one in which the run was worked on.
 func (c clone) mark(no int64) {
 	c.t.Helper()
-	name := filepath.Join(project.LeaseFolder(c.folder, "sign-in", strconv.FormatInt(no, 10)), filepath.FromSlash(project.RunFolder(session)), "run.json")
+	name := filepath.Join(project.LeaseFolder(c.folder, named, strconv.FormatInt(no, 10)), filepath.FromSlash(project.RunFolder(session)), "run.json")
 	c.must(os.MkdirAll(filepath.Dir(name), 0o700))
 	c.must(os.WriteFile(filepath.Join(filepath.Dir(name), ".gitignore"), []byte("*\n"), 0o600))
 	c.must(os.WriteFile(name, []byte(`{"version":1,"session_id":"`+session+`","task_name":"sign-in"}`), 0o600))
@@ -154,9 +157,9 @@ func (c clone) mark(no int64) {
 func TestFolderOfOthers(t *testing.T) {
 	c := newClone(t)
 	theirs := newClone(t)
-	c.must(os.MkdirAll(project.LeaseFolder(c.folder, "sign-in", "1"), 0o700))
-	theirs.git("checkout", "-q", "-b", "bmad-lease/sign-in-1")
-	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, "sign-in", "1"), ".git"), []byte("gitdir: "+filepath.Join(theirs.folder, ".git")+"\n"), 0o600))
+	c.must(os.MkdirAll(project.LeaseFolder(c.folder, named, "1"), 0o700))
+	theirs.git("checkout", "-q", "-b", "bmad-lease/"+named+"-1")
+	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, named, "1"), ".git"), []byte("gitdir: "+filepath.Join(theirs.folder, ".git")+"\n"), 0o600))
 	c.mark(1)
 	second := c.lease(2)
 	if _, err := second.enter(t.Context(), Clone{Folder: c.folder}); err != nil || !second.IsFresh() {
@@ -165,7 +168,7 @@ func TestFolderOfOthers(t *testing.T) {
 
 	c = newClone(t)
 	elsewhere := t.TempDir()
-	c.must(os.Symlink(elsewhere, filepath.Dir(project.LeaseFolder(c.folder, "sign-in", "1"))))
+	c.must(os.Symlink(elsewhere, filepath.Dir(project.LeaseFolder(c.folder, named, "1"))))
 	if _, err := c.lease(1).enter(t.Context(), Clone{Folder: c.folder}); err == nil {
 		t.Error("worktrees are made behind a link")
 	}
@@ -219,10 +222,15 @@ func TestForeignWork(t *testing.T) {
 	}
 }
 
-// TestLeftWorktrees: what lost workers have left is removed, unless somebody works there, or it would be lost.
+// TestLeftWorktrees: what lost workers have left is removed, unless somebody works there, it would be lost, or it is of a run of
+// the same name in another project of the repository.
 func TestLeftWorktrees(t *testing.T) {
 	c := newClone(t)
-	folder := func(no string) string { return project.LeaseFolder(c.folder, "sign-in", no) }
+	another := c.lease(3)
+	another.claim.SessionID = other
+	_, err := another.enter(t.Context(), Clone{Folder: c.folder})
+	c.must(err)
+	folder := func(no string) string { return project.LeaseFolder(c.folder, named, no) }
 	for no := range int64(6) {
 		_, err := c.lease(2*no).enter(t.Context(), Clone{Folder: c.folder}) // each second number, so that none is taken over
 		c.must(err)
@@ -247,11 +255,11 @@ func TestLeftWorktrees(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	if got := strings.Join(left, " "); got != ".gitignore sign-in-10 sign-in-2 sign-in-4" {
+	if got := strings.Join(left, " "); got != strings.ReplaceAll(".gitignore x-10 x-2 x-4", "x", named)+" sign-in-aa10d388-3" {
 		t.Errorf("there are %s", got)
 	}
 	branches := strings.Fields(c.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/bmad-lease"))
-	if got := strings.Join(branches, " "); got != "sign-in-10 sign-in-2 sign-in-4 sign-in-6" {
+	if got := strings.Join(branches, " "); got != strings.ReplaceAll("x-10 x-2 x-4 x-6", "x", named)+" sign-in-aa10d388-3" {
 		t.Errorf("the branches are %s", got)
 	}
 }
