@@ -24,7 +24,7 @@ func (l *lease) push(ctx context.Context, s *workflow.Session, why string) strin
 	if err == nil {
 		return why
 	}
-	why = join(why, "not pushed: "+words(err))
+	why = join(why, "not pushed: "+describeError(err))
 	if main := git.WorktreeOf(l.folder); keepBranch(ctx, main, branch, l.head) == nil {
 		why = join(why, "it is the branch "+branch+" of "+main)
 	}

@@ -27,9 +27,9 @@ const leaseBranches = "bmad-lease/"
 // nameDigits is the number of digits of a session in the names of its worktrees.
 const nameDigits = 8
 
-// name returns the name of the run in paths and branches: that of the task, unless somebody has written another text there, with
+// pathName returns the name of the run in paths and branches: that of the task, unless somebody has written another text there, with
 // digits of the session: several projects of a repository can have a task of one name.
-func (l *lease) name() string {
+func (l *lease) pathName() string {
 	id := l.claim.SessionID
 	if artifact.IsName(l.claim.TaskName) {
 		return l.claim.TaskName + "-" + id[:min(nameDigits, len(id))]
@@ -37,9 +37,9 @@ func (l *lease) name() string {
 	return id
 }
 
-// enter makes the worktree of the lease, and returns the folder of the project in it. The worktree that the worker before has
-// left on this machine is taken over, with the changes in it that are not committed, if nobody works in it any more.
-func (l *lease) enter(ctx context.Context, clone Clone) (string, error) {
+// openWorktree makes the worktree of the lease, and returns the folder of the project in it. The worktree that the worker before has
+// left on this machine is taken over, with the changes in it that are not committed, unless a process still works there.
+func (l *lease) openWorktree(ctx context.Context, clone Clone) (string, error) {
 	folder, err := filepath.EvalSymlinks(clone.Folder)
 	if err != nil {
 		return "", err
@@ -50,16 +50,16 @@ func (l *lease) enter(ctx context.Context, clone Clone) (string, error) {
 		return "", err
 	}
 	no := strconv.FormatInt(l.Number(), 10)
-	l.folder, l.branch = project.LeaseFolder(main, l.name(), no), leaseBranches+l.name()+"-"+no
+	l.folder, l.branch = project.LeaseFolder(main, l.pathName(), no), leaseBranches+l.pathName()+"-"+no
 	if all := filepath.Dir(l.folder); isLink(all) {
 		return "", fault.New(fault.Conflict, "the folder for worktrees of workers is a link: %s", all).WithHint("see who has made it, and remove it")
 	}
-	before := project.LeaseFolder(main, l.name(), strconv.FormatInt(l.Number()-1, 10))
+	before := project.LeaseFolder(main, l.pathName(), strconv.FormatInt(l.Number()-1, 10))
 	branch := git.CheckedOut(before)
 	switch {
 	case !l.isOwnBranch(branch), git.WorktreeOf(before) != main, !isLeft(filepath.Join(before, inside), l.claim.SessionID):
 		l.fresh = true
-		err = l.fill(ctx, main)
+		err = l.makeWorktree(ctx, main)
 	default:
 		l.branch = branch
 		err = git.MoveWorktree(ctx, main, before, l.folder)
@@ -74,7 +74,7 @@ func (l *lease) enter(ctx context.Context, clone Clone) (string, error) {
 // everything is committed. Branches with commits of their own stay.
 func (l *lease) removeLeft(ctx context.Context, main, inside string) {
 	for _, top := range git.RecordedWorktrees(main) {
-		no, ok := strings.CutPrefix(filepath.Base(top), l.name()+"-")
+		no, ok := strings.CutPrefix(filepath.Base(top), l.pathName()+"-")
 		number, err := strconv.ParseInt(no, 10, 64)
 		isEarlier := ok && err == nil && number < l.Number() && filepath.Dir(top) == filepath.Dir(l.folder)
 		if !isEarlier || !isIdle(filepath.Join(top, inside), l.claim.SessionID) {
@@ -110,10 +110,10 @@ func isLink(name string) bool {
 	return err == nil && info.Mode().Type() == os.ModeSymlink
 }
 
-// isOwnBranch reports whether a branch is of a worktree of the run. An engine can have any other checked out in its own: the
-// person's, which would get the commits, and be deleted with the worktree.
+// isOwnBranch reports whether a branch is of a worktree of the run. An engine can have another branch checked out in the
+// worktree: a branch of the person would get the commits of the run, and be deleted with the worktree.
 func (l *lease) isOwnBranch(branch string) bool {
-	no, ok := strings.CutPrefix(branch, leaseBranches+l.name()+"-")
+	no, ok := strings.CutPrefix(branch, leaseBranches+l.pathName()+"-")
 	_, err := strconv.ParseInt(no, 10, 64)
 	return ok && err == nil
 }
@@ -135,8 +135,8 @@ func isLeft(folder, sessionID string) bool {
 // errSpoiled is the error of work in the store that no machine can go on with.
 var errSpoiled = errors.New("the work of the run cannot be used")
 
-// fill makes the worktree from the commits in the store, and from the clone.
-func (l *lease) fill(ctx context.Context, main string) error {
+// makeWorktree makes the worktree from the commits in the store, and from the clone.
+func (l *lease) makeWorktree(ctx context.Context, main string) error {
 	head, err := fetchWork(ctx, main, l.claim)
 	if err != nil {
 		return err
@@ -183,9 +183,9 @@ func fetchWork(ctx context.Context, main string, c *queue.Claim) (head string, e
 	return head, err
 }
 
-// leave removes the worktree of a run that was given back in order, if everything in it is committed, and in the store. Else
+// removeWorktree removes the worktree of a run that was given back in order, if everything in it is committed, and in the store. Else
 // the next lease on this machine takes it over.
-func (w *Worker) leave(l *lease) {
+func (w *Worker) removeWorktree(l *lease) {
 	if l.folder == "" {
 		return
 	}

@@ -80,7 +80,7 @@ func (c clone) lease(no int64) *lease {
 // left has the worktree of a lease look as one whose worker was lost at work.
 func (c clone) left(l *lease) {
 	c.t.Helper()
-	_, err := l.enter(c.t.Context(), Clone{Folder: c.folder})
+	_, err := l.openWorktree(c.t.Context(), Clone{Folder: c.folder})
 	c.must(err)
 	c.mark(l.Number())
 }
@@ -91,7 +91,7 @@ func TestTakeover(t *testing.T) {
 	c.left(c.lease(1))
 	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, named, "1"), "half"), []byte("done"), 0o600))
 	second := c.lease(2)
-	folder, err := second.enter(t.Context(), Clone{Folder: c.folder})
+	folder, err := second.openWorktree(t.Context(), Clone{Folder: c.folder})
 	c.must(err)
 	if text, err := os.ReadFile(filepath.Join(folder, "half")); err != nil || string(text) != "done" || second.IsFresh() {
 		t.Errorf("the work of the lost worker is %q (%v), fresh %v", text, err, second.IsFresh())
@@ -116,12 +116,12 @@ func TestStolenBranch(t *testing.T) {
 			c.must(os.WriteFile(filepath.Join(c.folder, ".git", "worktrees", named+"-1", "HEAD"), []byte("ref: refs/heads/"+branch+"\n"), 0o600))
 		}
 		second := c.lease(2)
-		_, err := second.enter(t.Context(), Clone{Folder: c.folder})
+		_, err := second.openWorktree(t.Context(), Clone{Folder: c.folder})
 		c.must(err)
 		if second.Branch() == branch || !second.IsFresh() {
 			t.Errorf("%s: the next worker commits to %s, fresh %v", branch, second.Branch(), second.IsFresh())
 		}
-		(&Worker{}).leave(second)
+		(&Worker{}).removeWorktree(second)
 		if commit, err := git.BranchCommit(c.folder, branch); err != nil || commit != c.first {
 			t.Errorf("%s is at %q (%v) afterwards", branch, commit, err)
 		}
@@ -134,10 +134,10 @@ func TestLeftBranch(t *testing.T) {
 	c.git("checkout", "-q", "-b", "bmad-lease/"+named+"-1")
 	c.commit("theirs")
 	c.git("checkout", "-q", "main")
-	if _, err := c.lease(1).enter(t.Context(), Clone{Folder: c.folder}); !fault.Is(err, fault.Conflict) || fault.From(err).Hint == "" {
+	if _, err := c.lease(1).openWorktree(t.Context(), Clone{Folder: c.folder}); !fault.Is(err, fault.Conflict) || fault.From(err).Hint == "" {
 		t.Error(err)
 	}
-	folder, err := c.lease(2).enter(t.Context(), Clone{Folder: c.folder})
+	folder, err := c.lease(2).openWorktree(t.Context(), Clone{Folder: c.folder})
 	c.must(err)
 	if head, err := git.Head(folder); err != nil || head != c.first {
 		t.Errorf("the run begins from %s, %v", head, err)
@@ -162,14 +162,14 @@ func TestFolderOfOthers(t *testing.T) {
 	c.must(os.WriteFile(filepath.Join(project.LeaseFolder(c.folder, named, "1"), ".git"), []byte("gitdir: "+filepath.Join(theirs.folder, ".git")+"\n"), 0o600))
 	c.mark(1)
 	second := c.lease(2)
-	if _, err := second.enter(t.Context(), Clone{Folder: c.folder}); err != nil || !second.IsFresh() {
+	if _, err := second.openWorktree(t.Context(), Clone{Folder: c.folder}); err != nil || !second.IsFresh() {
 		t.Errorf("fresh %v, %v", second.IsFresh(), err)
 	}
 
 	c = newClone(t)
 	elsewhere := t.TempDir()
 	c.must(os.Symlink(elsewhere, filepath.Dir(project.LeaseFolder(c.folder, named, "1"))))
-	if _, err := c.lease(1).enter(t.Context(), Clone{Folder: c.folder}); err == nil {
+	if _, err := c.lease(1).openWorktree(t.Context(), Clone{Folder: c.folder}); err == nil {
 		t.Error("worktrees are made behind a link")
 	}
 	if made, err := os.ReadDir(elsewhere); err != nil || len(made) > 0 {
@@ -192,7 +192,7 @@ func TestForeignWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.claim.Head = head
-		_, err = l.enter(t.Context(), Clone{Folder: c.folder})
+		_, err = l.openWorktree(t.Context(), Clone{Folder: c.folder})
 		if got := codeOf(err); got != want {
 			t.Errorf("%q, want %q (%v)", got, want, err)
 		}
@@ -212,12 +212,12 @@ func TestForeignWork(t *testing.T) {
 	if l.claim.Work, err = git.Bundle(t.Context(), c.folder, "", work); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.enter(t.Context(), Clone{Folder: c.folder}); !errors.Is(err, errSpoiled) || codeOf(err) != fault.NotAllowed {
+	if _, err := l.openWorktree(t.Context(), Clone{Folder: c.folder}); !errors.Is(err, errSpoiled) || codeOf(err) != fault.NotAllowed {
 		t.Errorf("a bundle of another commit: %v", err)
 	}
 	l = c.lease(2)
 	l.claim.Work = []byte("no bundle")
-	if _, err := l.enter(t.Context(), Clone{Folder: c.folder}); !errors.Is(err, errSpoiled) || codeOf(err) != fault.InvalidArgument {
+	if _, err := l.openWorktree(t.Context(), Clone{Folder: c.folder}); !errors.Is(err, errSpoiled) || codeOf(err) != fault.InvalidArgument {
 		t.Errorf("a damaged bundle: %v", err)
 	}
 }
@@ -228,11 +228,11 @@ func TestLeftWorktrees(t *testing.T) {
 	c := newClone(t)
 	another := c.lease(3)
 	another.claim.SessionID = other
-	_, err := another.enter(t.Context(), Clone{Folder: c.folder})
+	_, err := another.openWorktree(t.Context(), Clone{Folder: c.folder})
 	c.must(err)
 	folder := func(no string) string { return project.LeaseFolder(c.folder, named, no) }
 	for no := range int64(6) {
-		_, err := c.lease(2*no).enter(t.Context(), Clone{Folder: c.folder}) // each second number, so that none is taken over
+		_, err := c.lease(2*no).openWorktree(t.Context(), Clone{Folder: c.folder}) // each second number, so that none is taken over
 		c.must(err)
 		switch 2 * no {
 		case 2: // not committed
@@ -271,7 +271,7 @@ func TestWorkStays(t *testing.T) {
 	q := &strictQueue{}
 	for no, keep := range []func(l *lease, tip string) error{
 		func(*lease, string) error { return nil }, // the run was cancelled before the record of the commit
-		func(l *lease, tip string) error {
+		func(l *lease, _ string) error {
 			return l.Keep(t.Context(), headless.Record{Commit: strings.Repeat("ab", 20), Data: []byte("answer")})
 		},
 		func(l *lease, tip string) error {
@@ -290,7 +290,7 @@ func TestWorkStays(t *testing.T) {
 		if no == 1 && (!errors.Is(err, headless.ErrUncommitted) || fault.From(err).Hint == "" || q.last.Head != "" || !strings.Contains(string(q.last.Kept), "answer")) {
 			t.Errorf("%v, after %+v", err, q.last)
 		}
-		(&Worker{}).leave(l)
+		(&Worker{}).removeWorktree(l)
 		if _, err := os.Lstat(l.folder); os.IsNotExist(err) != isLast {
 			t.Errorf("%d: %v", no, err)
 		}

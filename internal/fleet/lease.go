@@ -27,8 +27,8 @@ type Leases interface {
 var errUnreachable = errors.New("the store was not reached before the lease ended")
 
 const (
-	// beat is the longest time between two renewals: a cancelled run is seen as fast.
-	beat = time.Second
+	// beatInterval is the longest time between two renewals: a cancelled run is seen as fast.
+	beatInterval = time.Second
 	// leeway is the time in which an engine that is asked to end is killed.
 	leeway = 6 * time.Second
 )
@@ -114,8 +114,8 @@ func (l *lease) explainWork(err error) error {
 	return errors.Join(err, headless.ErrUncommitted)
 }
 
-// persist does something until it succeeds, or the lease has ended: an answer that is lost here is paid for again. A refusal
-// for good is not waited for, since the lease goes on for as long.
+// persist does something until it succeeds, or the lease has ended: an answer that is lost here is paid for again. It does not
+// repeat a call that is refused for good: the lease is renewed meanwhile, so that the repeats would not end.
 func (l *lease) persist(ctx context.Context, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
@@ -123,7 +123,7 @@ func (l *lease) persist(ctx context.Context, do func(context.Context) error) err
 		if isFinal || ctx.Err() != nil || l.left() <= 0 {
 			return err
 		}
-		if err := pause(ctx, min(beat, l.length/10)); err != nil {
+		if err := pause(ctx, min(beatInterval, l.length/10)); err != nil {
 			return err
 		}
 	}
@@ -142,12 +142,12 @@ func (l *lease) margin() time.Duration { return min(leeway, l.length/3) }
 // Grace implements [headless.Lease].
 func (l *lease) Grace() time.Duration { return l.margin() / 2 }
 
-// hold renews the lease until the context ends, and ends the work by end if the lease is lost, or about to end. The alarm
+// keepAlive renews the lease until the context ends, and ends the work by end if the lease is lost, or about to end. The alarm
 // waits for no call of the store: one may be under way for longer than the lease.
-func (l *lease) hold(ctx context.Context, end context.CancelCauseFunc) {
+func (l *lease) keepAlive(ctx context.Context, end context.CancelCauseFunc) {
 	alarm := time.AfterFunc(l.left()-l.margin(), func() { end(errUnreachable) })
 	defer alarm.Stop()
-	for pause(ctx, min(beat, l.length/3)) == nil {
+	for pause(ctx, min(beatInterval, l.length/3)) == nil {
 		until, err := l.renew(ctx)
 		switch {
 		case err == nil:

@@ -34,7 +34,7 @@ func newClaim() *queue.Claim {
 	return &queue.Claim{Entry: queue.Entry{SessionID: session, TaskName: "sign-in", LeaseNo: 1}, Until: time.Now().Add(time.Hour)}
 }
 
-func (q *strictQueue) Hold(string, int64) {}
+func (q *strictQueue) FenceWrites(string, int64) {}
 
 func (q *strictQueue) Renew(context.Context, string, int64, time.Duration) (time.Time, error) {
 	return time.Now().Add(time.Hour), nil

@@ -46,7 +46,8 @@ type signedOrder struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-// orderDomain keeps the signature from being valid for anything else, or another run.
+// orderText returns the text under the signature of an order. Its first line keeps the signature from being valid for anything
+// but an order, and for another run.
 func orderText(sessionID string, order []byte) []byte {
 	return append([]byte("bmad-mcp: order of the queued run "+sessionID+"\n"), order...)
 }
@@ -103,10 +104,10 @@ func ReadCountedOrder(sessionID string, data []byte, vouch func(signature.Key) (
 	return o, by, err
 }
 
-// admit refuses an order that this worker must not follow, by the say of the key that has signed it. base is the commit in the
+// checkOrder refuses an order that this worker must not follow, by the say of the key that has signed it. base is the commit in the
 // row, from which the work is to begin. allowed are the commands that this worker lets every run have; others need a key that
 // counts, since they run with the rights of the worker's account.
-func (o Order) admit(v engine.Voucher, base string, allowed []string) error {
+func (o Order) checkOrder(v engine.Voucher, base string, allowed []string) error {
 	if !v.Began && !v.Counts {
 		return fault.New(fault.NotAllowed, "the order of the run is signed neither by the one who has begun it nor by anybody whose key counts on this worker").
 			WithHint("somebody may have changed it in the database. Queue the run again: bmad-mcp run --queue --resume RUN")

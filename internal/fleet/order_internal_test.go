@@ -85,7 +85,7 @@ func TestForgedOrders(t *testing.T) {
 			for _, m := range c.counts {
 				counts = counts || by == m.Public()
 			}
-			err = o.admit(engine.Voucher{Began: by == ann.Public(), Counts: counts}, "abc", c.allowed)
+			err = o.checkOrder(engine.Voucher{Began: by == ann.Public(), Counts: counts}, "abc", c.allowed)
 		}
 		if got := codeOf(err); got != c.want {
 			t.Errorf("%s: %q, want %q (%v)", name, got, c.want, err)
@@ -223,7 +223,7 @@ func TestForeignRecords(t *testing.T) {
 		"with a command besides those":       {engine.Voucher{}, commands, []string{"go test"}, fault.NotAllowed},
 		"with a command that is longer here": {engine.Voucher{}, commands, []string{"go test ./...", "go vet"}, fault.NotAllowed},
 	} {
-		if got := codeOf(admitRecord(c.v, c.order, c.allowed)); got != c.want {
+		if got := codeOf(checkRecord(c.v, c.order, c.allowed)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -242,7 +242,7 @@ func TestLostWorkers(t *testing.T) {
 	for lost, want := range map[int]fault.Code{0: "", maxLost: "", maxLost + 1: fault.NotAllowed, 1_000_000: fault.NotAllowed} {
 		c := &queue.Claim{Run: data}
 		c.SessionID, c.WorkersLost = session, lost
-		err := w.admitClaim(t.Context(), "", newLease(nil, c, 0))
+		err := w.checkClaim(t.Context(), "", newLease(nil, c, 0))
 		if got := codeOf(err); got != want {
 			t.Errorf("%d lost: %q, want %q (%v)", lost, got, want, err)
 		}

@@ -21,8 +21,8 @@ type Queue interface {
 	Leases
 	// Claim takes a run under a lease, nil if there is none for the worker.
 	Claim(ctx context.Context, w queue.Worker, lease time.Duration, l queue.Limits) (*queue.Claim, error)
-	// Hold has every write of this process to a session carry the number of the lease.
-	Hold(sessionID string, no int64)
+	// FenceWrites has every write of this process to a session carry the number of the lease.
+	FenceWrites(sessionID string, no int64)
 }
 
 // Clone is a clone in which a worker works.
@@ -69,8 +69,8 @@ type Outcome struct {
 }
 
 const (
-	// poll is the time between two looks at an empty queue.
-	poll = 500 * time.Millisecond
+	// pollInterval is the time between two looks at an empty queue.
+	pollInterval = 500 * time.Millisecond
 	// maxRest bounds the time between two attempts to reach the store.
 	maxRest = 10 * time.Second
 	// setback is the time after which a run that could not be worked on here is offered again. It doubles with each try in a
@@ -84,7 +84,7 @@ const (
 // Work takes runs until the context ends or the worker yields; with once, at most one, which it returns. A store that is not
 // reached, or in which another call holds the queue, is waited for, unless once is set.
 func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
-	for rest := poll; ; {
+	for rest := pollInterval; ; {
 		if w.isYielding() {
 			return nil, nil
 		}
@@ -93,7 +93,7 @@ func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
 		isWaitedFor := isPassing && !once
 		switch {
 		case claim != nil: // also if the context has ended since: workOn gives it back
-			rest = poll
+			rest = pollInterval
 			out := w.workOn(ctx, claim)
 			w.tell(out.Task, lang.T("%s: %s", out.State, cmp.Or(out.Why, "–")))
 			if once {
@@ -103,7 +103,7 @@ func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case isWaitedFor:
-			if rest == poll {
+			if rest == pollInterval {
 				w.tell("", lang.T("the store is not reached: %s; it is tried again", lang.Of(err)))
 			}
 			rest = min(2*rest, maxRest)
@@ -112,7 +112,7 @@ func (w *Worker) Work(ctx context.Context, once bool) (*Outcome, error) {
 		case once:
 			return nil, nil
 		default:
-			rest = poll
+			rest = pollInterval
 		}
 		if w.rest(ctx, rest) != nil {
 			return nil, ctx.Err()
@@ -151,7 +151,7 @@ func (w *Worker) tell(task string, what lang.Text) {
 
 // workOn works on a claimed run, and gives it back.
 func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
-	w.Queue.Hold(c.SessionID, c.LeaseNo) // for good: a late write of this process is another worker's loss
+	w.Queue.FenceWrites(c.SessionID, c.LeaseNo) // for good: a late write of this process is another worker's loss
 	w.tell(c.TaskName, lang.T("taken under lease %d", c.LeaseNo))
 	l := newLease(w.Queue, c, w.Lease)
 	l.signer = w.Signer
@@ -159,7 +159,7 @@ func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
 	defer end(nil)
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // a worker that was asked to end gives the run back
 	defer stop()
-	go l.hold(beating, end)
+	go l.keepAlive(beating, end)
 
 	r, why := w.runUnder(working, l)
 	r.NotBefore = w.delayNext(c.SessionID, r.NotBefore)
@@ -168,7 +168,7 @@ func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
 	switch {
 	case errors.Is(why, queue.ErrCancelled), errors.Is(cause, queue.ErrCancelled):
 		out.State, out.Why = queue.Cancelled, lang.Of(queue.CancelledError(c.TaskName)).String()
-		w.leave(l)
+		w.removeWorktree(l)
 		return out
 	case errors.Is(why, queue.ErrLeaseLost), errors.Is(cause, queue.ErrLeaseLost), errors.Is(cause, errUnreachable):
 		out.Lost, out.State, out.Why = true, queue.Working, lang.Of(cmp.Or(cause, why)).String()
@@ -182,7 +182,7 @@ func (w *Worker) workOn(ctx context.Context, c *queue.Claim) Outcome {
 		out.Lost, out.State, out.Why = true, queue.Working, lang.Of(err).String()
 		return out
 	}
-	w.leave(l)
+	w.removeWorktree(l)
 	return out
 }
 
@@ -193,10 +193,10 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 	if i < 0 { // the queue has asked for these projects
 		return setBack(fault.New(fault.NotFound, "this worker has no clone of %s", c.Project)), nil
 	}
-	if err := w.admitClaim(ctx, w.Clones[i].Folder, l); err != nil {
+	if err := w.checkClaim(ctx, w.Clones[i].Folder, l); err != nil {
 		return w.giveUp(ctx, err)
 	}
-	folder, err := l.enter(ctx, w.Clones[i])
+	folder, err := l.openWorktree(ctx, w.Clones[i])
 	isSpoiled := errors.Is(err, errSpoiled)
 	if err != nil && !isSpoiled && ctx.Err() == nil { // the clone or the disk of this machine: another one may do it
 		return setBack(err), nil
@@ -224,9 +224,9 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 	return r, nil
 }
 
-// admitClaim refuses the order, the record and the work of a run that this worker must not follow. Everything in the database
+// checkClaim refuses the order, the record and the work of a run that this worker must not follow. Everything in the database
 // can be written by all who have its password; signatures show by whom it is.
-func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error {
+func (w *Worker) checkClaim(ctx context.Context, folder string, l *lease) error {
 	c := l.claim
 	if c.WorkersLost > maxLost {
 		return fault.New(fault.NotAllowed, "%d workers were lost at the run", c.WorkersLost).
@@ -239,14 +239,14 @@ func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error 
 	vouch := func(key signature.Key) (engine.Voucher, error) {
 		v, err := w.Vouch(ctx, folder, c.SessionID, key)
 		if err == nil && w.OnlyAllowed && !v.Counts {
-			err = fault.New(fault.NotAllowed, "the run is by a key that does not count on this worker, which follows no other").
+			err = fault.New(fault.NotAllowed, "the run is by a key that does not count on this worker, and the worker follows only keys that count").
 				WithHint("type bmad-mcp allow in the worker's clone; then bmad-mcp queue retry")
 		}
 		return v, err
 	}
 	v, err := vouch(by)
 	if err == nil {
-		err = order.admit(v, c.Commit, w.Allow)
+		err = order.checkOrder(v, c.Commit, w.Allow)
 	}
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error 
 	if v, err = vouch(by); err != nil {
 		return err
 	}
-	if err := admitRecord(v, order, w.Allow); err != nil {
+	if err := checkRecord(v, order, w.Allow); err != nil {
 		return err
 	}
 	c.Kept, l.head = kept, c.Head
@@ -269,9 +269,9 @@ func (w *Worker) admitClaim(ctx context.Context, folder string, l *lease) error 
 	return nil
 }
 
-// admitRecord refuses the record and the commits of a worker whose key does not count here, by its say: anybody can make a key,
+// checkRecord refuses the record and the commits of a worker whose key does not count here, by its say: anybody can make a key,
 // and an opened gate or a command that runs on the commits would be theirs. allowed are the commands of every run here.
-func admitRecord(v engine.Voucher, o Order, allowed []string) error {
+func checkRecord(v engine.Voucher, o Order, allowed []string) error {
 	runsMore := slices.ContainsFunc(o.Flags.Commands, func(command string) bool { return !slices.Contains(allowed, command) })
 	switch {
 	case v.Counts:
@@ -315,13 +315,13 @@ func (w *Worker) giveUp(ctx context.Context, err error) (queue.Release, error) {
 	case ctx.Err() != nil:
 		return queue.Release{To: queue.Ready, Why: "the worker was ended"}, nil
 	case errors.Is(err, headless.ErrUncommitted), fault.Is(err, fault.InvalidArgument), fault.Is(err, fault.NotAllowed): // another try could cost as much again
-		return queue.Release{To: queue.Failed, Why: words(err)}, nil
+		return queue.Release{To: queue.Failed, Why: describeError(err)}, nil
 	}
 	return setBack(err), nil
 }
 
 func setBack(err error) queue.Release {
-	return queue.Release{To: queue.Ready, Why: words(err), NotBefore: setback}
+	return queue.Release{To: queue.Ready, Why: describeError(err), NotBefore: setback}
 }
 
 // delayNext returns the time after which a run is offered again, from that after a first setback; 0 is for a run that was worked on.
@@ -340,8 +340,8 @@ func (w *Worker) delayNext(sessionID string, wait time.Duration) time.Duration {
 	return wait
 }
 
-// words returns an error with its remedy, for the queue.
-func words(err error) string {
+// describeError returns an error with its remedy, for the queue.
+func describeError(err error) string {
 	f := fault.From(err)
 	return join(f.Error(), f.Hint)
 }

@@ -154,8 +154,8 @@ type leases struct {
 	database *pgstore.Database
 }
 
-// Hold implements [fleet.Queue].
-func (l leases) Hold(sessionID string, no int64) { l.database.Hold(sessionID, no) }
+// FenceWrites implements [fleet.Queue].
+func (l leases) FenceWrites(sessionID string, no int64) { l.database.Hold(sessionID, no) }
 
 // describe describes the worker to the queue.
 func (o *options) describe() queue.Worker {
