@@ -162,7 +162,11 @@ func (o Sprints) plan(ctx context.Context) (*build, error) {
 		b.Built.Sprints = append(b.Built.Sprints, SprintResult{Number: sprint.Number, Title: sprint.Title, Task: task})
 	}
 	b.began, b.atWork = make([]bool, len(b.Built.Sprints)), make([]bool, len(b.Built.Sprints))
-	b.orderByPaths(pathsOf(texts[0].Text))
+	files, err := git.Files(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	b.orderByPaths(newFileNames(files).pathsOf(texts[0].Text))
 	if len(b.Built.Sprints) == 0 {
 		return b, nil
 	}
