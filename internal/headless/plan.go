@@ -424,8 +424,11 @@ func checkWorktree(ctx context.Context, p *project.Project) error {
 		return fault.New(fault.NotAllowed, "%s has no commit of git, from which a worktree could be made", folder).
 			WithHint("git init, and commit the files")
 	case git.MainTree(folder) != "":
-		return fault.New(fault.NotAllowed, "%s is a linked worktree itself", folder).
-			WithHint("start the run in the main tree, %s; or leave out --worktree", git.MainTree(folder))
+		refusal := fault.New(fault.NotAllowed, "%s is a linked worktree itself", folder)
+		if main := git.WorktreeOf(folder); main != "" {
+			return refusal.WithHint("start the run in the main tree, %s; or leave out --worktree", main)
+		}
+		return refusal.WithHint("leave out --worktree, or start the run in a clone of %s", git.MainTree(folder))
 	}
 	if err := git.CheckWorktree(ctx, folder, workflow.BranchFor("TASK"), head); err != nil {
 		return err

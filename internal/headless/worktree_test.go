@@ -343,6 +343,13 @@ func TestNoWorktreeForIt(t *testing.T) {
 	if _, err := headless.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.NotAllowed) {
 		t.Errorf("in a linked worktree: %v", err)
 	}
+	bare := filepath.Join(t.TempDir(), ".bare")
+	b.options.Folder = filepath.Join(filepath.Dir(bare), "main")
+	b.git(b.dir, "clone", "-q", "--bare", b.dir, bare)
+	b.git(bare, "worktree", "add", "-q", b.options.Folder, "main")
+	if _, err := headless.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.NotAllowed) || !strings.Contains(fault.From(err).Hint, "a clone of ") {
+		t.Errorf("in a linked worktree of a bare repository: %v", err)
+	}
 	b.options.Folder = t.TempDir()
 	b.git(b.options.Folder, "init", "-q")
 	if _, err := headless.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.NotAllowed) {
