@@ -63,6 +63,9 @@ func (l *lease) openWorktree(ctx context.Context, clone Clone) (string, error) {
 	default:
 		l.branch = branch
 		err = git.MoveWorktree(ctx, main, before, l.folder)
+		if err != nil && git.WorktreeOf(before) == main { // git moves none with submodules, and the work in it counts more than its name
+			l.folder, err = before, nil
+		}
 	}
 	if err == nil {
 		l.removeLeft(ctx, main, inside)
@@ -76,8 +79,8 @@ func (l *lease) removeLeft(ctx context.Context, main, inside string) {
 	for _, top := range git.RecordedWorktrees(main) {
 		no, ok := strings.CutPrefix(filepath.Base(top), l.pathName()+"-")
 		number, err := strconv.ParseInt(no, 10, 64)
-		isEarlier := ok && err == nil && number < l.Number() && filepath.Dir(top) == filepath.Dir(l.folder)
-		if !isEarlier || !isIdle(filepath.Join(top, inside), l.claim.SessionID) {
+		isEarlier := ok && err == nil && number < l.Number() && top != l.folder && filepath.Dir(top) == filepath.Dir(l.folder)
+		if !isEarlier || top == l.folder || !isIdle(filepath.Join(top, inside), l.claim.SessionID) {
 			continue
 		}
 		branch := git.CheckedOut(top)

@@ -101,6 +101,20 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
+// TestTakeoverInPlace: a worktree that git does not move, since it has a submodule, is taken over where it is.
+func TestTakeoverInPlace(t *testing.T) {
+	c := newClone(t)
+	c.left(c.lease(1))
+	before := project.LeaseFolder(c.folder, named, "1")
+	c.git("-C", before, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", c.folder, "lib")
+	second := c.lease(2)
+	folder, err := second.openWorktree(t.Context(), Clone{Folder: c.folder})
+	c.must(err)
+	if _, err := os.Stat(filepath.Join(folder, "lib", "first")); err != nil || second.IsFresh() || second.Branch() != "bmad-lease/"+named+"-1" {
+		t.Errorf("the next worker is in %s on %s, fresh %v: %v", folder, second.Branch(), second.IsFresh(), err)
+	}
+}
+
 // TestStolenBranch: an engine that has another branch checked out in its worktree gets it neither commits nor deleted.
 func TestStolenBranch(t *testing.T) {
 	for _, branch := range []string{"mine", "bmad-lease/other-1", "bmad-lease/" + named + "-mine", "bmad-lease/" + named + "-1/x"} {
