@@ -38,9 +38,11 @@ type recaller interface {
 type Tree struct {
 	// Head is the commit that is checked out, "" before the first.
 	Head string `json:"head,omitempty"`
-	// Branch is the checked-out branch, Refs a hash of the other branches, the tags and the stash.
+	// Branch is the checked-out branch, Refs a hash of the other branches, the tags and the stash, Tags one of the tags and the
+	// stash alone.
 	Branch string `json:"branch,omitempty"`
 	Refs   string `json:"refs,omitempty"`
+	Tags   string `json:"tags,omitempty"`
 	// Changed lists the files that differ from Head or are new, with git's letters.
 	Changed []string `json:"changed,omitempty"`
 	// Ignored lists the files that git ignores; a folder that it ignores as a whole is one path, with a slash at its end.
@@ -55,13 +57,17 @@ func (t *Tree) Files() (names []string) {
 	return names
 }
 
-// describeMove says how a repository differs from an earlier look besides in the files, empty if it does not.
-func (t *Tree) describeMove(before *Tree) lang.Text {
+// describeMove says how a repository differs from an earlier look besides in the files, empty if it does not. isBeside is true
+// for a run with a branch of its own: the other branches are for the work of others then.
+func (t *Tree) describeMove(before *Tree, isBeside bool) lang.Text {
 	switch {
 	case t == nil || before == nil || before.Refs == "": // or of an older program
 	case t.Head != before.Head, t.Branch != before.Branch:
 		return lang.T("git was on %s at commit %s, and is on %s at commit %s", before.branchName(), before.commitName(), t.branchName(), t.commitName())
-	case t.Refs != before.Refs:
+	case isBeside && before.Tags == "": // of an older program
+	case isBeside && t.Tags != before.Tags:
+		return lang.T("tags or the stash of git were changed")
+	case !isBeside && t.Refs != before.Refs:
 		return lang.T("branches, tags or the stash of git were changed")
 	}
 	return lang.Text{}

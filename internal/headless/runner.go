@@ -263,7 +263,7 @@ func (r *run) finishRun(ctx context.Context, out *Result) (*Result, error) {
 		}
 		before := *r.state.Before
 		before.Head = cmp.Or(r.state.Commit, before.Head) // the run's own commits are told by themselves
-		out.Moved = tree.describeMove(&before).In(r.language)
+		out.Moved = tree.describeMove(&before, r.branch() != "").In(r.language)
 		if tree != nil && tree.Head != r.state.Before.Head {
 			out.Committed = r.committedFiles(ctx, r.state.Before.Head, tree.Head)
 		}

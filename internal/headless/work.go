@@ -242,7 +242,7 @@ func (r *run) settleCall(ctx context.Context, t *task, prompt string, outcome *h
 	var tree *Tree
 	if t.Writes {
 		if tree, _ = r.lookAtTree(context.WithoutCancel(ctx), r.project.Dir.Path()); tree != nil { // else nothing is known
-			if move := tree.describeMove(r.state.After); !move.Empty() {
+			if move := tree.describeMove(r.state.After, r.branch() != ""); !move.Empty() {
 				r.tellEvent(Event{Type: Noticed, Why: r.language.Say("while %s worked, %s", t.Engine, move)})
 			}
 			r.state.After = tree

@@ -113,6 +113,10 @@ func TestWorktreeOfRun(t *testing.T) {
 	acts["dev"] = append(acts["dev"], act{text: again, file: "again.go"})
 	acts["review"] = []act{{text: failed}, {text: passed}}
 	b := newRepository(t, acts)
+	acts["dev"][0].meanwhile = func() {
+		b.git(b.dir, "commit", "-q", "--allow-empty", "-m", "of the person")
+		b.git(b.dir, "branch", "bmad/another")
+	}
 	if err := os.WriteFile(filepath.Join(b.dir, "README.md"), []byte("a change of the person\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -156,6 +160,7 @@ func TestPersonsFiles(t *testing.T) {
 	acts["sm"][0].meanwhile = b.write("before.txt", "mine")
 	acts["review"][0].meanwhile = b.write("README.md", "mine")
 	acts["dev"] = []act{{text: report, file: "half.go", err: &hostcli.Failure{Engine: "claude", Why: "the server is busy", After: time.Second}}, {text: report, file: "todo.go"}}
+	acts["dev"][1].meanwhile = func() { b.git(b.dir, "tag", "one") }
 	b.options.Wait = func(context.Context, time.Duration) error {
 		b.write("between.txt", "mine")()
 		return nil
@@ -165,6 +170,9 @@ func TestPersonsFiles(t *testing.T) {
 	b.hasCommits(objective+": half.go todo.go", task+": qa, round 1:", task+": documents:")
 	if got := b.git(b.worktree(), "status", "--porcelain"); got != "M README.md\n?? before.txt\n?? between.txt" {
 		t.Errorf("not committed is %q", got)
+	}
+	if got := b.notices(); !strings.Contains(got, "while claude worked, tags or the stash of git were changed\n") {
+		t.Errorf("told:\n%s", got)
 	}
 }
 

@@ -26,8 +26,8 @@ type Tree struct {
 	// Head is the checked-out commit, or "" if there is none yet.
 	Head string
 	// Branch is the checked-out branch, or "" if there is none; Refs is a hash of the other branches, the tags and
-	// the stash.
-	Branch, Refs string
+	// the stash, Tags one of the tags and the stash alone.
+	Branch, Refs, Tags string
 	// Changed are the changed and the new files, by their paths from the folder, each behind the two
 	// letters of git status and a blank.
 	Changed []string
@@ -54,7 +54,7 @@ func Look(ctx context.Context, folder string) (*Tree, error) {
 		return nil, explain(err, folder)
 	}
 	t.Branch = r.branch()
-	t.Refs = r.hashReferences(t.Branch)
+	t.Refs, t.Tags = r.hashReferences(t.Branch)
 	return t, nil
 }
 

@@ -107,19 +107,19 @@ func TestOrdersFromWithin(t *testing.T) {
 // TestMoves looks before and after each way to move a branch or another reference.
 func TestMoves(t *testing.T) {
 	for name, c := range map[string]struct {
-		run                string
-		head, branch, refs bool
+		run                      string
+		head, branch, refs, tags bool
 	}{
-		"work":        {"echo x > b.txt; git add b.txt", false, false, false},
-		"a commit":    {"git commit -qam x", true, false, false},
-		"a branch":    {"git checkout -qb other", false, true, true},
-		"no branch":   {"git checkout -q --detach", false, true, true},
-		"a reset":     {"git commit -qam x; git reset -q --hard HEAD~1; git commit -q --allow-empty -m y", true, false, false},
-		"a stash":     {"git stash -q", false, false, true},
-		"a tag":       {"git tag v1", false, false, true},
-		"other heads": {"git branch other", false, false, true},
-		"packed":      {"git pack-refs --all", false, false, false},
-		"a fetch":     {"git init -q ../o; git -C ../o commit -q --allow-empty -m o; git fetch -q ../o main:refs/remotes/o/main", false, false, false},
+		"work":        {"echo x > b.txt; git add b.txt", false, false, false, false},
+		"a commit":    {"git commit -qam x", true, false, false, false},
+		"a branch":    {"git checkout -qb other", false, true, true, false},
+		"no branch":   {"git checkout -q --detach", false, true, true, false},
+		"a reset":     {"git commit -qam x; git reset -q --hard HEAD~1; git commit -q --allow-empty -m y", true, false, false, false},
+		"a stash":     {"git stash -q", false, false, true, true},
+		"a tag":       {"git tag v1", false, false, true, true},
+		"other heads": {"git branch other", false, false, true, false},
+		"packed":      {"git pack-refs --all", false, false, false, false},
+		"a fetch":     {"git init -q ../o; git -C ../o commit -q --allow-empty -m o; git fetch -q ../o main:refs/remotes/o/main", false, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,8 +134,11 @@ func TestMoves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if head, branch, refs := after.Head != before.Head, after.Branch != before.Branch, after.Refs != before.Refs; head != c.head || branch != c.branch || refs != c.refs {
-				t.Errorf("head %v, branch %v, references %v", head, branch, refs)
+			if head, branch := after.Head != before.Head, after.Branch != before.Branch; head != c.head || branch != c.branch {
+				t.Errorf("head %v, branch %v", head, branch)
+			}
+			if refs, tags := after.Refs != before.Refs, after.Tags != before.Tags; refs != c.refs || tags != c.tags {
+				t.Errorf("references %v, tags %v", refs, tags)
 			}
 		})
 	}

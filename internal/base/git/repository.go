@@ -308,18 +308,22 @@ func (r *repository) references() map[string]string {
 	return all
 }
 
-// hashReferences hashes the branches but one, the tags and the stash. Remote branches are left out, because editors
-// fetch by themselves.
-func (r *repository) hashReferences(but string) string {
-	all := r.references()
-	sum := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		isOwn := strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"
-		if isOwn && name != "refs/heads/"+but {
-			_, _ = fmt.Fprintln(sum, name, all[name]) // a hash takes all
+// hashReferences hashes the branches but one, the tags and the stash, and in a second hash only the tags and the stash.
+// Remote branches are left out, because editors fetch by themselves.
+func (r *repository) hashReferences(but string) (all, tags string) {
+	found := r.references()
+	ofAll, ofTags := sha256.New(), sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		isTag := strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"
+		isOther := strings.HasPrefix(name, "refs/heads/") && name != "refs/heads/"+but
+		if isTag {
+			_, _ = fmt.Fprintln(ofTags, name, found[name]) // a hash takes all
+		}
+		if isTag || isOther {
+			_, _ = fmt.Fprintln(ofAll, name, found[name])
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return hex.EncodeToString(ofAll.Sum(nil)), hex.EncodeToString(ofTags.Sum(nil))
 }
 
 // followReference returns the commit or tag at the end of a reference in a git directory, or "" if there is none.
