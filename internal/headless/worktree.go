@@ -104,7 +104,7 @@ func (r *run) noteWritten(tree *Tree, engine string, isRecalled bool) {
 // noteMade notes the ignored files that a call has made. A folder with a file of others in it is not among them.
 func (r *run) noteMade(ignored []string) {
 	for _, name := range ignored {
-		isIn := func(apart string) bool { return strings.HasPrefix(apart, name) }
+		isIn := func(apart string) bool { return covers([]string{name}, apart) }
 		isKnown := covers(r.state.Made, name) || covers(r.state.Apart, name) || r.isOwn(name)
 		if !isKnown && !slices.ContainsFunc(r.state.Apart, isIn) {
 			r.state.Made = append(r.state.Made, name)

@@ -205,13 +205,17 @@ func TestOddWork(t *testing.T) {
 func TestIgnoredFiles(t *testing.T) {
 	acts := wholeRun()
 	b := newRepository(t, acts)
-	b.commitIgnored(".env\nmade/\nown/\n")
+	b.commitIgnored(".env\nmade/\nown/\nkey*\n")
 	acts["sm"][0].meanwhile = func() {
 		b.write(".env", "secret")()
 		b.write("own/key", "secret")()
+		b.write("key.pem", "secret")()
 	}
 	acts["dev"] = append(acts["dev"], act{text: again, file: "again.go"})
-	acts["dev"][0].meanwhile = b.write("made/x.go", "x")
+	acts["dev"][0].meanwhile = func() {
+		b.write("made/x.go", "x")()
+		b.write("key", "x")()
+	}
 	acts["dev"][1].meanwhile = func() {
 		b.write(".gitignore", "other\n")()
 		b.write(".env", "secret, and more")()
@@ -221,14 +225,14 @@ func TestIgnoredFiles(t *testing.T) {
 	p := &person{t: t, said: []gate.Response{approve, approve, approve, {Decision: workflow.DecisionChanges, Feedback: "keep the tasks"}}}
 	b.options.Gates, b.options.Person = headless.Ask, p
 	b.at(b.start(objective), headless.Done, "qa/completed")
-	b.hasCommits(objective+": todo.go", task+": dev, round 2: .gitignore again.go made/x.go", task+": qa, round 1:", task+": documents:")
-	if got := b.git(b.worktree(), "status", "--porcelain"); got != "?? .env\n?? own/" {
+	b.hasCommits(objective+": todo.go", task+": dev, round 2: .gitignore again.go key made/x.go", task+": qa, round 1:", task+": documents:")
+	if got := b.git(b.worktree(), "status", "--porcelain"); got != "?? .env\n?? key.pem\n?? own/" {
 		t.Errorf("not committed is %q", got)
 	}
 	told := func(names string) string {
 		return "left out of the commits, because git ignored it when claude began to work: " + names + ". Commit it yourself if it belongs to the work and holds no secret\n"
 	}
-	if got, want := b.notices(), told(".env, own/key")+told(".env"); got != want {
+	if got, want := b.notices(), told(".env, key.pem, own/key")+told(".env"); got != want {
 		t.Errorf("told:\n%s\nwant\n%s", got, want)
 	}
 }

@@ -248,7 +248,8 @@ func isOddPath(file string) bool {
 	return file == "" || isUpward || strings.ContainsRune(file, 0) || slices.ContainsFunc(parts, isGit)
 }
 
-// classifyPath returns the kind of a path from the top of the work tree, and the reason for an oddPath. named has all paths of the commit.
+// classifyPath returns the kind of a path from the top of the work tree, and the reason for an oddPath. named has all paths
+// of the commit.
 func (d *desk) classifyPath(name string, named map[string]bool) (kind pathKind, why lang.Text) {
 	parts := strings.Split(name, "/")
 	for i := range parts {
