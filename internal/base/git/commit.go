@@ -160,15 +160,16 @@ func (d *desk) selectFiles(ctx context.Context, folder string, files []string) (
 	}
 	var there, gone, modules []string
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		switch kind, why := d.classifyPath(name, named); {
-		case kind == oddPath:
+		switch kind, why := d.classifyPath(name, named); kind {
+		case oddPath:
 			out.leaveOut(why)
-		case kind == presentFile:
+		case presentFile:
 			there = append(there, name)
-		case kind == absentFile:
+		case absentFile:
 			gone = append(gone, name)
-		case kind == nestedRepository:
+		case nestedRepository:
 			modules = append(modules, name)
+		case coveredPath: // it goes with the link
 		}
 	}
 	leave := map[string]bool{}
