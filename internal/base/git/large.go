@@ -69,7 +69,7 @@ func (r *remote) needLargeFiles(ctx context.Context, branch, commit, expected st
 	for line := range strings.Lines(list) {
 		if pointers[strings.TrimSpace(line)] {
 			return fault.New(fault.NotAllowed, "the branch %s has files of Git LFS, whose contents are not pushed from here", branch).
-				WithHint("push it yourself: git push origin %s", branch)
+				WithHint("push it yourself: git push %s %s", r.name, branch)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,9 +18,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
-// remote is the remote of a desk: origin, or the only one.
+// remote is a remote of a desk.
 type remote struct {
 	*desk
+	name string // for people
+	// address is where git reaches it, by all of the person's rules (url.<base>.insteadOf).
 	address string
 	call    Call
 	// isLocal reports whether it is a repository on this disk. Then its own side is a git of this machine, too.
@@ -28,28 +31,73 @@ type remote struct {
 	hooks bool
 }
 
-// openRemote returns the remote of a repository. The address is the repository's; what the person's own settings make of
-// it (url.<base>.insteadOf) has to have an allowed transport, too.
-func (d *desk) openRemote(ctx context.Context) (*remote, error) {
-	origin, err := OriginOf(ctx, d.tree)
-	if err != nil {
-		return nil, d.explain(err, "config")
+// remoteName returns the name of the remote origin, or of the only one; "" if there is none. For pushes the settings can
+// name another one, or an address.
+func (d *desk) remoteName(isForPush bool) string {
+	names := map[string]bool{}
+	pushDefault := ""
+	for _, s := range d.settings {
+		if name, ok := strings.CutPrefix(s.key, "remote."); ok && strings.HasSuffix(name, ".url") {
+			names[strings.TrimSuffix(name, ".url")] = true
+		}
+		if s.key == "remote.pushdefault" {
+			pushDefault = s.value
+		}
 	}
-	if origin.Address == "" {
+	switch {
+	case isForPush && pushDefault != "":
+		return pushDefault
+	case names["origin"]:
+		return "origin"
+	case len(names) == 1:
+		return slices.Collect(maps.Keys(names))[0]
+	}
+	return ""
+}
+
+// openRemote returns the remote from which git fetches, or to which it pushes. The address is the repository's; what the
+// person's own settings make of it has to have an allowed transport, too.
+func (d *desk) openRemote(ctx context.Context, isForPush bool) (*remote, error) {
+	name := d.remoteName(isForPush)
+	if name == "" {
 		return nil, fault.New(fault.NotFound, "%s has no remote, or several and none called origin", d.tree).WithHint("name one: git remote add origin ADDRESS")
 	}
-	if _, err := transportOf(origin.Address); err != nil {
+	own, list := "fetch", []string{"remote", "get-url"}
+	if isForPush {
+		own, list = "push", append(list, "--push")
+	}
+	// The view gets the remote under a name of its own, so that git itself says where it leads.
+	var addresses []setting
+	for _, s := range d.settings {
+		key, ok := strings.CutPrefix(s.key, "remote."+name+".")
+		isAddress := key == "url" || key == "pushurl"
+		if ok && isAddress {
+			addresses = append(addresses, setting{key: "remote." + own + "." + key, value: s.value})
+		}
+	}
+	if len(addresses) == 0 {
+		addresses = []setting{{key: "remote." + own + ".url", value: name}}
+	}
+	for _, s := range addresses {
+		if _, err := transportOf(s.value); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.addToConfig(addresses); err != nil {
 		return nil, err
 	}
-	called, err := d.ask(ctx, "ls-remote", "--get-url", "--", origin.Address)
+	address, err := d.ask(ctx, append(list, own)...)
 	if err != nil {
 		return nil, err
 	}
-	protocol, err := transportOf(called)
+	protocol, err := transportOf(address)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{desk: d, address: origin.Address, call: d.view, isLocal: protocol == transportFile}
+	r := &remote{desk: d, name: sayShort(withoutPassword(name, name)), address: address, call: d.view, isLocal: protocol == transportFile}
+	for _, rule := range []string{".insteadOf", ".pushInsteadOf"} { // the longest rule counts, so git does not change the address again
+		r.call.Secrets = append(r.call.Secrets, "url."+address+rule, address)
+	}
 	r.call.Protocol = protocol
 	r.call.Settings = append(slices.Clip(r.call.Settings), "http.lowSpeedLimit=1", "http.lowSpeedTime=60")
 	isOwnSSH := os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != ""
@@ -60,7 +108,7 @@ func (d *desk) openRemote(ctx context.Context) (*remote, error) {
 	if !r.isLocal {
 		return r, nil
 	}
-	return r, r.checkHooks(ctx, called)
+	return r, r.checkHooks(ctx, address)
 }
 
 // The transports that git may use, by their names in git's settings.
@@ -246,7 +294,7 @@ func (r *remote) branchCommit(ctx context.Context, branch string) (string, error
 	return "", nil
 }
 
-// withRemote calls do with the remote of the repository in which a folder lies.
+// withRemote calls do with the remote to which the repository of a folder pushes.
 func withRemote(ctx context.Context, folder string, do func(ctx context.Context, r *remote) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
@@ -255,15 +303,16 @@ func withRemote(ctx context.Context, folder string, do func(ctx context.Context,
 		return err
 	}
 	defer d.close()
-	r, err := d.openRemote(ctx)
+	r, err := d.openRemote(ctx, true)
 	if err != nil {
 		return err
 	}
 	return do(ctx, r)
 }
 
-// RemoteBranch returns the commit at which the remote has a branch, "" if it does not have it. The remote is origin, or
-// the only one. Nobody is asked for a password.
+// RemoteBranch returns the commit at which the remote has a branch, "" if it does not have it. The remote is the one to
+// which git pushes: origin or the only one, unless remote.pushDefault names another, at the address for pushes. Nobody is
+// asked for a password.
 func RemoteBranch(ctx context.Context, folder, branch string) (commit string, err error) {
 	if err := checkBranch(branch); err != nil {
 		return "", err
@@ -292,7 +341,7 @@ func Push(ctx context.Context, folder, branch, commit, expected string) error {
 		}
 		if r.hooks {
 			return fault.New(fault.NotAllowed, "the remote is a folder of this disk with hooks, which are not run here: %s", sayShort(r.address)).
-				WithHint("push it yourself: git push origin %s", branch)
+				WithHint("push it yourself: git push %s %s", r.name, branch)
 		}
 		if err := r.needLargeFiles(ctx, branch, commit, expected); err != nil {
 			return err
@@ -317,30 +366,53 @@ func Push(ctx context.Context, folder, branch, commit, expected string) error {
 	})
 }
 
-// Fetch brings a commit, by its hash, with all before it from the remote into the clone, and changes no reference. A
-// server that gives no commits by their hashes is asked for all branches. Nobody is asked for a password. git may remove
-// the commit after two weeks, unless a branch has it by then.
+// Fetch brings a commit, by its hash, with all before it from the remote into the clone, and changes no reference. The
+// remote is origin or the only one, then the one of [RemoteBranch]. A server that gives no commits by their hashes is asked
+// for all branches. Nobody is asked for a password. git may remove the commit after two weeks, unless a branch has it by
+// then.
 func Fetch(ctx context.Context, folder, commit string) error {
 	if !commitForm.MatchString(commit) {
 		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(commit)).WithHint("name it in full, as git rev-parse prints it")
 	}
-	if has, err := HasCommit(ctx, folder, commit); has || err != nil {
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+	defer cancel()
+	d, err := openDesk(ctx, folder)
+	if err != nil {
 		return err
 	}
-	return withRemote(ctx, folder, func(ctx context.Context, r *remote) (err error) {
-		for _, want := range []string{commit, "+refs/heads/*:refs/fetched/*"} { // into the view, which goes
-			if _, err = r.run(ctx, "fetch", "--no-tags", "--no-recurse-submodules", "--quiet", "--", r.address, want); ctx.Err() != nil {
-				return err
-			}
-			if has, errHas := r.hasCommit(ctx, commit); has || errHas != nil {
-				return errHas
-			}
-		}
-		if err != nil {
+	defer d.close()
+	if has, err := d.hasCommit(ctx, commit); has || err != nil {
+		return err
+	}
+	r, err := d.openRemote(ctx, false)
+	if err == nil {
+		err = r.fetch(ctx, commit)
+	}
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	other, errOther := d.openRemote(ctx, true)
+	isOther := errOther == nil && (r == nil || other.address != r.address)
+	if isOther && other.fetch(ctx, commit) == nil {
+		return nil
+	}
+	return err
+}
+
+// fetch brings a commit from the remote, as [Fetch] does.
+func (r *remote) fetch(ctx context.Context, commit string) (err error) {
+	for _, want := range []string{commit, "+refs/heads/*:refs/fetched/*"} { // into the view, which goes
+		if _, err = r.run(ctx, "fetch", "--no-tags", "--no-recurse-submodules", "--quiet", "--", r.address, want); ctx.Err() != nil {
 			return err
 		}
-		return fault.New(fault.NotFound, "no branch of the remote has the commit %s", commit).WithHint("see that it was pushed")
-	})
+		if has, errHas := r.hasCommit(ctx, commit); has || errHas != nil {
+			return errHas
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return fault.New(fault.NotFound, "no branch of the remote has the commit %s", commit).WithHint("see that it was pushed")
 }
 
 // IsOnRemote reports whether a remote-tracking branch of the clone has a commit, so that it was on the remote at the last

@@ -44,7 +44,11 @@ func TestPush(t *testing.T) {
 		"only one": {address: "ROOT/remote.git", prepare: "git remote rename origin other"},
 		"by a condition": {address: "ssh://git@host/ROOT/remote.git", prepare: `unset GIT_SSH_COMMAND; git config -f ~/.gitconfig "includeIf.gitdir:$PWD/.path" more
 			git config -f ~/more core.sshCommand $PWD/../ssh`},
-		"by a rule": {address: "https://example.org/remote.git", prepare: `git config -f ~/.gitconfig url.$PWD/../.insteadOf https://example.org/`},
+		"push by a rule": {address: "https://127.0.0.1:1/remote.git", prepare: `git config -f ~/.gitconfig "url.ssh://git@host/$PWD/../.pushInsteadOf" https://127.0.0.1:1/
+			git config -f ~/.gitconfig url.https://127.0.0.1:1/.insteadOf "ssh://git@host/$PWD/../"`},
+		"push address": {address: "https://127.0.0.1:1/x", prepare: `git config remote.origin.pushUrl $PWD/../remote.git`},
+		"push default": {address: "https://127.0.0.1:1/x", prepare: `git remote add fork ../remote.git; git remote add a x; git config -f ~/.gitconfig remote.pushDefault fork`},
+		"by a rule":    {address: "https://example.org/remote.git", prepare: `git config -f ~/.gitconfig url.$PWD/../.insteadOf https://example.org/`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newRemote(t, c.address)
@@ -175,6 +179,7 @@ func TestHostileRemote(t *testing.T) {
 		"two and no origin":       {address: "x", prepare: "git remote rename origin a; git remote add b x", says: "has no remote"},
 		"program":                 {address: "ext::ROOT/trap", says: "names a program"},
 		"program by scheme":       {address: "ext://ROOT/trap", says: "transport that is not used"},
+		"program for pushes":      {address: "ROOT/remote.git", prepare: `git config remote.origin.pushUrl "ext::$TRAP"`, says: "names a program"},
 		"option":                  {address: "--upload-pack=ROOT/trap", says: "malformed"},
 		"control characters":      {address: "ssh://host/a\x1b[2Jb", says: "malformed", never: "\x1b"},
 		"lines":                   {address: `ROOT/x`, prepare: `printf '[remote "origin"]\n\turl = "a\\nb"\n' >.git/config`, says: "malformed"},

@@ -2,8 +2,11 @@ package git
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
 // setting is one of the settings of git.
@@ -17,8 +20,8 @@ type setting struct {
 // isPersons reports whether a setting is in the files of the person or of the machine.
 func (s setting) isPersons() bool { return s.scope == "system" || s.scope == "global" }
 
-// ownSettings returns what a view has of the settings, as a file of git: those of the person, also the ones under a
-// condition, which are not met by a view. It has no hooks.
+// ownSettings returns the person's settings for the view as a file of git, with the included ones whose conditions the
+// repository meets and the view does not. It has no hooks.
 func (d *desk) ownSettings() string {
 	return settingsText(slices.DeleteFunc(slices.Clone(d.settings), func(s setting) bool {
 		_, isHook := s.hookOf()
@@ -35,6 +38,15 @@ func (d *desk) ownSetting(key string) (value string) {
 		}
 	}
 	return value
+}
+
+// addToConfig adds settings to those of the view.
+func (d *desk) addToConfig(all []setting) error {
+	before, err := durable.ReadPath(d.file("config"), maxText)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(d.file("config"), append(before, settingsText(all)...), 0o600)
 }
 
 // listSettings returns the settings that git has in a git directory, in git's order, with the included ones whose
