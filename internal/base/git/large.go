@@ -55,7 +55,7 @@ func (r *remote) needLargeFiles(ctx context.Context, branch, commit, expected st
 		return nil
 	}
 	walk := commit + "\n"
-	for _, known := range append(r.remoteTips(), expected) {
+	for _, known := range append(r.tips(refsRemotes), expected) {
 		if known != "" {
 			walk += "^" + known + "\n"
 		}

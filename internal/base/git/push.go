@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -384,6 +385,9 @@ func Fetch(ctx context.Context, folder, commit string) error {
 	if has, err := d.hasCommit(ctx, commit); has || err != nil {
 		return err
 	}
+	if err := d.writeTips(); err != nil {
+		return err
+	}
 	r, err := d.openRemote(ctx, false)
 	if err == nil {
 		err = r.fetch(ctx, commit)
@@ -397,6 +401,15 @@ func Fetch(ctx context.Context, folder, commit string) error {
 		return nil
 	}
 	return err
+}
+
+// writeTips gives the view references to the branches of the clone, so that git tells the remote what it has.
+func (d *desk) writeTips() error {
+	var out strings.Builder
+	for i, commit := range slices.Concat(d.tips(refsHeads), d.tips(refsRemotes)) {
+		_, _ = fmt.Fprintf(&out, "%s refs/tips/%d\n", commit, i) // a builder takes all
+	}
+	return os.WriteFile(d.file("packed-refs"), []byte(out.String()), 0o600)
 }
 
 // fetch brings a commit from the remote, as [Fetch] does.
@@ -428,7 +441,7 @@ func IsOnRemote(ctx context.Context, folder, commit string) (bool, error) {
 	if has, err := d.hasCommit(ctx, commit); !has || err != nil {
 		return false, err
 	}
-	tips := d.remoteTips()
+	tips := d.tips(refsRemotes)
 	if len(tips) == 0 {
 		return false, nil
 	}
@@ -438,17 +451,22 @@ func IsOnRemote(ctx context.Context, folder, commit string) (bool, error) {
 	return strings.TrimSpace(out) != commit && err == nil, d.explain(err, "rev-list")
 }
 
-// remoteTips returns the commits of the remote-tracking branches.
-func (r *repository) remoteTips() []string {
-	const remotes = "refs/remotes/"
+// The references of remote-tracking and of local branches.
+const (
+	refsRemotes = "refs/remotes/"
+	refsHeads   = "refs/heads/"
+)
+
+// tips returns the commits of the branches below refsRemotes or refsHeads.
+func (r *repository) tips(below string) []string {
 	found := map[string]string{}
 	packed, _ := durable.ReadPath(filepath.Join(r.common, "packed-refs"), maxRefs) // without it there are none
 	for line := range strings.Lines(string(packed)) {
-		if hash, name, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(name, remotes) {
+		if hash, name, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(name, below) {
 			found[name] = hash
 		}
 	}
-	_ = filepath.WalkDir(filepath.Join(r.common, filepath.FromSlash(remotes)), func(at string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(filepath.Join(r.common, filepath.FromSlash(below)), func(at string, e fs.DirEntry, err error) error {
 		if name, _ := filepath.Rel(r.common, at); err == nil && e.Type().IsRegular() {
 			hash, _ := durable.ReadPath(at, maxPointer) // an unread one has no form
 			found[filepath.ToSlash(name)] = strings.TrimSpace(string(hash))

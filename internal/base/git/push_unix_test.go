@@ -150,6 +150,21 @@ func TestFetchWithoutHashes(t *testing.T) {
 	}
 }
 
+// TestFetchBringsOnlyNewObjects fetches from a remote with a long history that the clone has.
+func TestFetchBringsOnlyNewObjects(t *testing.T) {
+	p := newRemote(t, "ssh://host/ROOT/remote.git")
+	p.line("for i in 1 2 3 4 5 6 7 8; do git commit -q --allow-empty -m $i; done; git push -q origin main; git update-ref refs/remotes/origin/main main")
+	p.line("git switch -q --detach main~8; git branch -qD main; echo " + strings.Repeat("1", 40) + " >.git/refs/remotes/origin/gone; git config -f ../gitconfig fetch.unpackLimit 1")
+	p.line("git config -f ../gitconfig include.path ~/.gitconfig")
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(p.root, "gitconfig"))
+	if err := git.Fetch(t.Context(), p.project, p.theirs("task")); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.line("git count-objects -v | grep in-pack"); got != "in-pack: 1" {
+		t.Errorf("it brought %s", got)
+	}
+}
+
 // TestHostileRemote has remotes that refuse, wait, lie or lead elsewhere. TestTransportOf has more addresses.
 func TestHostileRemote(t *testing.T) {
 	const refusing = `mkdir -p ../remote.git/hooks; cd ../remote.git/hooks; touch pre-receive; chmod +x pre-receive; printf '#!/bin/sh\n`
