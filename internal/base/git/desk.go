@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -25,6 +26,8 @@ type desk struct {
 	// objects go to the repository. Its index is the repository's.
 	view Call
 	head string // the checked-out commit, "" if there is none yet
+	// limit is the time that a call has.
+	limit time.Duration
 	// settings are git's in the git directory, of the person and of the repository.
 	settings []setting
 }
@@ -50,7 +53,7 @@ func openDesk(ctx context.Context, folder string) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{repository: r, head: head}
+	d := &desk{repository: r, head: head, limit: timeLimit}
 	d.view, err = r.newView(ctx, temp, head)
 	if err == nil {
 		err = r.checkOwn()
@@ -111,7 +114,7 @@ func (d *desk) explain(err error, what string) error {
 	var failed *Failure
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.Storage, "git %s took longer than %s in %s", what, timeLimit, d.tree).WithHint("see what it does there")
+		return fault.New(fault.Storage, "git %s took longer than %s in %s", what, d.limit, d.tree).WithHint("see what it does there")
 	case errors.Is(err, ErrTooMuch):
 		return fault.New(fault.Storage, "git %s printed more than it should in %s", what, d.tree).WithHint("see what it says there")
 	case errors.As(err, &failed) && strings.Contains(failed.Said, "clean filter 'lfs' failed"):

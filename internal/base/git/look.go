@@ -17,6 +17,8 @@ import (
 const (
 	maxList   = 64 << 20 // of a list of files, in bytes
 	timeLimit = 2 * time.Minute
+	// transferLimit is for a push or a fetch: git itself ends one whose data stop.
+	transferLimit = 30 * time.Minute
 	// maxDepth bounds how deep submodules may lie in each other.
 	maxDepth = 8
 )

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
@@ -249,8 +250,11 @@ func (r *remote) run(ctx context.Context, what string, args ...string) (string, 
 	out, err := r.call.runForOutput(ctx, append([]string{what}, args...)...)
 	var failed *Failure
 	switch {
+	case errors.Is(err, context.DeadlineExceeded) && what != "ls-remote":
+		return "", fault.New(fault.NotFound, "git %s did not end within %s", what, r.limit).
+			WithHint("see how fast the line to the remote is, and do it yourself: git push, git fetch")
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fault.New(fault.NotFound, "the remote did not answer within %s", timeLimit).WithHint("see that git ls-remote answers there without a question")
+		return "", fault.New(fault.NotFound, "the remote did not answer within %s", r.limit).WithHint("see that git ls-remote answers there without a question")
 	case errors.As(err, &failed):
 		said := withoutPassword(readRefusal(failed.Said, out), r.address)
 		problem := fault.New(fault.NotFound, "git %s failed: %s", what, sayShort(said))
@@ -295,15 +299,16 @@ func (r *remote) branchCommit(ctx context.Context, branch string) (string, error
 	return "", nil
 }
 
-// withRemote calls do with the remote to which the repository of a folder pushes.
-func withRemote(ctx context.Context, folder string, do func(ctx context.Context, r *remote) error) error {
-	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+// withRemote calls do with the remote to which the repository of a folder pushes, for a time.
+func withRemote(ctx context.Context, folder string, limit time.Duration, do func(ctx context.Context, r *remote) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	d, err := openDesk(ctx, folder)
 	if err != nil {
 		return err
 	}
 	defer d.close()
+	d.limit = limit
 	r, err := d.openRemote(ctx, true)
 	if err != nil {
 		return err
@@ -318,7 +323,7 @@ func RemoteBranch(ctx context.Context, folder, branch string) (commit string, er
 	if err := checkBranch(branch); err != nil {
 		return "", err
 	}
-	err = withRemote(ctx, folder, func(ctx context.Context, r *remote) error {
+	err = withRemote(ctx, folder, timeLimit, func(ctx context.Context, r *remote) error {
 		commit, err = r.branchCommit(ctx, branch)
 		return err
 	})
@@ -336,7 +341,7 @@ func Push(ctx context.Context, folder, branch, commit, expected string) error {
 	if expected != "" && !commitForm.MatchString(expected) {
 		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(expected)).WithHint("name it in full, as git rev-parse prints it")
 	}
-	return withRemote(ctx, folder, func(ctx context.Context, r *remote) error {
+	return withRemote(ctx, folder, transferLimit, func(ctx context.Context, r *remote) error {
 		if err := r.needCommit(ctx, commit); err != nil {
 			return err
 		}
@@ -375,13 +380,14 @@ func Fetch(ctx context.Context, folder, commit string) error {
 	if !commitForm.MatchString(commit) {
 		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(commit)).WithHint("name it in full, as git rev-parse prints it")
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+	ctx, cancel := context.WithTimeout(ctx, transferLimit)
 	defer cancel()
 	d, err := openDesk(ctx, folder)
 	if err != nil {
 		return err
 	}
 	defer d.close()
+	d.limit = transferLimit
 	if has, err := d.hasCommit(ctx, commit); has || err != nil {
 		return err
 	}

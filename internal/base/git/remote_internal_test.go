@@ -1,8 +1,10 @@
 package git
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTransportOf checks what git would take for an address, and that no address runs a program.
@@ -18,6 +20,24 @@ func TestTransportOf(t *testing.T) {
 	} {
 		if got, err := transportOf(address); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: got %q, %v, want %q", address, got, err, want)
+		}
+	}
+}
+
+// TestLateRemote checks the words if a remote takes too long, and that moving data may take longer than an answer.
+func TestLateRemote(t *testing.T) {
+	for what, want := range map[string]string{
+		"ls-remote": "the remote did not answer within 2m0s", "push": "git push did not end within 30m0s", "fetch": "git fetch did not end within 30m0s",
+	} {
+		r := &remote{desk: &desk{limit: timeLimit}}
+		if what != "ls-remote" {
+			r.limit = transferLimit
+		}
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+		_, err := r.run(ctx, what)
+		cancel()
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", what, err, want)
 		}
 	}
 }
