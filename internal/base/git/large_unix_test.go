@@ -29,7 +29,7 @@ mv "$GIT_DIR/large" "$at/$oid"
 func TestLargeFiles(t *testing.T) {
 	p := newRemote(t, "ssh://host/ROOT/remote.git")
 	name := filepath.Join(p.root, "lfs")
-	if err := os.WriteFile(name, []byte(fakeLFS), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(name, []byte(fakeLFS), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p.commitLargeFile(t, filepath.Join(p.root, "store"), "[lfs]\n\tstorage = "+p.root+"/store\n[filter \"lfs\"]\n\tclean = "+name+"\n\trequired = true\n")
