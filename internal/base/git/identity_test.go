@@ -35,7 +35,8 @@ func TestIdentity(t *testing.T) {
 				t.Skip("SKIPPED: needs git")
 			}
 			for file, text := range map[string]string{
-				global: strings.ReplaceAll(tt.global, "ROOT", filepath.ToSlash(folder)), filepath.Join(folder, "more"): more, filepath.Join(folder, ".git", "config"): tt.own, filepath.Join(folder, ".git", "HEAD"): "ref: refs/heads/main\n",
+				global: strings.ReplaceAll(tt.global, "ROOT", filepath.ToSlash(folder)), filepath.Join(folder, "more"): more,
+				filepath.Join(folder, ".git", "config"): tt.own, filepath.Join(folder, ".git", "HEAD"): "ref: refs/heads/main\n",
 				filepath.Join(folder, ".git", "objects", "x"): "", filepath.Join(folder, ".git", "refs", "x"): "", filepath.Join(folder, "deep", "x"): "",
 			} {
 				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -179,7 +179,8 @@ var pathQuoter = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]")
 
 // describing matches the settings taken from a repository: they describe the disk and the texts and name no
 // program. describes matches their values.
-const describing = `^(extensions\..*|core\.(worktree|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|checkstat|trustctime|sparsecheckout|sparsecheckoutcone|excludesfile))$`
+const describing = `^(extensions\..*|core\.(worktree|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|checkstat|trustctime|` +
+	`sparsecheckout|sparsecheckoutcone|excludesfile))$`
 
 var describes = pattern.New(`(?i)^(?:true|false|yes|no|on|off|0|1|input|lf|crlf|native|minimal|default)?$`)
 
