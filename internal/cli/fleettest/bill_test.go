@@ -178,7 +178,7 @@ func (f *fleet) checkNoEngine(b bill) {
 	f.t.Helper()
 	for _, e := range b {
 		if e.What == "begin" {
-			f.eventually("the end of the engine of "+e.Task, func() bool { return !isAlive(e.PID) })
+			f.eventually("the end of the engine of "+e.Task, func() bool { return !isEngine(e.PID) })
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestDelays(t *testing.T) {
 		starts = append(starts, call.At.Sub(began))
 		began = time.Now()
 		f.desk.does(0, "queue", "cancel", task)
-		f.eventually("the end of a cancelled engine", func() bool { return !isAlive(call.PID) })
+		f.eventually("the end of a cancelled engine", func() bool { return !isEngine(call.PID) })
 		ends = append(ends, time.Since(began))
 		f.waitFor("cancelled", task)
 	}

@@ -24,7 +24,7 @@ func TestAskedToEnd(t *testing.T) {
 				time.Sleep(pause) // two signals at once are one
 			}
 			code := w.code()
-			f.eventually("the end of the engine", func() bool { return !isAlive(call.PID) })
+			f.eventually("the end of the engine", func() bool { return !isEngine(call.PID) })
 			b := f.readBill()
 			if isPaid := b.hasEnd(call); isPaid == (signals == 2) || b.paid() != 1 {
 				t.Errorf("asked %s: the call under way has ended: %v, after %d calls", name, isPaid, b.paid())

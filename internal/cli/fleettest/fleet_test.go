@@ -129,7 +129,7 @@ func (f *fleet) close() {
 		w.kill()
 	}
 	for _, e := range f.readBill() {
-		if isAlive(e.PID) {
+		if isEngine(e.PID) {
 			_ = killProcess(e.PID)
 		}
 	}

@@ -28,7 +28,7 @@ func lateWorker(t *testing.T, asleep bool, env ...string) {
 	if code := late.code(); code != 11 {
 		t.Errorf("the late worker ended with %d, want 11", code)
 	}
-	f.eventually("the end of the late worker's engine", func() bool { return !isAlive(call.PID) })
+	f.eventually("the end of the late worker's engine", func() bool { return !isEngine(call.PID) })
 	if got := f.session(tasks[0]).Revision; got != revision {
 		t.Errorf("the late worker wrote revision %d after %d", got, revision)
 	}

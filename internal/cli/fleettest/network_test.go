@@ -205,7 +205,7 @@ func (f *fleet) lastSeen(call entry) (at time.Time) {
 	f.t.Helper()
 	f.eventually("the end of the engine", func() bool {
 		now := time.Now()
-		if !isAlive(call.PID) {
+		if !isEngine(call.PID) {
 			return true
 		}
 		at = now

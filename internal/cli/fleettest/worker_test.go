@@ -110,10 +110,12 @@ func (w *worker) waitForCall(after int) entry {
 	return found
 }
 
-// isAlive reports whether a process runs: an ended one may stay as a zombie that nobody collects.
-func isAlive(pid int) bool {
+// isEngine reports whether a process is a stand-in that runs: an ended one may stay as a zombie that nobody collects, and
+// its number may be that of another process by now.
+func isEngine(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !strings.Contains(string(stat), ") Z ") && !strings.Contains(string(stat), ") X ")
+	isNamed := strings.Contains(string(stat), " (claude) ")
+	return err == nil && isNamed && !strings.Contains(string(stat), ") Z ") && !strings.Contains(string(stat), ") X ")
 }
 
 func killProcess(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
