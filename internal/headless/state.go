@@ -43,9 +43,8 @@ type state struct {
 	Wrote  []string `json:"wrote,omitempty"`
 	Commit string   `json:"commit,omitempty"`
 	// Apart has the files that are not committed as git ignored them before a call: all while it is under way, and after it the
-	// ones that git no longer ignores. Made has the ignored files that engines have made.
+	// ones that git no longer ignores.
 	Apart []string `json:"apart,omitempty"`
-	Made  []string `json:"made,omitempty"`
 	// Repeated counts the calls whose end nobody has seen, so that they were made again.
 	Repeated int `json:"repeated,omitempty"`
 	// Worktree is the folder of the run's worktree.
@@ -362,7 +361,7 @@ func readLease(l Lease, folder string) (*state, error) {
 	if s.Answer != nil && isElsewhere { // it reports work that is not here
 		s.Answer, s.Repeated = nil, s.Repeated+1
 	}
-	s.Before, s.After, s.Wrote, s.Apart, s.Made, s.Worktree, s.Commit = nil, nil, nil, nil, nil, "", l.Head()
+	s.Before, s.After, s.Wrote, s.Apart, s.Worktree, s.Commit = nil, nil, nil, nil, "", l.Head()
 	if a := s.Attempt; a != nil {
 		a.Files, a.Before, a.Obeyed = "", nil, nil
 	}

@@ -46,17 +46,15 @@ func (r *run) hashChanged(tree *Tree) map[string]string {
 	return out
 }
 
-// noteIgnored notes the ignored files of a tree that engines have not made, at the begin of a call.
+// noteIgnored notes the ignored files of a tree at the begin of a call, also the ones that engines have made: the person may
+// have put a secret into them since.
 func (r *run) noteIgnored(tree *Tree) {
 	if tree == nil || !r.onBranch() {
 		return
 	}
-	for _, name := range tree.Ignored {
-		isKnown := covers(r.state.Made, name) || covers(r.state.Apart, name)
-		if !isKnown && !r.isOwn(name) {
-			r.state.Apart = append(r.state.Apart, name)
-		}
-	}
+	all := slices.Concat(r.state.Apart, slices.DeleteFunc(slices.Clone(tree.Ignored), r.isOwn))
+	slices.Sort(all)
+	r.state.Apart = slices.Compact(all)
 }
 
 // noteWritten adds the files to the ones of the run that a call of an engine has changed. A file that git ignored before is
@@ -95,21 +93,7 @@ func (r *run) noteWritten(tree *Tree, engine string, isRecalled bool) {
 		r.tellEvent(Event{Type: Noticed, Why: r.language.Say("the call of %s was cut off, so that nobody knows who has made these files: %s. "+
 			"They are committed with the work: before it is pushed, take out of the branch what does not belong to it", engine, nameSome(unsure))})
 	}
-	if !isRecalled { // else others may have made them
-		r.noteMade(tree.Ignored)
-	}
 	r.state.Apart = apart
-}
-
-// noteMade notes the ignored files that a call has made. A folder with a file of others in it is not among them.
-func (r *run) noteMade(ignored []string) {
-	for _, name := range ignored {
-		isIn := func(apart string) bool { return covers([]string{name}, apart) }
-		isKnown := covers(r.state.Made, name) || covers(r.state.Apart, name) || r.isOwn(name)
-		if !isKnown && !slices.ContainsFunc(r.state.Apart, isIn) {
-			r.state.Made = append(r.state.Made, name)
-		}
-	}
 }
 
 // nameSome lists the first of many files.
