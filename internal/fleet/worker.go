@@ -76,7 +76,7 @@ const (
 	// setback is the time after which a run that could not be worked on here is offered again. It doubles with each try in a
 	// row, up to maxSetback: the reason can be one that stays.
 	setback    = 15 * time.Second
-	maxSetback = time.Hour
+	maxSetback = 2 * time.Minute // for all workers, also those that could do it
 	// maxLost is the number of workers lost at a run after which no other takes it on: its calls could be what ends them.
 	maxLost = 25
 )
