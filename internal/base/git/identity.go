@@ -3,6 +3,7 @@ package git
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,8 +16,8 @@ import (
 const maxIdentity = 200
 
 // Identity returns git's name for the author of a commit in a folder, as "Name <address>"; "" if it has no
-// name. It starts git only if the usual files include others, or lack the name or the address: an action is to cost
-// no process.
+// name. It starts git only if the person's usual files include others, or the name or the address is missing: an action
+// is to cost no process. Files that the repository includes are not opened.
 func Identity(folder string) string {
 	files := []string{"/etc/gitconfig"}
 	if global, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
@@ -25,20 +26,24 @@ func Identity(folder string) string {
 		more := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 		files = append(files, filepath.Join(more, "git", "config"), filepath.Join(home, ".gitconfig"))
 	}
+	user, own, includes := map[string]string{}, map[string]string{}, false
 	c := Call{}
 	if r, err := findRepository(folder); err == nil && r != nil {
-		files = append(files, filepath.Join(r.common, "config"))
 		c.Repository = r.dir
+		if text, err := durable.ReadPath(filepath.Join(r.common, "config"), maxText); err == nil {
+			readUser(string(text), own)
+		}
 	}
-	user, includes := map[string]string{}, false
 	for _, file := range files {
 		if text, err := durable.ReadPath(file, maxText); err == nil { // else it says nothing about them
 			includes = readUser(string(text), user) || includes
 		}
 	}
-	if includes || user["name"] == "" || user["email"] == "" {
+	isMissing := cmp.Or(own["name"], user["name"]) == "" || cmp.Or(own["email"], user["email"]) == ""
+	if includes || isMissing {
 		c.addUser(user)
 	}
+	maps.Copy(user, own)
 	name, address := strings.TrimSpace(user["name"]), strings.TrimSpace(user["email"])
 	if name == "" {
 		return ""
@@ -49,14 +54,17 @@ func Identity(folder string) string {
 	return visible.Cut(visible.Line(name), maxIdentity, "…")
 }
 
-// addUser takes over the entries of the section "user" of all settings that git has. Without git there are none.
+// addUser takes over the entries of the section "user" of the settings that git has of the machine and of the person.
+// Without git there are none.
 func (c Call) addUser(user map[string]string) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
-	all, err := c.listSettings(ctx)
-	for _, s := range all {
-		if key, ok := strings.CutPrefix(s.key, "user."); ok && err == nil {
-			user[key] = s.value
+	for _, scope := range []string{"--system", "--global"} {
+		all, err := c.listSettings(ctx, scope)
+		for _, s := range all {
+			if key, ok := strings.CutPrefix(s.key, "user."); ok && err == nil {
+				user[key] = s.value
+			}
 		}
 	}
 }

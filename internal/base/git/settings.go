@@ -50,9 +50,9 @@ func (d *desk) addToConfig(all []setting) error {
 }
 
 // listSettings returns the settings that git has in a git directory, in git's order, with the included ones whose
-// conditions are met. git runs nothing for that.
-func (c Call) listSettings(ctx context.Context) ([]setting, error) {
-	list, err := c.runForOutput(ctx, "config", "--list", "--show-scope", "--includes", "-z")
+// conditions are met; scope, if any, is the option of git for one kind of files. git runs nothing for that.
+func (c Call) listSettings(ctx context.Context, scope ...string) ([]setting, error) {
+	list, err := c.runForOutput(ctx, append([]string{"config", "--list", "--show-scope", "--includes", "-z"}, scope...)...)
 	parts := strings.Split(list, "\x00")
 	var out []setting
 	for ; len(parts) > 1; parts = parts[2:] {
