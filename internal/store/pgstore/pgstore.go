@@ -49,7 +49,7 @@ const (
 	connectTimeout = 10 * time.Second
 	// pingTimeout bounds the look at an idle connection: a machine that is lost sends no end of it.
 	pingTimeout = 5 * time.Second
-	// acquireTimeout bounds the wait for a connection that is free and answers.
+	// acquireTimeout is the least bound of the wait for a connection that is free and answers.
 	acquireTimeout = 30 * time.Second
 )
 
@@ -57,7 +57,7 @@ const (
 type Database struct {
 	config *pgxpool.Config
 	tenant int64
-	// acquireTimeout is the constant of that name, which tests shorten.
+	// acquireTimeout bounds the wait for a connection, with time for two attempts at each address.
 	acquireTimeout time.Duration
 
 	mu   sync.Mutex
@@ -92,7 +92,7 @@ func Open(address string) (*Database, error) {
 			WithHint("correct store in your settings, or BMAD_STORE")
 	}
 	d := &Database{
-		config: config, acquireTimeout: acquireTimeout, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{},
+		config: config, projects: map[string]int64{}, listed: map[int64]map[string]workflow.Summary{}, untold: map[int64]bool{},
 		claims: map[string]lease{}, fences: map[string]lease{},
 	}
 	params := config.ConnConfig.RuntimeParams
@@ -120,6 +120,7 @@ func Open(address string) (*Database, error) {
 	if config.PingTimeout == 0 {
 		config.PingTimeout = pingTimeout
 	}
+	d.acquireTimeout = max(acquireTimeout, 2*time.Duration(1+len(config.ConnConfig.Fallbacks))*config.ConnConfig.ConnectTimeout)
 	return d, nil
 }
 
