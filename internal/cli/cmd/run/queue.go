@@ -124,15 +124,19 @@ func (o *options) leaveQueue(ctx context.Context, tasks *app.Tasks, program Prog
 	if err != nil {
 		return nil //nolint:nilerr // the runs are files, and no queue has them
 	}
-	left, err := q.GetWhole(ctx, s.SessionID)
+	e, err := q.Get(ctx, s.SessionID)
 	if err != nil {
 		return nil //nolint:nilerr // the queue lacks it, or the database is older than queues
 	}
-	if !slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting, queue.Spent}, left.State) { // Spent is Ready at the next step
-		return fleet.BringWork(ctx, folder, s, left, vouchIn(ctx, tasks, folder, s))
+	if slices.Contains([]queue.State{queue.Ready, queue.Working, queue.Waiting, queue.Spent}, e.State) { // Spent is Ready at the next step
+		return fault.New(fault.NotAllowed, "the run %s is in the queue, from which a worker takes it", s.TaskName).
+			WithHint("go on there: %s; or take it out of the queue first: bmad-mcp queue cancel %s", fleet.NextCommand(e), s.TaskName)
 	}
-	return fault.New(fault.NotAllowed, "the run %s is in the queue, from which a worker takes it", s.TaskName).
-		WithHint("go on there: %s; or take it out of the queue first: bmad-mcp queue cancel %s", fleet.NextCommand(left.Entry), s.TaskName)
+	left, err := q.GetWhole(ctx, s.SessionID)
+	if err != nil {
+		return err
+	}
+	return fleet.BringWork(ctx, folder, s, left, vouchIn(ctx, tasks, folder, s))
 }
 
 // placeOf checks that other machines can do the run, and returns the order without the flags.
