@@ -80,7 +80,7 @@ func (l *lease) removeLeft(ctx context.Context, main, inside string) {
 		no, ok := strings.CutPrefix(filepath.Base(top), l.pathName()+"-")
 		number, err := strconv.ParseInt(no, 10, 64)
 		isEarlier := ok && err == nil && number < l.Number() && top != l.folder && filepath.Dir(top) == filepath.Dir(l.folder)
-		if !isEarlier || top == l.folder || !isIdle(filepath.Join(top, inside), l.claim.SessionID) {
+		if !isEarlier || !isIdle(filepath.Join(top, inside), l.claim.SessionID) {
 			continue
 		}
 		branch := git.CheckedOut(top)

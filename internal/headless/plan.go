@@ -51,7 +51,7 @@ type PlanStage struct {
 	Writes bool `json:"writes,omitempty"`
 }
 
-// Plan returns the plan of a run for an objective. It changes nothing.
+// Plan returns the plan of a run for an objective. It leaves nothing behind.
 func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	p, err := r.Engine.Projects().At(project.Address{Cwd: r.Folder})
 	if err != nil {

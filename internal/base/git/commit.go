@@ -191,7 +191,8 @@ func (d *desk) selectFiles(ctx context.Context, folder string, files []string) (
 	}
 	out.files = slices.DeleteFunc(slices.Concat(there, gone), func(name string) bool { return leave[name] })
 	slices.Sort(out.files)
-	return out, d.selectModules(ctx, &out, modules)
+	err = d.selectModules(ctx, &out, modules)
+	return out, err
 }
 
 // selectModules adds the submodules among other repositories to a selection.
