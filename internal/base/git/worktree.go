@@ -43,21 +43,9 @@ func AddWorktree(ctx context.Context, main, folder, branch, commit string) (err 
 		return err
 	}
 	defer d.close()
-	if at := d.checkedOut(branch); at != "" {
-		return fault.New(fault.Conflict, "the branch %s is checked out already in %s", branch, at).
-			WithHint("use that folder, switch it to another branch, or choose another branch here")
-	}
-	if d.recordOf(folder) != "" {
-		return fault.New(fault.Conflict, "git has a record of a work tree at %s, which is gone", folder).WithHint("git worktree prune removes it; or choose another folder")
-	}
-	known, err := d.branchCommit(branch)
+	known, err := needFreePlace(d, folder, branch)
 	if err != nil {
 		return err
-	}
-	if known == "" {
-		if err := d.checkAbove(branch); err != nil {
-			return err
-		}
 	}
 	commit = cmp.Or(known, commit)
 	if err := d.needCommit(ctx, commit); err != nil {
@@ -66,41 +54,62 @@ func AddWorktree(ctx context.Context, main, folder, branch, commit string) (err 
 	if err := d.needFiles(ctx, commit); err != nil {
 		return err
 	}
+	var undo []func()
+	defer func() {
+		if err != nil {
+			for _, do := range slices.Backward(undo) {
+				do()
+			}
+		}
+	}()
 	above, err := makeAbove(folder)
-	undo := func() {
+	undo = append(undo, func() {
+		for _, name := range above {
+			_ = os.Remove(name) // of a folder with something else in it nothing goes
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if known == "" {
+		if err := d.moveBranch(ctx, branch, commit, "", "branch: made for a work tree"); err != nil {
+			return err
+		}
+		undo = append(undo, func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeLimit)
+			defer cancel()
+			_, _ = d.real(d.dir).runForOutput(ctx, "update-ref", "-d", "refs/heads/"+branch, commit) // what failed before counts
+		})
+	}
+	undo = append(undo, func() {
 		if record := d.recordOf(folder); record != "" { // git removes what it began
 			_ = os.RemoveAll(folder)
 			_ = os.RemoveAll(record)
 			_ = os.Remove(filepath.Dir(record)) // if it was the only one
 		}
-		for _, name := range above {
-			_ = os.Remove(name) // of a folder with something else in it nothing goes
-		}
+	})
+	if _, err := d.real(d.dir).runForOutput(ctx, "worktree", "add", "--no-checkout", "--", folder, branch); err != nil {
+		return d.explain(err, "worktree add")
 	}
+	return checkOut(whole, folder, commit)
+}
+
+// needFreePlace returns an error if git has a work tree with a branch or of a folder already, or can have no branch of this
+// name. known is the commit of the branch, "" if it does not exist.
+func needFreePlace(d *desk, folder, branch string) (known string, err error) {
+	if at := d.checkedOut(branch); at != "" {
+		return "", fault.New(fault.Conflict, "the branch %s is checked out already in %s", branch, at).
+			WithHint("use that folder, switch it to another branch, or choose another branch here")
+	}
+	if d.recordOf(folder) != "" {
+		return "", fault.New(fault.Conflict, "git has a record of a work tree at %s, which is gone", folder).
+			WithHint("git worktree prune removes it; or choose another folder")
+	}
+	known, err = d.branchCommit(branch)
 	if err == nil && known == "" {
-		err = d.moveBranch(ctx, branch, commit, "", "branch: made for a work tree")
-		before := undo
-		isMade := err == nil
-		undo = func() {
-			before()
-			if isMade {
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeLimit)
-				defer cancel()
-				_, _ = d.real(d.dir).runForOutput(ctx, "update-ref", "-d", "refs/heads/"+branch, commit) // what failed before counts
-			}
-		}
+		err = d.checkAbove(branch)
 	}
-	if err == nil {
-		_, err = d.real(d.dir).runForOutput(ctx, "worktree", "add", "--no-checkout", "--", folder, branch)
-		err = d.explain(err, "worktree add")
-	}
-	if err == nil {
-		err = checkOut(whole, folder, commit)
-	}
-	if err != nil {
-		undo()
-	}
-	return err
+	return known, err
 }
 
 // CheckWorktree returns an error if [AddWorktree] could make no work tree of the repository of main with a new branch at a
