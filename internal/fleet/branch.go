@@ -13,9 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// push brings the work to the branch of the run on the remote, and returns the reason of the release with the outcome.
+// pushBranch brings the work to the branch of the run on the remote, and returns the reason of the release with the outcome.
 // The store has the work too, so that the run has not failed if a remote does not take it.
-func (l *lease) push(ctx context.Context, s *workflow.Session, why string) string {
+func (l *lease) pushBranch(ctx context.Context, s *workflow.Session, why string) string {
 	if l.head == "" || l.head == l.claim.Commit {
 		return why
 	}

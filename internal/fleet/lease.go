@@ -87,7 +87,7 @@ func (l *lease) Keep(ctx context.Context, r headless.Record) error {
 			sum = workflow.Hash(p.Work)
 		}
 	}
-	err := l.save(ctx, p, record{l.claim.SessionID, l.Number(), head, sum, r.Data})
+	err := l.saveRecord(ctx, p, record{l.claim.SessionID, l.Number(), head, sum, r.Data})
 	if err == nil {
 		l.head, l.work = head, sum
 		err = l.explainWork(errWork)
@@ -96,8 +96,8 @@ func (l *lease) Keep(ctx context.Context, r headless.Record) error {
 	return err
 }
 
-// save signs a record, and has the store keep it with the progress of the run.
-func (l *lease) save(ctx context.Context, p queue.Progress, r record) (err error) {
+// saveRecord signs a record, and has the store keep it with the progress of the run.
+func (l *lease) saveRecord(ctx context.Context, p queue.Progress, r record) (err error) {
 	if p.Kept, err = writeRecord(r, l.signer); err != nil {
 		return err
 	}

@@ -104,7 +104,8 @@ func (f *fileNames) readName(name string, isCode, isFolder bool) string {
 	all, ending := f.byName[name], path.Ext(name)
 	hasForm := isCode || ending != "" || strings.ContainsFunc(name, unicode.IsUpper) // else it is a word as any other
 	hasKnownEnding := name != ending && f.endings[ending]
-	isFile := endingForm.MatchString(ending) && (isCode || hasKnownEnding)
+	isFileName := isCode || hasKnownEnding
+	isFile := isFileName && endingForm.MatchString(ending)
 	isKnown := len(all) > 0 && hasForm
 	isKnownFolder := isFolder && f.paths[name]
 	switch {

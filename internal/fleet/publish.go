@@ -40,9 +40,9 @@ var forges = []forge{
 	}},
 }
 
-// command returns the command with which the person offers a pushed branch for review.
-func (f *forge) command(branch string) string {
-	return f.program + " " + strings.Join(f.create, " ") + " " + quote(branch)
+// createCommand returns the command with which the person offers a pushed branch for review.
+func (f *forge) createCommand(branch string) string {
+	return f.program + " " + strings.Join(f.create, " ") + " " + quotePath(branch)
 }
 
 // maxTitle bounds the title of a request, in columns: GitLab takes 255 characters, GitHub one more.
@@ -58,7 +58,7 @@ const forgeGrace = 2 * time.Second
 // returns the outcome, with the commands to type if that was not possible.
 func Publish(ctx context.Context, p Proposal) lang.Text {
 	if err := pushWork(ctx, p.Folder, p.Branch, p.Commit); err != nil {
-		return lang.T("%s was not pushed: %s. What to do: %s", p.Branch, lang.Of(err), pushCommand(p.Branch)+" && "+forges[0].command(p.Branch))
+		return lang.T("%s was not pushed: %s. What to do: %s", p.Branch, lang.Of(err), pushCommand(p.Branch)+" && "+forges[0].createCommand(p.Branch))
 	}
 	title, _, _ := strings.Cut(strings.TrimSpace(p.Title), "\n")
 	p.Title = visible.Shorten(strings.TrimSpace(title), maxTitle, "…")
@@ -76,13 +76,13 @@ func Publish(ctx context.Context, p Proposal) lang.Text {
 			return lang.T("%s was pushed, and offered for review: %s", p.Branch, said)
 		}
 		if failed.Empty() {
-			failed = lang.T("%s was pushed; %s opened no request: %s. What to do: %s", p.Branch, f.program, said, f.command(p.Branch))
+			failed = lang.T("%s was pushed; %s opened no request: %s. What to do: %s", p.Branch, f.program, said, f.createCommand(p.Branch))
 		}
 	}
 	if !failed.Empty() {
 		return failed
 	}
-	return lang.T("%s was pushed; to offer it for review: %s", p.Branch, forges[0].command(p.Branch))
+	return lang.T("%s was pushed; to offer it for review: %s", p.Branch, forges[0].createCommand(p.Branch))
 }
 
 // maxSaid bounds the output of a forge's program, in columns.

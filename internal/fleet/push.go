@@ -28,4 +28,4 @@ func pushWork(ctx context.Context, folder, branch, commit string) error {
 }
 
 // pushCommand returns the command with which the person pushes a branch.
-func pushCommand(branch string) string { return "git push -u origin " + quote(branch) }
+func pushCommand(branch string) string { return "git push -u origin " + quotePath(branch) }

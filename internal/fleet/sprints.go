@@ -350,7 +350,7 @@ func (b *build) hasDeleted(ctx context.Context, s *workflow.Session) (bool, erro
 	isMerged, err := git.IsMerged(ctx, b.Folder, kept.Commit, b.Branch)
 	if err == nil && !isMerged {
 		err = fault.New(fault.NotFound, "the branch %s is gone, and its last commit is not in %s", s.Branch, b.Branch).
-			WithHint("make it anew: git branch %s %s", quote(s.Branch), kept.Commit)
+			WithHint("make it anew: git branch %s %s", quotePath(s.Branch), kept.Commit)
 	}
 	return isMerged, err
 }
@@ -365,13 +365,13 @@ func (b *build) mergeCommand(task string) string {
 	}
 	again := ""
 	if _, err := os.Lstat(folder); errors.Is(err, fs.ErrNotExist) {
-		again = fmt.Sprintf("git worktree add %s %s && ", quote(folder), quote(workflow.BranchFor(task)))
+		again = fmt.Sprintf("git worktree add %s %s && ", quotePath(folder), quotePath(workflow.BranchFor(task)))
 	}
-	return again + fmt.Sprintf("git -C %s merge %s", quote(folder), quote(b.Branch))
+	return again + fmt.Sprintf("git -C %s merge %s", quotePath(folder), quotePath(b.Branch))
 }
 
-// quote returns a path or a branch as one types it.
-func quote(name string) string {
+// quotePath returns a path or a branch as one types it.
+func quotePath(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:", r)
 	}) {

@@ -74,7 +74,7 @@ const (
 	// maxRest bounds the time between two attempts to reach the store.
 	maxRest = 10 * time.Second
 	// setback is the time after which a run that could not be worked on here is offered again. It doubles with each try in a
-	// row, up to maxSetback: the reason can be one that stays.
+	// row, up to maxSetback, since some reasons stay.
 	setback    = 15 * time.Second
 	maxSetback = 2 * time.Minute // for all workers, also those that could do it
 	// maxLost is the number of workers lost at a run after which no other takes it on: its calls could be what ends them.
@@ -216,7 +216,7 @@ func (w *Worker) runUnder(ctx context.Context, l *lease) (queue.Release, error) 
 	}
 	r := releaseFor(result)
 	if s := result.Session.Standing.Session; r.To != queue.Ready {
-		r.Why = l.push(ctx, s, r.Why)
+		r.Why = l.pushBranch(ctx, s, r.Why)
 		if r.To == queue.Done && l.order.Publish && w.Publish != nil {
 			r.Why = join(r.Why, w.Publish(ctx, folder, s).String())
 		}

@@ -93,7 +93,7 @@ func CheckFlags(d *workflow.Definition, f Flags, g Gates, isBegun bool) error {
 	}
 	for _, name := range append(slices.Collect(maps.Values(f.EngineFor)), cmp.Or(f.Engine, Auto)) {
 		if !slices.Contains(engineNames(), name) {
-			return fault.New(fault.InvalidArgument, "there is no worker %q", name).WithHint("use one of: %s", strings.Join(engineNames(), ", "))
+			return fault.New(fault.InvalidArgument, "no worker is called %q", name).WithHint("use one of: %s", strings.Join(engineNames(), ", "))
 		}
 	}
 	for _, named := range []byStage{f.EngineFor, f.ModelFor, f.Docs} {
@@ -394,8 +394,8 @@ func (o *Options) lookAtTree(ctx context.Context, folder string) (*Tree, error) 
 	return tree, nil
 }
 
-// ChangedByOthers returns the lines about changed files of a tree, without those that this program writes by itself; own names
-// such files and folders besides the ones of each project.
+// ChangedByOthers returns the lines about changed files of a tree, without the files that this program writes by itself; own
+// names such files and folders besides the ones of each project.
 func ChangedByOthers(tree *Tree, own []string) []string {
 	o := Options{Own: own}
 	return slices.DeleteFunc(slices.Clone(tree.Changed), func(line string) bool { return o.isOwn(fileOf(line)) })
@@ -403,13 +403,14 @@ func ChangedByOthers(tree *Tree, own []string) []string {
 
 // isOwn reports whether this program writes a file of the project by itself.
 func (o *Options) isOwn(name string) bool {
-	return covers(slices.Concat(o.Own, []string{".bmad-task/", ".claude/specs/"}), name)
+	return containsPath(slices.Concat(o.Own, []string{".bmad-task/", ".claude/specs/"}), name)
 }
 
-// covers reports whether paths have a name, or a folder of it, which has a slash at its end.
-func covers(paths []string, name string) bool {
+// containsPath reports whether paths have a name, or a folder of it, which has a slash at its end.
+func containsPath(paths []string, name string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
-		return name == path || strings.HasSuffix(path, "/") && strings.HasPrefix(name, path)
+		isBelow := strings.HasSuffix(path, "/") && strings.HasPrefix(name, path)
+		return isBelow || name == path
 	})
 }
 

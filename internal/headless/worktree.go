@@ -69,7 +69,7 @@ func (r *run) noteWritten(tree *Tree, engine string, isRecalled bool) {
 		name := fileOf(line)
 		before, had := a.Before[name]
 		isNew := strings.HasPrefix(line, "??") || strings.HasPrefix(line, "A") || strings.HasPrefix(line, " A")
-		isApart := isNew && covers(r.state.Apart, name)
+		isApart := isNew && containsPath(r.state.Apart, name)
 		if isApart {
 			apart = append(apart, name)
 		}

@@ -61,7 +61,7 @@ func CommitFiles(ctx context.Context, folder string, c Commit) (hash string, lef
 	staged := d.view // with an index of our own, which has the last commit and then the files
 	staged.Env = append(slices.Clip(staged.Env), "GIT_INDEX_FILE="+d.file("staged"))
 	staged.Settings = append(slices.Clip(staged.Settings), "filter.lfs.required=true") // else a person without Git LFS commits large files as they are
-	tree, changes, err := d.stage(ctx, staged, chosen)
+	tree, changes, err := d.stageFiles(ctx, staged, chosen)
 	if err != nil || changes == "" {
 		return "", chosen.left, err
 	}
@@ -209,7 +209,8 @@ func (d *desk) selectModules(ctx context.Context, s *selection, names []string) 
 		if r, err := repositoryAt(filepath.Join(d.tree, filepath.FromSlash(name))); err == nil && r != nil && slices.ContainsFunc(entries, isModule) {
 			commit, _ = r.headCommit() // without one it cannot be committed
 		}
-		if isSameHash := d.head == "" || len(commit) == len(d.head); commit != "" && isSameHash {
+		isOtherHash := d.head != "" && len(commit) != len(d.head)
+		if hasCommit := commit != ""; hasCommit && !isOtherHash {
 			s.modules[name] = commit
 		} else {
 			s.leaveOut(sayNested(name))
@@ -233,7 +234,7 @@ const (
 	presentFile pathKind = iota
 	absentFile
 	nestedRepository
-	// coveredPath is below a link that is committed itself, so that the path is no longer in the repository.
+	// coveredPath is below a link that is among the committed files, so that the repository has no such path any more.
 	coveredPath
 	// oddPath cannot be committed.
 	oddPath
@@ -311,9 +312,9 @@ func (d *desk) listFiles(ctx context.Context, names []string, options ...string)
 	return out, nil
 }
 
-// stage makes the tree of the last commit with chosen files as they are on the disk, in an index. changes is what differs
+// stageFiles makes the tree of the last commit with chosen files as they are on the disk, in an index. changes is what differs
 // from the last commit, in the form of git update-index --index-info.
-func (d *desk) stage(ctx context.Context, c Call, chosen selection) (tree, changes string, err error) {
+func (d *desk) stageFiles(ctx context.Context, c Call, chosen selection) (tree, changes string, err error) {
 	run := func(args ...string) string {
 		if err != nil {
 			return ""

@@ -21,7 +21,7 @@ import (
 var when = time.Date(2024, 5, 6, 7, 8, 9, 0, time.FixedZone("", 2*3600))
 
 // TestCommitFiles commits files in repositories of many shapes. left is what git status says then, committed what the
-// commit has, by git's letters, leftOut what is said about paths that cannot be committed.
+// commit has, by git's letters, leftOut the sentences about paths that cannot be committed.
 func TestCommitFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare, folder string

@@ -20,9 +20,9 @@ func (d *desk) largeStore() string {
 	return resolvePath(d.common, cmp.Or(d.ownSetting("lfs.storage"), "lfs"))
 }
 
-// pointers returns the hashes of the blobs that git has in place of the large files in the store, for commits with hashes
+// hashPointers returns the hashes of the blobs that git has in place of the large files in the store, for commits with hashes
 // of a length.
-func (d *desk) pointers(length int) map[string]bool {
+func (d *desk) hashPointers(length int) map[string]bool {
 	out := map[string]bool{}
 	_ = filepath.WalkDir(filepath.Join(d.largeStore(), "objects"), func(_ string, e fs.DirEntry, err error) error { // without it there are none
 		if err != nil || !e.Type().IsRegular() {
@@ -50,12 +50,12 @@ func (d *desk) pointers(length int) map[string]bool {
 // on the remote. Git LFS pushes them itself, with programs and to places that the repository's settings name, so it does
 // not run here. expected is where the branch is on the remote, or "".
 func (r *remote) needLargeFiles(ctx context.Context, branch, commit, expected string) error {
-	pointers := r.pointers(len(commit))
+	pointers := r.hashPointers(len(commit))
 	if len(pointers) == 0 {
 		return nil
 	}
 	walk := commit + "\n"
-	for _, known := range append(r.tips(refsRemotes), expected) {
+	for _, known := range append(r.branchTips(refsRemotes), expected) {
 		if known != "" {
 			walk += "^" + known + "\n"
 		}

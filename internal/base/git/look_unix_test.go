@@ -89,7 +89,8 @@ func newRoot(t *testing.T) *place {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := newRoot(t)
-	p.sh(`mkdir project; cd project; git init -q .; mkdir -p sub .git/info; echo a >a.txt; echo b >sub/b.txt; git add .; git commit -qm one; echo more >>a.txt; echo new >sub/new.txt; touch -d '1 hour ago' sub/b.txt`)
+	p.sh(`mkdir project; cd project; git init -q .; mkdir -p sub .git/info; echo a >a.txt; echo b >sub/b.txt; git add .; git commit -qm one
+		echo more >>a.txt; echo new >sub/new.txt; touch -d '1 hour ago' sub/b.txt`)
 	return p
 }
 

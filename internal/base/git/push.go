@@ -206,7 +206,8 @@ func (r *remote) hasHooks(ctx context.Context, dir string) (bool, error) {
 	return slices.ContainsFunc(all, func(s setting) bool {
 		_, isHook := s.hookOf()
 		isOwn := s.scope == "local" || s.scope == "worktree"
-		return isOwn && (isHook || s.key == "core.hookspath")
+		namesHooks := isHook || s.key == "core.hookspath"
+		return isOwn && namesHooks
 	}), r.explain(err, "config")
 }
 
@@ -396,30 +397,30 @@ func Fetch(ctx context.Context, folder, commit string) error {
 	}
 	r, err := d.openRemote(ctx, false)
 	if err == nil {
-		err = r.fetch(ctx, commit)
+		err = r.fetchCommit(ctx, commit)
 	}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	other, errOther := d.openRemote(ctx, true)
-	isOther := errOther == nil && (r == nil || other.address != r.address)
-	if isOther && other.fetch(ctx, commit) == nil {
+	isSame := errOther == nil && r != nil && other.address == r.address
+	if errOther == nil && !isSame && other.fetchCommit(ctx, commit) == nil {
 		return nil
 	}
 	return err
 }
 
-// writeTips gives the view references to the branches of the clone, so that git tells the remote what it has.
+// writeTips gives the view references to the branches of the clone, so that git tells the remote which commits the clone has.
 func (d *desk) writeTips() error {
 	var out strings.Builder
-	for i, commit := range slices.Concat(d.tips(refsHeads), d.tips(refsRemotes)) {
+	for i, commit := range slices.Concat(d.branchTips(refsHeads), d.branchTips(refsRemotes)) {
 		_, _ = fmt.Fprintf(&out, "%s refs/tips/%d\n", commit, i) // a builder takes all
 	}
 	return os.WriteFile(d.file("packed-refs"), []byte(out.String()), 0o600)
 }
 
-// fetch brings a commit from the remote, as [Fetch] does.
-func (r *remote) fetch(ctx context.Context, commit string) (err error) {
+// fetchCommit brings a commit from the remote, as [Fetch] does.
+func (r *remote) fetchCommit(ctx context.Context, commit string) (err error) {
 	for _, want := range []string{commit, "+refs/heads/*:refs/fetched/*"} { // into the view, which goes
 		if _, err = r.run(ctx, "fetch", "--no-tags", "--no-recurse-submodules", "--quiet", "--", r.address, want); ctx.Err() != nil {
 			return err
@@ -447,7 +448,7 @@ func IsOnRemote(ctx context.Context, folder, commit string) (bool, error) {
 	if has, err := d.hasCommit(ctx, commit); !has || err != nil {
 		return false, err
 	}
-	tips := d.tips(refsRemotes)
+	tips := d.branchTips(refsRemotes)
 	if len(tips) == 0 {
 		return false, nil
 	}
@@ -463,8 +464,8 @@ const (
 	refsHeads   = "refs/heads/"
 )
 
-// tips returns the commits of the branches below refsRemotes or refsHeads.
-func (r *repository) tips(below string) []string {
+// branchTips returns the commits of the branches below refsRemotes or refsHeads.
+func (r *repository) branchTips(below string) []string {
 	found := map[string]string{}
 	packed, _ := durable.ReadPath(filepath.Join(r.common, "packed-refs"), maxRefs) // without it there are none
 	for line := range strings.Lines(string(packed)) {

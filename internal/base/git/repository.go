@@ -291,8 +291,8 @@ func (r *repository) branch() string {
 	return ""
 }
 
-// references returns the contents of all references by their names.
-func (r *repository) references() map[string]string {
+// readReferences returns the contents of all references by their names.
+func (r *repository) readReferences() map[string]string {
 	all := map[string]string{}
 	packed, _ := durable.ReadPath(filepath.Join(r.common, "packed-refs"), maxRefs)
 	for line := range strings.Lines(string(packed)) {
@@ -312,7 +312,7 @@ func (r *repository) references() map[string]string {
 // hashReferences hashes the branches but one, the tags and the stash, and in a second hash only the tags and the stash.
 // Remote branches are left out, because editors fetch by themselves.
 func (r *repository) hashReferences(but string) (all, tags string) {
-	found := r.references()
+	found := r.readReferences()
 	ofAll, ofTags := sha256.New(), sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		isTag := strings.HasPrefix(name, "refs/tags/") || name == "refs/stash"

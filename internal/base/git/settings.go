@@ -33,14 +33,14 @@ func (d *desk) ownSettings() string {
 // ownSetting returns the person's value of a setting, by its key in git's lower case; "" if there is none.
 func (d *desk) ownSetting(key string) (value string) {
 	for _, s := range d.settings {
-		if s.key == key && (s.isPersons() || s.scope == "command") {
+		if isTheirs := s.isPersons() || s.scope == "command"; isTheirs && s.key == key {
 			value = s.value
 		}
 	}
 	return value
 }
 
-// addToConfig adds settings to those of the view.
+// addToConfig adds settings to the configuration of the view.
 func (d *desk) addToConfig(all []setting) error {
 	before, err := durable.ReadPath(d.file("config"), maxText)
 	if err != nil {

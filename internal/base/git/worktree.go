@@ -301,7 +301,7 @@ func HasBranchBelow(folder, branch string) bool {
 	if r == nil || err != nil {
 		return false
 	}
-	for name := range r.references() {
+	for name := range r.readReferences() {
 		if strings.HasPrefix(name, "refs/heads/"+branch+"/") {
 			return true
 		}

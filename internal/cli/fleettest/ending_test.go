@@ -88,7 +88,7 @@ func TestOnce(t *testing.T) {
 }
 
 // TestGoesOnHere: a run that was taken from the queue goes on in a person's clone with the commits of its worker, if that one's
-// key counts there; so does one that is queued again, also from a clone with more commits by then.
+// key counts there; a run that is queued again goes on too, also from a clone with more commits by then.
 func TestGoesOnHere(t *testing.T) {
 	needsFleet(t)
 	f := newFleet(t)

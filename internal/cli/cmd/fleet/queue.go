@@ -310,7 +310,7 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 		if key == signer.Public() { // in any folder
 			return engine.Voucher{Counts: true}, nil
 		}
-		return p.vouch(ctx, e.SessionID, key)
+		return p.vouchFor(ctx, e.SessionID, key)
 	})
 	if err != nil {
 		return nil, err
@@ -329,8 +329,8 @@ func (p Program) withBudget(ctx context.Context, q *pgstore.Queue, e queue.Entry
 	return order.Encode(e.SessionID, signer)
 }
 
-// vouch returns the say of a key in a run of the project of this folder: none in a run of another one, or outside of a repository.
-func (p Program) vouch(ctx context.Context, sessionID string, key signature.Key) (engine.Voucher, error) {
+// vouchFor returns the say of a key in a run of the project of this folder: none in a run of another one, or outside of a repository.
+func (p Program) vouchFor(ctx context.Context, sessionID string, key signature.Key) (engine.Voucher, error) {
 	folder, err := p.Tasks.Project()
 	if err != nil {
 		return engine.Voucher{}, err
