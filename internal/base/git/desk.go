@@ -91,6 +91,19 @@ func (r *repository) copyShallow(view string) error {
 	return os.WriteFile(filepath.Join(view, "shallow"), text, 0o600)
 }
 
+// withDesk calls do with the repository of a folder, for a time.
+func withDesk(ctx context.Context, folder string, limit time.Duration, do func(ctx context.Context, d *desk) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	d, err := openDesk(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	d.limit = limit
+	return do(ctx, d)
+}
+
 // close removes the view.
 func (d *desk) close() { _ = os.RemoveAll(d.view.Repository) }
 

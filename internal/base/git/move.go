@@ -19,18 +19,13 @@ func CheckedOut(folder string) string {
 // MoveWorktree moves a linked work tree of the repository of main, with everything in it, to a folder that does not exist.
 // Git moves none that is locked, or has submodules.
 func MoveWorktree(ctx context.Context, main, from, to string) error {
-	ctx, cancel := context.WithTimeout(ctx, timeLimit)
-	defer cancel()
-	d, err := openDesk(ctx, main)
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	if d.recordOf(from) == "" {
-		return fault.New(fault.NotFound, "%s is not a linked work tree of %s", from, d.tree).WithHint("git worktree list names them")
-	}
-	_, err = d.real(d.common).runForOutput(ctx, "worktree", "move", "--", from, to)
-	return d.explain(err, "worktree move")
+	return withDesk(ctx, main, timeLimit, func(ctx context.Context, d *desk) error {
+		if d.recordOf(from) == "" {
+			return fault.New(fault.NotFound, "%s is not a linked work tree of %s", from, d.tree).WithHint("git worktree list names them")
+		}
+		_, err := d.real(d.common).runForOutput(ctx, "worktree", "move", "--", from, to)
+		return d.explain(err, "worktree move")
+	})
 }
 
 // DeleteBranch deletes a branch that no work tree has checked out, whether it is merged or not. Its commits stay until git

@@ -302,19 +302,13 @@ func (r *remote) branchCommit(ctx context.Context, branch string) (string, error
 
 // withRemote calls do with the remote to which the repository of a folder pushes, for a time.
 func withRemote(ctx context.Context, folder string, limit time.Duration, do func(ctx context.Context, r *remote) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	d, err := openDesk(ctx, folder)
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	d.limit = limit
-	r, err := d.openRemote(ctx, true)
-	if err != nil {
-		return err
-	}
-	return do(ctx, r)
+	return withDesk(ctx, folder, limit, func(ctx context.Context, d *desk) error {
+		r, err := d.openRemote(ctx, true)
+		if err != nil {
+			return err
+		}
+		return do(ctx, r)
+	})
 }
 
 // RemoteBranch returns the commit at which the remote has a branch, "" if it does not have it. The remote is the one to
@@ -381,33 +375,27 @@ func Fetch(ctx context.Context, folder, commit string) error {
 	if !commitForm.MatchString(commit) {
 		return fault.New(fault.InvalidArgument, "this is not a hash of a commit: %s", sayShort(commit)).WithHint("name it in full, as git rev-parse prints it")
 	}
-	ctx, cancel := context.WithTimeout(ctx, transferLimit)
-	defer cancel()
-	d, err := openDesk(ctx, folder)
-	if err != nil {
+	return withDesk(ctx, folder, transferLimit, func(ctx context.Context, d *desk) error {
+		if has, err := d.hasCommit(ctx, commit); has || err != nil {
+			return err
+		}
+		if err := d.writeTips(); err != nil {
+			return err
+		}
+		r, err := d.openRemote(ctx, false)
+		if err == nil {
+			err = r.fetchCommit(ctx, commit)
+		}
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		other, errOther := d.openRemote(ctx, true)
+		isSame := errOther == nil && r != nil && other.address == r.address
+		if errOther == nil && !isSame && other.fetchCommit(ctx, commit) == nil {
+			return nil
+		}
 		return err
-	}
-	defer d.close()
-	d.limit = transferLimit
-	if has, err := d.hasCommit(ctx, commit); has || err != nil {
-		return err
-	}
-	if err := d.writeTips(); err != nil {
-		return err
-	}
-	r, err := d.openRemote(ctx, false)
-	if err == nil {
-		err = r.fetchCommit(ctx, commit)
-	}
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	other, errOther := d.openRemote(ctx, true)
-	isSame := errOther == nil && r != nil && other.address == r.address
-	if errOther == nil && !isSame && other.fetchCommit(ctx, commit) == nil {
-		return nil
-	}
-	return err
+	})
 }
 
 // writeTips gives the view references to the branches of the clone, so that git tells the remote which commits the clone has.
@@ -437,25 +425,19 @@ func (r *remote) fetchCommit(ctx context.Context, commit string) (err error) {
 
 // IsOnRemote reports whether a remote-tracking branch of the clone has a commit, so that it was on the remote at the last
 // fetch or push.
-func IsOnRemote(ctx context.Context, folder, commit string) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeLimit)
-	defer cancel()
-	d, err := openDesk(ctx, folder)
-	if err != nil {
-		return false, err
-	}
-	defer d.close()
-	if has, err := d.hasCommit(ctx, commit); !has || err != nil {
-		return false, err
-	}
-	tips := d.branchTips(refsRemotes)
-	if len(tips) == 0 {
-		return false, nil
-	}
-	c := d.view
-	c.In = strings.NewReader(commit + "\n^" + strings.Join(tips, "\n^") + "\n")
-	out, err := c.runForOutput(ctx, "rev-list", "-n1", "--ignore-missing", "--stdin")
-	return strings.TrimSpace(out) != commit && err == nil, d.explain(err, "rev-list")
+func IsOnRemote(ctx context.Context, folder, commit string) (isThere bool, err error) {
+	err = withDesk(ctx, folder, timeLimit, func(ctx context.Context, d *desk) error {
+		tips := d.branchTips(refsRemotes)
+		if has, err := d.hasCommit(ctx, commit); !has || err != nil || len(tips) == 0 {
+			return err
+		}
+		c := d.view
+		c.In = strings.NewReader(commit + "\n^" + strings.Join(tips, "\n^") + "\n")
+		out, err := c.runForOutput(ctx, "rev-list", "-n1", "--ignore-missing", "--stdin")
+		isThere = strings.TrimSpace(out) != commit && err == nil
+		return d.explain(err, "rev-list")
+	})
+	return isThere, err
 }
 
 // The references of remote-tracking and of local branches.

@@ -115,22 +115,17 @@ func needFreePlace(d *desk, folder, branch string) (known string, err error) {
 // CheckWorktree returns an error if [AddWorktree] could make no work tree of the repository of main with a new branch at a
 // commit, or if [WorktreeOf] would not know it. It changes nothing.
 func CheckWorktree(ctx context.Context, main, branch, commit string) error {
-	ctx, cancel := context.WithTimeout(ctx, timeLimit)
-	defer cancel()
-	d, err := openDesk(ctx, main)
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	own := filepath.Join(d.tree, ".git")
-	if info, err := os.Lstat(own); err != nil || !info.IsDir() {
-		return fault.New(fault.NotAllowed, "the git directory of %s is elsewhere, as that of a submodule is, so that a work tree of it would not be known as its own", d.tree).
-			WithHint("make a clone of it with a .git of its own, and start there: git clone")
-	}
-	if err := d.checkAbove(branch); err != nil {
-		return err
-	}
-	return d.needFiles(ctx, commit)
+	return withDesk(ctx, main, timeLimit, func(ctx context.Context, d *desk) error {
+		own := filepath.Join(d.tree, ".git")
+		if info, err := os.Lstat(own); err != nil || !info.IsDir() {
+			return fault.New(fault.NotAllowed, "the git directory of %s is elsewhere, as that of a submodule is, so that a work tree of it would not be known as its own", d.tree).
+				WithHint("make a clone of it with a .git of its own, and start there: git clone")
+		}
+		if err := d.checkAbove(branch); err != nil {
+			return err
+		}
+		return d.needFiles(ctx, commit)
+	})
 }
 
 // needFiles returns an error if the repository is a partial clone that lacks files of a commit: they are not fetched here.
